@@ -35,8 +35,8 @@
 pub use client::AsyncClient;
 pub use client::files::{Bytes, ObjectSource};
 pub use client::{
-    AskError, Client, ClientError, Demand, Event, FetchFailure, Fetched, Get, Patience, Refusal, Remote,
-    RequestId, Silence, Trust, Unsendable, WhenGone,
+    AskError, Client, ClientError, Event, FetchFailure, Fetched, Get, ManagementError, ManagementRequest,
+    NoResponse, Patience, Remote, RequestId, Trust, Unsendable, WhenGone,
 };
 pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_with};
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};

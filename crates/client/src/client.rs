@@ -18,8 +18,8 @@ use trust::{InterestSigner, Signer};
 
 use crate::clock::Clock;
 use crate::connection::Connection;
-use crate::demand::Patience;
 use crate::error::ClientError;
+use crate::management_request::Patience;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
 use crate::session::{Answer, Outgoing, Session};
@@ -83,7 +83,7 @@ pub enum Event {
 
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turned {
+pub(crate) enum WaitOutcome {
     /// Something happened, or is due.
     On,
     /// The caller's time is up.
@@ -291,7 +291,7 @@ impl Client {
     /// Waits for something to happen, getting over outages; `false` when the time is up, or at a signal.
     fn goes_on(&mut self, until: Instant) -> Result<bool, ClientError> {
         match self.turn(until) {
-            Ok(turned) => Ok(turned == Turned::On),
+            Ok(turned) => Ok(turned == WaitOutcome::On),
             Err(error) => self.handle_outage(error).map(|()| true),
         }
     }
@@ -315,7 +315,7 @@ impl Client {
 
     /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of
     /// which it takes those that came together, or for time to pass.
-    pub(crate) fn turn(&mut self, until: Instant) -> Result<Turned, ClientError> {
+    pub(crate) fn turn(&mut self, until: Instant) -> Result<WaitOutcome, ClientError> {
         let now = self.both();
         let is_due = self.session.next_deadline(!self.is_gone()) <= now.instant;
         if is_due {
@@ -326,9 +326,9 @@ impl Client {
         let wait_until = |deadline: Instant| if is_due { now.instant } else { until.min(deadline) };
         if self.is_gone() {
             return Ok(match self.wait_while_gone(wait_until(self.session.next_deadline(false)))? {
-                Waited::Interrupted => Turned::Interrupted,
-                Waited::Over if until <= self.connection.now() => Turned::TimeUp,
-                Waited::Over => Turned::On,
+                Waited::Interrupted => WaitOutcome::Interrupted,
+                Waited::Over if until <= self.connection.now() => WaitOutcome::TimeUp,
+                Waited::Over => WaitOutcome::On,
             });
         }
         self.transmit()?;
@@ -338,9 +338,9 @@ impl Client {
         let Some((packet, header)) = received else {
             // Something is due, or the caller's time is up, or a signal came.
             return Ok(match is_due || deadline <= now {
-                true => Turned::On,
-                false if until <= now => Turned::TimeUp,
-                false => Turned::Interrupted,
+                true => WaitOutcome::On,
+                false if until <= now => WaitOutcome::TimeUp,
+                false => WaitOutcome::Interrupted,
             });
         };
         self.session.handle_packet(self.both(), packet, header);
@@ -349,7 +349,7 @@ impl Client {
             self.session.handle_packet(self.both(), packet, header);
         }
         self.transmit()?;
-        Ok(if until <= now { Turned::TimeUp } else { Turned::On })
+        Ok(if until <= now { WaitOutcome::TimeUp } else { WaitOutcome::On })
     }
 
     /// Sends what the session has to send.

@@ -10,7 +10,7 @@ use packet::{DecodeError, EncodeError, Name};
 use thiserror::Error;
 use trust::SignError;
 
-use crate::demand::{Demand, Refusal, Silence};
+use crate::management_request::{ManagementError, ManagementRequest, NoResponse};
 use crate::remote::{Remote, RemoteError};
 
 /// Why the application and its forwarder do not come together.
@@ -52,9 +52,9 @@ pub enum ClientError {
     #[error("the forwarder refuses to {what}: {why}")]
     Refused {
         /// What that was.
-        what: Demand,
+        what: ManagementRequest,
         /// Why it does not.
-        why: Refusal,
+        why: ManagementError,
     },
     /// A source of Data cannot go on, and answers no more.
     #[error("nothing more is served under {prefix}: {error}")]
@@ -68,9 +68,9 @@ pub enum ClientError {
     #[error("the forwarder does not answer when asked to {what}: {why}")]
     NoAnswer {
         /// What it was asked to do.
-        what: Demand,
+        what: ManagementRequest,
         /// What came instead.
-        why: Silence,
+        why: NoResponse,
     },
 }
 
@@ -115,9 +115,10 @@ mod tests {
         let text = "no\nthe packet is trusted\r\u{1b}[2J\u{202e}".to_owned();
         let response = management::ControlResponse::error(management::StatusCode::Unauthorized, &text);
         let dataset = management::DatasetError::Refused(response.clone());
-        for why in [Refusal::from(response), Refusal::from(dataset)] {
+        for why in [ManagementError::from(response), ManagementError::from(dataset)] {
             assert_eq!(why.code(), Some(management::StatusCode::Unauthorized));
-            let told = ClientError::Refused { what: Demand::Dataset(Name::root()), why }.to_string();
+            let told =
+                ClientError::Refused { what: ManagementRequest::Dataset(Name::root()), why }.to_string();
             assert!(told.contains("403 no") && told.contains("the packet is trusted"), "{told:?}");
             assert!(!told.contains(crate::printable::is_unprintable), "{told:?}");
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use packet::ndn::lp::MAX_FRAME_BYTES;
 use packet::ndn::tlv;
 use packet::time::Instant;
 
@@ -9,9 +10,6 @@ use crate::trains::Train;
 
 /// Bytes read from the socket at once.
 const READ_BYTES: usize = 256 << 10;
-
-/// The largest frame: a packet of 8,800 bytes and what the link puts before it.
-const MAX_FRAME_BYTES: usize = 9100;
 
 /// What was read last, and how far its frames were taken.
 #[derive(Debug)]

@@ -4,15 +4,11 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::{fmt, io};
+use std::{fmt, io, iter};
 
+use management::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
+use packet::ndn::PORT;
 use thiserror::Error;
-
-/// The port of NDN.
-const PORT: u16 = 6363;
-
-/// Sockets at which forwarders of this host are looked for, in this order, if nobody says otherwise.
-const WELL_KNOWN: &[&str] = &["/run/nfd/nfd.sock", "/run/nfd.sock", "/var/run/nfd/nfd.sock"];
 
 /// The address of a forwarder: `unix:///run/nfd/nfd.sock`, `tcp://host:6363`, `udp://host:6363`.
 ///
@@ -116,10 +112,11 @@ impl Remote {
                 return uri.parse().map_err(|error: RemoteError| error.found_in(file.display()));
             }
         }
-        let mut candidates: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
-        candidates.splice(1..1, own_sockets());
-        let there = candidates.iter().find(|path| path.exists());
-        Ok(Remote::Unix(there.cloned().unwrap_or_else(|| PathBuf::from("/run/nfd/nfd.sock"))))
+        let mut candidates = iter::once(PathBuf::from(SYSTEM_SOCKET))
+            .chain(own_sockets())
+            .chain(OLDER_SOCKETS.iter().map(PathBuf::from));
+        let there = candidates.find(|path| path.exists());
+        Ok(Remote::Unix(there.unwrap_or_else(|| PathBuf::from(SYSTEM_SOCKET))))
     }
 
     /// Whether the forwarder is on this host and knows that we are, so that `/localhost` reaches it.
@@ -139,12 +136,11 @@ impl Remote {
 
 /// Where Cairn's node puts its socket when it may not write to `/run/nfd`.
 fn own_sockets() -> Vec<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("nfd.sock"));
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let user = rustix::process::getuid().as_raw();
     // Anybody may make a folder of any name there: one of somebody else's leads to somebody else's forwarder.
-    let temporary = std::env::temp_dir().join(format!("cairn-{user}"));
-    let temporary = is_owned_by(&temporary, user).then(|| temporary.join("nfd.sock"));
-    runtime.into_iter().chain(temporary).collect()
+    let temporary = Some(runtime_folder_in(&std::env::temp_dir(), user)).filter(|it| is_owned_by(it, user));
+    runtime.into_iter().chain(temporary).map(|folder| socket_in(&folder)).collect()
 }
 
 fn is_owned_by(folder: &Path, user: u32) -> bool {

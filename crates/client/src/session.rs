@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flow::source::{Reply, Source, SourceError};
-use flow::verified::Asks;
+use flow::verified::RequestKind;
 use flow::verify::Now;
 use flow::{RefusedPacket, Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
@@ -359,7 +359,7 @@ fn is_outcome(event: &Event) -> bool {
 impl Running {
     fn poll(&mut self, now: Now) -> Option<Outgoing> {
         let (interest, asks) = self.fetch.poll_interest(now)?;
-        let next_hop_face = self.next_hop_face.filter(|_| asks == Asks::Object);
+        let next_hop_face = self.next_hop_face.filter(|_| asks == RequestKind::Object);
         Some(Outgoing::Interest(interest, LinkHeader { next_hop_face, ..LinkHeader::default() }))
     }
 }

@@ -10,7 +10,9 @@ use std::io;
 
 use cairn_client::{FetchFailure, FetchOptions, Reader, Refused};
 use common::{Peer, connect};
-use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, Verdict, Verifier};
+use flow::verify::{
+    AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, VerificationOutcome, Verifier,
+};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
     Segment, SegmentSize, Subject, Unverified, Verification, VerifiedFetch,
@@ -247,11 +249,11 @@ fn however_much_comes_while_a_certificate_is_fetched_is_verified_when_it_has_com
         verifier.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
     }
     assert!(verifier.poll_interest(now).is_some() && verifier.poll_interest(now).is_none());
-    assert_eq!(verifier.poll_verdict(), None);
+    assert_eq!(verifier.poll_outcome(), None);
     assert!(verifier.handle_data(now, alice.data()));
     for segment in 0..9 {
-        let accepted = Verdict { subject: Subject::Segment(segment), refused: None };
-        assert_eq!(verifier.poll_verdict(), Some(accepted));
+        let accepted = VerificationOutcome { subject: Subject::Segment(segment), refused: None };
+        assert_eq!(verifier.poll_outcome(), Some(accepted));
     }
 }
 

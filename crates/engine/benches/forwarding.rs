@@ -117,8 +117,8 @@ impl Times {
 
     /// Nanoseconds for one packet, or whatever a batch is made of.
     fn median_nanos(&mut self) -> f64 {
-        let middle = self.nanos.len() / 2;
-        f64::from(*self.nanos.select_nth_unstable(middle).1) / BATCH as f64
+        let mut nanos: Vec<f64> = self.nanos.iter().map(|nanos| f64::from(*nanos)).collect();
+        packet::median(&mut nanos) / BATCH as f64
     }
 }
 

@@ -68,6 +68,6 @@ pub use publish::{
 };
 pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};
-pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};
+pub use transfer::{Arrival, DataOutcome, Failure, Request, Transfer, TransferConfig, TransferCounters};
 pub use verified::{RefusedPacket, VerifiedFetch};
 pub use workload::{Workload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};

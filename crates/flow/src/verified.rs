@@ -6,7 +6,7 @@ use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, NameRef};
 
 use crate::fetch::{FetchError, Fetcher, Segment, Subject};
-use crate::verify::{Cost, Now, Refusal, Verdict, Verifier};
+use crate::verify::{Cost, Now, VerificationError, VerificationOutcome, Verifier};
 
 /// A packet that the verifier refused. The fetch asks for it again, if it was not refused too often.
 #[derive(Clone, Debug)]
@@ -16,12 +16,12 @@ pub struct RefusedPacket {
     /// The forwarder's face that it came by, if the forwarder tells.
     pub incoming_face: Option<u64>,
     /// Why.
-    pub refusal: Refusal,
+    pub refusal: VerificationError,
 }
 
 /// What an Interest of a [`VerifiedFetch`] asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum RequestKind {
     /// The object: its version, or a segment.
     Object,
     /// What vouches for it: a certificate, or a manifest.
@@ -106,9 +106,9 @@ impl VerifiedFetch {
     }
 
     /// The next Interest to send now, and what it asks for.
-    pub fn poll_interest(&mut self, now: Now) -> Option<(Interest, Asks)> {
-        let proof = self.verifier.poll_interest(now).map(|interest| (interest, Asks::Proof));
-        proof.or_else(|| Some((self.fetcher.poll_transmit(now.instant)?, Asks::Object)))
+    pub fn poll_interest(&mut self, now: Now) -> Option<(Interest, RequestKind)> {
+        let proof = self.verifier.poll_interest(now).map(|interest| (interest, RequestKind::Proof));
+        proof.or_else(|| Some((self.fetcher.poll_transmit(now.instant)?, RequestKind::Object)))
     }
 
     /// How it ended, if it has.
@@ -137,7 +137,7 @@ impl VerifiedFetch {
             }
             self.verifier.handle_packet(now, packet);
         }
-        while let Some(Verdict { subject, refused }) = self.verifier.poll_verdict() {
+        while let Some(VerificationOutcome { subject, refused }) = self.verifier.poll_outcome() {
             let incoming_face = self.faces.remove(&place(subject));
             match refused {
                 None => self.fetcher.accept(now.instant, subject),
@@ -146,7 +146,7 @@ impl VerifiedFetch {
         }
     }
 
-    fn refuse(&mut self, now: Now, subject: Subject, incoming_face: Option<u64>, refusal: Refusal) {
+    fn refuse(&mut self, now: Now, subject: Subject, incoming_face: Option<u64>, refusal: VerificationError) {
         if let Some(data) = self.fetcher.under_verification(subject) {
             let data = data.clone();
             if self.refused.len() < crate::MAX_REFUSED_IN_A_ROW as usize {

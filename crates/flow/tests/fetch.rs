@@ -23,7 +23,7 @@ struct Faults {
     damage: f64,
     /// Longest extra delay: how far packets overtake each other.
     jitter: Duration,
-    /// Chance at each piece that the reader stops the fetch and starts another one there.
+    /// Chance at each segment that the reader stops the fetch and starts another one there.
     restart: f64,
     /// Chance at each step that the reader takes nothing.
     lazy: f64,
@@ -149,8 +149,8 @@ impl World {
             }
             assert!(fetcher.progress().buffered_bytes <= BUFFER_BYTES + 2000);
             while !self.random.chance(self.faults.lazy) {
-                let Some(piece) = fetcher.poll_content() else { break };
-                got.extend_from_slice(piece.data.content());
+                let Some(segment) = fetcher.poll_content() else { break };
+                got.extend_from_slice(segment.data.content());
                 if self.random.chance(self.faults.restart) && fetcher.object_name().is_some() {
                     let name = fetcher.object_name().cloned().unwrap();
                     let config = FetchConfig { first_segment: fetcher.next_segment(), ..config.clone() };

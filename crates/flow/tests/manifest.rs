@@ -114,8 +114,8 @@ fn fetch(publisher: &Publisher, manifest: &ManifestReader) -> (Vec<u8>, u32, boo
                 fetcher.refuse(now, unverified.subject, "it is not listed");
             }
         }
-        while let Some(piece) = fetcher.poll_content() {
-            got.extend_from_slice(piece.data.content());
+        while let Some(segment) = fetcher.poll_content() {
+            got.extend_from_slice(segment.data.content());
         }
         if fetcher.is_complete() || fetcher.error().is_some() {
             break;

@@ -106,15 +106,15 @@ fn fetch(mut network: impl Source, verifier: &mut dyn Verifier) -> Outcome {
         while let Some(packet) = fetcher.poll_unverified() {
             verifier.handle_packet(now, packet);
         }
-        while let Some(verdict) = verifier.poll_verdict() {
+        while let Some(verdict) = verifier.poll_outcome() {
             match verdict.refused {
                 None => fetcher.accept(now.instant, verdict.subject),
                 Some(problem) => fetcher.refuse(now.instant, verdict.subject, problem),
             }
         }
         outcome.cost += verifier.take_cost();
-        while let Some(piece) = fetcher.poll_content() {
-            outcome.got.extend_from_slice(piece.data.content());
+        while let Some(segment) = fetcher.poll_content() {
+            outcome.got.extend_from_slice(segment.data.content());
         }
         if fetcher.is_complete() || fetcher.error().is_some() {
             break;

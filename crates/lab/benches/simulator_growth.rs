@@ -11,11 +11,11 @@
     reason = "a benchmark prints, and stops when its own network is wrong"
 )]
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use cairn_lab::figure::{Axis, LineChart, Series};
+use formats::csv;
 use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
@@ -158,15 +158,15 @@ fn measure(
 }
 
 fn write(points: &[Point], folder: &Path) {
-    let mut csv = "what_grows,count,nodes,links,hops,ns_per_hop,bytes_per_node\n".to_owned();
-    for point in points {
+    let names = ["what_grows", "count", "nodes", "links", "hops", "ns_per_hop", "bytes_per_node"];
+    let rows = points.iter().map(|point| {
         let Point { what, count, nodes, links, hops, .. } = point;
-        let _ = writeln!(
-            csv,
-            "{what},{count},{nodes},{links},{hops},{:.1},{:.0}",
-            point.nanos_per_hop, point.bytes_per_node
-        );
-    }
+        let [count, nodes, links, hops] =
+            [*count as u64, *nodes as u64, *links as u64, *hops].map(|n| n.to_string());
+        let (nanos, bytes) = (format!("{:.1}", point.nanos_per_hop), format!("{:.0}", point.bytes_per_node));
+        [(*what).to_owned(), count, nodes, links, hops, nanos, bytes]
+    });
+    let csv = csv::to_string(std::iter::once(names.map(str::to_owned)).chain(rows));
     let series = |what: &str| Series {
         label: what.to_owned(),
         points: points

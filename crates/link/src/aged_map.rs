@@ -2,6 +2,8 @@
 
 use packet::time::{Duration, Instant};
 
+use crate::drop_reason::{DropCounters, DropReason};
+
 /// Entries by key, in the order in which they were last touched, each charged with a number of bytes.
 ///
 /// A lookup tries the entry touched last, which is right while the fragments of one packet come in a row, and
@@ -116,6 +118,28 @@ impl<K: Copy + Eq, V> AgedMap<K, V> {
     /// Removes the entry that was touched longest ago.
     pub(crate) fn remove_oldest(&mut self) -> Option<V> {
         self.remove(self.oldest)
+    }
+
+    /// Evicts the oldest partial packets until all take at most `max_bytes`. The one at `place`, which was
+    /// touched last, goes last.
+    ///
+    /// # Errors
+    /// It had to go too, which is for the caller to count; the others are counted here.
+    pub(crate) fn make_room(
+        &mut self,
+        place: usize,
+        max_bytes: usize,
+        drops: &mut DropCounters,
+    ) -> Result<(), DropReason> {
+        while self.bytes > max_bytes {
+            if self.len() == 1 {
+                self.remove(place);
+                return Err(DropReason::PartialEvicted);
+            }
+            self.remove_oldest();
+            drops.count(DropReason::PartialEvicted);
+        }
+        Ok(())
     }
 
     /// When the oldest entry will have been left alone for `timeout`; [`Instant::NEVER`] if there is none.

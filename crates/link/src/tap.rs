@@ -16,8 +16,10 @@ pub enum Direction {
 pub enum TapVerdict {
     /// It goes on at once.
     Pass,
-    /// It goes no further.
+    /// It is lost.
     Drop,
+    /// It is dropped because the queue in front of the link's rate is full.
+    QueueFull,
     /// It goes on after a while.
     Delay(Duration),
     /// It goes on twice, each time after a while of its own.

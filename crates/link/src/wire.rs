@@ -68,7 +68,7 @@ impl<T: FrameTap> Wire<T> {
     /// Puts a frame on the wire.
     pub fn send(&mut self, now: Instant, mut frame: Vec<u8>) {
         match self.tap.on_frame(now, Direction::Out, &mut frame) {
-            TapVerdict::Drop => {}
+            TapVerdict::Drop | TapVerdict::QueueFull => {}
             TapVerdict::Pass => self.launch(now, Duration::ZERO, frame),
             TapVerdict::Delay(delay) => self.launch(now, delay, frame),
             TapVerdict::Duplicate(first, second) => {

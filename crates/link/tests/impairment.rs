@@ -234,3 +234,13 @@ fn a_healed_link_is_perfect_for_frames_sent_from_then_on() {
     impairment.set_config(perfect());
     assert_eq!(impairment.decide(Instant::ZERO, 100).verdict, TapVerdict::Pass);
 }
+
+#[test]
+fn a_frame_that_finds_the_queue_full_is_told_from_one_that_is_lost() {
+    let slow = ImpairmentConfig { rate_bits_per_second: Some(1_000), queue_limit_bytes: 100, ..perfect() };
+    let mut impairment = Impairment::new(slow, 15);
+    assert_eq!(impairment.decide(Instant::ZERO, 100).verdict, TapVerdict::Delay(Duration::from_millis(800)));
+    assert_eq!(impairment.decide(Instant::ZERO, 1).verdict, TapVerdict::QueueFull);
+    let mut lossy = Impairment::new(Faults { loss: 1.0, ..Faults::NONE }.into(), 15);
+    assert_eq!(lossy.decide(Instant::ZERO, 1).verdict, TapVerdict::Drop);
+}

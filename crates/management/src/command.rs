@@ -6,7 +6,7 @@ use packet::ndn::{InterestBuilder, SignatureInfo, SignatureInfoBuilder, types};
 use packet::{Component, ComponentKind, Interest, Name};
 
 use crate::control_parameters::ControlParameters;
-use crate::request::Reach;
+use crate::request::CommandScope;
 
 macro_rules! commands {
     ($($(#[$about:meta])* $command:ident = $module:literal / $verb:literal;)*) => {
@@ -70,7 +70,7 @@ impl Command {
     ///
     /// # Errors
     /// None for the names there are.
-    pub fn name(self, reach: Reach) -> Result<Name, DecodeError> {
+    pub fn name(self, reach: CommandScope) -> Result<Name, DecodeError> {
         let (module, verb) = self.words();
         reach.name(module, verb)
     }
@@ -79,7 +79,7 @@ impl Command {
     /// signature should hold a nonce and the time, which forwarders may demand.
     ///
     /// ```
-    /// use cairn_management::{Command, ControlParameters, Reach};
+    /// use cairn_management::{Command, CommandScope, ControlParameters};
     /// use packet::ndn::{SignatureInfoBuilder, SignatureType};
     /// use sha2::{Digest as _, Sha256};
     ///
@@ -87,7 +87,7 @@ impl Command {
     /// let info =
     ///     SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(7).time_ms(1_700_000_000_000);
     /// let command = Command::RibRegister
-    ///     .interest(Reach::Localhost, &parameters)?
+    ///     .interest(CommandScope::Localhost, &parameters)?
     ///     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
     /// let name = command.name().to_string();
     /// assert!(name.starts_with("/localhost/nfd/rib/register/h%05%07%03%08%01A/params-sha256="));
@@ -98,7 +98,7 @@ impl Command {
     /// More bytes than a name can have.
     pub fn interest(
         self,
-        reach: Reach,
+        reach: CommandScope,
         parameters: &ControlParameters,
     ) -> Result<InterestBuilder, DecodeError> {
         let name = self.name(reach)?.with(Component::generic(&parameters.encode()))?;
@@ -112,7 +112,7 @@ impl Command {
     /// More bytes than a name can have.
     pub fn legacy_name(
         self,
-        reach: Reach,
+        reach: CommandScope,
         parameters: &ControlParameters,
         freshness: LegacyFreshness,
         info: &SignatureInfoBuilder,

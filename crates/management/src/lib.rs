@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use cairn_management::{Command, CommandSignature, ControlParameters, ControlResponse};
-//! use cairn_management::{Reach, RequestName, Target};
+//! use cairn_management::{CommandScope, RequestName, Target};
 //! use packet::ndn::{SignatureInfoBuilder, SignatureType};
 //! use sha2::{Digest as _, Sha256};
 //!
@@ -19,7 +19,7 @@
 //! let wanted = ControlParameters { name: Some("/lab".parse()?), cost: Some(10), ..Default::default() };
 //! let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(1).time_ms(1_700_000_000_000);
 //! let interest = Command::RibRegister
-//!     .interest(Reach::Localhost, &wanted)?
+//!     .interest(CommandScope::Localhost, &wanted)?
 //!     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
 //!
 //! // … the forwarder reads what is to be done and by whom …
@@ -60,6 +60,7 @@ mod notification;
 mod prefix_announcement;
 mod request;
 mod segments;
+mod socket;
 pub mod types;
 mod values;
 
@@ -74,11 +75,12 @@ pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
 pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
-pub use request::{Dataset, Reach, RequestName, Target, discovery_interest, face_events_name};
+pub use request::{CommandScope, Dataset, RequestName, Target, discovery_interest, face_events_name};
 pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
     with_number,
 };
+pub use socket::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
 pub use values::{
     CsFlags, FaceEventKind, FaceFlags, FacePersistency, FaceScope, LinkType, RouteFlags, RouteOrigin,
     StatusCode,

@@ -9,19 +9,19 @@ use crate::face_query_filter::FaceQueryFilter;
 
 /// From how far a request may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reach {
+pub enum CommandScope {
     /// `/localhost/nfd`: applications on the forwarder's host.
     Localhost,
     /// `/localhop/nfd`: neighbours too, where the forwarder allows it; for routes only.
     Localhop,
 }
 
-impl Reach {
-    /// The two components that names of this reach begin with.
+impl CommandScope {
+    /// The two components that names of this scope begin with.
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Reach::Localhost => ("localhost", "nfd"),
-            Reach::Localhop => ("localhop", "nfd"),
+            CommandScope::Localhost => ("localhost", "nfd"),
+            CommandScope::Localhop => ("localhop", "nfd"),
         }
     }
 
@@ -34,7 +34,7 @@ impl Reach {
         Name::from_components([reach, protocol, module, verb].map(|word| Component::generic(word.as_bytes())))
     }
 
-    /// The prefix of all names of this reach.
+    /// The prefix of all names of this scope.
     ///
     /// # Errors
     /// None.
@@ -100,7 +100,7 @@ impl Dataset {
     /// None for the names there are.
     pub fn name(self) -> Result<Name, DecodeError> {
         let (module, verb) = self.words();
-        Reach::Localhost.name(module, verb)
+        CommandScope::Localhost.name(module, verb)
     }
 
     /// The name of the dataset of faces that `filter` selects.
@@ -127,7 +127,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestName<'a> {
     /// From how far the request may come.
-    pub reach: Reach,
+    pub reach: CommandScope,
     /// What it is for.
     pub target: Target,
     /// The whole name.
@@ -146,8 +146,8 @@ impl<'a> RequestName<'a> {
             (component.kind == ComponentKind::GENERIC).then_some(component.value)
         };
         let reach = match (word()?, word()?) {
-            (b"localhost", b"nfd") => Reach::Localhost,
-            (b"localhop", b"nfd") => Reach::Localhop,
+            (b"localhost", b"nfd") => CommandScope::Localhost,
+            (b"localhop", b"nfd") => CommandScope::Localhop,
             _ => return None,
         };
         let (module, verb) = (word()?, word()?);
@@ -181,7 +181,7 @@ impl<'a> RequestName<'a> {
 /// # Errors
 /// None.
 pub fn face_events_name() -> Result<Name, DecodeError> {
-    Reach::Localhost.name("faces", "events")
+    CommandScope::Localhost.name("faces", "events")
 }
 
 /// The Interest that asks for the newest version of the dataset called `name`.
@@ -220,7 +220,7 @@ mod tests {
     fn what_stands_behind_the_verb_can_be_had() {
         let name: Name = "/localhop/nfd/rib/register/p/a/b".parse().unwrap();
         let request = RequestName::parse(name.as_ref()).unwrap();
-        assert_eq!(request.reach, Reach::Localhop);
+        assert_eq!(request.reach, CommandScope::Localhop);
         assert_eq!(request.parameter(), Some(Component::generic(b"p")));
         assert_eq!(request.parameter_count(), 3);
         assert_eq!(request.last(), Some(Component::generic(b"b")));

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use cairn_management::{
-    Command, CommandSignature, ControlParameters, LegacyFreshness, Reach, RequestName, RouteOrigin,
+    Command, CommandScope, CommandSignature, ControlParameters, LegacyFreshness, RequestName, RouteOrigin,
     SignatureFormat, Target,
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
@@ -48,7 +48,7 @@ const LEGACY: &str = "0578 0770 08096c6f63616c686f7374 08036e6664 0803726962 080
 fn a_command_of_v03_is_written_as_others_write_it_and_read_back() {
     let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(NONCE).time_ms(TIME_MS);
     let interest = Command::RibRegister
-        .interest(Reach::Localhost, &parameters())
+        .interest(CommandScope::Localhost, &parameters())
         .unwrap()
         .must_be_fresh(true)
         .nonce(0x0102_0304)
@@ -57,7 +57,10 @@ fn a_command_of_v03_is_written_as_others_write_it_and_read_back() {
     assert_eq!(interest.wire()[..], hex(CURRENT));
 
     let request = RequestName::parse(interest.name()).unwrap();
-    assert_eq!((request.reach, request.target), (Reach::Localhost, Target::Command(Command::RibRegister)));
+    assert_eq!(
+        (request.reach, request.target),
+        (CommandScope::Localhost, Target::Command(Command::RibRegister))
+    );
     assert_eq!(ControlParameters::decode(request.parameter().unwrap().value).unwrap(), parameters());
 
     let signature = CommandSignature::of(&interest).unwrap();
@@ -70,8 +73,9 @@ fn a_command_of_v03_is_written_as_others_write_it_and_read_back() {
 fn a_command_of_v02_is_written_as_others_write_it_and_read_back() {
     let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256);
     let freshness = LegacyFreshness { time_ms: TIME_MS, nonce: NONCE };
-    let name =
-        Command::RibRegister.legacy_name(Reach::Localhost, &parameters(), freshness, &info, digest).unwrap();
+    let name = Command::RibRegister
+        .legacy_name(CommandScope::Localhost, &parameters(), freshness, &info, digest)
+        .unwrap();
     let interest = InterestBuilder::new(name).nonce(0x0102_0304).build().unwrap();
     assert_eq!(interest.wire()[..], hex(LEGACY));
 
@@ -84,7 +88,7 @@ fn a_command_of_v02_is_written_as_others_write_it_and_read_back() {
 
 #[test]
 fn what_is_not_signed_properly_has_no_signature() {
-    let unsigned = Command::RibRegister.interest(Reach::Localhost, &parameters()).unwrap();
+    let unsigned = Command::RibRegister.interest(CommandScope::Localhost, &parameters()).unwrap();
     assert!(CommandSignature::of(&unsigned.build().unwrap()).is_err());
     // Parameters without a signature are no better.
     assert!(CommandSignature::of(&unsigned.application_parameters(vec![]).build().unwrap()).is_err());

@@ -5,7 +5,8 @@ packet::drop_reasons! {
     /// Why a transport, or the node around its faces, dropped a frame or a connection.
     #[non_exhaustive]
     pub enum DropReason {
-        /// To be sent: the peer reads too slowly and as much waits for it as may.
+        /// To be sent: the peer reads too slowly and as much waits for it as may; or the queue in front of an
+        /// impairment's rate is full.
         SendQueueFull = "send-queue-full",
         /// To be sent: the face is not connected at present.
         FaceDown = "face-down",
@@ -37,12 +38,23 @@ packet::drop_reasons! {
         OtherNetwork = "other-network",
         /// Received: frames on an interface that came faster than they were read; counted once for each time.
         RingOverrun = "ring-overrun",
+        /// Received: a packet that breaks a rule of its format, in a frame that is good; or the rest of a
+        /// datagram that is no message.
+        MalformedPacket = "malformed-packet",
+        /// Received: a well-formed element of CCNx that is no message, or stands where it may not.
+        UnknownMessage = "unknown-message",
+        /// Not received: a datagram that is missing among those that were, by the numbers in them (CCNx).
+        LostDatagram = "lost-datagram",
+        /// To be sent: a Nack to a face of CCNx, which has none.
+        NackToCcnx = "nack-to-ccnx",
+        /// To be sent: the packet is larger than the link takes.
+        PacketTooLarge = "packet-too-large",
         /// Received: a frame for a face that is gone.
         NoFace = "no-face",
         /// Something that management should know, while it has more to do than may wait.
         ManagementBusy = "management-busy",
-        /// A tap on the face, such as an impairment, dropped the frame.
-        Tapped = "tapped",
+        /// A tap on the face, such as an impairment, lost the frame. The simulator's links use the same word.
+        Loss = "loss",
         /// A tap delayed the frame, and as many are delayed as may be.
         TooManyDelayed = "too-many-delayed",
         /// A question or Data for a repository whose queue is full: the Interest goes upstream, the Data is

@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, ControlLoop, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange,
+    CreateFaceError, CreateInnerFace, FaceChanges, FaceStatus, FaceUri, MANAGEMENT_FACE, NextHopChange,
     NodeControl, NodeStatus, Purpose, RouteStatus, StrategyChoice, UpdateFaceError, shown,
 };
 use crate::metrics::MetricsServer;
@@ -188,7 +188,7 @@ impl Node {
             limits: InnerLimits::default(),
         });
         let face = face.map_err(std::io::Error::other)?;
-        debug_assert_eq!(face.id(), INTERNAL_FACE);
+        debug_assert_eq!(face.id(), MANAGEMENT_FACE);
         Ok(face)
     }
 
@@ -439,7 +439,7 @@ impl NodeControl for RemoteControl {
     fn destroy_face(&mut self, face: FaceId) -> bool {
         let destroy = move |plane: &mut DataPlane| {
             // Without it the node could not be managed any more.
-            let exists = face != INTERNAL_FACE && plane.faces.contains_key(&face);
+            let exists = face != MANAGEMENT_FACE && plane.faces.contains_key(&face);
             if exists {
                 plane.destroy_face(face, "asked for");
             }

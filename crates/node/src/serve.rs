@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow::source::{Carrier, Reply};
+use flow::source::{AppFace, Reply};
 use packet::time::Instant;
 use packet::{Interest, LinkHeader, Packet};
 
@@ -11,7 +11,7 @@ use crate::transport::inner::{InnerFace, InnerFaceGone, InnerPacket};
 /// Carries what comes to it by the routes that lead to it. It ends when the node ends or somebody
 /// [destroys](crate::control::NodeControl::destroy_face) the face. What else comes, such as answers to
 /// Interests of its own, is lost.
-impl Carrier for InnerFace {
+impl AppFace for InnerFace {
     type Error = InnerFaceGone;
 
     fn now(&self) -> Instant {

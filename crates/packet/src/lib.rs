@@ -45,6 +45,7 @@ pub mod name;
 pub mod ndn;
 mod packet;
 pub mod parameters;
+mod quantile;
 pub mod random;
 pub mod registry;
 mod span;
@@ -61,6 +62,7 @@ pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use name::{Component, ComponentKind, Name, NameRef};
 pub use packet::{Packet, PacketKind};
+pub use quantile::{median, quantile};
 pub use unix_time::UnixTime;
 
 /// The two languages that packets are written in. A face speaks one of them; tables never mix them.
@@ -70,4 +72,14 @@ pub enum Dialect {
     Ndn = 0,
     /// ccnb of CCNx 0.8 over NDNLP v1.
     Ccnx = 1,
+}
+
+impl Dialect {
+    /// The largest packet that is written in it; CCNx [reads](ccnx::MAX_MESSAGE_BYTES) larger ones.
+    pub const fn max_packet_bytes(self) -> usize {
+        match self {
+            Dialect::Ndn => ndn::tlv::MAX_PACKET_BYTES,
+            Dialect::Ccnx => ccnx::MAX_ENCODED_BYTES,
+        }
+    }
 }

@@ -46,6 +46,13 @@ impl Random {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// A number from the exponential distribution with the mean 1, such as gaps between independent events
+    /// have.
+    pub fn exponential(&mut self) -> f64 {
+        // `libm`, which computes the same everywhere.
+        -libm::log(1.0 - self.unit())
+    }
+
     /// True with the given probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
@@ -75,6 +82,15 @@ mod tests {
         let first = |seed, id| Random::derive(seed, id).next_u64();
         assert_ne!(first(1, 2), first(2, 1));
         assert_ne!(first(1, 2), first(1, 3));
+    }
+
+    #[test]
+    fn exponential_gaps_have_their_mean_and_forget_how_long_they_were_waited_for() {
+        let mut random = Random::from_seed(3);
+        let gaps: Vec<f64> = (0..100_000).map(|_| random.exponential()).collect();
+        let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let left: Vec<f64> = gaps.iter().filter(|gap| **gap > 1.0).map(|gap| gap - 1.0).collect();
+        assert!((mean(&gaps) - 1.0).abs() < 0.01 && (mean(&left) - 1.0).abs() < 0.02);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Quantity {
     units: &'static [(&'static str, f64)],
     prefixes: &'static [(&'static str, f64)],
     bare: Option<&'static str>,
+    /// The units that numbers are shown in, from small to large.
+    shown: &'static [(&'static str, f64)],
 }
 
 const DECIMAL: &[(&str, f64)] = &[("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -68,6 +70,7 @@ pub const SPAN: Quantity = Quantity {
     ],
     prefixes: &[],
     bare: None,
+    shown: &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],
 };
 
 /// A size, in bytes.
@@ -77,6 +80,7 @@ pub const SIZE: Quantity = Quantity {
     units: &[("B", 1.0), ("bytes", 1.0), ("bit", 0.125)],
     prefixes: BINARY_TOO,
     bare: None,
+    shown: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)],
 };
 
 /// A rate, in bits a second.
@@ -86,6 +90,7 @@ pub const RATE: Quantity = Quantity {
     units: &[("bit/s", 1.0), ("B/s", 8.0), ("bits/s", 1.0), ("b/s", 1.0), ("bps", 1.0), ("Bps", 8.0)],
     prefixes: DECIMAL,
     bare: None,
+    shown: &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)],
 };
 
 /// How often, in a second.
@@ -95,11 +100,18 @@ pub const FREQUENCY: Quantity = Quantity {
     units: &[("/s", 1.0), ("/ms", 1e3), ("/min", 1.0 / 60.0), ("/m", 1.0 / 60.0), ("/h", 1.0 / 3600.0)],
     prefixes: DECIMAL,
     bare: None,
+    shown: &[("/s", 1.0)],
 };
 
 /// A part of a whole, which is 1.
-pub const SHARE: Quantity =
-    Quantity { what: "a share", example: "25 %", units: &[("%", 0.01)], prefixes: &[], bare: None };
+pub const SHARE: Quantity = Quantity {
+    what: "a share",
+    example: "25 %",
+    units: &[("%", 0.01)],
+    prefixes: &[],
+    bare: None,
+    shown: &[("%", 0.01)],
+};
 
 impl Quantity {
     /// The same, where a number without a unit, or with a prefix alone, counts these.
@@ -124,6 +136,40 @@ impl Quantity {
         })?;
         let value = number * factor;
         if value.is_finite() { Ok(value) } else { Err(wrong("it is too large")) }
+    }
+
+    /// Shows a number in the largest unit of which it is at least one, with at most so many digits that
+    /// count, and all of those before the point.
+    ///
+    /// ```
+    /// use cairn_packet::units::{SIZE, SPAN};
+    /// assert_eq!(SPAN.show(1_234_567.0, 4), "1.235 ms");
+    /// assert_eq!(SIZE.show(64_000.0, 4), "64 kB");
+    /// ```
+    pub fn show(&self, value: f64, digits: usize) -> String {
+        let (unit, number) = self.in_shown_unit(value);
+        let before_point = 1 + std::iter::successors(Some(number), |left| Some(left / 10.0))
+            .take_while(|left| *left >= 10.0)
+            .count();
+        let decimals = digits.saturating_sub(before_point);
+        let text = format!("{number:.decimals$}");
+        let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        with_unit(text, unit)
+    }
+
+    /// Shows a number with all its digits, so that it reads back as itself.
+    pub fn show_exact(&self, value: f64) -> String {
+        let (unit, number) = self.in_shown_unit(value);
+        // The division by a unit leaves an error far behind the point; what was not divided has none.
+        let number = if number == value { value } else { (number * 1e12).round() / 1e12 };
+        with_unit(&number.to_string(), unit)
+    }
+
+    /// A number in the largest unit of which it is at least one.
+    fn in_shown_unit(&self, value: f64) -> (&'static str, f64) {
+        let fits = self.shown.iter().rfind(|(_, factor)| value >= *factor);
+        let (unit, factor) = fits.or(self.shown.first()).copied().unwrap_or(("", 1.0));
+        (unit, value / factor)
     }
 
     fn factor(&self, unit: &str) -> Option<f64> {
@@ -151,6 +197,12 @@ impl Quantity {
     fn wrong(&self, text: &str, why: String) -> UnitError {
         UnitError { text: text.to_owned(), what: self.what, why, example: self.example }
     }
+}
+
+/// `10 Mbit/s`, `2/s`.
+fn with_unit(number: &str, unit: &str) -> String {
+    let blank = if unit.starts_with('/') { "" } else { " " };
+    format!("{number}{blank}{unit}")
 }
 
 /// Splits `12.5 Mbps` into a number and a unit. Lines below may part the digits: `1_000_000`.
@@ -279,7 +331,38 @@ mod tests {
         assert!(error.contains("100 Mpps") && error.contains("bit/s, B/s"), "{error}");
     }
 
+    #[test]
+    fn a_number_is_shown_in_the_unit_that_suits_it() {
+        for (nanos, shown) in [
+            (0.0, "0 ns"),
+            (999.0, "999 ns"),
+            (1_000.0, "1 µs"),
+            (12_345.0, "12.35 µs"),
+            (100e6, "100 ms"),
+            (600e9, "600 s"),
+            (123_456e9, "123456 s"),
+        ] {
+            assert_eq!(SPAN.show(nanos, 4), shown);
+        }
+        assert_eq!((SIZE.show(7_000.0, 4), SIZE.show(1e15, 4)), ("7 kB".into(), "1000 TB".into()));
+        assert_eq!(
+            (RATE.show(1_544_000.0, 4), FREQUENCY.show(0.5, 4)),
+            ("1.544 Mbit/s".into(), "0.5/s".into())
+        );
+        assert_eq!((SHARE.show(0.255, 4), SHARE.show_exact(0.255)), ("25.5 %".into(), "25.5 %".into()));
+    }
+
     proptest! {
+        #[test]
+        fn what_is_shown_with_all_digits_reads_back_as_itself(number in 0..1_000_000_000_000_000u64, bits: f64) {
+            let exact = number as f64;
+            prop_assert_eq!(bytes(&SIZE.show_exact(exact)), Ok(number));
+            prop_assert_eq!(duration(&SPAN.show_exact(exact)), Ok(Duration::from_nanos(number)));
+            prop_assert_eq!(RATE.read(&RATE.show_exact(exact)).map(f64::round), Ok(exact));
+            let often = bits.abs().min(1e12);
+            prop_assert_eq!(FREQUENCY.read(&FREQUENCY.show_exact(often)), Ok(often));
+        }
+
         #[test]
         fn no_text_panics(text in "[0-9._]{0,6}.{0,12}") {
             let _ = (rate(&text), duration(&text), bytes(&text), per_second(&text));

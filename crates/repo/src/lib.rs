@@ -72,7 +72,7 @@ pub use catalogue::{Catalogue, Object, ObjectId};
 pub use filter::Filter;
 pub use index::IndexError;
 pub use key::{ObjectName, SegmentForm};
-pub use limits::{Limits, Refusal, RefusalCounters};
+pub use limits::{Limits, Rejection, RejectionCounters};
 pub use packet::UnixTime;
 pub use store::{
     Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection,

@@ -2,7 +2,7 @@
 
 packet::drop_reasons! {
     /// Why the store did not take a packet, or gave one up.
-    pub enum Refusal {
+    pub enum Rejection {
         /// The objects take as many bytes as they may, and eviction found nothing that may go.
         BytesFull = "bytes-full",
         /// There are as many objects as there may be, and eviction found nothing that may go.
@@ -28,7 +28,7 @@ packet::drop_reasons! {
     }
 
     /// How often each reason occurred.
-    pub struct RefusalCounters;
+    pub struct RejectionCounters;
 }
 
 /// The limits of a store.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cairn_repo::disk::{Disk as _, Faults, SimulatedDisk};
 use cairn_repo::eviction::{DeleteQueue, DeletionRule};
-use cairn_repo::{Answer, Refusal, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
+use cairn_repo::{Answer, Rejection, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::Duration;
@@ -191,7 +191,7 @@ impl World {
             "{when}: {on_disk} bytes on the disk, {stats:?}"
         );
         // A power cut leaves nothing behind that the store believes in and cannot read.
-        assert_eq!(store.refusals().get(Refusal::Corrupt), 0, "{when}");
+        assert_eq!(store.refusals().get(Rejection::Corrupt), 0, "{when}");
     }
 }
 

@@ -53,6 +53,7 @@ mod error;
 mod event_queue;
 mod framed;
 mod in_flight;
+mod into_name;
 mod link;
 mod link_services;
 mod network;
@@ -82,10 +83,11 @@ pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use checks::Contradiction;
 pub use clock::Clock;
 pub use error::SimError;
+pub use into_name::IntoName;
 pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
-pub use network::{IntoName, Network};
+pub use network::Network;
 pub use node::ProcessorConfig;
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};

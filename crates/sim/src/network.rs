@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{ContentStoreConfig, EngineConfig, FaceConfig, FaceId, LinkType, StrategySpec};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, Name, NameHasher};
+use packet::{Dialect, NameHasher};
 
 use crate::application::{Application, Producer};
 use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};
@@ -15,6 +15,7 @@ use crate::core::{Attachment, Core, End, Link};
 use crate::error::SimError;
 use crate::event_queue::{Alarm, EventQueue};
 use crate::in_flight::PacketsInFlight;
+use crate::into_name::IntoName;
 use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer, Port, Processor, ProcessorConfig};
@@ -382,43 +383,4 @@ fn default_engine() -> EngineConfig {
     let Ok(config) = EngineConfig::seeded(0) else { unreachable!("the default strategy exists") };
     let store = ContentStoreConfig { max_entries: 1_000, ..config.content_store };
     EngineConfig { content_store: store, ..config }
-}
-
-/// What can be read as a name.
-pub trait IntoName {
-    /// The name.
-    ///
-    /// # Errors
-    /// A text that is not a name.
-    fn into_name(self) -> Result<Name, SimError>;
-}
-
-impl IntoName for Name {
-    fn into_name(self) -> Result<Name, SimError> {
-        Ok(self)
-    }
-}
-
-impl IntoName for &Name {
-    fn into_name(self) -> Result<Name, SimError> {
-        Ok(self.clone())
-    }
-}
-
-impl IntoName for &str {
-    fn into_name(self) -> Result<Name, SimError> {
-        self.parse().map_err(|source| SimError::Name { uri: self.to_owned(), source })
-    }
-}
-
-impl IntoName for &String {
-    fn into_name(self) -> Result<Name, SimError> {
-        self.as_str().into_name()
-    }
-}
-
-impl IntoName for String {
-    fn into_name(self) -> Result<Name, SimError> {
-        self.as_str().into_name()
-    }
 }

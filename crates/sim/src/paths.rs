@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 /// Which of the ways to a home become routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ways {
+pub enum RouteSelection {
     /// One that is shortest.
     Shortest,
     /// By every neighbour that is nearer, so that no choice of routes leads around in a circle. Of neighbours
@@ -55,7 +55,7 @@ impl<Exit: Copy + Ord> Graph<Exit> {
     }
 
     /// The routes of every node towards `homes`, of which the nearest counts.
-    pub fn routes_to(&self, homes: &[usize], ways: Ways) -> Vec<Route<Exit>> {
+    pub fn routes_to(&self, homes: &[usize], ways: RouteSelection) -> Vec<Route<Exit>> {
         let distances = self.distances_to(homes);
         let distance = |node: usize| distances.get(node).copied().unwrap_or(u64::MAX);
         let mut chosen = Vec::new();
@@ -72,8 +72,8 @@ impl<Exit: Copy + Ord> Graph<Exit> {
             };
             let nearer = steps.iter().filter(is_nearer).map(route);
             match ways {
-                Ways::Shortest => chosen.extend(nearer.min_by_key(|route| route.cost)),
-                Ways::AllLoopFree => {
+                RouteSelection::Shortest => chosen.extend(nearer.min_by_key(|route| route.cost)),
+                RouteSelection::AllLoopFree => {
                     let mut best: BTreeMap<Exit, Route<Exit>> = BTreeMap::new();
                     for route in nearer {
                         let known = best.entry(route.by).or_insert(route);
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(square(9).distances_to(&[2]), [2, 1, 0, 3]);
         assert_eq!(square(9).distances_to(&[2, 3]), [1, 1, 0, 0]);
         assert_eq!(square(1).distances_to(&[]), [u64::MAX; 4]);
-        assert_eq!(square(1).routes_to(&[7], Ways::AllLoopFree), []);
+        assert_eq!(square(1).routes_to(&[7], RouteSelection::AllLoopFree), []);
     }
 
     #[test]
@@ -144,8 +144,8 @@ mod tests {
         let costs = |ways| -> Vec<(usize, u8, u64)> {
             square(1).routes_to(&[2], ways).iter().map(|route| (route.from, route.by, route.cost)).collect()
         };
-        assert_eq!(costs(Ways::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
-        assert_eq!(costs(Ways::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);
+        assert_eq!(costs(RouteSelection::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
+        assert_eq!(costs(RouteSelection::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
             graph.add(a, Step { to: b, by, metric });
             graph.add(b, Step { to: a, by, metric });
         }
-        let routes = graph.routes_to(&[3], Ways::AllLoopFree);
+        let routes = graph.routes_to(&[3], RouteSelection::AllLoopFree);
         let of_first: Vec<u64> =
             routes.iter().filter(|route| route.from == 0).map(|route| route.cost).collect();
         assert_eq!(of_first, [2]);

@@ -10,7 +10,7 @@ use crate::core::Link;
 use crate::error::SimError;
 use crate::network::Network;
 use crate::node::Peer;
-use crate::paths::{Graph, Step, Ways};
+use crate::paths::{Graph, RouteSelection, Step};
 
 impl Network {
     /// Adds routes along a shortest path from every node to every prefix of every application, by the metrics
@@ -20,7 +20,7 @@ impl Network {
     /// # Errors
     /// A table of routes that is full.
     pub fn route_shortest_paths(&mut self) -> Result<(), SimError> {
-        self.route(Ways::Shortest)
+        self.route(RouteSelection::Shortest)
     }
 
     /// Adds routes by all neighbours that are nearer to a server of the prefix, with the length of the whole
@@ -31,10 +31,10 @@ impl Network {
     /// # Errors
     /// A table of routes that is full.
     pub fn route_all_paths(&mut self) -> Result<(), SimError> {
-        self.route(Ways::AllLoopFree)
+        self.route(RouteSelection::AllLoopFree)
     }
 
-    fn route(&mut self, ways: Ways) -> Result<(), SimError> {
+    fn route(&mut self, ways: RouteSelection) -> Result<(), SimError> {
         let mut servers: BTreeMap<Vec<u8>, (Name, Vec<NodeId>)> = BTreeMap::new();
         for (application, attachment) in self.applications.values().zip(self.core.attachments.values()) {
             for prefix in application.prefixes() {

@@ -2,7 +2,7 @@
 
 use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Packet, PacketKind};
+use packet::{Packet, PacketKind};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
@@ -252,7 +252,7 @@ impl Network {
                 None if received.names_like(&first.packet) => {
                     debug_assert_eq!(
                         slot.hashes.whole(),
-                        core.hasher.hash(received.dialect, first.packet.name().components()).whole(),
+                        core.hasher.hash(first.packet.dialect(), first.packet.name().components()).whole(),
                     );
                     if received.kind == PacketKind::Interest && matches!(first.packet, Packet::Data(_)) {
                         slot.hops = 0;
@@ -435,7 +435,6 @@ impl Network {
 #[derive(Clone, Copy)]
 struct Received {
     kind: PacketKind,
-    dialect: Dialect,
     component_count: usize,
 }
 
@@ -456,9 +455,8 @@ impl Received {
 #[inline]
 fn receive(engine: &mut Engine, now: Instant, face: FaceId, slot: &mut InFlight) -> Received {
     let component_count = slot.hashes.component_count();
-    let mut received = Received { kind: slot.kind(), dialect: Dialect::Ndn, component_count };
+    let received = Received { kind: slot.kind(), component_count };
     if let Some(packet) = slot.packet.take() {
-        received.dialect = packet.dialect();
         engine.receive(Arrival { now, face, hashes: &slot.hashes, header: &slot.header }, packet);
     }
     received

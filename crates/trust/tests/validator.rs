@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 use cairn_trust::certificate::{Issue, names, self_signed};
-use cairn_trust::policy::{ClaimKind, Policy, PolicyRefusal};
-use cairn_trust::validator::{FetchFailure, Refusal, Subject};
+use cairn_trust::policy::{ClaimKind, Policy, PolicyError};
+use cairn_trust::validator::{FetchFailure, Subject, ValidationError};
 use cairn_trust::{
     Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
@@ -60,7 +60,11 @@ fn validator(policy: Policy, anchors: &[&Party]) -> Validator {
 }
 
 /// Validates one packet, answering Interests out of `published`.
-fn decide(validator: &mut Validator, subject: Subject, published: &[&Party]) -> Result<Name, Refusal> {
+fn decide(
+    validator: &mut Validator,
+    subject: Subject,
+    published: &[&Party],
+) -> Result<Name, ValidationError> {
     decide_at(NOW, validator, subject, published)
 }
 
@@ -69,7 +73,7 @@ fn decide_at(
     validator: &mut Validator,
     subject: Subject,
     published: &[&Party],
-) -> Result<Name, Refusal> {
+) -> Result<Name, ValidationError> {
     let id = validator.validate(now, subject);
     for _ in 0..100 {
         if let Some(outcome) = validator.poll_outcome() {
@@ -102,7 +106,10 @@ fn a_packet_is_trusted_through_two_certificates_and_later_without_fetching() {
     // An hour later the certificates have to be shown again.
     let later = NOW.plus_secs(3601);
     let refused = decide_at(later, &mut validator, alice.sign("/lab/net/alice/z"), &[]).unwrap_err();
-    assert!(matches!(refused, Refusal::NotFetched { failure: FetchFailure::Timeout, .. }), "{refused}");
+    assert!(
+        matches!(refused, ValidationError::NotFetched { failure: FetchFailure::Timeout, .. }),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn a_certificate_counts_no_longer_than_the_one_that_it_was_verified_by() {
     for party in [&alice, &bob] {
         let uri = format!("{}/y", party.certificate.identity());
         let refused = decide_at(NOW.plus_secs(61), &mut validator, party.sign(&uri), &[&group, &alice, &bob]);
-        assert!(matches!(refused, Err(Refusal::NotValidNow { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ValidationError::NotValidNow { .. })), "{refused:?}");
     }
 }
 
@@ -129,12 +136,12 @@ fn names_that_do_not_go_together_are_refused() {
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     let refused = decide(&mut validator, alice.sign("/lab/bob/x"), &[&alice]).unwrap_err();
-    assert!(matches!(refused, Refusal::Policy(PolicyRefusal::NotUnderSigner { .. })));
+    assert!(matches!(refused, ValidationError::Policy(PolicyError::NotUnderSigner { .. })));
 
     // Alice certifies somebody who is not under her.
     let bob = alice.issue("/lab/bob/KEY/1", years(2000, 2100));
     let refused = decide(&mut validator, bob.sign("/lab/bob/x"), &[&alice, &bob]).unwrap_err();
-    assert!(matches!(refused, Refusal::Policy(PolicyRefusal::NotUnderSigner { .. })));
+    assert!(matches!(refused, ValidationError::Policy(PolicyError::NotUnderSigner { .. })));
 }
 
 #[test]
@@ -145,11 +152,11 @@ fn a_forged_chain_is_refused_whatever_it_is_called() {
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     let refused = decide(&mut validator, alice.sign("/lab/alice/x"), &[&alice]).unwrap_err();
     assert!(
-        matches!(&refused, Refusal::Signature { name, .. } if name.contains("/lab/alice/KEY")),
+        matches!(&refused, ValidationError::Signature { name, .. } if name.contains("/lab/alice/KEY")),
         "{refused}"
     );
     let refused = decide(&mut validator, impostor.sign("/lab/x"), &[&impostor]).unwrap_err();
-    assert!(matches!(refused, Refusal::Signature { .. }));
+    assert!(matches!(refused, ValidationError::Signature { .. }));
     // Nothing of it was kept.
     assert!(decide(&mut validator, alice.sign("/lab/alice/x"), &[]).is_err());
 }
@@ -162,7 +169,7 @@ fn a_certificate_of_a_key_whose_name_is_longer_does_not_speak_for_the_key_that_w
     let signer = Signer::new(other.key.clone(), name("/lab/alice/KEY/1"));
     let data = signer.sign_data(&DataBuilder::new(name("/lab/alice/x"))).unwrap();
     let refused = decide(&mut validator, Subject::Data(data), &[&other]).unwrap_err();
-    assert!(matches!(refused, Refusal::OtherKey { .. }), "{refused}");
+    assert!(matches!(refused, ValidationError::OtherKey { .. }), "{refused}");
 }
 
 #[test]
@@ -173,7 +180,7 @@ fn certificates_count_only_in_their_time() {
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     for (party, uri) in [(&expired, "/lab/alice/x"), (&future, "/lab/bob/x")] {
         let refused = decide(&mut validator, party.sign(uri), &[party]).unwrap_err();
-        assert!(matches!(refused, Refusal::NotValidNow { .. }), "{refused}");
+        assert!(matches!(refused, ValidationError::NotValidNow { .. }), "{refused}");
     }
     // An anchor out of its time is none.
     let past = UnixTime::from_secs(1000);
@@ -200,7 +207,7 @@ fn circles_and_long_ways_end() {
     );
     // `self` certificates of both are there too, but lead nowhere.
     let refused = decide(&mut circle, subject, &[&a_by_b, &b, &b_by_a]).unwrap_err();
-    assert!(matches!(refused, Refusal::Loop(_)), "{refused}");
+    assert!(matches!(refused, ValidationError::Loop(_)), "{refused}");
 
     let mut chain = vec![root.issue("/lab/KEY/1", years(2000, 2100))];
     for number in 2..15 {
@@ -210,7 +217,7 @@ fn circles_and_long_ways_end() {
     let mut long = validator(Policy::Hierarchical, &[&root]);
     let published: Vec<&Party> = chain.iter().collect();
     let refused = decide(&mut long, chain.last().unwrap().sign("/lab/x"), &published).unwrap_err();
-    assert_eq!(refused, Refusal::TooDeep(10));
+    assert_eq!(refused, ValidationError::TooDeep(10));
     decide(&mut long, chain[8].sign("/lab/x"), &published).unwrap();
 }
 
@@ -224,12 +231,12 @@ fn a_packet_that_nobody_signed_is_refused_in_words() {
     let data = Signer::new(root.key.clone(), name("/lab/no-key"))
         .sign_data(&DataBuilder::new(name("/lab/x")))
         .unwrap();
-    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(Refusal::NoKeyName(_))));
+    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(ValidationError::NoKeyName(_))));
     let data = Signer::with_key_digest(root.key.clone())
         .unwrap()
         .sign_data(&DataBuilder::new(name("/lab/x")))
         .unwrap();
-    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(Refusal::NoKeyName(_))));
+    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(ValidationError::NoKeyName(_))));
 }
 
 #[test]
@@ -269,7 +276,7 @@ fn at_the_limit_packets_are_refused_and_counted() {
     for number in 0..3 {
         validator.validate(NOW, alice.sign(&format!("/lab/alice/{number}")));
     }
-    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::Full(2))));
+    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(ValidationError::Full(2))));
     assert_eq!(validator.counters().refused_full, 1);
     validator.handle_data(NOW, alice.certificate.data());
     let bob = root.issue("/lab/bob/KEY/1", years(2000, 2100));
@@ -291,7 +298,7 @@ fn a_lost_interest_is_repeated_and_a_nack_ends_the_wait() {
     assert_ne!(first.nonce(), second.nonce());
     validator.handle_failure(second.name(), FetchFailure::Nack(NackReason::NoRoute));
     let refused = validator.poll_outcome().unwrap().verdict.unwrap_err();
-    assert!(matches!(refused, Refusal::NotFetched { failure: FetchFailure::Nack(_), .. }));
+    assert!(matches!(refused, ValidationError::NotFetched { failure: FetchFailure::Nack(_), .. }));
     assert!(!validator.handle_data(NOW, alice.certificate.data()));
 }
 
@@ -304,7 +311,7 @@ fn an_answer_that_is_no_certificate_is_refused() {
     let asked = validator.poll_interest().unwrap();
     let bogus: Data = DataBuilder::new(asked.name().to_name()).build_with_digest().unwrap();
     validator.handle_data(NOW, &bogus);
-    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::NotACertificate(_))));
+    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(ValidationError::NotACertificate(_))));
     assert_eq!(ClaimKind::Certificate.to_string(), "certificate");
 }
 
@@ -321,9 +328,9 @@ fn a_key_alone_is_judged_by_its_certificates_whatever_it_signs() {
     let by_key = Subject::Key(alice.certificate.to_key_name());
     assert_eq!(decide(&mut validator, by_key, &[]), Ok(alice.certificate.name().to_name()), "known by now");
     let outcome = decide(&mut validator, Subject::Key(stray.certificate.name().to_name()), &published);
-    assert!(matches!(outcome, Err(Refusal::Policy(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(ValidationError::Policy(_))), "{outcome:?}");
     let outcome = decide(&mut validator, Subject::Key(name("/lab/people/alice")), &published);
-    assert!(matches!(outcome, Err(Refusal::NoKeyName(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(ValidationError::NoKeyName(_))), "{outcome:?}");
 }
 
 #[test]
@@ -338,7 +345,7 @@ fn whoever_makes_up_keys_has_only_so_many_certificates_asked_for_at_once() {
     }
     assert_eq!(std::iter::from_fn(|| validator.poll_interest()).count(), 3);
     let refused = std::iter::from_fn(|| validator.poll_outcome())
-        .filter(|outcome| matches!(outcome.verdict, Err(Refusal::TooManyFetches(3))))
+        .filter(|outcome| matches!(outcome.verdict, Err(ValidationError::TooManyFetches(3))))
         .count();
     assert_eq!((refused, validator.counters().refused_fetches, validator.waiting()), (47, 47, 3));
 }

@@ -31,13 +31,13 @@ impl Figures {
         if self.sent == 0 { 1.0 } else { self.lost() as f64 / self.sent as f64 }
     }
 
-    /// The round trip that so great a share of the answers does not exceed (nearest rank); `None` without
-    /// answers.
+    /// The round trip that so great a share of the answers does not exceed ([`packet::quantile`]); `None`
+    /// without answers.
     pub(crate) fn quantile(&self, share: f64) -> Option<Duration> {
         let mut sorted = self.round_trips.clone();
         sorted.sort_unstable();
-        let rank = (share * sorted.len() as f64).ceil() as usize;
-        sorted.get(rank.saturating_sub(1)).map(|&nanos| Duration::from_nanos(nanos))
+        let at = |place: usize| sorted.get(place).copied().unwrap_or_default() as f64;
+        packet::quantile(sorted.len(), share, at).map(|nanos| Duration::from_nanos(nanos as u64))
     }
 }
 
@@ -54,10 +54,10 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_of_the_nearest_rank() {
+    fn quantiles_are_between_neighbours_by_proportion() {
         let hundred = of(100, (1..=100).rev());
-        assert_eq!(hundred.quantile(0.5), Some(Duration::from_micros(50)));
-        assert_eq!(hundred.quantile(0.99), Some(Duration::from_micros(99)));
+        assert_eq!(hundred.quantile(0.5), Some(Duration::from_nanos(50_500)));
+        assert_eq!(hundred.quantile(0.99), Some(Duration::from_nanos(99_010)));
         assert_eq!(hundred.quantile(1.0), Some(Duration::from_micros(100)));
         assert_eq!(of(1, [7]).quantile(0.99), Some(Duration::from_micros(7)));
         assert_eq!(of(1, []).quantile(0.5), None);

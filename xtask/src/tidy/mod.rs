@@ -10,6 +10,7 @@ mod dead_files;
 mod dependency_docs;
 mod drop_reasons;
 mod length;
+mod names;
 mod purity;
 mod ratchet;
 mod statements;
@@ -54,6 +55,7 @@ const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     dead_files::check,
     statements::check,
     words::check,
+    names::check,
     crate_docs::check,
     dependency_docs::check,
     drop_reasons::check,

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::{Client, FetchFailure, FetchOptions, Reader, Refused};
-use flow::verify::Refusal;
+use flow::verify::VerificationError;
 use flow::{
     ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification,
     VerifiedFetch,
@@ -406,7 +406,7 @@ fn is_not_signed(failure: &FetchFailure) -> bool {
     else {
         return false;
     };
-    matches!(refusal, Refusal::NotTrusted(trust::validator::Refusal::NotSigned(_)))
+    matches!(refusal, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
 }
 
 /// The component that asks a file server for what is in a folder.

@@ -60,7 +60,7 @@ pub(crate) struct PingArguments {
 }
 
 #[derive(Default)]
-struct Tally {
+struct PingCounters {
     sent: u64,
     answered: u64,
     nacks: u64,
@@ -84,7 +84,7 @@ impl PingArguments {
         }
         let mut number = self.start.unwrap_or_else(|| Random::from_seed(Clock::seed()).next_u64());
         let begin = client.now();
-        let (mut next_send, mut tally, mut trips) = (begin, Tally::default(), Histogram::new());
+        let (mut next_send, mut tally, mut trips) = (begin, PingCounters::default(), Histogram::new());
         let mut waiting: BTreeMap<RequestId, u64> = BTreeMap::new();
         loop {
             let may_send = self.count.is_none_or(|count| tally.sent < count) && !interrupt.came();
@@ -119,7 +119,7 @@ impl PingArguments {
         &self,
         event: &Event,
         waiting: &mut BTreeMap<RequestId, u64>,
-        tally: &mut Tally,
+        tally: &mut PingCounters,
         trips: &mut Histogram,
     ) -> Result<(), ToolError> {
         let text = match event {
@@ -153,7 +153,7 @@ impl PingArguments {
 
     fn report(
         &self,
-        tally: &Tally,
+        tally: &PingCounters,
         unanswered: u64,
         trips: &Histogram,
         elapsed: Duration,

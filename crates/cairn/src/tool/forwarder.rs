@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, ClientError, Demand, Refusal, WhenGone};
+use client::{Client, ClientError, ManagementError, ManagementRequest, WhenGone};
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetItem, FaceQueryFilter, FaceStatus,
     decode_list,
@@ -145,8 +145,8 @@ pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<C
         return Ok(response.parameters()?.unwrap_or_default());
     }
     Err(ClientError::Refused {
-        what: Demand::Command { command, name: None },
-        why: Refusal::from(response.clone()),
+        what: ManagementRequest::Command { command, name: None },
+        why: ManagementError::from(response.clone()),
     }
     .into())
 }

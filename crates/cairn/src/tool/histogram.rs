@@ -47,17 +47,21 @@ impl Histogram {
         Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// The duration that the given share of all does not exceed; 0.5 for the median.
+    /// The duration that the given share of all does not exceed ([`packet::quantile`]); 0.5 for the median.
     pub(crate) fn quantile(&self, share: f64) -> Duration {
-        let wanted = ((self.count as f64 * share).ceil() as u64).max(1);
+        let count = usize::try_from(self.count).unwrap_or(usize::MAX);
+        let nanos = packet::quantile(count, share, |place| self.nanos_at(place as u64) as f64);
+        Duration::from_nanos(nanos.map_or(0, |nanos| nanos as u64))
+    }
+
+    /// The duration in a place among all, the shortest being in place 0.
+    fn nanos_at(&self, place: u64) -> u64 {
         let mut seen = 0;
-        for (bucket, count) in self.buckets.iter().enumerate() {
+        let bucket = self.buckets.iter().position(|count| {
             seen += count;
-            if seen >= wanted {
-                return Duration::from_nanos(upper_end(bucket).clamp(self.min, self.max));
-            }
-        }
-        Duration::from_nanos(self.max)
+            seen > place
+        });
+        bucket.map_or(self.max, |bucket| upper_end(bucket).clamp(self.min, self.max))
     }
 
     /// One line for people.

@@ -84,15 +84,15 @@ impl ToolError {
 
     /// Whether a signal ended it before it was done.
     fn is_interrupt(&self) -> bool {
-        use client::{ClientError, Silence};
-        matches!(self, ToolError::Client(ClientError::NoAnswer { why: Silence::Interrupted, .. }))
+        use client::{ClientError, NoResponse};
+        matches!(self, ToolError::Client(ClientError::NoAnswer { why: NoResponse::Interrupted, .. }))
     }
 }
 
 impl From<ServeError<client::ClientError>> for ToolError {
     fn from(error: ServeError<client::ClientError>) -> Self {
         match error {
-            ServeError::Carrier(error) => error.into(),
+            ServeError::AppFace(error) => error.into(),
             ServeError::Source(error) => error.into(),
         }
     }

@@ -3,7 +3,12 @@
 use flow::{SegmentSize, USUAL_CONTENT_BYTES};
 use packet::time::Duration;
 
+use packet::units::{SIZE, SPAN};
+
 pub(crate) use packet::units::{bytes as size, duration_or_millis as duration, per_second as rate};
+
+/// Digits that count in what is shown to people.
+const DIGITS: usize = 4;
 
 /// A span of something that takes time.
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
@@ -30,23 +35,13 @@ pub(crate) fn payload_size(text: &str) -> Result<usize, String> {
 
 /// A time in the unit that suits it.
 pub(crate) fn show_duration(duration: Duration) -> String {
-    let secs = duration.as_secs_f64();
-    match duration.as_nanos() {
-        nanos @ 0..=999 => format!("{nanos} ns"),
-        1_000..=999_999 => format!("{:.0} µs", secs * 1e6),
-        1_000_000..=999_999_999 => format!("{:.3} ms", secs * 1e3),
-        _ => format!("{secs:.3} s"),
-    }
+    SPAN.show(duration.as_nanos() as f64, DIGITS)
 }
 
 /// A size in the unit that suits it.
 pub(crate) fn show_size(bytes: f64) -> String {
-    match bytes {
-        b if b < 1e3 => format!("{b:.0} B"),
-        b if b < 1e6 => format!("{:.2} kB", b / 1e3),
-        b if b < 1e9 => format!("{:.2} MB", b / 1e6),
-        b => format!("{:.2} GB", b / 1e9),
-    }
+    // There are no parts of a byte.
+    SIZE.show(bytes.round(), DIGITS)
 }
 
 #[cfg(test)]

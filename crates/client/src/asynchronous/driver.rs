@@ -18,7 +18,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// What is to be waited for after a turn.
 #[derive(Clone, Copy, Debug)]
-enum Turned {
+enum TurnOutcome {
     /// For nothing: there is more to be done.
     Busy,
     /// For the socket, to be read from and, if something is to be written, to be written to; at most so long.
@@ -47,19 +47,19 @@ async fn run(shared: &Shared) -> Result<std::convert::Infallible, ClientError> {
     loop {
         match turn(shared)? {
             // Others have their turn, too.
-            Turned::Busy => tokio::task::yield_now().await,
-            Turned::Idle { writes, at_most } => {
+            TurnOutcome::Busy => tokio::task::yield_now().await,
+            TurnOutcome::Idle { writes, at_most } => {
                 let socket = match &mut socket {
                     Some(socket) => socket,
                     none => none.insert(watch(shared)?),
                 };
                 wait(shared, Some((socket, writes)), at_most).await;
             }
-            Turned::Gone { at_most } => {
+            TurnOutcome::Gone { at_most } => {
                 socket = None;
                 wait(shared, None, at_most).await;
             }
-            Turned::Attempt => {
+            TurnOutcome::Attempt => {
                 socket = None;
                 attempt(shared).await?;
             }
@@ -76,7 +76,7 @@ fn watch(shared: &Shared) -> Result<Readiness, ClientError> {
 }
 
 /// Does what is due and what has come, and tells all who wait to look again.
-fn turn(shared: &Shared) -> Result<Turned, ClientError> {
+fn turn(shared: &Shared) -> Result<TurnOutcome, ClientError> {
     let mut client = shared.client();
     let before = client.connection().counters();
     let now = client.now();
@@ -91,11 +91,11 @@ fn turn(shared: &Shared) -> Result<Turned, ClientError> {
     let now = client.now();
     let at_most = deadline.saturating_since(now).min(LONGEST_WAIT);
     Ok(match client.next_attempt() {
-        Some(at) if at <= now => Turned::Attempt,
-        Some(_) => Turned::Gone { at_most },
+        Some(at) if at <= now => TurnOutcome::Attempt,
+        Some(_) => TurnOutcome::Gone { at_most },
         // It has read or written, and there may be more; or something has become due meanwhile.
-        None if client.connection().counters() != before || deadline <= now => Turned::Busy,
-        None => Turned::Idle { writes: client.connection().has_output(), at_most },
+        None if client.connection().counters() != before || deadline <= now => TurnOutcome::Busy,
+        None => TurnOutcome::Idle { writes: client.connection().has_output(), at_most },
     })
 }
 

@@ -21,9 +21,9 @@ use tokio::task::JoinHandle;
 
 use crate::client::commands::about;
 use crate::client::{AskError, Client, Event};
-use crate::demand::{Demand, Next, must_be_ok};
 use crate::error::ClientError;
 use crate::get::{Get, Trust};
+use crate::management_request::{ManagementRequest, Next, must_be_ok};
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
 use crate::session::Answer;
@@ -333,7 +333,7 @@ impl AsyncClient {
 
     async fn demand(&self, command: Command, parameters: &ControlParameters) -> Result<(), ClientError> {
         let response = self.command(command, parameters).await?;
-        must_be_ok(&Demand::Command { command, name: parameters.name.clone() }, response)
+        must_be_ok(&ManagementRequest::Command { command, name: parameters.name.clone() }, response)
     }
 
     /// Gives the forwarder a command and waits for how it went, for a refusal too.
@@ -345,7 +345,7 @@ impl AsyncClient {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = Demand::Command { command, name: parameters.name.clone() };
+        let what = ManagementRequest::Command { command, name: parameters.name.clone() };
         let mut attempts = self.lock().attempts();
         loop {
             self.room().await?;

@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, NackReason, Name};
 use thiserror::Error;
 
-use super::{Client, Turned};
+use super::{Client, WaitOutcome};
 use crate::error::ClientError;
 use crate::pending::Kind;
 use crate::session::Answer;
@@ -52,8 +52,8 @@ impl Client {
                 None => {}
             }
             match self.turn(Instant::NEVER) {
-                Ok(Turned::On | Turned::TimeUp) => {}
-                Ok(Turned::Interrupted) => {
+                Ok(WaitOutcome::On | WaitOutcome::TimeUp) => {}
+                Ok(WaitOutcome::Interrupted) => {
                     self.session.forget(id);
                     return Err(AskError::Interrupted);
                 }

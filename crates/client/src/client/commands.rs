@@ -1,12 +1,12 @@
 //! What the forwarder is asked to do, and to tell.
 
-use management::{Command, ControlParameters, ControlResponse, DatasetFetch, Reach};
+use management::{Command, CommandScope, ControlParameters, ControlResponse, DatasetFetch};
 use packet::time::{Duration, Instant};
 use packet::{Interest, Name};
 
-use super::{Client, Turned};
-use crate::demand::{Attempts, Demand, Next, Silence, must_be_ok};
+use super::{Client, WaitOutcome};
 use crate::error::{ClientError, Unsendable};
+use crate::management_request::{Attempts, ManagementRequest, Next, NoResponse, must_be_ok};
 use crate::pending::{Kind, RequestId};
 use crate::session::Answer;
 
@@ -61,7 +61,7 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = Demand::Command { command, name: parameters.name.clone() };
+        let what = ManagementRequest::Command { command, name: parameters.name.clone() };
         let mut attempts = self.attempts();
         loop {
             let id = self.give_noting(command, parameters)?;
@@ -103,7 +103,7 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<RequestId, ClientError> {
-        let reach = if self.is_local() { Reach::Localhost } else { Reach::Localhop };
+        let reach = if self.is_local() { CommandScope::Localhost } else { CommandScope::Localhop };
         let interest = command.interest(reach, parameters).map_err(Unsendable::from)?;
         let interest = interest.lifetime(self.patience.timeout).nonce(self.random.next_u32());
         let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
@@ -125,7 +125,7 @@ impl Client {
     /// # Errors
     /// The forwarder does not answer, or refuses.
     pub fn dataset(&mut self, name: Name) -> Result<Vec<u8>, ClientError> {
-        let what = Demand::Dataset(name.clone());
+        let what = ManagementRequest::Dataset(name.clone());
         let mut fetch = DatasetFetch::new(name);
         let mut attempts = self.attempts();
         loop {
@@ -152,20 +152,20 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<(), ClientError> {
         let response = self.command(command, parameters)?;
-        must_be_ok(&Demand::Command { command, name: parameters.name.clone() }, response)
+        must_be_ok(&ManagementRequest::Command { command, name: parameters.name.clone() }, response)
     }
 
     /// Waits for the answer to one request; what else happens is kept, or answered, meanwhile.
-    fn answer(&mut self, wanted: RequestId, what: &Demand) -> Result<Answer, ClientError> {
+    fn answer(&mut self, wanted: RequestId, what: &ManagementRequest) -> Result<Answer, ClientError> {
         loop {
             if let Some(answer) = self.session.take_answer(wanted) {
                 return Ok(answer);
             }
             match self.turn(Instant::NEVER) {
-                Ok(Turned::On | Turned::TimeUp) => {}
-                Ok(Turned::Interrupted) => {
+                Ok(WaitOutcome::On | WaitOutcome::TimeUp) => {}
+                Ok(WaitOutcome::Interrupted) => {
                     self.session.forget(wanted);
-                    return Err(ClientError::NoAnswer { what: what.clone(), why: Silence::Interrupted });
+                    return Err(ClientError::NoAnswer { what: what.clone(), why: NoResponse::Interrupted });
                 }
                 Err(error) => {
                     self.note_outage(&error);
@@ -183,8 +183,8 @@ impl Client {
         let until = self.connection.now() + time;
         loop {
             match self.turn(until) {
-                Ok(Turned::On) => {}
-                Ok(Turned::TimeUp | Turned::Interrupted) => return Ok(()),
+                Ok(WaitOutcome::On) => {}
+                Ok(WaitOutcome::TimeUp | WaitOutcome::Interrupted) => return Ok(()),
                 Err(error) => {
                     self.note_outage(&error);
                     return Err(error);

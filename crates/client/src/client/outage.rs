@@ -10,8 +10,8 @@ use packet::time::{Duration, Instant};
 use super::{Answer, Client};
 use crate::back_off::{BackOff, BackOffConfig};
 use crate::connection::Connection;
-use crate::demand::{Demand, Refusal};
 use crate::error::ClientError;
+use crate::management_request::{ManagementError, ManagementRequest};
 use crate::pending::RequestId;
 use crate::remote::Remote;
 use crate::socket::{Waited, wait_for_time};
@@ -64,9 +64,9 @@ pub enum Outage<'a> {
     /// It is there again, and does not do what it did before. It is asked again, later and later.
     NotRestored {
         /// What it was to do.
-        what: &'a Demand,
+        what: &'a ManagementRequest,
         /// Why it does not.
-        why: &'a Refusal,
+        why: &'a ManagementError,
     },
 }
 
@@ -86,15 +86,15 @@ pub struct OutageCounters {
 
 /// A command that is given again whenever the forwarder has started again.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct RepeatedCommand {
     id: u64,
     command: Command,
     parameters: ControlParameters,
 }
 
-impl Standing {
-    fn demand(&self) -> Demand {
-        Demand::Command { command: self.command, name: self.parameters.name.clone() }
+impl RepeatedCommand {
+    fn demand(&self) -> ManagementRequest {
+        ManagementRequest::Command { command: self.command, name: self.parameters.name.clone() }
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) struct Outages {
     next_attempt: Option<Instant>,
     /// When the outage began that was told of, until its end is told of.
     begun: Option<Instant>,
-    standing: Vec<Standing>,
+    standing: Vec<RepeatedCommand>,
     next_standing: u64,
     /// Standing commands under way.
     restoring: BTreeMap<RequestId, u64>,
@@ -213,7 +213,7 @@ impl Client {
         self.forget(command, parameters);
         let id = self.outages.next_standing;
         self.outages.next_standing += 1;
-        self.outages.standing.push(Standing { id, command, parameters: parameters.clone() });
+        self.outages.standing.push(RepeatedCommand { id, command, parameters: parameters.clone() });
         if self.connection.is_datagram() {
             self.outages.refresh_at = self.outages.refresh_at.min(self.connection.now() + REFRESH);
         }
@@ -221,8 +221,9 @@ impl Client {
 
     /// What this command did is no longer wanted.
     pub(crate) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
-        let is_it =
-            |standing: &Standing| standing.command == command && standing.parameters.name == parameters.name;
+        let is_it = |standing: &RepeatedCommand| {
+            standing.command == command && standing.parameters.name == parameters.name
+        };
         self.outages.standing.retain(|standing| !is_it(standing));
     }
 
@@ -393,8 +394,8 @@ impl Client {
                 Ok(response) if response.is_ok() => {
                     return self.outages.restore_back_off.handle_success(now);
                 }
-                Ok(response) => Some(Refusal::from(response)),
-                Err(error) => Some(Refusal::from(error)),
+                Ok(response) => Some(ManagementError::from(response)),
+                Err(error) => Some(ManagementError::from(error)),
             },
             // One that is just starting may have no route to its own management yet.
             Answer::Nack(_) | Answer::Timeout => None,

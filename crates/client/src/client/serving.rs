@@ -1,7 +1,7 @@
 //! Serving sources of Data: attached, so that they answer whatever else the client does, or in a loop that
 //! counts.
 
-use flow::source::{Carrier, Reply, Source};
+use flow::source::{AppFace, Reply, Source};
 use packet::time::Instant;
 use packet::{Interest, LinkHeader, Name};
 
@@ -70,7 +70,7 @@ impl Client {
 /// serve(&mut client, &mut server, |_| true)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl Carrier for Client {
+impl AppFace for Client {
     type Error = ClientError;
 
     fn now(&self) -> Instant {

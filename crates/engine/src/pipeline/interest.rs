@@ -117,8 +117,7 @@ impl Engine {
                 return Verdict::Joined(id);
             }
         }
-        let answer =
-            self.tables.store.answer(&mut self.tables.index, now, interest, hashes, &self.hasher, exact);
+        let answer = self.tables.store.answer(&mut self.tables.index, arrival, interest, &self.hasher, exact);
         if let Some(answer) = answer {
             return Verdict::Answered(answer);
         }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::naming::NamingConvention;
 use crate::transfer::TransferConfig;
-use crate::verify::Refusal;
+use crate::verify::VerificationError;
 
 /// How the version is found if the name has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub enum FetchError {
         /// The last of them.
         name: Name,
         /// What is wrong with it.
-        refusal: Refusal,
+        refusal: VerificationError,
     },
     /// The producer says by a packet that it has no such object.
     #[error("the producer refuses {name}")]
@@ -143,7 +143,7 @@ pub enum FetchError {
         /// The packet.
         name: Name,
         /// What is wrong with it.
-        refusal: Refusal,
+        refusal: VerificationError,
     },
     /// A name became too long with version and segment.
     #[error("{name} is too long for a segment number")]

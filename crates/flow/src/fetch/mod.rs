@@ -13,8 +13,8 @@ use packet::time::Instant;
 use packet::{ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
-use crate::transfer::{Arrival, Failure, Transfer, Verdict};
-use crate::verify::Refusal;
+use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
+use crate::verify::VerificationError;
 use buffer::Reorder;
 use demands::Demands;
 use discovery::Finder;
@@ -271,7 +271,7 @@ impl Fetcher {
     /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was
     /// lost; but when the owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there
     /// is nothing to be had here.
-    pub fn refuse(&mut self, now: Instant, subject: Subject, refusal: impl Into<Refusal>) {
+    pub fn refuse(&mut self, now: Instant, subject: Subject, refusal: impl Into<VerificationError>) {
         let refusal = refusal.into();
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
@@ -408,7 +408,7 @@ impl Fetcher {
     }
 
     fn receive_segment(&mut self, now: Instant, segment: u64, data: Data, arrival: Arrival) {
-        if self.transfer.handle_data(now, segment, arrival) != Verdict::Wanted {
+        if self.transfer.handle_data(now, segment, arrival) != DataOutcome::Wanted {
             return;
         }
         if !self.buffer.insert(segment, data.clone(), false) {

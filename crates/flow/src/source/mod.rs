@@ -41,7 +41,7 @@ pub use answers::{AnswerWith, answer_with};
 pub use folder::FolderSource;
 pub use generator::Generator;
 pub use packets::Packets;
-pub use server::{Carrier, ServeCounters, ServeError, Server, ServerConfig, serve};
+pub use server::{AppFace, ServeCounters, ServeError, Server, ServerConfig, serve};
 
 /// What answers an Interest.
 #[derive(Clone, Debug)]

@@ -96,11 +96,11 @@ impl<S: Source> Server<S> {
 }
 
 /// Carries Interests to a [`Server`] and its answers back: a connection to a forwarder, a face inside a node.
-pub trait Carrier {
+pub trait AppFace {
     /// Why it can carry no more.
     type Error;
 
-    /// The time by the carrier's clock.
+    /// The time by the face's clock.
     fn now(&self) -> Instant;
 
     /// The next Interest, with what is to be given back with its answer; waits until `until` at the latest.
@@ -119,7 +119,7 @@ pub trait Carrier {
     /// Has all that was sent leave.
     ///
     /// # Errors
-    /// As [`Carrier::send`].
+    /// As [`AppFace::send`].
     fn flush(&mut self) -> Result<(), Self::Error>;
 }
 
@@ -128,7 +128,7 @@ pub trait Carrier {
 pub enum ServeError<E> {
     /// Nothing is carried any more.
     #[error(transparent)]
-    Carrier(E),
+    AppFace(E),
     /// The source cannot go on.
     #[error(transparent)]
     Source(SourceError),
@@ -143,20 +143,20 @@ const LOOK: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// Nothing is carried any more, or the source cannot go on.
-pub fn serve<S: Source, C: Carrier>(
+pub fn serve<S: Source, C: AppFace>(
     carrier: &mut C,
     server: &mut Server<S>,
     mut watch: impl FnMut(Option<(&Interest, &Reply)>) -> bool,
 ) -> Result<(), ServeError<C::Error>> {
     while !server.is_over(carrier.now()) && watch(None) {
         let until = server.next_deadline().min(carrier.now() + LOOK);
-        let next = carrier.next_interest(until).map_err(ServeError::Carrier)?;
+        let next = carrier.next_interest(until).map_err(ServeError::AppFace)?;
         let Some((interest, header)) = next else { continue };
         let reply = server.handle_interest(carrier.now(), &interest).map_err(ServeError::Source)?;
-        carrier.send(&interest, &header, &reply).map_err(ServeError::Carrier)?;
+        carrier.send(&interest, &header, &reply).map_err(ServeError::AppFace)?;
         if !watch(Some((&interest, &reply))) {
             break;
         }
     }
-    carrier.flush().map_err(ServeError::Carrier)
+    carrier.flush().map_err(ServeError::AppFace)
 }

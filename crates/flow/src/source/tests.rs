@@ -95,7 +95,7 @@ impl Script {
     }
 }
 
-impl Carrier for Script {
+impl AppFace for Script {
     type Error = &'static str;
 
     fn now(&self) -> Instant {
@@ -164,7 +164,7 @@ fn whoever_watches_sees_each_answer_and_can_end_it_and_a_carrier_that_fails_does
     assert_eq!(seen, [("/a".to_owned(), true), ("/b".to_owned(), false)]);
     assert_eq!(server.counters().not_mine, 1);
     let error = serve(&mut script, &mut server, |_| true).unwrap_err();
-    assert!(matches!(error, ServeError::Carrier("nobody is left")));
+    assert!(matches!(error, ServeError::AppFace("nobody is left")));
     assert_eq!(server.counters().data, 2);
 }
 

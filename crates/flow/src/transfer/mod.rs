@@ -66,7 +66,7 @@ impl From<&LinkHeader> for Arrival {
 
 /// What Data was to the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DataOutcome {
     /// Wanted. The item rests until [`Transfer::confirm`] or [`Transfer::ask_again`].
     Wanted,
     /// It had come before.
@@ -131,7 +131,7 @@ pub struct TransferCounters {
 /// them.
 ///
 /// ```
-/// use cairn_flow::{Arrival, Transfer, TransferConfig, Verdict};
+/// use cairn_flow::{Arrival, DataOutcome, Transfer, TransferConfig};
 /// use packet::time::Instant;
 /// let config = TransferConfig { controller: "fixed/window~2".parse()?, ..TransferConfig::default() };
 /// let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
@@ -139,7 +139,7 @@ pub struct TransferCounters {
 /// let asked: Vec<u64> =
 ///     std::iter::from_fn(|| transfer.poll_request(Instant::ZERO)).map(|r| r.item).collect();
 /// assert_eq!(asked, [0, 1]);
-/// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), Verdict::Wanted);
+/// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), DataOutcome::Wanted);
 /// transfer.confirm(1);
 /// assert_eq!(transfer.poll_request(Instant::from_millis(5)).map(|r| r.item), Some(2));
 /// # Ok::<(), cairn_flow::SpecError>(())
@@ -222,16 +222,16 @@ impl Transfer {
     }
 
     /// Data for `item` came.
-    pub fn handle_data(&mut self, now: Instant, item: u64, arrival: Arrival) -> Verdict {
+    pub fn handle_data(&mut self, now: Instant, item: u64, arrival: Arrival) -> DataOutcome {
         let (state, attempts) = match self.items.get(item) {
             Some(entry) => (entry.state, entry.attempts),
             None if self.items.is_past(item) => (State::Done, 1),
-            None => return Verdict::NotAsked,
+            None => return DataOutcome::NotAsked,
         };
         let (number, sent_at) = match state {
             State::Done | State::Arrived => {
                 self.counters.duplicates += 1;
-                return Verdict::Duplicate;
+                return DataOutcome::Duplicate;
             }
             State::InFlight { number, sent_at } => {
                 self.in_flight -= 1;
@@ -258,7 +258,7 @@ impl Transfer {
         self.obey(now);
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
-        Verdict::Wanted
+        DataOutcome::Wanted
     }
 
     /// The Data of `item` is good: the item is done.

@@ -104,7 +104,7 @@ fn an_answer_ends_the_rest_of_its_item() {
     transfer.set_end(2);
     assert_eq!(drain(&mut transfer, ms(0)), [0]);
     transfer.handle_nack(ms(1), 0, NackReason::NoRoute);
-    assert_eq!(transfer.handle_data(ms(2), 0, Arrival::default()), Verdict::Wanted);
+    assert_eq!(transfer.handle_data(ms(2), 0, Arrival::default()), DataOutcome::Wanted);
     assert_eq!(drain(&mut transfer, ms(2)), [1], "the place in the window is free");
 }
 
@@ -112,10 +112,10 @@ fn an_answer_ends_the_rest_of_its_item() {
 fn a_window_is_filled_and_kept_full() {
     let mut transfer = transfer("fixed/window~4");
     assert_eq!(drain(&mut transfer, ms(0)), [0, 1, 2, 3]);
-    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), Verdict::Wanted);
+    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), DataOutcome::Wanted);
     assert_eq!(drain(&mut transfer, ms(10)), [4]);
-    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), Verdict::Duplicate);
-    assert_eq!(transfer.handle_data(ms(10), 9, Arrival::default()), Verdict::NotAsked);
+    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), DataOutcome::Duplicate);
+    assert_eq!(transfer.handle_data(ms(10), 9, Arrival::default()), DataOutcome::NotAsked);
     assert_eq!((transfer.in_flight(), transfer.first_missing()), (4, 0));
 }
 
@@ -160,7 +160,7 @@ fn late_data_counts_and_its_repetition_is_not_sent() {
     let mut transfer = transfer("fixed/window~1");
     drain(&mut transfer, ms(0));
     transfer.handle_timeout(ms(1000));
-    assert_eq!(transfer.handle_data(ms(1001), 0, Arrival::default()), Verdict::Wanted);
+    assert_eq!(transfer.handle_data(ms(1001), 0, Arrival::default()), DataOutcome::Wanted);
     transfer.confirm(0);
     assert_eq!(drain(&mut transfer, ms(1001)), [1]);
     assert_eq!(transfer.counters().late, 1);

@@ -8,7 +8,7 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::Validator;
 use trust::validator::{FetchFailure, ValidationId};
 
-use super::{Cost, Now, Summary, Verdict, Verifier, may_pass, note_signer};
+use super::{Cost, Now, Summary, VerificationOutcome, Verifier, may_pass, note_signer};
 
 /// How much longer than its lifetime an Interest for a certificate is waited for.
 const GRACE: Duration = Duration::from_millis(100);
@@ -21,7 +21,7 @@ pub struct AnchoredVerifier {
     held: VecDeque<Unverified>,
     subjects: BTreeMap<ValidationId, Subject>,
     asked: BTreeMap<Name, Instant>,
-    verdicts: VecDeque<Verdict>,
+    verdicts: VecDeque<VerificationOutcome>,
     signers: Vec<String>,
     refused: u64,
     /// What the validator had computed when that was last asked for.
@@ -73,7 +73,7 @@ impl AnchoredVerifier {
                     Some(refusal.into())
                 }
             };
-            self.verdicts.push_back(Verdict { subject, refused });
+            self.verdicts.push_back(VerificationOutcome { subject, refused });
         }
     }
 }
@@ -111,7 +111,7 @@ impl Verifier for AnchoredVerifier {
         self.go_on(now);
     }
 
-    fn poll_verdict(&mut self) -> Option<Verdict> {
+    fn poll_outcome(&mut self) -> Option<VerificationOutcome> {
         self.verdicts.pop_front()
     }
 

@@ -7,12 +7,12 @@ use packet::ndn::{KeyLocator, SignatureType};
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, NameRef};
 
-use super::{Cost, Now, Refusal, Summary, Verdict, Verifier, note_signer};
+use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 
 /// Checks digest signatures, and notes who claims to have signed otherwise.
 #[derive(Debug, Default)]
 pub struct IntegrityVerifier {
-    verdicts: VecDeque<Verdict>,
+    verdicts: VecDeque<VerificationOutcome>,
     signers: Vec<String>,
     digests: u64,
     unchecked: u64,
@@ -27,15 +27,15 @@ impl IntegrityVerifier {
     }
 
     /// Why a packet is refused.
-    fn check(&mut self, data: &Data) -> Option<Refusal> {
+    fn check(&mut self, data: &Data) -> Option<VerificationError> {
         let Some(info) = data.ndn().and_then(|view| view.signature_info()) else {
-            return Some(Refusal::NoSignature);
+            return Some(VerificationError::NoSignature);
         };
         match info.signature_type {
             SignatureType::DIGEST_SHA256 => {
                 self.digests += 1;
                 self.cost.hashed_bytes += data.wire().len() as u64;
-                trust::Verifier::digest().verify_data(data).err().map(Refusal::from)
+                trust::Verifier::digest().verify_data(data).err().map(VerificationError::from)
             }
             SignatureType::NULL => {
                 self.unsigned += 1;
@@ -55,7 +55,7 @@ impl IntegrityVerifier {
 impl Verifier for IntegrityVerifier {
     fn handle_packet(&mut self, _now: Now, packet: Unverified) {
         let refused = self.check(&packet.data);
-        self.verdicts.push_back(Verdict { subject: packet.subject, refused });
+        self.verdicts.push_back(VerificationOutcome { subject: packet.subject, refused });
     }
 
     fn handle_data(&mut self, _now: Now, _data: &Data) -> bool {
@@ -66,7 +66,7 @@ impl Verifier for IntegrityVerifier {
 
     fn handle_timeout(&mut self, _now: Now) {}
 
-    fn poll_verdict(&mut self) -> Option<Verdict> {
+    fn poll_outcome(&mut self) -> Option<VerificationOutcome> {
         self.verdicts.pop_front()
     }
 

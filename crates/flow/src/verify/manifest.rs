@@ -10,7 +10,7 @@ use trust::manifest::{
 };
 
 use super::requests::Requests;
-use super::{Cost, Now, Refusal, Summary, Verdict, Verifier, may_pass};
+use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, may_pass};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
@@ -29,9 +29,9 @@ pub struct ManifestVerifier {
     reader: Option<Reading>,
     requests: Requests,
     held: BTreeMap<u64, Data>,
-    verdicts: VecDeque<Verdict>,
+    verdicts: VecDeque<VerificationOutcome>,
     /// Why there is no manifest to verify by.
-    broken: Option<Refusal>,
+    broken: Option<VerificationError>,
     verified: u64,
     /// Segments below this one were delivered.
     delivered: u64,
@@ -110,7 +110,7 @@ impl ManifestVerifier {
     }
 
     /// A packet was not the one it should be: asks for it again, unless that has happened too often.
-    fn ask_again(&mut self, number: u64, problem: Refusal) {
+    fn ask_again(&mut self, number: u64, problem: VerificationError) {
         let Some(reading) = &mut self.reader else { return };
         reading.forged += 1;
         if reading.forged >= MAX_FORGED {
@@ -149,7 +149,7 @@ impl ManifestVerifier {
 
     /// Takes the verdict on the first packet.
     fn collect_root(&mut self) {
-        while let Some(verdict) = self.root.poll_verdict() {
+        while let Some(verdict) = self.root.poll_outcome() {
             if verdict.subject == Subject::Discovery {
                 self.verdicts.push_back(verdict);
                 continue;
@@ -157,7 +157,7 @@ impl ManifestVerifier {
             let Some(reading) = &mut self.reader else { continue };
             let Some(first) = reading.first.take() else { continue };
             if let Some(refused) = verdict.refused {
-                self.ask_again(0, Refusal::Manifest(Box::new(refused)));
+                self.ask_again(0, VerificationError::Manifest(Box::new(refused)));
                 continue;
             }
             reading.first_is_verified = true;
@@ -178,16 +178,16 @@ impl ManifestVerifier {
             }
             let (segment, data) = entry.remove_entry();
             self.cost.hashed_bytes += data.wire().len() as u64;
-            let refused = Refusal::of_listed(reading.reader.verify(&data));
+            let refused = VerificationError::of_listed(reading.reader.verify(&data));
             self.verified += u64::from(refused.is_none());
-            self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
+            self.verdicts.push_back(VerificationOutcome { subject: Subject::Segment(segment), refused });
         }
     }
 
-    fn give_up(&mut self, problem: Refusal) {
+    fn give_up(&mut self, problem: VerificationError) {
         for segment in std::mem::take(&mut self.held).into_keys() {
             let refused = Some(problem.clone());
-            self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
+            self.verdicts.push_back(VerificationOutcome { subject: Subject::Segment(segment), refused });
         }
         self.broken.get_or_insert(problem);
     }
@@ -196,7 +196,7 @@ impl ManifestVerifier {
 impl Verifier for ManifestVerifier {
     fn handle_packet(&mut self, now: Now, packet: Unverified) {
         let subject = packet.subject;
-        let verdict = |refused| Verdict { subject, refused };
+        let verdict = |refused| VerificationOutcome { subject, refused };
         let Subject::Segment(segment) = subject else {
             // Which version is the latest is not for the manifest to say, but for whoever vouches for the
             // manifest.
@@ -216,7 +216,7 @@ impl Verifier for ManifestVerifier {
             }
             read => {
                 self.cost.hashed_bytes += packet.data.wire().len() as u64;
-                let refused = Refusal::of_listed(read);
+                let refused = VerificationError::of_listed(read);
                 self.verified += u64::from(refused.is_none());
                 self.verdicts.push_back(verdict(refused));
             }
@@ -239,7 +239,7 @@ impl Verifier for ManifestVerifier {
             return;
         }
         if self.requests.answered(name) {
-            self.give_up(Refusal::ManifestNack { name: name.to_name(), reason });
+            self.give_up(VerificationError::ManifestNack { name: name.to_name(), reason });
         } else {
             self.root.handle_nack(now, name, reason);
             self.collect_root();
@@ -248,7 +248,7 @@ impl Verifier for ManifestVerifier {
 
     fn handle_timeout(&mut self, now: Now) {
         if let Some(name) = self.requests.take_failed(now.instant) {
-            self.give_up(Refusal::ManifestTimeout(name));
+            self.give_up(VerificationError::ManifestTimeout(name));
         }
         self.root.handle_timeout(now);
         self.collect_root();
@@ -263,7 +263,7 @@ impl Verifier for ManifestVerifier {
         self.ask();
     }
 
-    fn poll_verdict(&mut self) -> Option<Verdict> {
+    fn poll_outcome(&mut self) -> Option<VerificationOutcome> {
         self.verdicts.pop_front()
     }
 
@@ -271,7 +271,7 @@ impl Verifier for ManifestVerifier {
         self.reader.as_ref()?.reader.digest_of(segment)
     }
 
-    fn hopeless(&self) -> Option<&Refusal> {
+    fn hopeless(&self) -> Option<&VerificationError> {
         self.broken.as_ref()
     }
 

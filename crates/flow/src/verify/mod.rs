@@ -5,9 +5,9 @@
 //! is a value, [`Cost`], so that a simulated node can be charged for it.
 
 mod anchored;
+mod error;
 mod integrity;
 mod manifest;
-mod refusal;
 mod requests;
 
 use crate::fetch::{Subject, Unverified};
@@ -16,9 +16,9 @@ use packet::{Data, Interest, NackReason, NameRef};
 use trust::UnixTime;
 
 pub use anchored::AnchoredVerifier;
+pub use error::VerificationError;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
-pub use refusal::Refusal;
 
 /// Both clocks: one for deadlines, one for the validity of certificates.
 #[derive(Clone, Copy, Debug)]
@@ -47,17 +47,17 @@ impl std::ops::AddAssign for Cost {
 
 /// A verdict about one packet of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct VerificationOutcome {
     /// Which packet.
     pub subject: Subject,
     /// Why it is refused, if it is.
-    pub refused: Option<Refusal>,
+    pub refused: Option<VerificationError>,
 }
 
 /// Checks the packets of a fetch, asking for others where it needs them.
 ///
 /// # Calling order
-/// Tell it what comes (`handle_*`); after each of these take its verdicts ([`Verifier::poll_verdict`]), give
+/// Tell it what comes (`handle_*`); after each of these take its verdicts ([`Verifier::poll_outcome`]), give
 /// them to the fetch, send its Interests ([`Verifier::poll_interest`]), and call
 /// [`Verifier::handle_timeout`] when [`Verifier::next_deadline`] has come. Every packet gets exactly one
 /// verdict, unless [`Verifier::hopeless`] says that there is no point in waiting for it.
@@ -78,10 +78,10 @@ pub trait Verifier: Send {
     fn handle_delivered(&mut self, _segment: u64) {}
 
     /// The next verdict.
-    fn poll_verdict(&mut self) -> Option<Verdict>;
+    fn poll_outcome(&mut self) -> Option<VerificationOutcome>;
 
     /// Why it will accept nothing any more, whatever comes.
-    fn hopeless(&self) -> Option<&Refusal> {
+    fn hopeless(&self) -> Option<&VerificationError> {
         None
     }
 

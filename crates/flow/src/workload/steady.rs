@@ -64,9 +64,7 @@ impl Workload for Steady {
         let gap = match self.spacing {
             Spacing::Constant => self.mean_gap,
             Spacing::Poisson => {
-                // `libm`, which computes the same everywhere.
-                let factor = -libm::log(1.0 - self.random.unit());
-                Duration::from_nanos((self.mean_gap.as_nanos() as f64 * factor) as u64)
+                Duration::from_nanos((self.mean_gap.as_nanos() as f64 * self.random.exponential()) as u64)
             }
         };
         self.due += gap;

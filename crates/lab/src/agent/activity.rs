@@ -1,9 +1,11 @@
 //! What every workload of an agent can be asked.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::Path;
 
+use formats::csv;
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, Name};
 
@@ -38,19 +40,19 @@ pub(super) trait Activity: Send {
     fn finish(&mut self, now: Instant) -> io::Result<()>;
 }
 
-/// A table that is written line by line as things happen. Times in it are seconds since the epoch.
+/// A table that is written row by row as things happen. Times in it are seconds since the epoch.
 #[derive(Debug)]
 pub(super) struct Log {
-    file: BufWriter<File>,
+    table: csv::Writer<File>,
     /// Nanoseconds since the epoch at the run's start.
     epoch_ns: u64,
 }
 
 impl Log {
-    pub(super) fn create(folder: &Path, name: &str, head: &str, epoch_ns: u64) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(folder.join(name))?);
-        writeln!(file, "{head}")?;
-        Ok(Log { file, epoch_ns })
+    pub(super) fn create(folder: &Path, name: &str, head: &[&str], epoch_ns: u64) -> io::Result<Self> {
+        let mut table = csv::Writer::new(File::create(folder.join(name))?);
+        table.row(head)?;
+        Ok(Log { table, epoch_ns })
     }
 
     /// A moment of the run as seconds since the epoch.
@@ -59,12 +61,12 @@ impl Log {
         format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
     }
 
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn row(&mut self, fields: &[&dyn Display]) {
         // A disk that is full shows when the run ends, in `finish`.
-        let _ = writeln!(self.file, "{line}");
+        let _ = self.table.row(fields);
     }
 
     pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.table.flush()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use flow::{Arrival, ControllerSpec, Transfer, TransferConfig, Verdict};
+use flow::{Arrival, ControllerSpec, DataOutcome, Transfer, TransferConfig};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use super::producer::Files;
 use crate::experiment::plan::ControllerKind;
 
 /// The columns of the transfers' table.
-pub(crate) const HEAD: &str = "no,name,start,stop,bytes,segments,sent,repeated,timeouts,nacks,state";
+pub(crate) const HEAD: [&str; 11] =
+    ["no", "name", "start", "stop", "bytes", "segments", "sent", "repeated", "timeouts", "nacks", "state"];
 
 /// What a download works with.
 #[derive(Debug)]
@@ -141,20 +142,20 @@ impl Downloads {
             (None, _) => "unfinished",
         };
         let stop = now.map_or_else(String::new, |now| self.log.time(now));
-        let line = format!(
-            "{},{}/{},{},{stop},{},{},{},{},{},{},{state}",
-            one.number,
-            self.config.files.prefix().as_ref(),
-            one.file,
-            self.log.time(one.began),
-            one.bytes,
-            counters.data,
-            counters.sent,
-            counters.repeated,
-            counters.timeouts,
-            one.nacks,
-        );
-        self.log.line(&line);
+        let start = self.log.time(one.began);
+        self.log.row(&[
+            &one.number,
+            &format_args!("{}/{}", self.config.files.prefix().as_ref(), one.file),
+            &start,
+            &stop,
+            &one.bytes,
+            &counters.data,
+            &counters.sent,
+            &counters.repeated,
+            &counters.timeouts,
+            &one.nacks,
+            &state,
+        ]);
         self.ended += 1;
     }
 }
@@ -166,7 +167,7 @@ impl Activity for Downloads {
         let mut taken = false;
         for number in numbers {
             let Some(one) = self.running.get_mut(&number) else { continue };
-            if one.transfer.handle_data(now, segment, Arrival::default()) == Verdict::Wanted {
+            if one.transfer.handle_data(now, segment, Arrival::default()) == DataOutcome::Wanted {
                 one.transfer.confirm(segment);
                 one.bytes += data.content().len() as u64;
                 one.wrong += u64::from(data.content() != self.config.files.content(file, segment));
@@ -250,9 +251,8 @@ impl Activity for Downloads {
         // Downloads that were never begun count as unfinished too.
         for number in self.begun..self.config.count {
             let file = number % self.config.files.count().max(1);
-            let line =
-                format!("{number},{}/{file},,,0,0,0,0,0,0,unfinished", self.config.files.prefix().as_ref());
-            self.log.line(&line);
+            let name = format_args!("{}/{file}", self.config.files.prefix().as_ref());
+            self.log.row(&[&number, &name, &"", &"", &0, &0, &0, &0, &0, &0, &"unfinished"]);
         }
         self.log.finish()
     }

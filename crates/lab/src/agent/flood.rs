@@ -11,7 +11,7 @@ use packet::{Component, Data, Interest, NackReason, Name};
 use super::activity::{Activity, Log};
 
 /// The columns of the flood's table.
-pub(crate) const HEAD: &str = "time,sent,refreshed,nacks,data,behind_ms";
+pub(crate) const HEAD: [&str; 6] = ["time", "sent", "refreshed", "nacks", "data", "behind_ms"];
 
 /// What a flood works with.
 #[derive(Debug)]
@@ -76,16 +76,8 @@ impl Flood {
 
     fn write_line(&mut self, at: Instant) {
         let counts = std::mem::take(&mut self.counts);
-        let line = format!(
-            "{},{},{},{},{},{}",
-            self.log.time(at),
-            counts.sent,
-            counts.refreshed,
-            counts.nacks,
-            counts.data,
-            counts.behind.as_nanos() / 1_000_000,
-        );
-        self.log.line(&line);
+        let (time, behind_ms) = (self.log.time(at), counts.behind.as_nanos() / 1_000_000);
+        self.log.row(&[&time, &counts.sent, &counts.refreshed, &counts.nacks, &counts.data, &behind_ms]);
     }
 
     /// Puts a batch where its time is; nearly always at the end.

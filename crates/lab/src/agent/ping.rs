@@ -11,7 +11,7 @@ use packet::{Component, Data, Interest, NackReason, Name};
 use super::activity::{Activity, Log};
 
 /// The columns of the table of round trips. An answer that never came has no round trip.
-pub(crate) const HEAD: &str = "no,time,round_trip_ms,nack";
+pub(crate) const HEAD: [&str; 4] = ["no", "time", "round_trip_ms", "nack"];
 
 /// What a ping works with.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Pings {
     fn close(&mut self, number: u64, round_trip: Option<Duration>, nack: &str) {
         let Some(sent) = self.open.remove(&number) else { return };
         let shown = round_trip.map_or_else(String::new, |time| format!("{:.6}", time.as_secs_f64() * 1e3));
-        let line = format!("{number},{},{shown},{nack}", self.log.time(sent));
-        self.log.line(&line);
+        let sent = self.log.time(sent);
+        self.log.row(&[&number, &sent, &shown, &nack]);
     }
 }
 

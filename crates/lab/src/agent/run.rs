@@ -2,11 +2,12 @@
 //! down.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 use client::{Client, ClientError, Patience, Remote, WhenGone};
+use formats::csv;
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Packet};
 
@@ -66,7 +67,7 @@ struct Agent {
     served_count: u64,
     unmatched: u64,
     /// Where Interests are written down that ask again.
-    again: Option<BufWriter<File>>,
+    again: Option<csv::Writer<File>>,
 }
 
 /// Does the job written in the file `job`, from "ready" to the end of the run. The start, in nanoseconds
@@ -198,7 +199,11 @@ impl Agent {
     fn note_again(&mut self) -> io::Result<()> {
         let list = self.activities.take_again();
         let Some(file) = &mut self.again else { return Ok(()) };
-        list.iter().try_for_each(|(name, nonce)| writeln!(file, "{nonce},{}", name.as_ref()))?;
+        for (name, nonce) in &list {
+            file.field(nonce)?;
+            file.field(name)?;
+            file.end_row()?;
+        }
         // The file is small, and complete whenever the agent ends.
         if list.is_empty() { Ok(()) } else { file.flush() }
     }
@@ -281,8 +286,8 @@ impl Agent {
         self.standstill = Standstill::default();
         self.activities = Activities::new(&self.job, epoch_ns).map_err(io::Error::other)?;
         let name = format!("{AGAIN}{}.csv", self.job.node);
-        let mut file = BufWriter::new(File::create(self.job.folder.join(name))?);
-        writeln!(file, "nonce,name")?;
+        let mut file = csv::Writer::new(File::create(self.job.folder.join(name))?);
+        file.row(["nonce", "name"])?;
         self.again = Some(file);
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use formats::csv;
+
 /// The longest that a client waits for a packet before it turns.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
@@ -40,7 +42,8 @@ impl Standstill {
 
     /// Writes down what was found.
     pub(super) fn write(&self, folder: &Path, node: &str) -> io::Result<()> {
-        let text = format!("longest_s\n{:.6}\n", self.longest.as_secs_f64());
+        let longest_s = format!("{:.6}", self.longest.as_secs_f64());
+        let text = csv::to_string([["longest_s"], [&longest_s]]);
         fs::write(folder.join(format!("{STANDSTILL}{node}.csv")), text)
     }
 }

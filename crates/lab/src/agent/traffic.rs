@@ -60,7 +60,8 @@ impl Traffic {
             Outcome::Nack(reason) => (String::new(), reason.to_string()),
             Outcome::Timeout => (String::new(), String::new()),
         };
-        self.log.line(&format!("{},{},{shown},{nack}", closed.number, self.log.time(closed.sent)));
+        let sent = self.log.time(closed.sent);
+        self.log.row(&[&closed.number, &sent, &shown, &nack]);
     }
 }
 

@@ -142,7 +142,7 @@ fn activity(
 ) -> Result<Box<dyn Activity>, String> {
     let seed = Random::derive(job.seed, ((job.at as u64) << 32) | number as u64).next_u64();
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
-    let log = |kind: &str, head: &str| {
+    let log = |kind: &str, head: &[&str]| {
         let name = format!("{kind}-{}.csv", workload.name);
         Log::create(&job.folder, &name, head, epoch_ns).map_err(|error| format!("{name}: {error}"))
     };
@@ -154,7 +154,7 @@ fn activity(
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
             let config = download_config(workload, files(*content)?, seed)?;
-            Box::new(Downloads::new(config, log("transfers", download::HEAD)?)?)
+            Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
         plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
             let config = FloodConfig {
@@ -168,7 +168,7 @@ fn activity(
                 refresh: refresh_ns.map(Duration::from_nanos),
                 seed,
             };
-            Box::new(Flood::new(config, log("flood", flood::HEAD)?))
+            Box::new(Flood::new(config, log("flood", &flood::HEAD)?))
         }
         plan::Activity::Ping { prefix, every_ns, count, lifetime_ns, .. } => {
             let config = PingConfig {
@@ -180,7 +180,7 @@ fn activity(
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
             };
-            Box::new(Pings::new(config, log("pings", ping::HEAD)?))
+            Box::new(Pings::new(config, log("pings", &ping::HEAD)?))
         }
         plan::Activity::Traffic { content, workload, lifetime_ns } => {
             let config = TrafficConfig {
@@ -191,7 +191,7 @@ fn activity(
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
             };
-            let traffic = Traffic::new(config, log("traffic", ping::HEAD)?);
+            let traffic = Traffic::new(config, log("traffic", &ping::HEAD)?);
             Box::new(traffic.map_err(|error| error.to_string())?)
         }
         plan::Activity::Load { .. } | plan::Activity::Consume(_) | plan::Activity::Program(_) => {

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::Path;
 
+use formats::csv;
 use packet::Name;
 
 use crate::experiment::Plan;
@@ -65,9 +66,9 @@ impl Origins {
             if !name.starts_with(AGAIN) {
                 continue;
             }
-            for line in BufReader::new(open_table(&entry_path(raw, &name))?).lines().skip(1) {
-                let line = line?;
-                let Some((nonce, name)) = line.split_once(',') else { continue };
+            for row in csv::Reader::new(open_table(&entry_path(raw, &name))?).skip(1) {
+                let row = row?;
+                let (Some(nonce), Some(name)) = (row.get(0), row.get(1)) else { continue };
                 if let (Ok(nonce), Ok(name)) = (nonce.parse(), name.parse::<Name>()) {
                     origins.note(&name, nonce);
                 }

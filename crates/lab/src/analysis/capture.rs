@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use formats::csv;
 use formats::pcapng::{Direction, Reader};
 use packet::PacketKind;
 
@@ -64,7 +65,7 @@ pub(super) struct View {
 }
 
 struct Lists {
-    csv: GzEncoder<BufWriter<File>>,
+    csv: csv::Writer<GzEncoder<BufWriter<File>>>,
     psml: Option<PsmlWriter<GzEncoder<BufWriter<File>>>>,
 }
 
@@ -73,8 +74,8 @@ impl Lists {
         let packed = |path: &Path| -> io::Result<_> {
             Ok(GzEncoder::new(BufWriter::new(File::create(path)?), Compression::fast()))
         };
-        let mut csv = packed(files.list)?;
-        writeln!(csv, "time,direction,length,info")?;
+        let mut csv = csv::Writer::new(packed(files.list)?);
+        csv.row(["time", "direction", "length", "info"])?;
         let psml = files.psml.map(packed).transpose()?.map(PsmlWriter::new).transpose()?;
         Ok(Lists { csv, psml })
     }
@@ -88,7 +89,11 @@ impl Lists {
         summary: &Summary,
     ) -> io::Result<()> {
         let direction = if outwards { "out" } else { "in" };
-        writeln!(self.csv, "{seconds:.6},{direction},{length},{}", summary.info().replace(',', ""))?;
+        self.csv.field(format_args!("{seconds:.6}"))?;
+        self.csv.field(direction)?;
+        self.csv.field(length)?;
+        self.csv.field(summary.info())?;
+        self.csv.end_row()?;
         match &mut self.psml {
             Some(psml) => psml.packet(time_ns, length, summary),
             None => Ok(()),
@@ -96,7 +101,7 @@ impl Lists {
     }
 
     fn finish(self) -> io::Result<()> {
-        self.csv.finish()?.flush()?;
+        self.csv.finish()?.finish()?.flush()?;
         match self.psml {
             Some(psml) => psml.finish()?.finish()?.flush(),
             None => Ok(()),

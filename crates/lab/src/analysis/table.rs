@@ -1,8 +1,10 @@
 //! Tables of numbers with named columns, as CSV. An empty field is a number that is missing.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
+
+use formats::csv;
 
 /// A table of numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,17 +42,12 @@ impl Table {
     ///
     /// When it cannot be read.
     pub fn read(input: impl Read) -> io::Result<Self> {
-        let mut lines = BufReader::new(input).lines();
-        let head = lines.next().transpose()?.unwrap_or_default();
-        let columns: Vec<String> = head.split(',').map(|name| name.trim().to_owned()).collect();
-        let mut rows = Vec::new();
-        for line in lines {
-            let line = line?;
-            if line.is_empty() {
-                continue;
-            }
-            rows.push(line.split(',').map(|field| field.trim().parse().unwrap_or(f64::NAN)).collect());
-        }
+        let mut table = csv::Reader::new(input);
+        let names = table.next().transpose()?.unwrap_or_default();
+        let columns = names.iter().map(|name| name.trim().to_owned()).collect();
+        let numbers =
+            |row: csv::Row| row.iter().map(|field| field.trim().parse().unwrap_or(f64::NAN)).collect();
+        let rows = table.map(|row| row.map(numbers)).collect::<io::Result<_>>()?;
         Ok(Table { columns, rows })
     }
 
@@ -60,13 +57,12 @@ impl Table {
     ///
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
-        writeln!(out, "{}", self.columns.join(","))?;
+        let mut table = csv::Writer::new(File::create(path)?);
+        table.row(&self.columns)?;
         for row in &self.rows {
-            let fields: Vec<String> = row.iter().map(|value| field(*value)).collect();
-            writeln!(out, "{}", fields.join(","))?;
+            table.row(row.iter().map(|value| field(*value)))?;
         }
-        out.flush()
+        table.flush()
     }
 }
 
@@ -78,6 +74,13 @@ fn field(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_columns_name_may_hold_what_would_end_a_field() {
+        let text = csv::to_string([["time", "of \"/a\",\nand /b"], ["1", "2"]]);
+        let table = Table::read(text.as_bytes()).unwrap();
+        assert_eq!(table.points("time", "of \"/a\",\nand /b"), [(1.0, 2.0)]);
+    }
 
     #[test]
     fn missing_numbers_stay_missing() {

@@ -1,6 +1,8 @@
 //! What clients wrote down: transfers, round trips, floods.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
+
+use formats::csv;
 
 use super::table::Table;
 use super::window::Window;
@@ -43,10 +45,9 @@ impl TransferTable {
     /// When it cannot be read.
     pub fn read(input: impl Read, start_s: f64) -> io::Result<Self> {
         let mut transfers = Vec::new();
-        for line in BufReader::new(input).lines().skip(1) {
-            let line = line?;
-            let fields: Vec<&str> = line.split(',').collect();
-            let text = |index: usize| fields.get(index).copied().unwrap_or_default();
+        for row in csv::Reader::new(input).skip(1) {
+            let row = row?;
+            let text = |index: usize| row.get(index).unwrap_or_default();
             let number = |index: usize| text(index).parse::<u64>().unwrap_or(0);
             let time = |index: usize| text(index).parse::<f64>().ok().map(|time| time - start_s);
             transfers.push(Transfer {
@@ -135,9 +136,9 @@ impl PingTable {
     /// When it cannot be read.
     pub fn read(input: impl Read, start_s: f64) -> io::Result<Self> {
         let mut table = PingTable::default();
-        for line in BufReader::new(input).lines().skip(1) {
-            let line = line?;
-            let mut fields = line.split(',').skip(1);
+        for row in csv::Reader::new(input).skip(1) {
+            let row = row?;
+            let mut fields = row.iter().skip(1);
             let Some(time) = fields.next().and_then(|field| field.parse::<f64>().ok()) else { continue };
             let round_trip = fields.next().and_then(|field| field.parse().ok());
             table.nacks += u64::from(fields.next().is_some_and(|field| !field.is_empty()));
@@ -167,6 +168,16 @@ pub type FloodTable = Table;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_may_hold_what_would_end_a_field() {
+        let name = "/f/\"a\", b\nc";
+        let head = crate::agent::TRANSFERS_HEAD;
+        let row = ["0", name, "11.0", "13.0", "4000", "1", "1", "0", "0", "0", "complete"];
+        let text = csv::to_string([head, row]);
+        let table = TransferTable::read(text.as_bytes(), 10.0).unwrap();
+        assert_eq!((table.transfers[0].name.as_str(), table.complete()), (name, 1));
+    }
 
     #[test]
     fn bytes_of_transfers_that_were_not_finished_are_no_goodput() {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::management::{Command, ControlParameters, Dataset, GeneralStatus, StatusCode};
-use client::{Client, ClientError, Demand, Patience, Remote, WhenGone};
+use client::{Client, ClientError, ManagementRequest, Patience, Remote, WhenGone};
 use packet::DecodeError;
 use packet::name::UriError;
 
@@ -105,7 +105,7 @@ impl Manager {
         let response = self.client.command(command, parameters)?;
         // A conflict names a face that is there already, which is as good.
         if !response.is_ok() && response.code != StatusCode::Conflict {
-            let what = Demand::Command { command, name: parameters.name.clone() };
+            let what = ManagementRequest::Command { command, name: parameters.name.clone() };
             return Err(ClientError::Refused { what, why: response.into() }.into());
         }
         let malformed = |error| ManagementError::Malformed { what: command.words().1, error };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sim::paths::{Graph, Step, Ways};
+use sim::paths::{Graph, RouteSelection, Step};
 
 use super::plan::{Hop, LinkPlan, NodeIndex};
 
@@ -10,7 +10,7 @@ use super::plan::{Hop, LinkPlan, NodeIndex};
 pub(super) type Homes = BTreeMap<String, Vec<NodeIndex>>;
 
 /// The next hops of every node towards every prefix. Where several nodes answer for one the nearest counts.
-pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: Ways) -> Vec<Hop> {
+pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteSelection) -> Vec<Hop> {
     let mut graph = Graph::new(nodes);
     for (number, link) in links.iter().enumerate() {
         let [a, b] = link.between;

@@ -1,6 +1,6 @@
 //! From what was written to what is carried out: defaults filled in, names looked up, nonsense refused.
 
-use sim::paths::Ways;
+use sim::paths::RouteSelection;
 
 use super::model::File;
 use super::network::{self, Files};
@@ -99,7 +99,11 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, f);
     let contents = contents(file, &names, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
-    let ways = [("static", None), ("shortest", Some(Ways::Shortest)), ("all", Some(Ways::AllLoopFree))];
+    let ways = [
+        ("static", None),
+        ("shortest", Some(RouteSelection::Shortest)),
+        ("all", Some(RouteSelection::AllLoopFree)),
+    ];
     if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).flatten() {
         let homes = homes(file, &names, &contents, &producers);
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));

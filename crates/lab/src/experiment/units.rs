@@ -24,6 +24,14 @@ macro_rules! quantity {
             }
         }
 
+        impl fmt::Display for $name {
+            /// So that it reads back as itself.
+            #[allow(clippy::cast_precision_loss, trivial_numeric_casts)]
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&$quantity.show_exact(self.0 as f64))
+            }
+        }
+
         impl Described for $name {
             fn kind() -> String {
                 let Quantity { what, example, .. } = $quantity;
@@ -107,46 +115,6 @@ impl Span {
     #[must_use]
     pub fn duration(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)
-    }
-}
-
-/// The largest unit that leaves a short number of at least one.
-#[allow(clippy::cast_precision_loss)]
-fn write_with(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, f64)]) -> fmt::Result {
-    let fits = |factor: f64| value as f64 >= factor;
-    let (name, factor) =
-        units.iter().rfind(|(_, factor)| fits(*factor)).or(units.first()).copied().unwrap_or(("", 1.0));
-    let number = value as f64 / factor;
-    write!(f, "{} {name}", (number * 1e6).round() / 1e6)
-}
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_with(f, self.0, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)])
-    }
-}
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_with(f, self.0, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)])
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_with(f, self.0, &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
-    }
-}
-
-impl fmt::Display for Frequency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/s", self.0)
-    }
-}
-
-impl fmt::Display for Share {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} %", (self.0 * 1e8).round() / 1e6)
     }
 }
 

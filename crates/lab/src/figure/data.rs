@@ -1,5 +1,7 @@
 //! The numbers behind a figure, as CSV for people and as Parquet for their tools.
 
+use std::iter;
+
 use formats::csv;
 
 use super::parquet;
@@ -23,9 +25,7 @@ impl Column {
 
     fn field(&self, row: usize) -> String {
         match self {
-            Column::Text(list) => {
-                list.get(row).map_or_else(String::new, |text| csv::field(text).into_owned())
-            }
+            Column::Text(list) => list.get(row).cloned().unwrap_or_default(),
             Column::Number(list) => match list.get(row) {
                 Some(number) if number.is_finite() => number.to_string(),
                 _ => String::new(),
@@ -64,12 +64,9 @@ impl Data {
     /// Comma-separated values, all digits.
     #[must_use]
     pub fn to_csv(&self) -> String {
-        let line = |fields: Vec<String>| fields.join(",") + "\n";
-        let mut out = line(self.columns.iter().map(|(name, _)| csv::field(name).into_owned()).collect());
-        for row in 0..self.rows() {
-            out += &line(self.columns.iter().map(|(_, column)| column.field(row)).collect());
-        }
-        out
+        let names = self.columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let row = |row| self.columns.iter().map(|(_, column)| column.field(row)).collect();
+        csv::to_string(iter::once(names).chain((0..self.rows()).map(row)))
     }
 
     /// A Parquet file.

@@ -8,4 +8,4 @@ mod summary;
 pub use confidence::{Estimate, student_t};
 pub use difference::{Interval, Level, Sample};
 pub use fairness::fairness;
-pub use summary::{Summary, percentile};
+pub use summary::Summary;

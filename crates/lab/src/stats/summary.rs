@@ -87,15 +87,8 @@ impl Summary {
     }
 }
 
-/// The number below which a part of sorted numbers lies, between neighbours by proportion.
-#[must_use]
-pub fn percentile(sorted: &[f64], part: f64) -> f64 {
-    let weighed: Vec<(f64, f64)> = sorted.iter().map(|value| (*value, 1.0)).collect();
-    quantile(&weighed, part)
-}
-
-/// The same of sorted numbers with weights. Each number stands in the middle of its weight; with equal
-/// weights that is the usual rule.
+/// [`packet::quantile`] of sorted numbers with weights. Each number stands in the middle of its weight; with
+/// equal weights that is the same.
 fn quantile(sorted: &[(f64, f64)], part: f64) -> f64 {
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return f64::NAN };
     let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
@@ -151,9 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_lie_between_neighbours() {
-        assert_eq!(percentile(&[0.0, 10.0], 0.25), 2.5);
-        assert_eq!(percentile(&[3.0], 0.99), 3.0);
-        assert_eq!(percentile(&[1.0, 2.0, 3.0], 1.0), 3.0);
+    fn with_equal_weights_a_quantile_is_that_of_numbers_without() {
+        let numbers = [1.0, 2.0, 4.0, 8.0, 16.0];
+        let weighed = numbers.map(|number| (number, 3.0));
+        for part in [0.0, 0.05, 0.25, 0.5, 0.6, 0.95, 1.0] {
+            let plain = packet::quantile(numbers.len(), part, |place| numbers[place]).unwrap();
+            assert!((quantile(&weighed, part) - plain).abs() < 1e-12, "{part}");
+        }
     }
 }

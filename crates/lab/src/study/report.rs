@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::{fs, io};
+use std::{fs, io, iter};
 
 use formats::csv;
 use serde::Serialize;
@@ -118,20 +118,12 @@ impl Table {
 
     /// Comma-separated values, all digits.
     pub fn to_csv(&self) -> String {
-        let mut out = self.columns.iter().map(|column| csv::field(column)).collect::<Vec<_>>().join(",");
-        out.push('\n');
-        for row in &self.rows {
-            let cells: Vec<String> = row
-                .iter()
-                .map(|cell| match cell {
-                    Cell::Number(number, _) => number.to_string(),
-                    other => csv::field(&other.to_string()).into_owned(),
-                })
-                .collect();
-            out.push_str(&cells.join(","));
-            out.push('\n');
-        }
-        out
+        let all_digits = |cell: &Cell| match cell {
+            Cell::Number(number, _) => number.to_string(),
+            other => other.to_string(),
+        };
+        let rows = self.rows.iter().map(|row| row.iter().map(all_digits).collect());
+        csv::to_string(iter::once(self.columns.clone()).chain(rows))
     }
 }
 
@@ -153,35 +145,31 @@ pub struct Figure {
 impl Figure {
     /// The figure of a line chart.
     pub fn lines(name: &str, chart: &crate::figure::LineChart) -> Self {
-        let mut csv =
-            format!("series,{},{}\n", csv::field(&chart.x.caption()), csv::field(&chart.y.caption()));
-        for series in &chart.series {
-            for (x, y) in &series.points {
-                let _ = writeln!(csv, "{},{x},{y}", csv::field(&series.label));
-            }
-        }
+        let names = ["series".to_owned(), chart.x.caption(), chart.y.caption()];
+        let points = chart.series.iter().flat_map(|series| {
+            series.points.iter().map(|(x, y)| [series.label.clone(), x.to_string(), y.to_string()])
+        });
+        let csv = csv::to_string(iter::once(names).chain(points));
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a grid, with its words as values.
     pub fn grid(name: &str, chart: &crate::figure::GridChart) -> Self {
-        let columns: Vec<_> = chart.columns.iter().map(|column| csv::field(column)).collect();
-        let mut csv = format!("{},{}\n", csv::field(&chart.y), columns.join(","));
-        for row in &chart.rows {
-            let cells: Vec<_> = row.cells.iter().map(|cell| csv::field(&cell.text)).collect();
-            let _ = writeln!(csv, "{},{}", csv::field(&row.name), cells.join(","));
-        }
+        let names = iter::once(&chart.y).chain(&chart.columns).cloned().collect::<Vec<_>>();
+        let rows = chart.rows.iter().map(|row| {
+            iter::once(&row.name).chain(row.cells.iter().map(|cell| &cell.text)).cloned().collect()
+        });
+        let csv = csv::to_string(iter::once(names).chain(rows));
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a bar chart.
     pub fn bars(name: &str, chart: &crate::figure::BarChart) -> Self {
-        let labels: Vec<_> = chart.labels.iter().map(|label| csv::field(label)).collect();
-        let mut csv = format!("{},{}\n", csv::field(&chart.x), labels.join(","));
-        for group in &chart.groups {
-            let values: Vec<String> = group.values.iter().map(ToString::to_string).collect();
-            let _ = writeln!(csv, "{},{}", csv::field(&group.name), values.join(","));
-        }
+        let names = iter::once(&chart.x).chain(&chart.labels).cloned().collect::<Vec<_>>();
+        let rows = chart.groups.iter().map(|group| {
+            iter::once(group.name.clone()).chain(group.values.iter().map(ToString::to_string)).collect()
+        });
+        let csv = csv::to_string(iter::once(names).chain(rows));
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 }

@@ -108,10 +108,12 @@ impl Impairment {
     /// packets instead of bytes, such as the simulator.
     pub fn decide(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
         let Some(departure) = self.pass_queue(now, size_bytes) else {
-            return self.dropped(Fault::QueueFull);
+            self.note(Fault::QueueFull);
+            return ImpairmentVerdict { verdict: TapVerdict::QueueFull, flipped_bit: None };
         };
         if self.streams.is_lost() {
-            return self.dropped(Fault::Loss);
+            self.note(Fault::Loss);
+            return ImpairmentVerdict { verdict: TapVerdict::Drop, flipped_bit: None };
         }
         let flipped_bit = self.streams.flipped_bit(size_bytes);
         if flipped_bit.is_some() {
@@ -146,11 +148,6 @@ impl Impairment {
         let send_time = Duration::from_nanos(u64::try_from(send_nanos).unwrap_or(u64::MAX));
         self.busy_until = self.busy_until.max(now) + send_time;
         Some(self.busy_until)
-    }
-
-    fn dropped(&mut self, fault: Fault) -> ImpairmentVerdict {
-        self.note(fault);
-        ImpairmentVerdict { verdict: TapVerdict::Drop, flipped_bit: None }
     }
 
     fn note(&mut self, fault: Fault) {

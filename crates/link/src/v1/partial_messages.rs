@@ -132,21 +132,7 @@ impl PartialMessages {
         let charge = partial.charge();
         self.store.touch(now, place);
         self.store.charge(place, charge);
-        self.make_room(place, drops)
-    }
-
-    /// Evicts the oldest messages until the memory limit holds. The one just touched is the newest and goes
-    /// last.
-    fn make_room(&mut self, place: usize, drops: &mut DropCounters) -> Result<Option<Buffer>, DropReason> {
-        while self.store.bytes() > self.limits.bytes {
-            if self.store.len() == 1 {
-                self.store.remove(place);
-                return Err(DropReason::PartialEvicted);
-            }
-            self.store.remove_oldest();
-            drops.count(DropReason::PartialEvicted);
-        }
-        Ok(None)
+        self.store.make_room(place, self.limits.bytes, drops).map(|()| None)
     }
 }
 

@@ -136,27 +136,13 @@ impl Reassembler {
             Ok(()) => {
                 let charge = partial.charge();
                 self.store.charge(place, charge);
-                self.make_room(place, drops)
+                self.store.make_room(place, self.config.max_partial_bytes, drops).map(|()| None)
             }
             Err(reason) => {
                 self.store.remove(place);
                 Err(reason)
             }
         }
-    }
-
-    /// Evicts the oldest packets until the memory limit holds. The one just touched is the newest and goes
-    /// last.
-    fn make_room(&mut self, place: usize, drops: &mut DropCounters) -> Result<Option<Assembled>, DropReason> {
-        while self.store.bytes() > self.config.max_partial_bytes {
-            if self.store.len() == 1 {
-                self.store.remove(place);
-                return Err(DropReason::PartialEvicted);
-            }
-            self.store.remove_oldest();
-            drops.count(DropReason::PartialEvicted);
-        }
-        Ok(None)
     }
 }
 

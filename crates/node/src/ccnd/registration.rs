@@ -3,9 +3,11 @@
 use engine::FaceId;
 use packet::ccnx::NameSource;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
+use packet::time::Duration;
 use packet::{Dialect, Name};
 
 use super::Ccnd;
+use super::registrations::Registration;
 use super::requests::{Answer, Verb};
 use crate::control::{NodeControl, Now};
 
@@ -55,7 +57,9 @@ impl Ccnd {
         };
         let flags = asked.flags.unwrap_or_default();
         let prefix = name(&asked.name)?;
-        let refreshed = self.registrations.add(now.monotonic, node, prefix, face, flags, lifetime)?;
+        let until = now.monotonic + Duration::from_secs(lifetime.into());
+        let new = Registration { flags, until };
+        let refreshed = self.registrations.add(now.monotonic, node, (prefix, face), new)?;
         let flags = if refreshed { flags.with(ForwardingFlags::REFRESHED) } else { flags };
         Some(ForwardingEntry {
             action: None,

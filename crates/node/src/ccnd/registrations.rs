@@ -37,18 +37,15 @@ impl Registrations {
         Registrations { entries: BTreeMap::new(), most, look_at: Instant::NEVER }
     }
 
-    /// Registers a prefix at a face, for so many seconds; whether it was registered there already, or `None`
-    /// if it cannot be.
+    /// Registers a prefix at a face; whether it was registered there already, or `None` if it cannot be.
     pub(super) fn add(
         &mut self,
         now: Instant,
         node: &mut dyn NodeControl,
-        prefix: Name,
-        face: FaceId,
-        flags: ForwardingFlags,
-        seconds: u32,
+        key: (Name, FaceId),
+        registration: Registration,
     ) -> Option<bool> {
-        let key = (prefix, face);
+        let (face, Registration { flags, until }) = (key.1, registration);
         let is_new = !self.entries.contains_key(&key);
         if is_new && self.entries.len() >= self.most {
             self.look_through(now, node);
@@ -62,7 +59,6 @@ impl Registrations {
         } else {
             node.remove_next_hop(Dialect::Ccnx, &key.0, face);
         }
-        let until = now + Duration::from_secs(seconds.into());
         self.entries.insert(key, Registration { flags, until });
         self.look_at = self.look_at.min(now + LOOK_INTERVAL);
         Some(!is_new)

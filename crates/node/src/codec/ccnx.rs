@@ -17,7 +17,9 @@ use packet::random::Random;
 use packet::time::Instant;
 use packet::{Buffer, Dialect, LinkHeader, Packet};
 
+use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
+use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of a CCNx link.
 pub(crate) struct CcnxCodec {
@@ -34,21 +36,7 @@ pub(crate) struct CcnxCodec {
     together: Vec<u8>,
     /// The number that the next datagram of the peer should have, once it has sent one.
     expected: Option<SequenceNumber>,
-    counters: Counters,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    /// Rests of datagrams that were no messages, and messages that broke a rule.
-    malformed: u64,
-    /// Well-formed elements that are no message, and wrappers where none may be.
-    not_understood: u64,
-    /// Datagrams that never came, by the numbers of those that did.
-    lost_datagrams: u64,
-    /// To be sent: what this dialect has no word for.
-    not_expressible: u64,
-    /// To be sent: larger than the link takes.
-    too_large: u64,
+    drops: DropCounters,
 }
 
 /// Bytes of a wrapper around a message.
@@ -76,7 +64,7 @@ impl CcnxCodec {
             is_adapter: false,
             together: Vec::new(),
             expected: None,
-            counters: Counters::default(),
+            drops: DropCounters::default(),
         })
     }
 
@@ -155,7 +143,7 @@ impl CcnxCodec {
             let length = message_len(bytes).ok().flatten();
             let Some((message, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else {
                 // Where the next one begins cannot be known.
-                self.counters.malformed += 1;
+                self.drops.add(DropReason::MalformedPacket, 1);
                 return;
             };
             self.read(message, engine, arrivals);
@@ -176,9 +164,9 @@ impl CcnxCodec {
             }
             Kind::SequenceNumber => match SequenceNumber::decode(message) {
                 Ok(number) => self.count_datagram(number),
-                Err(_) => self.counters.malformed += 1,
+                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             },
-            Kind::Wrapper | Kind::Other => self.counters.not_understood += 1,
+            Kind::Wrapper | Kind::Other => self.drops.add(DropReason::UnknownMessage, 1),
         }
     }
 
@@ -188,7 +176,7 @@ impl CcnxCodec {
         {
             match Kind::of(message) {
                 Kind::Packet => self.read_packet(message, engine, arrivals),
-                _ => self.counters.not_understood += 1,
+                _ => self.drops.add(DropReason::UnknownMessage, 1),
             }
             inside = rest;
         }
@@ -206,7 +194,7 @@ impl CcnxCodec {
         let (hasher, hashes) = (engine.hasher(), arrivals.next_hashes());
         match Packet::decode_hashed(Dialect::Ccnx, wire, None, hasher, hashes) {
             Ok(packet) => self.push(packet, arrivals),
-            Err(_) => self.counters.malformed += 1,
+            Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
         }
     }
 
@@ -221,7 +209,7 @@ impl CcnxCodec {
         let header = self.settings.local_fields.then_some(header);
         match interest.without_face_id() {
             Ok(interest) => arrivals.push(Packet::Interest(interest), header),
-            Err(_) => self.counters.malformed += 1,
+            Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
         }
     }
 
@@ -229,7 +217,7 @@ impl CcnxCodec {
         if let Some(expected) = self.expected.filter(|last| last.width_bytes() == number.width_bytes()) {
             let missing = expected.distance_to(number);
             if missing < MOST_LOST {
-                self.counters.lost_datagrams += missing;
+                self.drops.add(DropReason::LostDatagram, missing);
             }
         }
         self.expected = Some(number.next());
@@ -242,7 +230,7 @@ impl CcnxCodec {
             Packet::Interest(_) => true,
             Packet::Data(_) => false,
             Packet::Nack(..) => {
-                self.counters.not_expressible += 1;
+                self.drops.add(DropReason::NackToCcnx, 1);
                 return;
             }
         };
@@ -259,7 +247,7 @@ impl CcnxCodec {
             return sink.end_frame(None);
         }
         if self.settings.transport_mtu_bytes.is_some_and(|most| wire.len() > most) {
-            self.counters.too_large += 1;
+            self.drops.add(DropReason::PacketTooLarge, 1);
             return;
         }
         if is_interest && self.settings.stuffed_bytes > 0 {
@@ -327,18 +315,8 @@ impl CcnxCodec {
     }
 
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
-        let Counters { malformed, not_understood, lost_datagrams, not_expressible, too_large } =
-            self.counters;
-        let all = [
-            ("undecodable-packet", malformed),
-            ("unknown-message", not_understood),
-            ("lost-datagram", lost_datagrams),
-            ("nack-to-ccnx", not_expressible),
-            ("too-large", too_large),
-        ];
-        let of_link = self.link.iter().flat_map(|link| link.drops().iter());
-        let of_link = of_link.map(|(reason, count)| (reason.as_str(), count));
-        all.into_iter().chain(of_link).filter(|(_, count)| *count > 0).collect()
+        let of_link = self.link.as_ref().map(|link| link.drops().occurred());
+        joined(&[self.drops.occurred(), of_link.unwrap_or_default()])
     }
 }
 

@@ -7,6 +7,7 @@
 //! come. The rest of the data plane moves frames and packets and asks no questions about either.
 
 mod ccnx;
+mod drops;
 mod ndn;
 
 use std::borrow::Cow;

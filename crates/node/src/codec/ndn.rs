@@ -6,26 +6,25 @@ use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType, PacingConfig,
     ReassemblyConfig, Received, ReliabilityConfig,
 };
-use packet::ndn::lp::{LpPacketView, types};
+use packet::ndn::lp::{LpPacketView, MAX_FRAME_BYTES, types};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
 
+use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
+use crate::drop_reason::{DropCounters, DropReason};
 
 /// One end of an NDN link.
 pub(crate) struct NdnCodec {
     service: LinkService,
     settings: LinkSettings,
-    /// Packets in good frames that were no good themselves.
-    malformed_packets: u64,
+    /// What was wrong with packets in frames that were good.
+    drops: DropCounters,
     /// Whether packets may wait in the service: reassembled ones, and frames to be sent or acknowledged.
     may_wait: bool,
 }
-
-/// The largest frame in a stream: a packet of the largest size with the largest of headers.
-const MAX_FRAME_BYTES: usize = tlv::MAX_PACKET_BYTES + 1024;
 
 /// Where the first element of `stream` ends.
 #[inline]
@@ -68,7 +67,7 @@ impl NdnCodec {
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
         let service = LinkService::new(config(&settings), random).ok()?;
         let may_wait = settings.reliability || settings.fragmentation;
-        Some(NdnCodec { service, settings, malformed_packets: 0, may_wait })
+        Some(NdnCodec { service, settings, drops: DropCounters::default(), may_wait })
     }
 
     pub(super) fn settings(&self) -> &LinkSettings {
@@ -136,7 +135,7 @@ impl NdnCodec {
                         None => arrivals.push(Packet::Data(data), header),
                     }
                 }
-                Err(_) => self.malformed_packets += 1,
+                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             }
         } else {
             match InterestView::decode(packet) {
@@ -144,7 +143,7 @@ impl NdnCodec {
                     arrivals.hash_next(engine, Dialect::Ndn, view.name(), view.nonce());
                     arrivals.push(Packet::asked_or_nacked(Interest::copy_of(view), nack), header);
                 }
-                Err(_) => self.malformed_packets += 1,
+                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             }
         }
     }
@@ -156,7 +155,7 @@ impl NdnCodec {
             let hashes = arrivals.next_hashes();
             match Packet::decode_hashed(Dialect::Ndn, delivery.packet, delivery.nack, hasher, hashes) {
                 Ok(packet) => arrivals.push(packet, Some(delivery.header)),
-                Err(_) => self.malformed_packets += 1,
+                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             }
         }
     }
@@ -259,12 +258,7 @@ impl NdnCodec {
     }
 
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
-        let drops = self.service.drops().iter().filter(|(_, count)| *count > 0);
-        let mut drops: Vec<_> = drops.map(|(reason, count)| (reason.as_str(), count)).collect();
-        if self.malformed_packets > 0 {
-            drops.push(("undecodable-packet", self.malformed_packets));
-        }
-        drops
+        joined(&[self.drops.occurred(), self.service.drops().occurred()])
     }
 }
 

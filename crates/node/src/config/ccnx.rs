@@ -13,9 +13,9 @@ section! {
         enabled: bool = false,
         /// Local UDP addresses. Whoever sends packets of NDNLP v1, as ndnld does, is sent such, too; ndnld
         /// expects them at and from port 29695, which must then stand here.
-        udp: Vec<SocketAddr> = wildcard(9695),
+        udp: Vec<SocketAddr> = wildcard(packet::ccnx::PORT),
         /// Local TCP addresses.
-        tcp: Vec<SocketAddr> = wildcard(9695),
+        tcp: Vec<SocketAddr> = wildcard(packet::ccnx::PORT),
         /// Paths of unix sockets. CCNx's own tools look for this one, with the port behind it (.9696) where
         /// CCN_LOCAL_PORT is another than 9695.
         unix: Vec<PathBuf> = vec![PathBuf::from("/tmp/.ccnd.sock")],

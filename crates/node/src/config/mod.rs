@@ -132,7 +132,7 @@ section! {
     /// UDP.
     UdpConfig {
         /// Local addresses to receive at and send from. An empty list turns UDP off.
-        listen: Vec<SocketAddr> = wildcard(6363),
+        listen: Vec<SocketAddr> = wildcard(packet::ndn::PORT),
         /// Largest datagram to send; larger packets go in fragments.
         mtu_bytes: usize = 8800,
         /// Receive buffer to ask the system for. Bursts overflow small ones.
@@ -171,7 +171,7 @@ section! {
     /// TCP.
     TcpConfig {
         /// Local addresses to accept connections at. An empty list turns TCP off.
-        listen: Vec<SocketAddr> = wildcard(6363),
+        listen: Vec<SocketAddr> = wildcard(packet::ndn::PORT),
     }
 }
 

@@ -10,15 +10,15 @@
 //!              ◀──operations (NodeControl), Data────────────
 //! ```
 //!
-//! Interests reach management because their names lead to its face, [`INTERNAL_FACE`], which is an
+//! Interests reach management because their names lead to its face, [`MANAGEMENT_FACE`], which is an
 //! [inner face](crate::InnerFace) like others: register prefixes there with [`NodeControl::add_next_hop`].
 //! What the application answers enters the engine by that face and goes back to whoever asked, PIT tokens and
 //! all, as any Data does. Whoever else is inside the process has faces of its own:
 //! [`NodeControl::create_inner_face`].
 
+mod background;
 mod face;
 mod face_uri;
-mod leisure;
 mod serve;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
@@ -42,7 +42,7 @@ pub use unmanaged::Unmanaged;
 use crate::transport::inner::InnerFace;
 
 /// The face by which Interests reach the node's management, as in NFD: the first that is made.
-pub const INTERNAL_FACE: FaceId = FaceId(1);
+pub const MANAGEMENT_FACE: FaceId = FaceId(1);
 
 /// What a management protocol may ask of a node.
 ///
@@ -212,10 +212,10 @@ pub struct Now {
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data
 /// with [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there
 /// are none, and calls [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline)
-/// has come. [`work_at_leisure`](Self::work_at_leisure) comes when nobody wants anything, and now and then
-/// all the same, as long as [`has_work_at_leisure`](Self::has_work_at_leisure).
+/// has come. [`do_background_work`](Self::do_background_work) comes when nobody wants anything, and now and
+/// then all the same, as long as [`has_background_work`](Self::has_background_work).
 pub trait ControlApplication: Send {
-    /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
+    /// The node runs. The place to register prefixes at [`MANAGEMENT_FACE`].
     fn start(&mut self, now: Now, node: &mut dyn NodeControl);
 
     /// An Interest for one of the application's prefixes. `from` is the face it came by.
@@ -265,12 +265,12 @@ pub trait ControlApplication: Send {
     fn next_deadline(&self) -> Instant;
 
     /// Whether there is work that nobody waits for.
-    fn has_work_at_leisure(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         false
     }
 
     /// Does a small piece of such work: others wait for as long as that takes.
-    fn work_at_leisure(&mut self, _now: Now, _node: &mut dyn NodeControl) {}
+    fn do_background_work(&mut self, _now: Now, _node: &mut dyn NodeControl) {}
 
     /// What the application has counted, each under a word of its own, for the metrics.
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -8,8 +8,8 @@ use packet::time::Instant;
 use packet::{CachePolicy, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::leisure::{Leisure, Next};
-use super::{ControlApplication, INTERNAL_FACE, Now, shown};
+use super::background::{BackgroundShare, Next};
+use super::{ControlApplication, MANAGEMENT_FACE, Now, shown};
 use crate::clock::Clock;
 use crate::node::RemoteControl;
 use crate::plane::Message;
@@ -31,14 +31,14 @@ impl ControlLoop {
     /// Works until the data plane has ended and all that it said has been passed on.
     pub(crate) fn run(mut self) {
         self.application.start(self.clock.both(), &mut self.remote);
-        let mut leisure = Leisure::default();
+        let mut background = BackgroundShare::default();
         loop {
             self.send();
             self.remote.publish_counters(self.application.counters());
             let Ok(has_worked) = self.take_one() else { return };
-            let has_more = self.application.has_work_at_leisure();
-            match leisure.next(has_worked, has_more) {
-                Next::WorkAtLeisure => self.application.work_at_leisure(self.clock.both(), &mut self.remote),
+            let has_more = self.application.has_background_work();
+            match background.next(has_worked, has_more) {
+                Next::Background => self.application.do_background_work(self.clock.both(), &mut self.remote),
                 Next::Wait => self.wait(),
                 Next::LookAgain => {}
             }
@@ -92,7 +92,7 @@ impl ControlLoop {
         match packet {
             Packet::Interest(interest) => {
                 let from = header.incoming_face.and_then(|face| u32::try_from(face).ok());
-                application.handle_interest(now, node, &interest, from.map_or(INTERNAL_FACE, FaceId));
+                application.handle_interest(now, node, &interest, from.map_or(MANAGEMENT_FACE, FaceId));
             }
             Packet::Data(data) => application.handle_data(now, node, &data),
             Packet::Nack(interest, reason) => application.handle_nack(now, node, &interest, reason),

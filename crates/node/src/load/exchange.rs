@@ -262,16 +262,16 @@ fn answer_echoes<'f>(socket: &UdpSocket, to: SocketAddr, frames: impl Iterator<I
     }
 }
 
-/// Whether a frame is a Data, or the last piece of one that the forwarder has cut. Nacks are smaller than
+/// Whether a frame is a Data, or the last fragment of one that the forwarder has cut. Nacks are smaller than
 /// what was asked for.
 fn is_answer(frame: &[u8], data_len: usize) -> bool {
-    let is_last_piece = |view: packet::ndn::lp::LpPacketView<'_>| {
+    let is_last_fragment = |view: packet::ndn::lp::LpPacketView<'_>| {
         let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));
         count > 1 && index.checked_add(1) == Some(count)
     };
     frame.len() >= data_len
         || frame.first() == Some(&0x64)
-            && packet::ndn::lp::LpPacketView::decode(frame).is_ok_and(is_last_piece)
+            && packet::ndn::lp::LpPacketView::decode(frame).is_ok_and(is_last_fragment)
 }
 
 /// Errors that say "not now", or that speak of a peer that was not there yet.

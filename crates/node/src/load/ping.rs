@@ -17,10 +17,11 @@ pub struct PingReport {
 }
 
 impl PingReport {
-    /// The time that the given part of the pings took at most; zero if none was answered.
+    /// The time that the given part of the pings took at most ([`packet::quantile`]); zero if none was
+    /// answered.
     pub fn quantile(&self, part: f64) -> u64 {
-        let last = self.round_trip_nanos.len().saturating_sub(1);
-        self.round_trip_nanos.get((last as f64 * part).round() as usize).copied().unwrap_or(0)
+        let at = |place: usize| self.round_trip_nanos.get(place).copied().unwrap_or(0) as f64;
+        packet::quantile(self.round_trip_nanos.len(), part, at).map_or(0, |nanos| nanos as u64)
     }
 }
 

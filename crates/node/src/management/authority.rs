@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use management::{Command, CommandSignature, Reach};
+use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::KeyLocator;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, Name, NameRef};
@@ -25,7 +25,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
         &self,
         unix_millis: u64,
         command: Command,
-        reach: Reach,
+        reach: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
     ) -> Result<(), String>;
@@ -34,7 +34,12 @@ pub trait VerifyCommand: Send + fmt::Debug {
     ///
     /// # Errors
     /// Why not, for the log.
-    fn verify_announcement(&self, unix_millis: u64, reach: Reach, announcement: &Data) -> Result<(), String>;
+    fn verify_announcement(
+        &self,
+        unix_millis: u64,
+        reach: CommandScope,
+        announcement: &Data,
+    ) -> Result<(), String>;
 }
 
 /// Whose commands are carried out.
@@ -48,7 +53,7 @@ pub enum Authority {
 
 /// A command that is not carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum AuthorizationError {
     /// It is not signed, or not in a way that names a key: not worth an answer.
     #[error("malformed: {0}")]
     Malformed(String),
@@ -89,17 +94,17 @@ impl Authority {
         &mut self,
         now: Now,
         command: Command,
-        reach: Reach,
+        reach: CommandScope,
         interest: &Interest,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AuthorizationError> {
         let Authority::Keys(verifier, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
         let time_ms = guard.check(now, key, &signature)?;
         if !verifier.knows(key) {
-            return Err(Refusal::UnknownKey(key.to_name()));
+            return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
         let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
-        verdict.map_err(Refusal::Unauthorized)?;
+        verdict.map_err(AuthorizationError::Unauthorized)?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -114,14 +119,14 @@ impl Authority {
         now: Now,
         interest: &Interest,
         certificate: &Certificate,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AuthorizationError> {
         let Authority::Keys(_, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
         // Others may have come while it waited.
         let time_ms = guard.check(now, key, &signature)?;
         let verified =
             certificate.verifier().verify(signature.info.signature_type, &signature.signed, signature.value);
-        verified.map_err(|error| Refusal::Unauthorized(error.to_string()))?;
+        verified.map_err(|error| AuthorizationError::Unauthorized(error.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -133,7 +138,7 @@ impl Authority {
     pub(super) fn check_announcement(
         &self,
         now: Now,
-        reach: Reach,
+        reach: CommandScope,
         announcement: &Data,
     ) -> Result<(), String> {
         match self {
@@ -146,11 +151,12 @@ impl Authority {
 }
 
 /// The signature of a command, and the name of the key that made it.
-fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameRef<'_>), Refusal> {
-    let signature = CommandSignature::of(interest).map_err(|error| Refusal::Malformed(error.to_string()))?;
+fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameRef<'_>), AuthorizationError> {
+    let signature =
+        CommandSignature::of(interest).map_err(|error| AuthorizationError::Malformed(error.to_string()))?;
     match signature.info.key_locator {
         Some(KeyLocator::Name(key)) => Ok((signature, key)),
-        _ => Err(Refusal::Malformed("the signature does not name a key".to_owned())),
+        _ => Err(AuthorizationError::Malformed("the signature does not name a key".to_owned())),
     }
 }
 
@@ -217,8 +223,8 @@ impl ReplayGuard {
         now: Now,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
-    ) -> Result<u64, Refusal> {
-        let refuse = |reason: &str| Err(Refusal::Unauthorized(reason.to_owned()));
+    ) -> Result<u64, AuthorizationError> {
+        let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
         let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
         if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
             return refuse("the time in the signature is more than two minutes ago; compare the clocks");
@@ -315,7 +321,7 @@ mod tests {
             &self,
             _: u64,
             command: Command,
-            _: Reach,
+            _: CommandScope,
             key: NameRef<'_>,
             signature: &CommandSignature<'_>,
         ) -> Result<(), String> {
@@ -324,7 +330,7 @@ mod tests {
             if is_signed && may { Ok(()) } else { Err(format!("signed {is_signed}, may {may}")) }
         }
 
-        fn verify_announcement(&self, _: u64, _: Reach, _: &Data) -> Result<(), String> {
+        fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), String> {
             Err("nobody's".to_owned())
         }
     }
@@ -344,23 +350,27 @@ mod tests {
         let value = if honest { key.canonical().to_vec() } else { b"forged".to_vec() };
         let parameters = ControlParameters::default();
         Command::RibRegister
-            .interest(Reach::Localhost, &parameters)
+            .interest(CommandScope::Localhost, &parameters)
             .unwrap()
             .build_signed(&info, |_| value)
             .unwrap()
     }
 
-    fn check(authority: &mut Authority, offset_s: u64, interest: &Interest) -> Result<(), Refusal> {
-        authority.check(now(offset_s), Command::RibRegister, Reach::Localhost, interest)
+    fn check(
+        authority: &mut Authority,
+        offset_s: u64,
+        interest: &Interest,
+    ) -> Result<(), AuthorizationError> {
+        authority.check(now(offset_s), Command::RibRegister, CommandScope::Localhost, interest)
     }
 
     #[test]
     fn anyone_may_do_anything_where_no_keys_are_configured() {
         let unsigned =
-            Command::FacesDestroy.interest(Reach::Localhost, &ControlParameters::default()).unwrap();
+            Command::FacesDestroy.interest(CommandScope::Localhost, &ControlParameters::default()).unwrap();
         let unsigned = unsigned.build().unwrap();
         assert_eq!(
-            Authority::Anyone.check(now(0), Command::FacesDestroy, Reach::Localhost, &unsigned),
+            Authority::Anyone.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &unsigned),
             Ok(())
         );
     }
@@ -368,17 +378,20 @@ mod tests {
     #[test]
     fn what_is_not_signed_by_a_named_key_is_not_worth_an_answer() {
         let mut authority = Authority::of_keys(Box::new(Friend));
-        let builder = Command::RibRegister.interest(Reach::Localhost, &ControlParameters::default()).unwrap();
+        let builder =
+            Command::RibRegister.interest(CommandScope::Localhost, &ControlParameters::default()).unwrap();
         let digest = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).time_ms(NOW_MS);
         for interest in [builder.build().unwrap(), builder.build_signed(&digest, |_| vec![0; 32]).unwrap()] {
-            assert!(matches!(check(&mut authority, 0, &interest), Err(Refusal::Malformed(_))));
+            assert!(matches!(check(&mut authority, 0, &interest), Err(AuthorizationError::Malformed(_))));
         }
     }
 
     #[test]
     fn a_command_is_obeyed_once_and_only_around_its_time() {
         let mut authority = Authority::of_keys(Box::new(Friend));
-        let refused = |outcome: Result<(), Refusal>| matches!(outcome, Err(Refusal::Unauthorized(_)));
+        let refused = |outcome: Result<(), AuthorizationError>| {
+            matches!(outcome, Err(AuthorizationError::Unauthorized(_)))
+        };
         let first = command("/alice/KEY/1", Some(NOW_MS), true);
         assert_eq!(check(&mut authority, 0, &first), Ok(()));
         assert!(refused(check(&mut authority, 1, &first)), "again");
@@ -399,7 +412,7 @@ mod tests {
     fn of_a_key_that_nothing_is_known_about_it_is_said_which_it_is() {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let interest = command("/stranger/KEY/1", Some(NOW_MS), true);
-        let stranger = Refusal::UnknownKey("/stranger/KEY/1".parse().unwrap());
+        let stranger = AuthorizationError::UnknownKey("/stranger/KEY/1".parse().unwrap());
         assert_eq!(check(&mut authority, 0, &interest), Err(stranger));
     }
 
@@ -407,8 +420,8 @@ mod tests {
     fn a_verifier_decides_by_the_command_too() {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let interest = command("/alice/KEY/1", Some(NOW_MS), true);
-        let outcome = authority.check(now(0), Command::FacesDestroy, Reach::Localhost, &interest);
-        assert_eq!(outcome, Err(Refusal::Unauthorized("signed true, may false".to_owned())));
+        let outcome = authority.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &interest);
+        assert_eq!(outcome, Err(AuthorizationError::Unauthorized("signed true, may false".to_owned())));
     }
 
     #[test]
@@ -418,7 +431,7 @@ mod tests {
         for number in 0..ReplayGuard::MAX_KEYS + extra {
             let interest = command(&format!("/k/{number}"), Some(NOW_MS + number as u64), true);
             let at = Now { monotonic: Instant::from_millis(number as u64), unix_millis: NOW_MS };
-            assert_eq!(authority.check(at, Command::RibRegister, Reach::Localhost, &interest), Ok(()));
+            assert_eq!(authority.check(at, Command::RibRegister, CommandScope::Localhost, &interest), Ok(()));
         }
         let Authority::Keys(_, guard) = &authority else { panic!("made of keys") };
         assert_eq!(guard.keys.len(), ReplayGuard::MAX_KEYS);
@@ -484,12 +497,12 @@ mod tests {
             |seconds: u64| Now { monotonic: Instant::from_secs(3612), unix_millis: NOW_MS + seconds * 1000 };
         let right = command("/alice/KEY/1", Some(NOW_MS + 2001), true);
         let asked = |authority: &mut Authority, seconds, interest: &Interest| {
-            authority.check(put_right(seconds), Command::RibRegister, Reach::Localhost, interest)
+            authority.check(put_right(seconds), Command::RibRegister, CommandScope::Localhost, interest)
         };
         assert_eq!(asked(&mut authority, 2, &right), Ok(()));
         assert_eq!(
             asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2000), true)),
-            Err(Refusal::Unauthorized(
+            Err(AuthorizationError::Unauthorized(
                 "the time in the signature is before the start of this node; sign anew".to_owned()
             ))
         );

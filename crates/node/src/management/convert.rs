@@ -7,12 +7,13 @@ use management::{
 };
 use packet::time::Duration;
 
+use super::MANAGED;
 use crate::control::{
     self, ContentStoreChanges, ContentStoreStatus, CreateFaceError, FaceChanges, FaceConflict,
 };
 
 /// Largest packet of the network layer, which stands for an MTU that has no limit.
-const UNLIMITED_MTU_BYTES: u64 = packet::ndn::tlv::MAX_PACKET_BYTES as u64;
+const UNLIMITED_MTU_BYTES: u64 = MANAGED.max_packet_bytes() as u64;
 
 /// Status of a face as a dataset has it.
 pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
@@ -58,7 +59,7 @@ pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
         link_type: management::LinkType::PointToPoint,
         base_congestion_marking_interval_ns: None,
         default_congestion_threshold_bytes: None,
-        mtu_bytes: Some(packet::ndn::tlv::MAX_PACKET_BYTES as u64),
+        mtu_bytes: Some(UNLIMITED_MTU_BYTES),
         in_interests: 0,
         in_data: 0,
         in_nacks: 0,

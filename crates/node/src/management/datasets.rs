@@ -1,15 +1,15 @@
 //! How things are: status datasets.
 
 use management::{
-    ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter, FaceStatus,
-    FibEntry, GeneralStatus, Reach, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
+    ChannelStatus, CommandScope, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter,
+    FaceStatus, FibEntry, GeneralStatus, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
     Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Dialect, Interest, Name};
+use packet::{ComponentKind, Interest, Name};
 
 use super::rib::Route;
-use super::{NfdManagement, convert};
+use super::{MANAGED, NfdManagement, convert};
 use crate::control::{FaceUri, NodeControl, NodeStatus, Now};
 
 /// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to
@@ -25,13 +25,13 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        (reach, dataset): (Reach, Dataset),
+        (reach, dataset): (CommandScope, Dataset),
     ) {
         let kept = match reach {
-            Reach::Localhost => self.datasets.find(now.monotonic, interest),
+            CommandScope::Localhost => self.datasets.find(now.monotonic, interest),
             // A neighbour who changes something and asks how things are, again and again, does not have the
             // whole list of routes made each time.
-            Reach::Localhop => self.datasets.find_recent(now.monotonic, interest),
+            CommandScope::Localhop => self.datasets.find_recent(now.monotonic, interest),
         };
         if let Some(data) = kept.cloned() {
             self.outgoing.push_back(data);
@@ -161,13 +161,13 @@ fn faces(node: &mut dyn NodeControl) -> Vec<FaceStatus> {
 }
 
 fn fib(node: &mut dyn NodeControl) -> Vec<FibEntry> {
-    let mut entries: Vec<_> = node.routes(Dialect::Ndn).into_iter().map(convert::fib_entry).collect();
+    let mut entries: Vec<_> = node.routes(MANAGED).into_iter().map(convert::fib_entry).collect();
     entries.sort_by(|one, other| one.prefix.cmp(&other.prefix));
     entries
 }
 
 fn strategies(node: &mut dyn NodeControl) -> Vec<StrategyChoice> {
-    let choices = node.strategies(Dialect::Ndn).into_iter();
+    let choices = node.strategies(MANAGED).into_iter();
     let mut choices: Vec<_> =
         choices.map(|choice| StrategyChoice { prefix: choice.prefix, strategy: choice.strategy }).collect();
     choices.sort_by(|one, other| one.prefix.cmp(&other.prefix));

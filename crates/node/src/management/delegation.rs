@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use engine::FaceId;
-use management::{Command, Reach};
+use management::{Command, CommandScope};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
     pub(super) command: Command,
-    pub(super) reach: Reach,
+    pub(super) reach: CommandScope,
     pub(super) interest: Interest,
     pub(super) from: FaceId,
 }
@@ -95,7 +95,7 @@ impl Delegation {
     }
 
     /// Whether `key` may have been certified by somebody who may give such commands.
-    pub(super) fn concerns(&self, command: Command, reach: Reach, key: NameRef<'_>) -> bool {
+    pub(super) fn concerns(&self, command: Command, reach: CommandScope, key: NameRef<'_>) -> bool {
         let Some(branch) = self.branches.get(word_of(command, reach)) else { return false };
         let Some(identity) = identity_of(key) else { return false };
         branch.validator.anchors().iter().any(|anchor| anchor.identity().is_prefix_of(identity))

@@ -4,11 +4,11 @@ use std::collections::btree_map::Entry;
 
 use engine::FaceId;
 use management::{ControlParameters, ControlResponse, StatusCode};
+use packet::Name;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
 
 use super::parameters::{face_id, face_or_self};
-use super::{NfdManagement, Outcome, Request, convert};
+use super::{MANAGED, NfdManagement, Outcome, Request, convert};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceState,
     FaceStatus, FaceUri, NodeControl, Now, UpdateFaceError,
@@ -181,7 +181,7 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
     let local = parameters.local_uri.as_deref().map(uri).transpose()?;
     let changes = convert::face_changes(parameters);
     let persistency = changes.persistency.unwrap_or(FacePersistency::Persistent);
-    Ok(CreateFace { remote, local, persistency, changes, dialect: Dialect::Ndn })
+    Ok(CreateFace { remote, local, persistency, changes, dialect: MANAGED })
 }
 
 fn is_of_unknown_scheme(uri: &str) -> bool {

@@ -1,12 +1,12 @@
 //! Commands for the forwarding table, the content store and strategies.
 
 use engine::{FaceId, NextHop, StrategyError};
-use management::{ControlParameters, ControlResponse, Reach, StatusCode};
-use packet::{Dialect, Name};
+use management::{CommandScope, ControlParameters, ControlResponse, StatusCode};
+use packet::Name;
 
 use super::parameters::face_or_self;
 use super::routes::may_route;
-use super::{ERASE_LIMIT, MAX_PREFIX_COMPONENTS, convert};
+use super::{ERASE_LIMIT, MANAGED, MAX_PREFIX_COMPONENTS, convert};
 use crate::control::strategy_name::strategy_called;
 use crate::control::{AddNextHopError, NodeControl};
 
@@ -31,10 +31,10 @@ pub(super) fn add_next_hop(
         Err(response) => return response,
     };
     let hop = NextHop { face: face_or_self(&parameters, from), cost: parameters.cost.unwrap_or(0) };
-    if let Err(response) = may_route(&prefix, hop.face, Reach::Localhost) {
+    if let Err(response) = may_route(&prefix, hop.face, CommandScope::Localhost) {
         return response;
     }
-    match node.add_next_hop(Dialect::Ndn, &prefix, hop, None) {
+    match node.add_next_hop(MANAGED, &prefix, hop, None) {
         Ok(()) => ControlResponse::ok(&ControlParameters {
             face_id: Some(hop.face.0.into()),
             cost: Some(hop.cost),
@@ -53,10 +53,10 @@ pub(super) fn remove_next_hop(
 ) -> ControlResponse {
     let face = face_or_self(&parameters, from);
     if let Some(prefix) = &parameters.name {
-        if let Err(response) = may_route(prefix, face, Reach::Localhost) {
+        if let Err(response) = may_route(prefix, face, CommandScope::Localhost) {
             return response;
         }
-        node.remove_next_hop(Dialect::Ndn, prefix, face);
+        node.remove_next_hop(MANAGED, prefix, face);
     }
     ControlResponse::ok(&ControlParameters { face_id: Some(face.0.into()), ..parameters })
 }
@@ -76,7 +76,7 @@ pub(super) fn configure_store(node: &mut dyn NodeControl, parameters: &ControlPa
 pub(super) fn erase(node: &mut dyn NodeControl, parameters: ControlParameters) -> ControlResponse {
     let wanted = parameters.count.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX));
     let erased = match &parameters.name {
-        Some(prefix) => node.erase_cached(Dialect::Ndn, prefix, wanted.min(ERASE_LIMIT)),
+        Some(prefix) => node.erase_cached(MANAGED, prefix, wanted.min(ERASE_LIMIT)),
         None => 0,
     };
     let may_be_more = erased >= ERASE_LIMIT && wanted > ERASE_LIMIT;
@@ -99,7 +99,7 @@ pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParame
         Some(Err(error)) => return strategy_refusal(&error),
         None => return ControlResponse::error(StatusCode::BadParameters, "no strategy is named"),
     };
-    match node.set_strategy(Dialect::Ndn, &prefix, &strategy) {
+    match node.set_strategy(MANAGED, &prefix, &strategy) {
         Ok(()) => {
             ControlResponse::ok(&ControlParameters { strategy: Some(strategy.name().clone()), ..parameters })
         }
@@ -122,7 +122,7 @@ fn strategy_refusal(error: &StrategyError) -> ControlResponse {
 /// `strategy-choice/unset`.
 pub(super) fn unset_strategy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
     if let Some(prefix) = &parameters.name {
-        node.unset_strategy(Dialect::Ndn, prefix);
+        node.unset_strategy(MANAGED, prefix);
     }
     ControlResponse::ok(parameters)
 }

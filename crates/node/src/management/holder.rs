@@ -1,18 +1,18 @@
 //! Whose share of the RIB a route takes up, by the face that it was asked for by.
 
 use engine::{FaceId, FaceScope};
-use management::Reach;
+use management::CommandScope;
 
 use super::rib::Holder;
 use crate::control::{FaceStatus, FaceUri, NodeControl};
 use crate::plane::Origin;
 
 /// Who asks by `from`. Commands of this host are its own, whatever face they come by.
-pub(super) fn holder(node: &mut dyn NodeControl, reach: Reach, from: FaceId) -> Holder {
+pub(super) fn holder(node: &mut dyn NodeControl, reach: CommandScope, from: FaceId) -> Holder {
     match reach {
-        Reach::Localhost => Holder::Host,
+        CommandScope::Localhost => Holder::Host,
         // Of a face that is gone nothing is kept.
-        Reach::Localhop => node.face(from).map_or(Holder::Host, |face| holder_behind(&face)),
+        CommandScope::Localhop => node.face(from).map_or(Holder::Host, |face| holder_behind(&face)),
     }
 }
 
@@ -34,9 +34,9 @@ fn holder_behind(face: &FaceStatus) -> Holder {
 
 #[cfg(test)]
 mod tests {
-    use packet::Dialect;
     use packet::time::Duration;
 
+    use super::super::MANAGED;
     use super::*;
     use crate::control::{CongestionSettings, FacePersistency, FaceState, FaceTraffic};
 
@@ -45,7 +45,7 @@ mod tests {
             id: FaceId(300),
             remote: remote.parse().unwrap(),
             local: local.parse().unwrap(),
-            dialect: Dialect::Ndn,
+            dialect: MANAGED,
             scope,
             persistency: FacePersistency::OnDemand,
             link_type: engine::LinkType::PointToPoint,

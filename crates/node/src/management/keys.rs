@@ -4,7 +4,7 @@
 //! that has just started, without routes, can be managed. Keys that they have certified are the matter of
 //! [`Delegation`](super::Delegation).
 
-use management::{Command, CommandSignature, Reach};
+use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::{Data, NameRef};
 use trust::certificate::names::is_certificate_name;
@@ -43,8 +43,8 @@ impl Privileges {
 }
 
 /// The word for what a command of this reach does.
-pub(super) fn word_of(command: Command, reach: Reach) -> &'static str {
-    if reach == Reach::Localhop { LOCALHOP } else { command.words().0 }
+pub(super) fn word_of(command: Command, reach: CommandScope) -> &'static str {
+    if reach == CommandScope::Localhop { LOCALHOP } else { command.words().0 }
 }
 
 /// The keys an operator trusts.
@@ -77,7 +77,7 @@ impl VerifyCommand for TrustedKeys {
         &self,
         unix_millis: u64,
         command: Command,
-        reach: Reach,
+        reach: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
     ) -> Result<(), String> {
@@ -101,7 +101,12 @@ impl VerifyCommand for TrustedKeys {
 
     /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix
     /// of what is announced.
-    fn verify_announcement(&self, unix_millis: u64, reach: Reach, announcement: &Data) -> Result<(), String> {
+    fn verify_announcement(
+        &self,
+        unix_millis: u64,
+        reach: CommandScope,
+        announcement: &Data,
+    ) -> Result<(), String> {
         let info = announcement.ndn().and_then(|view| view.signature_info());
         let Some(KeyLocator::Name(key)) = info.and_then(|info| info.key_locator) else {
             return Err("its signature does not name a key".to_owned());

@@ -36,15 +36,15 @@ use std::path::PathBuf;
 
 use engine::{FaceId, NextHop};
 use management::{
-    Command, ControlParameters, ControlResponse, FRESHNESS, Reach, RequestName, StatusCode, Target,
+    Command, CommandScope, ControlParameters, ControlResponse, FRESHNESS, RequestName, StatusCode, Target,
     response_data, with_number,
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Data, Interest, NackReason, Name};
+use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
-pub use authority::{Authority, Refusal, ReplayGuard, VerifyCommand};
+pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::Parked;
 use face_commands::PendingFace;
@@ -52,6 +52,9 @@ pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
 use state::StateFile;
 use store::DataStore;
+
+/// The dialect that is managed: NFD's protocol has no word for any other.
+const MANAGED: Dialect = Dialect::Ndn;
 
 /// Most components of a prefix that routes and strategies can be given for: as many as tables look up by.
 pub const MAX_PREFIX_COMPONENTS: usize = packet::PrefixHashes::MAX_PREFIX_COMPONENTS;
@@ -127,7 +130,7 @@ struct Request<'a> {
     interest: &'a Interest,
     /// The face it came by.
     from: FaceId,
-    reach: Reach,
+    reach: CommandScope,
 }
 
 /// What a command leads to.
@@ -209,10 +212,10 @@ impl NfdManagement {
     }
 
     /// Whose commands of this reach are carried out; `None` if nobody's.
-    fn authority(&mut self, reach: Reach) -> Option<&mut Authority> {
+    fn authority(&mut self, reach: CommandScope) -> Option<&mut Authority> {
         match reach {
-            Reach::Localhost => Some(&mut self.localhost),
-            Reach::Localhop => self.localhop.as_mut(),
+            CommandScope::Localhost => Some(&mut self.localhost),
+            CommandScope::Localhop => self.localhop.as_mut(),
         }
     }
 
@@ -228,24 +231,26 @@ impl NfdManagement {
         self.note_times_ahead(now);
         match outcome {
             Ok(()) => self.obey(node, request, parameters),
-            Err(Refusal::UnknownKey(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
+            Err(AuthorizationError::UnknownKey(key))
+                if self.delegation.concerns(command, reach, key.as_ref()) =>
+            {
                 let parked = Parked { command, reach, interest: interest.clone(), from };
                 if self.delegation.park(now, key, parked) {
                     return Outcome::Later;
                 }
                 let reason = "too many commands wait for certificates".to_owned();
-                self.refuse(request, &Refusal::Unauthorized(reason))
+                self.refuse(request, &AuthorizationError::Unauthorized(reason))
             }
             Err(refusal) => self.refuse(request, &refusal),
         }
     }
 
-    fn refuse(&mut self, request: Request<'_>, refusal: &Refusal) -> Outcome {
+    fn refuse(&mut self, request: Request<'_>, refusal: &AuthorizationError) -> Outcome {
         self.counters.unauthorized += 1;
         self.log_refusal(request, refusal);
         match refusal {
-            Refusal::Malformed(_) => Outcome::Silence,
-            Refusal::Unauthorized(_) | Refusal::UnknownKey(_) => {
+            AuthorizationError::Malformed(_) => Outcome::Silence,
+            AuthorizationError::Unauthorized(_) | AuthorizationError::UnknownKey(_) => {
                 ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
             }
         }
@@ -268,14 +273,14 @@ impl NfdManagement {
             && parameters::face_or_self(&parameters, request.from) != request.from
         {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
-            return self.refuse(request, &Refusal::Unauthorized(reason));
+            return self.refuse(request, &AuthorizationError::Unauthorized(reason));
         }
         self.carry_out(node, request, parameters)
     }
 
     /// Whether commands of this reach come from neighbours of whom no keys are asked.
-    fn heeds_anyone(&self, reach: Reach) -> bool {
-        reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone))
+    fn heeds_anyone(&self, reach: CommandScope) -> bool {
+        reach == CommandScope::Localhop && matches!(self.localhop, Some(Authority::Anyone))
     }
 
     /// Carries out, or refuses, commands about whose keys all is known by now.
@@ -286,7 +291,7 @@ impl NfdManagement {
             let Some(authority) = self.authority(reach) else { continue };
             let allowed = match verdict {
                 Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
-                Err(reason) => Err(Refusal::Unauthorized(reason)),
+                Err(reason) => Err(AuthorizationError::Unauthorized(reason)),
             };
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
@@ -307,7 +312,7 @@ impl NfdManagement {
     }
 
     /// Who gives commands by the thousand that are refused does not fill the log.
-    fn log_refusal(&mut self, request: Request<'_>, refusal: &Refusal) {
+    fn log_refusal(&mut self, request: Request<'_>, refusal: &AuthorizationError) {
         let now = request.now.monotonic;
         if now < self.next_refusal_logged {
             self.refusals_not_logged += 1;
@@ -392,8 +397,8 @@ impl ControlApplication for NfdManagement {
         if let Some(localhop) = &mut self.localhop {
             localhop.start(now, last_ms);
         }
-        let mut reaches = vec![Reach::Localhost];
-        reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
+        let mut reaches = vec![CommandScope::Localhost];
+        reaches.extend(self.localhop.as_ref().map(|_| CommandScope::Localhop));
         for reach in reaches {
             if let Ok(prefix) = reach.prefix() {
                 self.register_own_prefix(now, node, &prefix);
@@ -409,7 +414,7 @@ impl ControlApplication for NfdManagement {
         };
         // Neighbours may register routes and see what became of them, nothing else.
         let is_about_routes = interest.name().component(2).is_some_and(|module| module.value == b"rib");
-        if name.reach == Reach::Localhop && (self.localhop.is_none() || !is_about_routes) {
+        if name.reach == CommandScope::Localhop && (self.localhop.is_none() || !is_about_routes) {
             self.counters.unanswered += 1;
             return;
         }
@@ -502,11 +507,11 @@ impl ControlApplication for NfdManagement {
         ]
     }
 
-    fn has_work_at_leisure(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.rib.is_behind()
     }
 
-    fn work_at_leisure(&mut self, _now: Now, node: &mut dyn NodeControl) {
+    fn do_background_work(&mut self, _now: Now, node: &mut dyn NodeControl) {
         self.settle_some_heirs(node);
     }
 

@@ -1,13 +1,13 @@
 //! Routes that survive a restart: kept when commands give them, and given again at the start.
 
 use engine::FaceId;
-use management::{Reach, RouteFlags, RouteOrigin};
+use management::{CommandScope, RouteFlags, RouteOrigin};
+use packet::Name;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
 
 use super::rib::{Holder, Route};
 use super::state::{SavedRoute, StateFile, address};
-use super::{NfdManagement, Request};
+use super::{MANAGED, NfdManagement, Request};
 use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
 
 impl NfdManagement {
@@ -44,7 +44,7 @@ impl NfdManagement {
         route: &Route,
     ) {
         let Some(state) = &mut self.state else { return };
-        if let (Reach::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
+        if let (CommandScope::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
             state.keep(request.now, prefix, route, &face);
         }
     }
@@ -99,7 +99,7 @@ fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<F
         remote,
         persistency: if permanent { FacePersistency::Permanent } else { FacePersistency::Persistent },
         changes: FaceChanges::default(),
-        dialect: Dialect::Ndn,
+        dialect: MANAGED,
     };
     match node.create_face(request) {
         Ok(face) => Ok(face.id),

@@ -2,18 +2,18 @@
 
 use engine::{FaceId, NextHop};
 use management::{
-    ControlParameters, ControlResponse, PrefixAnnouncement, Reach, RouteFlags, RouteOrigin, StatusCode,
+    CommandScope, ControlParameters, ControlResponse, PrefixAnnouncement, RouteFlags, RouteOrigin, StatusCode,
 };
 use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Name};
+use packet::{Buffer, Data, Name};
 
 use super::forwarder_commands::prefix;
 use super::holder::holder;
 use super::parameters::face_or_self;
 use super::rib::{FibUpdate, Holder, Route};
-use super::{MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
-use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl, Now};
+use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
+use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl, Now};
 
 /// Cost of a route that was announced, as in NFD.
 const ANNOUNCED_COST: u64 = 2048;
@@ -31,7 +31,7 @@ impl NfdManagement {
     pub(super) fn register_own_prefix(&mut self, now: Now, node: &mut dyn NodeControl, prefix: &Name) {
         let flags = RouteFlags::CHILD_INHERIT.with(RouteFlags::CAPTURE);
         let parameters = ControlParameters { flags: Some(flags.0), ..Default::default() };
-        let route = route(now, INTERNAL_FACE, &parameters, Holder::Host);
+        let route = route(now, MANAGEMENT_FACE, &parameters, Holder::Host);
         // The RIB is empty: there is room.
         if self.rib.register(prefix, route).is_ok() {
             self.update_table(node);
@@ -161,13 +161,13 @@ impl NfdManagement {
         let Ok(data) = Data::decode_ndn(announcement.clone()) else { return };
         let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return };
         // As in NFD, whoever accepts no registrations from neighbours learns no routes from them either.
-        if self.check_announcement(now, Reach::Localhop, &data, &announcement).is_err()
-            || may_route(&announcement.prefix, face, Reach::Localhop).is_err()
+        if self.check_announcement(now, CommandScope::Localhop, &data, &announcement).is_err()
+            || may_route(&announcement.prefix, face, CommandScope::Localhop).is_err()
         {
             return;
         }
         let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
-        let holder = holder(node, Reach::Localhop, face);
+        let holder = holder(node, CommandScope::Localhop, face);
         let route = announced_route(face, now.monotonic + lifetime, &data, holder);
         // A full RIB or share has counted it.
         let _ = self.add_route(now, node, &announcement.prefix, route);
@@ -187,7 +187,7 @@ impl NfdManagement {
     fn check_announcement(
         &mut self,
         now: Now,
-        reach: Reach,
+        reach: CommandScope,
         data: &Data,
         announcement: &PrefixAnnouncement,
     ) -> Result<(), ControlResponse> {
@@ -252,7 +252,7 @@ impl NfdManagement {
             if changes.is_empty() {
                 return;
             }
-            for (change, error) in node.change_next_hops(Dialect::Ndn, changes) {
+            for (change, error) in node.change_next_hops(MANAGED, changes) {
                 self.counters.next_hops_refused += 1;
                 match (change, error) {
                     (_, AddNextHopError::NoFace(face)) => {
@@ -286,13 +286,14 @@ fn change_of(update: FibUpdate) -> NextHopChange {
 ///
 /// What leads to management itself stays, or nobody could give commands any more. Neighbours neither take all
 /// names nor those that have a meaning on this host or this link only.
-pub(super) fn may_route(prefix: &Name, face: FaceId, reach: Reach) -> Result<(), ControlResponse> {
-    let is_below = |reach: Reach| reach.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
+pub(super) fn may_route(prefix: &Name, face: FaceId, reach: CommandScope) -> Result<(), ControlResponse> {
+    let is_below =
+        |reach: CommandScope| reach.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
     let refuse = |text: &str| Err(ControlResponse::error(StatusCode::Unauthorized, text));
-    if is_below(Reach::Localhost) || face == INTERNAL_FACE && is_below(Reach::Localhop) {
+    if is_below(CommandScope::Localhost) || face == MANAGEMENT_FACE && is_below(CommandScope::Localhop) {
         return refuse("this is how management itself is reached; it stays as it is");
     }
-    if reach == Reach::Localhop {
+    if reach == CommandScope::Localhop {
         if prefix.as_ref().is_root() {
             return refuse("a neighbour cannot have a route for /");
         }

@@ -12,7 +12,7 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::Origin;
-use super::faces::Peer;
+use super::faces::{NewStreamFace, Peer};
 use super::limits::Kind;
 use super::turn::Source;
 use super::{DataPlane, Token};
@@ -229,8 +229,8 @@ impl DataPlane {
                     let (scope, dialect) = (scope_of(&local, &remote), listener.dialect);
                     if self.may_add_on_demand(Origin::of(&local, &remote), Kind::Stream) {
                         let persistency = FacePersistency::OnDemand;
-                        let made = self.add_stream_face(remote, local, dialect, scope, persistency, peer);
-                        if let Err(error) = made {
+                        let new = NewStreamFace { remote, local, dialect, scope, persistency, peer };
+                        if let Err(error) = self.add_stream_face(new) {
                             tracing::debug!(%error, "a connection was given up");
                         }
                     }

@@ -177,15 +177,8 @@ impl DataPlane {
     }
 
     /// Makes a face over a connection: one that was accepted, or one that is yet to come about.
-    pub(super) fn add_stream_face(
-        &mut self,
-        remote: FaceUri,
-        local: FaceUri,
-        dialect: Dialect,
-        scope: FaceScope,
-        persistency: FacePersistency,
-        peer: Peer,
-    ) -> io::Result<FaceId> {
+    pub(super) fn add_stream_face(&mut self, new: NewStreamFace) -> io::Result<FaceId> {
+        let NewStreamFace { remote, local, dialect, scope, persistency, peer } = new;
         let now = self.now;
         let (socket, target, websocket) = match peer {
             Peer::Came(socket) => (Some(socket), None, None),
@@ -460,6 +453,16 @@ pub(super) struct NewFace {
     pub(super) dialect: Dialect,
     pub(super) settings: LinkSettings,
     pub(super) link_type: LinkType,
+}
+
+/// A face over a connection that is to be made.
+pub(super) struct NewStreamFace {
+    pub(super) remote: FaceUri,
+    pub(super) local: FaceUri,
+    pub(super) dialect: Dialect,
+    pub(super) scope: FaceScope,
+    pub(super) persistency: FacePersistency,
+    pub(super) peer: Peer,
 }
 
 /// The numbers of faces that are yet to come.

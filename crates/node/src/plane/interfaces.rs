@@ -258,7 +258,7 @@ impl DataPlane {
         for id in self.faces_bound(Bound::Ethernet(number)) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             let mut settings = *face.codec.settings();
-            settings.transport_mtu_bytes = Some(mtu_bytes.min(packet::ndn::tlv::MAX_PACKET_BYTES));
+            settings.transport_mtu_bytes = Some(mtu_bytes);
             if settings != *face.codec.settings() && !face.codec.set_settings(settings) {
                 tracing::warn!(face = id.0, mtu_bytes, "the face cannot have the interface's new MTU");
             }

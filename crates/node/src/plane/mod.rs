@@ -46,7 +46,7 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 
 use crate::clock::Clock;
-use crate::control::{FaceEvent, FaceState, INTERNAL_FACE};
+use crate::control::{FaceEvent, FaceState, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
@@ -123,7 +123,7 @@ pub(crate) struct DataPlane {
     occupancy: limits::Occupancy,
     batch: Batch,
     schedule: schedule::Schedule,
-    tally: Tally,
+    tally: GoneCounters,
     tapping: taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
     new_interfaces: new_interfaces::NewInterfaces,
@@ -161,7 +161,7 @@ struct Batch {
 impl Batch {
     fn new() -> Self {
         Batch {
-            arrivals: Arrivals::new(INTERNAL_FACE),
+            arrivals: Arrivals::new(MANAGEMENT_FACE),
             touched: Vec::new(),
             outboxes: Vec::new(),
             receiver: Some(Box::new(datagrams::Receiver::new())),
@@ -172,7 +172,7 @@ impl Batch {
 
 /// What faces that are gone did, and what belonged to no face.
 #[derive(Default)]
-struct Tally {
+struct GoneCounters {
     traffic: Traffic,
     drops: DropCounters,
     /// Received and sent: Interests, Data, Nacks.
@@ -227,7 +227,7 @@ impl DataPlane {
             occupancy: limits::Occupancy::new(now),
             batch: Batch::new(),
             schedule: schedule::Schedule::new(now),
-            tally: Tally::default(),
+            tally: GoneCounters::default(),
             tapping: taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
             new_interfaces: new_interfaces::NewInterfaces::default(),

@@ -5,7 +5,7 @@ use link::v2::MIN_MTU_BYTES;
 use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
-use super::faces::Peer;
+use super::faces::{NewStreamFace, Peer};
 use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
@@ -142,14 +142,14 @@ impl DataPlane {
             StreamTarget::Unix(_) => (FaceUri::FileDescriptor(0), FaceScope::Local),
         };
         let id = self
-            .add_stream_face(
-                request.remote.clone(),
+            .add_stream_face(NewStreamFace {
+                remote: request.remote.clone(),
                 local,
-                request.dialect,
+                dialect: request.dialect,
                 scope,
-                request.persistency,
-                Peer::At(target),
-            )
+                persistency: request.persistency,
+                peer: Peer::At(target),
+            })
             .map_err(|error| CreateFaceError::Socket(error.to_string()))?;
         match self.update_face(id, request.changes) {
             Ok(_) => Ok(id),

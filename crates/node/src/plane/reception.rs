@@ -38,8 +38,7 @@ impl<'a> Reception<'a> {
             face.codec.receive(self.now, from, frame, self.engine, self.arrivals);
             return;
         }
-        let (taps, drops) = (&mut face.taps, &mut face.drops);
-        if let Some(frame) = pass(taps, face.id, self.now, Direction::In, frame, self.delayed, drops) {
+        if let Some(frame) = pass(face, self.now, Direction::In, frame, self.delayed) {
             face.codec.receive(self.now, from, &frame, self.engine, self.arrivals);
         }
     }

@@ -9,11 +9,11 @@ use packet::time::{Duration, Instant};
 
 use super::DataPlane;
 use crate::drop_reason::DropReason;
-use crate::repository::{Answers, Reply, Seam};
+use crate::repository::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {
-    pub(crate) seam: Arc<Seam>,
+    pub(crate) seam: Arc<RepositoryHandles>,
     pub(crate) answers: Arc<Answers>,
     /// Interests that another repository may have the answer to if the one that was asked has not.
     asked: BTreeMap<u64, Interest>,
@@ -23,7 +23,7 @@ impl DataPlane {
     /// Puts repositories behind the content store.
     pub(crate) fn attach_repositories(
         &mut self,
-        seam: Seam,
+        seam: RepositoryHandles,
         answers: Arc<Answers>,
         config: SecondStoreConfig,
     ) {

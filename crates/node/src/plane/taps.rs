@@ -79,22 +79,25 @@ impl Delayed {
     }
 }
 
-/// Shows a frame to all taps; what is left of it goes on at once, or is held back.
+/// Shows a frame of a face to all its taps; what is left of it goes on at once, or is held back.
 pub(super) fn pass(
-    taps: &mut Taps,
-    face: FaceId,
+    face: &mut Face,
     now: Instant,
     direction: Direction,
     frame: &[u8],
     delayed: &mut Delayed,
-    drops: &mut DropCounters,
 ) -> Option<Vec<u8>> {
     let mut frame = frame.to_vec();
+    let (drops, face, taps) = (&mut face.drops, face.id, &mut face.taps);
     for (_, tap) in taps {
         match tap.on_frame(now, direction, &mut frame) {
             TapVerdict::Pass => {}
             TapVerdict::Drop => {
-                drops.count(DropReason::Tapped);
+                drops.count(DropReason::Loss);
+                return None;
+            }
+            TapVerdict::QueueFull => {
+                drops.count(DropReason::SendQueueFull);
                 return None;
             }
             // Taps behind this one do not see what is held back: put those that only watch first.
@@ -158,8 +161,7 @@ impl DataPlane {
         let mut passed = Vec::new();
         for parts in outbox.iter() {
             let frame = &parts.concat();
-            let (taps, drops) = (&mut face.taps, &mut face.drops);
-            passed.extend(pass(taps, id, self.now, Direction::Out, frame, &mut self.tapping.delayed, drops));
+            passed.extend(pass(face, self.now, Direction::Out, frame, &mut self.tapping.delayed));
         }
         for frame in passed {
             self.send_frame(id, &frame);

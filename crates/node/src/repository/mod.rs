@@ -1,12 +1,12 @@
 //! Persistent repositories behind the content store.
 //!
-//! The engine asks the [`Seam`], in memory, whether a repository may answer; questions and Data to keep go by
-//! bounded queues to the threads of each repository, and answers come back by the [`Answers`]. The data plane
-//! never waits for any of it. What several repositories may answer the first is asked for, and then the
-//! others; what several would keep goes to one of them by the name of its object, so that all segments of an
-//! object lie together.
+//! The engine asks the [`RepositoryHandles`], in memory, whether a repository may answer; questions and Data
+//! to keep go by bounded queues to the threads of each repository, and answers come back by the [`Answers`].
+//! The data plane never waits for any of it. What several repositories may answer the first is asked for, and
+//! then the others; what several would keep goes to one of them by the name of its object, so that all
+//! segments of an object lie together.
 
-mod seam;
+mod handles;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use repo::{Store, StoreKeys, eviction};
 
 use crate::config::RepositorySection;
 use crate::node::StartError;
-pub(crate) use seam::{Answers, Reply, Seam};
+pub(crate) use handles::{Answers, Reply, RepositoryHandles};
 
 /// What a repository holds and has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub(crate) fn open(
     sections: &[RepositorySection],
     names: &NameHasher,
     answers: &Arc<Answers>,
-) -> Result<(Repositories, Option<Seam>), StartError> {
+) -> Result<(Repositories, Option<RepositoryHandles>), StartError> {
     let (mut repositories, mut ends) = (Repositories::default(), Vec::new());
     for (number, section) in sections.iter().enumerate() {
         let (config, kept) = section.understood()?;
@@ -105,7 +105,7 @@ pub(crate) fn open(
         ends.push((kept, service.handle()));
         repositories.services.push((section.clone(), service));
     }
-    let seam = (!ends.is_empty()).then(|| Seam::new(ends, names.clone()));
+    let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
     Ok((repositories, seam))
 }
 

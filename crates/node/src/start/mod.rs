@@ -10,7 +10,7 @@ mod places;
 pub(crate) mod threads;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::{EngineConfig, LinkType};
 use packet::Dialect;
@@ -224,13 +224,10 @@ fn default_unix_listener() -> Result<Listener, StartError> {
 /// Paths of the unix socket when the configuration names none: the system's, and this user's own.
 pub fn default_unix_paths() -> [PathBuf; 2] {
     let own = match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(directory) => Path::new(&directory).join("nfd.sock"),
-        None => {
-            let user = rustix::process::getuid().as_raw();
-            std::env::temp_dir().join(format!("cairn-{user}")).join("nfd.sock")
-        }
+        Some(directory) => PathBuf::from(directory),
+        None => management::runtime_folder_in(&std::env::temp_dir(), rustix::process::getuid().as_raw()),
     };
-    [PathBuf::from("/run/nfd/nfd.sock"), own]
+    [PathBuf::from(management::SYSTEM_SOCKET), management::socket_in(&own)]
 }
 
 /// Where captures are offered: as configured, or beside the first unix socket.

@@ -57,8 +57,8 @@ pub(crate) struct UpgradeRequest {
 
 /// Bytes of a request.
 const MAX_REQUEST_BYTES: usize = 8192;
-/// Bytes of a message.
-const MAX_MESSAGE_BYTES: usize = 9 * 1024;
+/// Bytes of a message, which is one frame of the link.
+const MAX_MESSAGE_BYTES: usize = packet::ndn::lp::MAX_FRAME_BYTES;
 
 const CONTINUATION: u8 = 0;
 const BINARY: u8 = 2;
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(open().step(&mut masked(0x80, b"x")), close(1002), "continues nothing");
         assert_eq!(open().step(&mut masked(0x81, b"x")), close(1003), "text");
         assert_eq!(open().step(&mut masked(0x09, b"x")), close(1002), "control in parts");
-        assert_eq!(open().step(&mut masked(0x82, &[0; 9 * 1024 + 1])), close(1009), "too large");
+        assert_eq!(open().step(&mut masked(0x82, &[0; MAX_MESSAGE_BYTES + 1])), close(1009), "too large");
         let mut endless = vec![0x82, 0xff];
         endless.extend(u64::MAX.to_be_bytes());
         assert_eq!(open().step(&mut endless), close(1009), "absurdly large");

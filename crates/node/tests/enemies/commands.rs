@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cairn_node::control::NodeControl as _;
 use engine::FaceId;
-use management::{Command, ControlParameters, FacePersistency, Reach, RouteOrigin, StatusCode};
+use management::{Command, CommandScope, ControlParameters, FacePersistency, RouteOrigin, StatusCode};
 use packet::{Component, Name};
 
 use crate::mutate::Mutator;
@@ -162,7 +162,7 @@ fn damaged_commands_by_the_thousand_leave_management_answering() {
     for number in 0..3000 {
         let asked = Command::ALL[number % Command::ALL.len()];
         let parameters = mutator.next();
-        let name = asked.name(Reach::Localhost).unwrap().with(Component::generic(&parameters));
+        let name = asked.name(CommandScope::Localhost).unwrap().with(Component::generic(&parameters));
         let Ok(name) = name else { continue };
         let Ok(built) = interest(&name).nonce(number as u32).build() else { continue };
         // It may have destroyed the face that it came by.

@@ -13,7 +13,7 @@ use cairn_node::config::Config;
 use cairn_node::control::{FaceStatus, FaceUri, NodeControl as _};
 use cairn_node::management::{ManagementConfig, NfdManagement};
 use cairn_node::{DropReason, Node};
-use management::{Command, ControlParameters, ControlResponse, Dataset, Reach, discovery_interest};
+use management::{Command, CommandScope, ControlParameters, ControlResponse, Dataset, discovery_interest};
 use packet::Name;
 use packet::ndn::{DataBuilder, InterestBuilder};
 
@@ -176,7 +176,7 @@ pub(crate) fn command(
 pub(crate) fn command_interest(command: Command, parameters: &ControlParameters) -> InterestBuilder {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let interest = command.interest(Reach::Localhost, parameters).unwrap();
+    let interest = command.interest(CommandScope::Localhost, parameters).unwrap();
     interest.application_parameters(number.to_be_bytes().to_vec())
 }
 

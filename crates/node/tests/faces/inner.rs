@@ -260,7 +260,7 @@ fn a_source_of_data_is_served_over_a_face_inside_until_the_face_goes() {
         let source = Generator::new(vec![name("/ping")], Signer::digest(), 1).with_content(b"pong".to_vec());
         let mut server = Server::new(source, ServerConfig::default(), inside.now());
         let error = serve(&mut inside, &mut server, |_| true).unwrap_err();
-        assert!(matches!(error, ServeError::Carrier(InnerFaceGone)));
+        assert!(matches!(error, ServeError::AppFace(InnerFaceGone)));
         server.counters().data
     });
     let neighbour = udp_peer();

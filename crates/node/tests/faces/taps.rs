@@ -98,7 +98,7 @@ fn a_bad_link_on_purpose_delays_and_loses_frames_as_it_is_told() {
     assert!(node.node.control().add_tap(lost.id, Box::new(Impairment::new(broken, 1))));
     consumer.send_to(&interest("/lost/1"), node.address("udp4")).unwrap();
     node.until("the frame is counted as lost", |node| {
-        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("tapped", 1)))
+        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("loss", 1)))
     });
     assert!(
         !node
@@ -150,7 +150,7 @@ fn a_link_is_as_bad_as_the_configuration_says_and_mended_when_it_says_so_no_more
     node.node.reload(&config).unwrap();
     consumer.send_to(&interest("/x/3"), node.address("udp4")).unwrap();
     node.until("the frame is counted as lost", |node| {
-        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("tapped", 1)))
+        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("loss", 1)))
     });
     let mut mended = face(0);
     mended.impairment = None;

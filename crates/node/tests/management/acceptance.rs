@@ -2,7 +2,7 @@
 
 use cairn_node::management::{Authority, ManagementConfig, VerifyCommand};
 use management::{
-    Command, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, Reach, StatusCode,
+    Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, StatusCode,
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::{Component, Data, Interest, NameRef};
@@ -23,7 +23,7 @@ impl VerifyCommand for Friends {
         &self,
         _: u64,
         _: Command,
-        _: Reach,
+        _: CommandScope,
         key: NameRef<'_>,
         _: &CommandSignature<'_>,
     ) -> Result<(), String> {
@@ -31,7 +31,7 @@ impl VerifyCommand for Friends {
         if is_friend { Ok(()) } else { Err("a stranger".to_owned()) }
     }
 
-    fn verify_announcement(&self, _: u64, _: Reach, _: &Data) -> Result<(), String> {
+    fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), String> {
         Err("a stranger".to_owned())
     }
 }
@@ -42,7 +42,7 @@ fn careful() -> ManagementConfig {
 
 fn signed_by(key: &str, time_ms: u64) -> Interest {
     let info = SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name(key)).time_ms(time_ms);
-    let builder = Command::RibRegister.interest(Reach::Localhost, &about("/a")).unwrap();
+    let builder = Command::RibRegister.interest(CommandScope::Localhost, &about("/a")).unwrap();
     builder.build_signed(&info, |_| vec![0; 64]).unwrap()
 }
 
@@ -53,12 +53,13 @@ fn code(answer: Option<&Data>) -> Option<u64> {
 #[test]
 fn by_default_commands_are_obeyed_in_either_format_and_without_any_signature() {
     let mut manager = Manager::new();
-    let unsigned = Command::RibRegister.interest(Reach::Localhost, &about("/a")).unwrap().build().unwrap();
+    let unsigned =
+        Command::RibRegister.interest(CommandScope::Localhost, &about("/a")).unwrap().build().unwrap();
     assert_eq!(code(manager.ask(&unsigned).as_ref()), Some(200));
     let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256);
     let freshness = LegacyFreshness { time_ms: 1, nonce: 2 };
     let legacy = Command::RibRegister
-        .legacy_name(Reach::Localhost, &about("/b"), freshness, &info, |_| vec![0; 32])
+        .legacy_name(CommandScope::Localhost, &about("/b"), freshness, &info, |_| vec![0; 32])
         .unwrap();
     let legacy = InterestBuilder::new(legacy).build().unwrap();
     assert_eq!(code(manager.ask(&legacy).as_ref()), Some(200));
@@ -81,9 +82,10 @@ fn with_keys_configured_strangers_and_repetitions_are_refused() {
 #[test]
 fn with_keys_configured_what_names_no_key_gets_no_answer() {
     let mut manager = Manager::with(careful());
-    let digest = command(Reach::Localhost, Command::RibRegister, &about("/a"));
+    let digest = command(CommandScope::Localhost, Command::RibRegister, &about("/a"));
     assert!(manager.ask(&digest).is_none());
-    let unsigned = Command::RibRegister.interest(Reach::Localhost, &about("/a")).unwrap().build().unwrap();
+    let unsigned =
+        Command::RibRegister.interest(CommandScope::Localhost, &about("/a")).unwrap().build().unwrap();
     assert!(manager.ask(&unsigned).is_none());
     assert_eq!(manager.management.counters().unanswered, 2);
     // Questions need no key.
@@ -123,7 +125,7 @@ fn parameters_that_are_missing_or_forbidden_are_refused_before_anything_is_done(
 
 #[test]
 fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
-    let register = command(Reach::Localhop, Command::RibRegister, &about("/a"));
+    let register = command(CommandScope::Localhop, Command::RibRegister, &about("/a"));
     let mut closed = Manager::new();
     assert!(closed.ask_from(NEIGHBOUR, &register).is_none());
     assert_eq!(closed.node.next_hops("/localhop/nfd"), []);
@@ -135,8 +137,8 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
     assert_eq!(manager.node.next_hops("/a"), [(301, 100)], "behind those of this host");
     let destroy = ControlParameters { face_id: Some(300), ..Default::default() };
     for forbidden in [
-        command(Reach::Localhop, Command::FacesDestroy, &destroy),
-        command(Reach::Localhop, Command::FibAddNextHop, &about("/a")),
+        command(CommandScope::Localhop, Command::FacesDestroy, &destroy),
+        command(CommandScope::Localhop, Command::FibAddNextHop, &about("/a")),
         InterestBuilder::new(name("/localhop/nfd/faces/list")).can_be_prefix(true).build().unwrap(),
     ] {
         assert!(manager.ask_from(NEIGHBOUR, &forbidden).is_none(), "{}", forbidden.name());
@@ -156,14 +158,14 @@ fn a_neighbour_without_a_key_neither_gives_nor_takes_the_routes_of_others() {
         // By which management itself is reached.
         (Command::RibUnregister, by(1, "/localhost/nfd")),
     ] {
-        let answer = manager.ask_from(NEIGHBOUR, &command(Reach::Localhop, what, &parameters));
+        let answer = manager.ask_from(NEIGHBOUR, &command(CommandScope::Localhop, what, &parameters));
         assert_eq!(code(answer.as_ref()), Some(403), "{what:?}");
     }
     assert_eq!(manager.node.next_hops("/a"), [(300, 0)]);
     assert_eq!(manager.node.next_hops("/localhost/nfd"), [(1, 0)]);
     // His own he may name.
     for face in [0, 301] {
-        let register = command(Reach::Localhop, Command::RibRegister, &by(face, "/c"));
+        let register = command(CommandScope::Localhop, Command::RibRegister, &by(face, "/c"));
         assert_eq!(code(manager.ask_from(NEIGHBOUR, &register).as_ref()), Some(200));
     }
     // An application of this host may do as before.
@@ -178,7 +180,7 @@ fn neighbours_are_held_to_their_own_authority() {
     let register = |key: &str| {
         let info =
             SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name(key)).time_ms(1_700_000_000_001);
-        let builder = Command::RibRegister.interest(Reach::Localhop, &about("/a")).unwrap();
+        let builder = Command::RibRegister.interest(CommandScope::Localhop, &about("/a")).unwrap();
         builder.build_signed(&info, |_| vec![0; 64]).unwrap()
     };
     assert_eq!(code(manager.ask_from(NEIGHBOUR, &register("/stranger/KEY/1")).as_ref()), Some(403));
@@ -190,7 +192,7 @@ fn neighbours_are_held_to_their_own_authority() {
 #[test]
 fn a_command_with_more_components_behind_its_parameters_is_still_one() {
     let mut manager = Manager::new();
-    let name = Command::RibRegister.name(Reach::Localhost).unwrap();
+    let name = Command::RibRegister.name(CommandScope::Localhost).unwrap();
     let name = name.with(Component::generic(&about("/a").encode())).unwrap();
     let name = name.with(Component::generic(b"more")).unwrap();
     let interest = InterestBuilder::new(name).build().unwrap();

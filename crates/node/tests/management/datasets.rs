@@ -2,8 +2,9 @@
 
 use engine::FaceId;
 use management::{
-    ChannelStatus, Command, ControlParameters, ControlResponse, CsInfo, Dataset, FaceFlags, FacePersistency,
-    FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, Reach, StrategyChoice, decode_list,
+    ChannelStatus, Command, CommandScope, ControlParameters, ControlResponse, CsInfo, Dataset, FaceFlags,
+    FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, StrategyChoice,
+    decode_list,
 };
 use packet::time::Duration;
 use packet::{ComponentKind, ContentType};
@@ -223,7 +224,7 @@ fn what_a_neighbour_changes_is_seen_by_this_host_at_once_and_by_neighbours_withi
     let listed_here = |manager: &mut Manager| manager.list::<management::RibEntry>(Dataset::RibList).len();
     assert_eq!(listed(&mut manager), 2);
     assert_eq!(listed_here(&mut manager), 2);
-    let register = command(Reach::Localhop, Command::RibRegister, &about("/a"));
+    let register = command(CommandScope::Localhop, Command::RibRegister, &about("/a"));
     assert!(manager.ask_from(NEIGHBOUR, &register).is_some());
     assert_eq!(listed_here(&mut manager), 3);
     assert_eq!(listed(&mut manager), 2);

@@ -4,7 +4,7 @@
 use cairn_node::control::{ControlApplication as _, Question};
 use cairn_node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
 use engine::FaceId;
-use management::{Command, ControlResponse, Reach};
+use management::{Command, CommandScope, ControlResponse};
 use packet::ndn::SignatureInfoBuilder;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, NackReason};
@@ -46,11 +46,11 @@ impl Person {
     }
 
     /// A command to register a route, a little later each time.
-    fn asks(&self, manager: &mut Manager, reach: Reach) -> Interest {
+    fn asks(&self, manager: &mut Manager, reach: CommandScope) -> Interest {
         self.commands(manager, Command::RibRegister, reach)
     }
 
-    fn commands(&self, manager: &mut Manager, command: Command, reach: Reach) -> Interest {
+    fn commands(&self, manager: &mut Manager, command: Command, reach: CommandScope) -> Interest {
         manager.let_time_pass(Duration::from_millis(1));
         let builder = command.interest(reach, &about("/a")).unwrap();
         let freshness = Freshness { time_ms: Some(manager.now.unix_millis), ..Default::default() };
@@ -105,7 +105,7 @@ fn a_delegate_is_obeyed_when_its_certificate_has_come_and_at_once_the_next_time(
     let boss = Person::operator("/lab");
     let alice = boss.certifies("/lab/alice");
     let mut manager = manager_of(&[(&boss, &["rib"])]);
-    let first = alice.asks(&mut manager, Reach::Localhost);
+    let first = alice.asks(&mut manager, CommandScope::Localhost);
     assert_eq!(code(manager.ask(&first).as_ref()), None, "it waits");
     let asked = question(&mut manager).unwrap();
     assert_eq!(asked.interest.name(), alice.certificate.name());
@@ -115,7 +115,7 @@ fn a_delegate_is_obeyed_when_its_certificate_has_come_and_at_once_the_next_time(
     manager.management.handle_data(now, &mut manager.node, &data);
     let answer = manager.next_data().unwrap();
     assert_eq!((code(Some(&answer)), answer.name()), (Some(200), first.name()));
-    let second = alice.asks(&mut manager, Reach::Localhost);
+    let second = alice.asks(&mut manager, CommandScope::Localhost);
     assert_eq!(code(manager.ask(&second).as_ref()), Some(200));
     assert!(question(&mut manager).is_none());
     assert_eq!(code(manager.ask(&second).as_ref()), Some(403), "given again");
@@ -129,10 +129,10 @@ fn a_chain_is_followed_as_long_as_each_certifies_under_its_own_name() {
     let stray = group.certifies("/lab/machines/bob");
     let people = [&group, &alice, &stray];
     let mut manager = manager_of(&[(&boss, &["rib"])]);
-    let interest = alice.asks(&mut manager, Reach::Localhost);
+    let interest = alice.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&interest).is_none());
     assert_eq!(serve(&mut manager, &people), Some(200));
-    let interest = stray.asks(&mut manager, Reach::Localhost);
+    let interest = stray.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&interest).is_none());
     assert_eq!(serve(&mut manager, &people), Some(403), "not under the name of who certified it");
 }
@@ -144,18 +144,18 @@ fn what_is_forged_or_cannot_be_had_is_refused() {
     let impostor = Person::operator("/lab").certifies("/lab/alice");
     let mut manager = manager_of(&[(&boss, &["rib"])]);
     // Somebody else's signature under the name of Alice's key.
-    let forged = impostor.asks(&mut manager, Reach::Localhost);
+    let forged = impostor.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&forged).is_none());
     assert_eq!(serve(&mut manager, &[&alice]), Some(403));
     // A certificate that another boss of the same name has signed.
     assert_eq!(code(manager.ask(&forged).as_ref()), Some(403), "Alice's real key is known by now");
     let mallory = Person::operator("/lab").certifies("/lab/mallory");
-    let interest = mallory.asks(&mut manager, Reach::Localhost);
+    let interest = mallory.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&interest).is_none());
     assert_eq!(serve(&mut manager, &[&mallory]), Some(403));
     // One that nobody has: asked for three times, first where the command came from, then by the routes.
     let bob = boss.certifies("/lab/bob");
-    let interest = bob.asks(&mut manager, Reach::Localhost);
+    let interest = bob.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&interest).is_none());
     let hops: Vec<Option<FaceId>> = std::iter::from_fn(|| {
         let asked = question(&mut manager)?;
@@ -172,7 +172,7 @@ fn a_certificate_that_the_application_sends_back_is_asked_for_elsewhere_and_a_ne
     let boss = Person::operator("/lab");
     let alice = boss.certifies("/lab/alice");
     let mut manager = manager_of(&[(&boss, &["rib"])]);
-    let interest = alice.asks(&mut manager, Reach::Localhost);
+    let interest = alice.asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&interest).is_none());
     for next_hop in [Some(APPLICATION), None] {
         let asked = question(&mut manager).unwrap();
@@ -194,16 +194,16 @@ fn each_operator_passes_on_what_is_his_and_nothing_else() {
     let people = [&alice, &bob];
     let mut outcome = |person: &Person, command, reach| {
         let interest = person.commands(&mut manager, command, reach);
-        let from = if reach == Reach::Localhop { NEIGHBOUR } else { APPLICATION };
+        let from = if reach == CommandScope::Localhop { NEIGHBOUR } else { APPLICATION };
         let at_once = code(manager.ask_from(from, &interest).as_ref());
         at_once.or_else(|| serve(&mut manager, &people))
     };
-    assert_eq!(outcome(&alice, Command::RibRegister, Reach::Localhost), Some(200));
-    assert_eq!(outcome(&alice, Command::StrategyUnset, Reach::Localhost), Some(403));
-    assert_eq!(outcome(&alice, Command::RibRegister, Reach::Localhop), Some(403));
-    assert_eq!(outcome(&bob, Command::StrategyUnset, Reach::Localhost), Some(200));
-    assert_eq!(outcome(&bob, Command::RibRegister, Reach::Localhost), Some(403));
-    assert_eq!(outcome(&bob, Command::RibRegister, Reach::Localhop), Some(200));
+    assert_eq!(outcome(&alice, Command::RibRegister, CommandScope::Localhost), Some(200));
+    assert_eq!(outcome(&alice, Command::StrategyUnset, CommandScope::Localhost), Some(403));
+    assert_eq!(outcome(&alice, Command::RibRegister, CommandScope::Localhop), Some(403));
+    assert_eq!(outcome(&bob, Command::StrategyUnset, CommandScope::Localhost), Some(200));
+    assert_eq!(outcome(&bob, Command::RibRegister, CommandScope::Localhost), Some(403));
+    assert_eq!(outcome(&bob, Command::RibRegister, CommandScope::Localhop), Some(200));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn strangers_make_the_node_ask_for_nothing_and_delegates_for_so_much_at_a_time()
     let boss = Person::operator("/lab");
     let mut manager = manager_of(&[(&boss, &["rib"])]);
     let stranger = Person::operator("/elsewhere");
-    let interest = stranger.asks(&mut manager, Reach::Localhost);
+    let interest = stranger.asks(&mut manager, CommandScope::Localhost);
     assert_eq!(code(manager.ask(&interest).as_ref()), Some(403));
     assert!(question(&mut manager).is_none());
     let now_ms = manager.now.unix_millis;
@@ -220,7 +220,7 @@ fn strangers_make_the_node_ask_for_nothing_and_delegates_for_so_much_at_a_time()
         let key = name(&format!("/lab/k{number}/KEY/1"));
         let info =
             SignatureInfoBuilder::new(packet::ndn::SignatureType::ED25519).key_name(&key).time_ms(now_ms);
-        let builder = Command::RibRegister.interest(Reach::Localhost, &about("/a")).unwrap();
+        let builder = Command::RibRegister.interest(CommandScope::Localhost, &about("/a")).unwrap();
         let interest = builder.build_signed(&info, |_| vec![0; 64]).unwrap();
         codes.push(code(manager.ask(&interest).as_ref()));
     }
@@ -233,7 +233,7 @@ fn a_command_that_came_twice_while_its_key_was_looked_into_is_obeyed_once() {
     let boss = Person::operator("/lab");
     let alice = boss.certifies("/lab/alice");
     let mut manager = manager_of(&[(&boss, &["rib"])]);
-    let command = alice.asks(&mut manager, Reach::Localhost);
+    let command = alice.asks(&mut manager, CommandScope::Localhost);
     for _ in 0..2 {
         assert!(manager.ask(&command).is_none(), "it waits");
     }
@@ -258,7 +258,7 @@ fn keys_that_certify_each_other_end_in_a_refusal() {
     };
     let twins = [certified(0, 1), certified(1, 0)];
     let mut manager = manager_of(&[(&boss, &["rib"])]);
-    let command = twins[0].asks(&mut manager, Reach::Localhost);
+    let command = twins[0].asks(&mut manager, CommandScope::Localhost);
     assert!(manager.ask(&command).is_none());
     let mut asked = 0;
     let mut answer = None;
@@ -286,7 +286,7 @@ fn a_command_of_a_delegate_from_before_the_start_is_not_looked_into() {
     let boss = Person::operator("/lab");
     let alice = boss.certifies("/lab/alice");
     let mut before = manager_of(&[(&boss, &["rib"])]);
-    let old = alice.asks(&mut before, Reach::Localhost);
+    let old = alice.asks(&mut before, CommandScope::Localhost);
     assert!(before.ask(&old).is_none());
     assert_eq!(serve(&mut before, &[&alice]), Some(200));
 

@@ -1,10 +1,10 @@
 //! faces/create, faces/update, faces/destroy, and what happens to faces.
 
-use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, INTERNAL_FACE};
+use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, MANAGEMENT_FACE};
 use engine::FaceId;
 use management::{
-    Command, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
-    FacePersistency, Reach, StatusCode,
+    Command, CommandScope, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
+    FacePersistency, StatusCode,
 };
 use packet::time::Duration;
 
@@ -86,7 +86,7 @@ fn why_a_face_was_not_made_decides_the_code() {
 fn a_face_that_connects_is_answered_for_when_it_has() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;
-    let interest = command(Reach::Localhost, Command::FacesCreate, &to("tcp4://192.0.2.9:6363"));
+    let interest = command(CommandScope::Localhost, Command::FacesCreate, &to("tcp4://192.0.2.9:6363"));
     assert!(manager.ask(&interest).is_none());
     let sent = manager.face_event(FaceEventKind::Up, FaceId(400));
     let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
@@ -102,8 +102,8 @@ fn who_asks_again_while_a_face_connects_is_answered_with_the_first() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;
     let wanted = to("tcp4://192.0.2.9:6363");
-    let first = command(Reach::Localhost, Command::FacesCreate, &wanted);
-    let again = Command::FacesCreate.interest(Reach::Localhost, &wanted).unwrap().build().unwrap();
+    let first = command(CommandScope::Localhost, Command::FacesCreate, &wanted);
+    let again = Command::FacesCreate.interest(CommandScope::Localhost, &wanted).unwrap().build().unwrap();
     assert!(manager.ask(&first).is_none() && manager.ask(&again).is_none());
     // Once more, word for word: that is no third question.
     assert!(manager.ask(&first).is_none());
@@ -121,7 +121,7 @@ fn of_more_faces_that_connect_than_are_waited_for_the_rest_are_answered_at_once(
     manager.node.new_faces_are = FaceState::Down;
     let ask = |manager: &mut Manager, number: u32| {
         let wanted = to(&format!("tcp4://192.0.2.{}:{}", number % 250 + 1, 6000 + number));
-        manager.ask(&command(Reach::Localhost, Command::FacesCreate, &wanted)).is_some()
+        manager.ask(&command(CommandScope::Localhost, Command::FacesCreate, &wanted)).is_some()
     };
     assert!((0..256).all(|number| !ask(&mut manager, number)));
     assert!((256..300).all(|number| ask(&mut manager, number)));
@@ -131,7 +131,7 @@ fn of_more_faces_that_connect_than_are_waited_for_the_rest_are_answered_at_once(
 fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_three_seconds() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;
-    let interest = command(Reach::Localhost, Command::FacesCreate, &to("tcp4://192.0.2.9:6363"));
+    let interest = command(CommandScope::Localhost, Command::FacesCreate, &to("tcp4://192.0.2.9:6363"));
     assert!(manager.ask(&interest).is_none());
     let sent = manager.face_event(FaceEventKind::Destroyed, FaceId(400));
     let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
@@ -189,7 +189,7 @@ fn an_update_that_cannot_be_names_what_is_wrong_and_changes_nothing() {
 #[test]
 fn the_face_of_the_node_itself_is_there_and_stays_as_it_is() {
     let mut manager = Manager::new();
-    let before = manager.node.faces[&INTERNAL_FACE].clone();
+    let before = manager.node.faces[&MANAGEMENT_FACE].clone();
     let own = ControlParameters { face_id: Some(1), ..Default::default() };
     let asked_for_what_it_has = ControlParameters {
         flags: Some(before.local_fields.into()),
@@ -214,7 +214,7 @@ fn the_face_of_the_node_itself_is_there_and_stays_as_it_is() {
     let response = manager.tell(Command::FacesUpdate, &other);
     assert_eq!(response.code, StatusCode::Conflict);
     assert_eq!(response.expect_parameters().unwrap(), ControlParameters { face_id: None, ..other });
-    assert_eq!(manager.node.faces[&INTERNAL_FACE], before);
+    assert_eq!(manager.node.faces[&MANAGEMENT_FACE], before);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_face_of_the_node_itself_is_not_said_to_be_destroyed() {
         assert_eq!(response.code, StatusCode::Conflict);
         assert!(response.text.contains(&format!("face {own} is the node's own")), "{}", response.text);
     }
-    assert!(manager.node.faces.contains_key(&INTERNAL_FACE));
+    assert!(manager.node.faces.contains_key(&MANAGEMENT_FACE));
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_permanent_face_that_cannot_connect_fails_at_once_and_one_that_can_becomes_p
         face_persistency: Some(FacePersistency::Permanent),
         ..to("tcp4://192.0.2.9:6363")
     };
-    let interest = command(Reach::Localhost, Command::FacesCreate, &wanted);
+    let interest = command(CommandScope::Localhost, Command::FacesCreate, &wanted);
     let answer = |sent: &[packet::Data]| {
         let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
         ControlResponse::decode(answer.content()).unwrap()

@@ -6,8 +6,8 @@ use cairn_node::InnerFace;
 use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
-    FaceTraffic, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice,
-    UpdateFaceError,
+    FaceTraffic, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
+    StrategyChoice, UpdateFaceError,
 };
 use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
 use packet::time::{Duration, Instant};
@@ -66,7 +66,7 @@ pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceStatus {
 
 impl FakeNode {
     pub(crate) fn new() -> Self {
-        let internal = face(INTERNAL_FACE, "internal://", "internal://");
+        let internal = face(MANAGEMENT_FACE, "internal://", "internal://");
         let mut application = face(APPLICATION, "fd://19", "unix:///run/nfd/nfd.sock");
         application.mtu_bytes = None;
         application.persistency = FacePersistency::OnDemand;
@@ -133,7 +133,7 @@ impl NodeControl for FakeNode {
 
     fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
         let face = self.faces.get_mut(&id).ok_or(UpdateFaceError::NoFace(id))?;
-        if id == INTERNAL_FACE {
+        if id == MANAGEMENT_FACE {
             return face.clone().refusing(&changes);
         }
         let mut conflicts = Vec::new();
@@ -159,7 +159,7 @@ impl NodeControl for FakeNode {
     }
 
     fn destroy_face(&mut self, face: FaceId) -> bool {
-        let destroyed = if face == INTERNAL_FACE { None } else { self.faces.remove(&face) };
+        let destroyed = if face == MANAGEMENT_FACE { None } else { self.faces.remove(&face) };
         let is_destroyed = destroyed.is_some();
         self.destroyed.extend(destroyed);
         is_destroyed

@@ -2,11 +2,11 @@
 //! counts everything, and the forwarding table has next hops by faces that exist only.
 
 use cairn_node::control::{
-    ControlApplication as _, CreateFaceError, FaceEvent, FaceEventKind, FaceState, INTERNAL_FACE,
+    ControlApplication as _, CreateFaceError, FaceEvent, FaceEventKind, FaceState, MANAGEMENT_FACE,
 };
 use cairn_node::management::ManagementConfig;
 use engine::FaceId;
-use management::{Command, ControlParameters, Dataset, FacePersistency, Reach, RouteOrigin};
+use management::{Command, CommandScope, ControlParameters, Dataset, FacePersistency, RouteOrigin};
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
 use packet::{Component, ComponentKind, Name};
@@ -20,7 +20,7 @@ const MAX_ROUTES: usize = 12;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Command { command: usize, reach: Reach, parameters: Box<ControlParameters>, from: u32 },
+    Command { command: usize, reach: CommandScope, parameters: Box<ControlParameters>, from: u32 },
     Nonsense { components: Vec<(u16, Vec<u8>)> },
     Dataset { dataset: usize, version: Option<u64>, segment: Option<u64> },
     FaceEvent { kind: usize, face: usize },
@@ -90,7 +90,7 @@ fn fitting(command: Command, parameters: ControlParameters) -> ControlParameters
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let reach = prop_oneof![4 => Just(Reach::Localhost), 1 => Just(Reach::Localhop)];
+    let reach = prop_oneof![4 => Just(CommandScope::Localhost), 1 => Just(CommandScope::Localhop)];
     let command = (0..Command::ALL.len(), reach, parameters(), any::<bool>(), 299..303u32).prop_map(
         |(command, reach, parameters, fit, from)| {
             let parameters = if fit { fitting(Command::ALL[command], parameters) } else { parameters };
@@ -168,7 +168,7 @@ fn apply(manager: &mut Manager, operation: &Operation) {
             let faces: Vec<FaceId> = manager.node.faces.keys().copied().collect();
             let face = faces[face % faces.len()];
             // The node's own face stays as it is.
-            if face != INTERNAL_FACE {
+            if face != MANAGEMENT_FACE {
                 manager.face_event(kinds[*kind], face);
             }
         }
@@ -225,13 +225,13 @@ proptest! {
         }
         // In the end all faces go, and all routes with them.
         manager.node.table_is_full = false;
-        let faces: Vec<FaceId> = manager.node.faces.keys().copied().filter(|face| *face != INTERNAL_FACE).collect();
+        let faces: Vec<FaceId> = manager.node.faces.keys().copied().filter(|face| *face != MANAGEMENT_FACE).collect();
         for face in faces {
             manager.face_event(FaceEventKind::Destroyed, face);
         }
         check(&manager);
         let mut routes = manager.management.rib().entries().flat_map(|(_, routes)| routes);
-        prop_assert!(routes.all(|route| route.face == INTERNAL_FACE));
-        prop_assert!(manager.node.hops.keys().all(|(_, face)| *face == INTERNAL_FACE));
+        prop_assert!(routes.all(|route| route.face == MANAGEMENT_FACE));
+        prop_assert!(manager.node.hops.keys().all(|(_, face)| *face == MANAGEMENT_FACE));
     }
 }

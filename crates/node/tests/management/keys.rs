@@ -1,7 +1,7 @@
 //! Keys that an operator trusts, with real signatures.
 
 use cairn_node::management::{Privileges, TrustedKeys, VerifyCommand};
-use management::{Command, CommandSignature, PrefixAnnouncement, Reach};
+use management::{Command, CommandScope, CommandSignature, PrefixAnnouncement};
 use packet::{Component, Data};
 use trust::certificate::{names, self_signed};
 use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};
@@ -37,7 +37,7 @@ fn may(modules: &[&str]) -> Privileges {
     Privileges::of(&modules.iter().map(|&word| word.to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
-fn verify(keys: &TrustedKeys, signer: &Signer, command: Command, reach: Reach) -> Result<(), String> {
+fn verify(keys: &TrustedKeys, signer: &Signer, command: Command, reach: CommandScope) -> Result<(), String> {
     let interest = command.interest(reach, &about("/a")).unwrap();
     let freshness = Freshness { time_ms: Some(NOW_S * 1000), ..Default::default() };
     let interest = signer.sign_interest(&interest, freshness).unwrap();
@@ -53,13 +53,15 @@ fn a_trusted_key_may_do_what_it_is_trusted_for_under_either_of_its_names() {
     let alice = friend("/alice");
     let keys = TrustedKeys::new(vec![(alice.certificate.clone(), may(&["rib", "cs"]))]);
     for signer in &alice.signers {
-        assert_eq!(verify(&keys, signer, Command::RibRegister, Reach::Localhost), Ok(()));
-        assert_eq!(verify(&keys, signer, Command::CsErase, Reach::Localhost), Ok(()));
+        assert_eq!(verify(&keys, signer, Command::RibRegister, CommandScope::Localhost), Ok(()));
+        assert_eq!(verify(&keys, signer, Command::CsErase, CommandScope::Localhost), Ok(()));
         assert!(
-            verify(&keys, signer, Command::FacesDestroy, Reach::Localhost).unwrap_err().contains("faces")
+            verify(&keys, signer, Command::FacesDestroy, CommandScope::Localhost)
+                .unwrap_err()
+                .contains("faces")
         );
         assert!(
-            verify(&keys, signer, Command::RibRegister, Reach::Localhop).is_err(),
+            verify(&keys, signer, Command::RibRegister, CommandScope::Localhop).is_err(),
             "not from another host"
         );
     }
@@ -74,7 +76,7 @@ fn other_keys_of_the_same_name_and_keys_whose_time_is_over_are_not_trusted() {
         (alice.certificate.clone(), privileges.clone()),
         (late.certificate.clone(), privileges),
     ]);
-    let register = |signer| verify(&keys, signer, Command::RibRegister, Reach::Localhost);
+    let register = |signer| verify(&keys, signer, Command::RibRegister, CommandScope::Localhost);
     assert_eq!(register(&alice.signers[0]), Ok(()));
     assert!(register(&impostor.signers[1]).is_err());
     let bob = friend("/bob");
@@ -90,7 +92,7 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
         (alice.certificate.clone(), may(&["rib"])),
         (clerk.certificate.clone(), may(&["cs", "localhop"])),
     ]);
-    let check_from = |reach: Reach, signer: &Signer, prefix: &str| {
+    let check_from = |reach: CommandScope, signer: &Signer, prefix: &str| {
         let announcement = PrefixAnnouncement {
             prefix: name(prefix),
             version: 1,
@@ -100,15 +102,15 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
         let data: Data = signer.sign_data(&announcement.to_data().unwrap()).unwrap();
         keys.verify_announcement(NOW_S * 1000, reach, &data)
     };
-    let check = |signer: &Signer, prefix: &str| check_from(Reach::Localhost, signer, prefix);
+    let check = |signer: &Signer, prefix: &str| check_from(CommandScope::Localhost, signer, prefix);
     assert_eq!(check(&alice.signers[0], "/alice/blog"), Ok(()));
     assert!(check(&alice.signers[0], "/bob").unwrap_err().contains("does not own"));
     assert!(check(&friend("/alice").signers[1], "/alice/blog").is_err());
     assert!(check(&Signer::digest(), "/alice/blog").unwrap_err().contains("does not name a key"));
     // Who may not make routes does not make them by announcing either.
     assert!(check(&clerk.signers[0], "/clerk/blog").unwrap_err().contains("may not make routes"));
-    assert_eq!(check_from(Reach::Localhop, &clerk.signers[0], "/clerk/blog"), Ok(()));
-    assert!(check_from(Reach::Localhop, &alice.signers[0], "/alice/blog").is_err());
+    assert_eq!(check_from(CommandScope::Localhop, &clerk.signers[0], "/clerk/blog"), Ok(()));
+    assert!(check_from(CommandScope::Localhop, &alice.signers[0], "/alice/blog").is_err());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use cairn_node::control::{ControlApplication, FaceEvent, FaceEventKind, Now};
 use cairn_node::management::{ManagementConfig, NfdManagement};
 use engine::FaceId;
 use management::{
-    Command, ControlParameters, ControlResponse, Dataset, DatasetFetch, DatasetItem, Reach, StatusCode,
-    decode_list,
+    Command, CommandScope, ControlParameters, ControlResponse, Dataset, DatasetFetch, DatasetItem,
+    StatusCode, decode_list,
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::{Duration, Instant};
@@ -17,12 +17,12 @@ pub(crate) struct Manager {
     pub(crate) node: FakeNode,
     pub(crate) management: NfdManagement,
     pub(crate) now: Now,
-    /// Whether somebody else always wants something, so that nothing is done at leisure.
+    /// Whether somebody else always wants something, so that nothing is done in the background.
     pub(crate) is_busy: bool,
 }
 
 /// The Interest for a command, signed by nobody.
-pub(crate) fn command(reach: Reach, command: Command, parameters: &ControlParameters) -> Interest {
+pub(crate) fn command(reach: CommandScope, command: Command, parameters: &ControlParameters) -> Interest {
     let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(1).time_ms(2);
     command.interest(reach, parameters).unwrap().build_signed(&info, |_| vec![0; 32]).unwrap()
 }
@@ -65,7 +65,7 @@ impl Manager {
 
     /// What a command from the application is answered with.
     pub(crate) fn tell(&mut self, what: Command, parameters: &ControlParameters) -> ControlResponse {
-        let interest = command(Reach::Localhost, what, parameters);
+        let interest = command(CommandScope::Localhost, what, parameters);
         let data = self.ask(&interest).unwrap();
         assert_eq!(data.name(), interest.name(), "the answer is called like the question");
         assert_eq!(data.freshness(), Duration::from_secs(1));
@@ -121,8 +121,8 @@ impl Manager {
 
     /// What the control thread does when nobody wants anything.
     fn be_at_leisure(&mut self) {
-        while !self.is_busy && self.management.has_work_at_leisure() {
-            self.management.work_at_leisure(self.now, &mut self.node);
+        while !self.is_busy && self.management.has_background_work() {
+            self.management.do_background_work(self.now, &mut self.node);
         }
     }
 

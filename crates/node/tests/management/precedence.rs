@@ -3,7 +3,7 @@
 
 use cairn_node::control::{ControlApplication as _, FaceEventKind};
 use cairn_node::management::{Authority, ManagementConfig};
-use management::{Command, ControlParameters, ControlResponse, Reach, RouteOrigin};
+use management::{Command, CommandScope, ControlParameters, ControlResponse, RouteOrigin};
 use packet::time::Duration;
 
 use crate::fake_node::{NEIGHBOUR, face};
@@ -159,7 +159,7 @@ fn take(manager: &mut Manager, step: Step) {
             manager.done(Command::RibRegister, &local(prefix, APPLICATION, cost, RouteOrigin::App));
         }
         Neighbour(prefix, may) => {
-            let interest = command(Reach::Localhop, Command::RibRegister, &about(prefix));
+            let interest = command(CommandScope::Localhop, Command::RibRegister, &about(prefix));
             let answer = manager.ask_from(engine::FaceId(GATEWAY), &interest).unwrap();
             let response = ControlResponse::decode(answer.content()).unwrap();
             assert_eq!(response.code.number(), if may { 200 } else { 403 }, "{prefix}: {}", response.text);
@@ -267,7 +267,7 @@ fn others_are_answered_while_a_change_at_the_root_reaches_all_prefixes_below() {
     let mut turns = 0;
     while manager.management.rib().is_behind() {
         let before: usize = manager.node.batches.iter().sum();
-        manager.management.work_at_leisure(manager.now, &mut manager.node);
+        manager.management.do_background_work(manager.now, &mut manager.node);
         let changes = manager.node.batches.iter().sum::<usize>() - before;
         assert!(changes <= 64, "{changes}");
         turns += 1;
@@ -286,7 +286,8 @@ fn a_neighbour_without_a_key_fills_his_share_of_the_rib_and_nobody_else_s() {
     let mut manager = Manager::with(config);
     let mut codes = std::collections::BTreeMap::new();
     for number in 0..2 * MAX_ROUTES {
-        let interest = command(Reach::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
+        let interest =
+            command(CommandScope::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
         let data = manager.ask_from(NEIGHBOUR, &interest).unwrap();
         let code = ControlResponse::decode(data.content()).unwrap().code.number();
         *codes.entry(code).or_insert(0) += 1;
@@ -313,7 +314,8 @@ fn a_neighbour_who_changes_something_each_time_does_not_have_the_list_of_routes_
         packet::ndn::InterestBuilder::new(name).can_be_prefix(true).must_be_fresh(true).build().unwrap()
     };
     for number in 0..10 {
-        let interest = command(Reach::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
+        let interest =
+            command(CommandScope::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
         assert!(manager.ask_from(NEIGHBOUR, &interest).is_some());
         assert!(manager.ask_from(NEIGHBOUR, &list()).is_some());
     }

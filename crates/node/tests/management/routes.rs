@@ -3,8 +3,8 @@
 use cairn_node::control::{ControlApplication, FaceEventKind};
 use cairn_node::management::{Authority, ManagementConfig};
 use management::{
-    Command, ControlParameters, ControlResponse, Dataset, PrefixAnnouncement, Reach, RibEntry, RouteFlags,
-    RouteOrigin, StatusCode, ValidityPeriod,
+    Command, CommandScope, ControlParameters, ControlResponse, Dataset, PrefixAnnouncement, RibEntry,
+    RouteFlags, RouteOrigin, StatusCode, ValidityPeriod,
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::Duration;
@@ -154,7 +154,7 @@ fn an_announcement_that_is_signed_by_a_digest_only_is_refused_whoever_may_comman
 }
 
 fn announce(data: &Data) -> Interest {
-    InterestBuilder::new(Command::RibAnnounce.name(Reach::Localhost).unwrap())
+    InterestBuilder::new(Command::RibAnnounce.name(CommandScope::Localhost).unwrap())
         .application_parameters(data.wire().to_vec())
         .build()
         .unwrap()
@@ -200,7 +200,7 @@ fn announcements_that_are_not_valid_now_or_too_long_or_no_announcements_make_no_
     }
     let other = packet::ndn::DataBuilder::new(name("/a")).build_with_digest().unwrap();
     assert!(manager.ask(&announce(&other)).is_none());
-    let command = Command::RibAnnounce.name(Reach::Localhost).unwrap();
+    let command = Command::RibAnnounce.name(CommandScope::Localhost).unwrap();
     assert!(manager.ask(&InterestBuilder::new(command).build().unwrap()).is_none());
     assert_eq!(manager.management.rib().route_count(), 1);
 }

@@ -78,6 +78,9 @@ pub(crate) use interest::{Layout as InterestLayout, with_nonce, without_face_id}
 
 use crate::span::Span;
 
+/// The port of CCNx over UDP and TCP (`CCN_DEFAULT_UNICAST_PORT` of CCNx 0.8).
+pub const PORT: u16 = 9695;
+
 /// The largest Interest or ContentObject that is read. CCNx 0.8.2 refuses longer Interests.
 pub const MAX_MESSAGE_BYTES: usize = 65_535;
 

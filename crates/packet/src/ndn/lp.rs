@@ -90,6 +90,10 @@ use types::*;
 /// Bytes of one Ack element: three of type, one of length, eight of number.
 pub const ACK_BYTES: usize = 12;
 
+/// The largest frame in a stream: a packet of the largest size, and a kilobyte for what the link puts before
+/// it.
+pub const MAX_FRAME_BYTES: usize = tlv::MAX_PACKET_BYTES + 1024;
+
 /// The fields of one frame, borrowed: from the frame when decoded, from the sender's tables when encoded.
 ///
 /// The default has no field at all; encoded it is an empty LpPacket, which some peers send as a keep-alive.

@@ -19,6 +19,9 @@ use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind, NameRef};
 use tlv::{Element, MAX_PACKET_BYTES, Reader};
 
+/// The port of NDN over UDP and TCP, as assigned by IANA.
+pub const PORT: u16 = 6363;
+
 /// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where
 /// that starts.
 #[inline(always)]

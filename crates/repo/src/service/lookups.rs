@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use packet::{Interest, UnixTime};
 
-use super::readers::{Desk, Job, Made, Outcome, found};
+use super::readers::{Job, Made, Outcome, ReadQueue, found};
 use super::{Answered, Found, unix_now};
 use crate::store::{Attendant, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
@@ -26,7 +26,7 @@ pub(super) enum Question {
 /// Looks up what is asked.
 pub(super) struct Lookups {
     questions: Receiver<Question>,
-    desk: Arc<Desk>,
+    desk: Arc<ReadQueue>,
     answered: Answered,
     jobs: Vec<Job>,
     missed: u64,
@@ -36,7 +36,7 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    pub(super) fn new(questions: Receiver<Question>, desk: Arc<Desk>, answered: Answered) -> Self {
+    pub(super) fn new(questions: Receiver<Question>, desk: Arc<ReadQueue>, answered: Answered) -> Self {
         Lookups {
             questions,
             desk,

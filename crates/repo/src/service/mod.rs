@@ -29,9 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod keeper;
 mod lookups;
 mod readers;
+mod store_thread;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,12 +43,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use packet::{Data, Interest, UnixTime};
 
 use crate::filter::Filter;
-use crate::limits::{Refusal, RefusalCounters};
+use crate::limits::{Rejection, RejectionCounters};
 use crate::store::{Store, StoreCounters, StoreStats};
 
-use keeper::{Keeper, Task};
 use lookups::{DiskThread, Lookups, Question};
 use readers::Readers;
+use store_thread::{StoreThread, Task};
 
 /// How a service works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub enum Busy {
 pub enum InsertError {
     /// The store refused it.
     #[error("refused: {0}")]
-    Refused(Refusal),
+    Refused(Rejection),
     /// It could not be asked.
     #[error(transparent)]
     Busy(#[from] Busy),
@@ -112,7 +112,7 @@ pub struct ServiceStatus {
     /// What was done.
     pub counters: StoreCounters,
     /// What was refused, by reason.
-    pub refusals: RefusalCounters,
+    pub refusals: RejectionCounters,
     /// Requests that were refused because too many waited.
     pub busy: u64,
 }
@@ -147,7 +147,7 @@ impl Service {
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
         store.set_attendant(Some(Box::new(disk)));
-        let keeper = Keeper::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
+        let keeper = StoreThread::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
         let handle = ServiceHandle { tasks, questions, filter, shared };
         Ok(Service { handle, keeper: Some(keeper), readers: Some(readers) })
@@ -270,7 +270,7 @@ impl ServiceHandle {
     pub fn insert_and_tell(
         &self,
         data: Data,
-        done: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+        done: impl FnOnce(Result<(), Rejection>) + Send + 'static,
     ) -> Result<(), Busy> {
         self.tasks.send(Task::Insert(data, Some(Box::new(done)))).map_err(|_| Busy::Ended)
     }

@@ -40,7 +40,7 @@ pub(super) enum Outcome {
 
 /// Where jobs lie until a reader takes them.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct ReadQueue {
     state: Mutex<State>,
     more: Condvar,
 }
@@ -55,7 +55,7 @@ struct State {
 /// Jobs that a reader takes at once.
 const JOBS_AT_ONCE: usize = 8;
 
-impl Desk {
+impl ReadQueue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +100,7 @@ impl Desk {
 
 /// The threads. They finish what waits and end when this is dropped.
 pub(super) struct Readers {
-    desk: Arc<Desk>,
+    desk: Arc<ReadQueue>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -125,7 +125,7 @@ impl Readers {
         Ok(readers)
     }
 
-    pub(super) fn desk(&self) -> Arc<Desk> {
+    pub(super) fn desk(&self) -> Arc<ReadQueue> {
         Arc::clone(&self.desk)
     }
 }

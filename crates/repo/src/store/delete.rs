@@ -5,7 +5,7 @@ use packet::{Dialect, Name};
 use super::{Store, refusal_of, reserve};
 use crate::catalogue::ObjectId;
 use crate::key::{ObjectName, SegmentForm};
-use crate::limits::Refusal;
+use crate::limits::Rejection;
 use crate::record::RecordKind;
 use crate::volume::Entry;
 use packet::UnixTime;
@@ -74,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed: nothing was deleted.
-    pub fn delete(&mut self, now: UnixTime, selection: &Selection) -> Result<Deleted, Refusal> {
+    pub fn delete(&mut self, now: UnixTime, selection: &Selection) -> Result<Deleted, Rejection> {
         self.commit().map_err(|error| error.reason)?;
         let deleted = self.would_delete(selection);
         let ids = self.select(selection);
@@ -91,7 +91,7 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed: nothing has changed.
-    pub fn pin(&mut self, now: UnixTime, id: ObjectId, pinned: bool) -> Result<bool, Refusal> {
+    pub fn pin(&mut self, now: UnixTime, id: ObjectId, pinned: bool) -> Result<bool, Rejection> {
         if self.catalogue.get(id).is_none() {
             return Ok(false);
         }
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Deletes whole objects, all durably with one sync.
-    pub(super) fn delete_objects(&mut self, now: UnixTime, ids: &[ObjectId]) -> Result<(), Refusal> {
+    pub(super) fn delete_objects(&mut self, now: UnixTime, ids: &[ObjectId]) -> Result<(), Rejection> {
         self.log(now, RecordKind::Delete, ids, 0, &[])?;
         ids.iter().for_each(|&id| self.forget(id));
         Ok(())
@@ -117,7 +117,7 @@ impl Store {
         ids: &[ObjectId],
         first: u32,
         last: u32,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         self.log(now, RecordKind::DeleteSegments, ids, first, &last.to_le_bytes())?;
         ids.iter().for_each(|&id| self.forget_segments(id, first, last));
         Ok(())
@@ -131,7 +131,7 @@ impl Store {
         ids: &[ObjectId],
         segment: u32,
         payload: &[u8],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let numbers: Vec<u64> = ids.iter().filter_map(|&id| Some(self.catalogue.get(id)?.number)).collect();
         if numbers.is_empty() {
             return Ok(());
@@ -146,7 +146,7 @@ impl Store {
             payload,
         });
         let mut written = self.append(entries.clone());
-        if written.as_ref().is_err_and(|error| refusal_of(error) == Refusal::DiskFull) && self.has_reserve {
+        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull) && self.has_reserve {
             self.has_reserve = false;
             reserve::give_up(&self.disk);
             written = self.append(entries);

@@ -10,7 +10,7 @@ use super::{Store, learn, refusal_of};
 use crate::catalogue::{Object, ObjectId};
 use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
-use crate::limits::{Limits, Refusal};
+use crate::limits::{Limits, Rejection};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
 use crate::volume::{Entry, Written};
 use packet::UnixTime;
@@ -25,7 +25,7 @@ pub struct Ticket(pub u64);
 #[error("insertions {first:?} to {last:?} were refused: {reason}", first = first.0, last = last.0)]
 pub struct CommitError {
     /// Why.
-    pub reason: Refusal,
+    pub reason: Rejection,
     /// The first insertion that is not stored.
     pub first: Ticket,
     /// The last one.
@@ -73,7 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// The limit that is reached; the refusal has been counted.
-    pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Refusal> {
+    pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Rejection> {
         let (object, segment) = ObjectName::of_packet(data.dialect(), data.name());
         let key = object.key();
         let known = self.catalogue.find(&key).and_then(|id| self.catalogue.get(id));
@@ -108,41 +108,41 @@ impl Store {
     }
 
     /// Why a packet of this object cannot be taken, which has so many segments already if it is known.
-    fn refusal(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Refusal> {
+    fn refusal(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Rejection> {
         let limits = &self.config.limits;
         let bytes = self.bytes + self.open.bytes;
         let has_policy = self.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
         if data.wire().len() > MAX_PAYLOAD_BYTES {
-            return Some(Refusal::TooLarge);
+            return Some(Rejection::TooLarge);
         }
         if object.name.canonical().len() > Limits::MAX_NAME_BYTES {
-            return Some(Refusal::NameTooLong);
+            return Some(Rejection::NameTooLong);
         }
         if self.open.len() >= limits.max_open_packets || self.open.bytes >= limits.max_open_bytes {
-            return Some(Refusal::TooManyOpen);
+            return Some(Rejection::TooManyOpen);
         }
         // Completing what was begun, and making room, may each take it over the limit, but not far.
         if bytes >= limits.max_bytes.saturating_add(limits.max_bytes / 8)
             || bytes >= limits.max_bytes && segments.is_none() && !has_policy
         {
-            return Some(Refusal::BytesFull);
+            return Some(Rejection::BytesFull);
         }
         match segments {
-            Some(segments) if segments >= limits.max_segments.into() => Some(Refusal::SegmentsFull),
+            Some(segments) if segments >= limits.max_segments.into() => Some(Rejection::SegmentsFull),
             Some(_) => None,
             None => self.refusal_of_new(object),
         }
     }
 
-    fn refusal_of_new(&self, object: &ObjectName<'_>) -> Option<Refusal> {
+    fn refusal_of_new(&self, object: &ObjectName<'_>) -> Option<Rejection> {
         let limits = &self.config.limits;
         if self.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
-            return Some(Refusal::ObjectsFull);
+            return Some(Rejection::ObjectsFull);
         }
         let prefix = self.counted_prefix(object);
         let open = self.open.below.get(&prefix.0).copied().unwrap_or_default();
         let below = self.filter.objects_below(prefix).saturating_add(open);
-        (below >= limits.max_objects_of_prefix).then_some(Refusal::PrefixFull)
+        (below >= limits.max_objects_of_prefix).then_some(Rejection::PrefixFull)
     }
 
     /// The prefix of this name whose objects are counted.

@@ -14,7 +14,7 @@ use crate::catalogue::{Object, ObjectId};
 use crate::disk::DiskFile;
 use crate::extent::Place;
 use crate::key::{ObjectName, prefix_key};
-use crate::limits::Refusal;
+use crate::limits::Rejection;
 use crate::record::{Format, Header};
 use packet::UnixTime;
 
@@ -187,7 +187,7 @@ impl Store {
     /// it.
     pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
         if let ReadError::Io(_) = error {
-            self.refusals.count(Refusal::DiskFailed);
+            self.refusals.count(Rejection::DiskFailed);
             return;
         }
         let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -197,7 +197,7 @@ impl Store {
             return;
         };
         let name = object.name().map(|object| object.name.to_name());
-        self.refusals.count(Refusal::Corrupt);
+        self.refusals.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

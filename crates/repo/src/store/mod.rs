@@ -22,7 +22,7 @@ use crate::eviction::{DeletionRule, Eviction};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
-use crate::limits::{Limits, Refusal, RefusalCounters};
+use crate::limits::{Limits, Rejection, RejectionCounters};
 use crate::record::Format;
 use crate::volume::Volumes;
 use packet::UnixTime;
@@ -201,7 +201,7 @@ pub struct Store {
     emptied: Vec<u32>,
     compaction: upkeep::Compaction,
     counters: StoreCounters,
-    refusals: RefusalCounters,
+    refusals: RejectionCounters,
     events: VecDeque<Event>,
     /// Whether the room is kept that a full disk needs for deleting.
     has_reserve: bool,
@@ -216,7 +216,7 @@ impl Store {
     }
 
     /// What it has refused or given up, by reason.
-    pub fn refusals(&self) -> &RefusalCounters {
+    pub fn refusals(&self) -> &RejectionCounters {
         &self.refusals
     }
 
@@ -320,10 +320,10 @@ fn learn(object: &mut Object, data: &Data, arrival: UnixTime) {
     }
 }
 
-fn refusal_of(error: &io::Error) -> Refusal {
+fn refusal_of(error: &io::Error) -> Rejection {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Refusal::DiskFull,
-        _ => Refusal::DiskFailed,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Rejection::DiskFull,
+        _ => Rejection::DiskFailed,
     }
 }
 

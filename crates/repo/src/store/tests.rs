@@ -269,8 +269,8 @@ fn on_a_full_disk_insertions_are_refused_with_the_reason_and_reads_go_on() {
     let data = data_of("/b", 1, 500);
     let ticket = store.insert(NOW, &data).unwrap();
     let error = store.commit().unwrap_err();
-    assert_eq!(error, CommitError { reason: Refusal::DiskFull, first: ticket, last: ticket });
-    assert_eq!(store.refusals().get(Refusal::DiskFull), 1);
+    assert_eq!(error, CommitError { reason: Rejection::DiskFull, first: ticket, last: ticket });
+    assert_eq!(store.refusals().get(Rejection::DiskFull), 1);
     assert!(ask(&mut store, &interest("/a")).is_some());
     assert_eq!(ask(&mut store, &interest("/b")), None);
     disk.set_faults(Faults::default());
@@ -292,7 +292,7 @@ fn on_a_full_disk_objects_can_be_deleted_and_make_room() {
     store.checkpoint().unwrap();
     disk.set_faults(Faults { capacity_bytes: disk.used_bytes(), ..Faults::default() });
     assert_eq!(store.insert(NOW, &data_of("/new", 1, 4000)).ok(), Some(Ticket(40)));
-    assert_eq!(store.commit().unwrap_err().reason, Refusal::DiskFull);
+    assert_eq!(store.commit().unwrap_err().reason, Rejection::DiskFull);
     for object in 0..20 {
         let name = format!("/o{object}").parse().unwrap();
         assert_eq!(store.delete(NOW, &Selection::Object(Dialect::Ndn, name)).unwrap().objects, 1);
@@ -366,7 +366,7 @@ fn a_flipped_bit_costs_its_object_and_is_told() {
         }
         assert!(missing <= 1);
         dropped += missing;
-        assert_eq!(store.refusals().get(Refusal::Corrupt), missing);
+        assert_eq!(store.refusals().get(Rejection::Corrupt), missing);
         let told = std::iter::from_fn(|| store.poll_event()).count() as u64;
         assert_eq!(told, missing);
         assert_eq!(store.stats().objects, 6 - missing);
@@ -520,24 +520,26 @@ fn each_limit_refuses_with_its_reason_and_counts() {
     for segment in 0..3 {
         assert_eq!(refused(&format!("/a/x/seg={segment}"), 10), None);
     }
-    assert_eq!(refused("/a/x/seg=3", 10), Some(Refusal::SegmentsFull));
+    assert_eq!(refused("/a/x/seg=3", 10), Some(Rejection::SegmentsFull));
     assert_eq!(refused("/a/y", 10), None);
-    assert_eq!(refused("/a/z", 10), Some(Refusal::PrefixFull));
+    assert_eq!(refused("/a/z", 10), Some(Rejection::PrefixFull));
     assert_eq!(refused("/b", 10), None);
     assert_eq!(refused("/c", 10), None);
-    assert_eq!(refused("/d", 10), Some(Refusal::ObjectsFull));
+    assert_eq!(refused("/d", 10), Some(Rejection::ObjectsFull));
     let long = "/".to_owned() + &"x".repeat(8500);
-    assert_eq!(refused(&long, 10), Some(Refusal::NameTooLong));
+    assert_eq!(refused(&long, 10), Some(Rejection::NameTooLong));
     assert_eq!(refused("/b", 6000), None);
     assert_eq!(refused("/c", 6000), None);
-    assert_eq!(refused("/a/x/seg=0", 10), Some(Refusal::BytesFull));
-    for refusal in [Refusal::SegmentsFull, Refusal::PrefixFull, Refusal::ObjectsFull, Refusal::NameTooLong] {
+    assert_eq!(refused("/a/x/seg=0", 10), Some(Rejection::BytesFull));
+    for refusal in
+        [Rejection::SegmentsFull, Rejection::PrefixFull, Rejection::ObjectsFull, Rejection::NameTooLong]
+    {
         assert_eq!(store.refusals().get(refusal), 1, "{refusal}");
     }
     let limits = Limits { max_open_packets: 5, ..Limits::default() };
     let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, ..config() });
     (0..5).for_each(|_| _ = put(&mut store, "/a"));
-    assert_eq!(store.insert(NOW, &data_of("/a", 1, 1)), Err(Refusal::TooManyOpen));
+    assert_eq!(store.insert(NOW, &data_of("/a", 1, 1)), Err(Rejection::TooManyOpen));
 }
 
 #[test]

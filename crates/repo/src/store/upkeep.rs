@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Located, Store, refusal_of};
 use crate::catalogue::ObjectId;
 use crate::index::{Index, IndexError, Row};
-use crate::limits::Refusal;
+use crate::limits::Rejection;
 use crate::record::RecordKind;
 use crate::space::BLOCK_BYTES;
 use crate::volume::{Entry, file_name};
@@ -49,7 +49,7 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed. What was to be done stays due.
-    pub fn upkeep(&mut self, now: UnixTime) -> Result<Upkeep, Refusal> {
+    pub fn upkeep(&mut self, now: UnixTime) -> Result<Upkeep, Rejection> {
         if let Some(target) = self.config.deletion.target_bytes(self.bytes)
             && self.evict_down_to(now, target)? > 0
         {
@@ -65,7 +65,7 @@ impl Store {
         }
         let has_many_changes = self.dirty.len() + self.gone.len() >= self.config.checkpoint_objects;
         if has_many_changes || self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
-            self.checkpoint_index().map_err(|_| self.refusals.count(Refusal::DiskFailed))?;
+            self.checkpoint_index().map_err(|_| self.refusals.count(Rejection::DiskFailed))?;
             return Ok(Upkeep::More);
         }
         self.compact(now)
@@ -84,7 +84,7 @@ impl Store {
 
     /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for
     /// all. Returns how many there were.
-    fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Refusal> {
+    fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Rejection> {
         let Some(mut policy) = self.eviction.take() else { return Ok(0) };
         let (mut victims, mut spared) = (Vec::new(), Vec::new());
         let mut bytes = self.bytes;
@@ -208,7 +208,7 @@ impl Store {
         let _ = self.disk.sync_folder();
     }
 
-    fn compact(&mut self, now: UnixTime) -> Result<Upkeep, Refusal> {
+    fn compact(&mut self, now: UnixTime) -> Result<Upkeep, Rejection> {
         if self.compaction.not_before > now {
             return Ok(Upkeep::Later(self.compaction.not_before));
         }
@@ -249,7 +249,7 @@ impl Store {
     }
 
     /// Copies records out of a volume; returns how many bytes.
-    fn copy_some(&mut self, now: UnixTime, number: u32) -> Result<u64, Refusal> {
+    fn copy_some(&mut self, now: UnixTime, number: u32) -> Result<u64, Rejection> {
         let mut copied = 0;
         while copied < BYTES_OF_A_STEP
             && let Some(&id) = self.compaction.objects.front()
@@ -309,7 +309,7 @@ impl Store {
         (records, is_all)
     }
 
-    fn copy(&mut self, id: ObjectId, records: &[Copied]) -> Result<u64, Refusal> {
+    fn copy(&mut self, id: ObjectId, records: &[Copied]) -> Result<u64, Rejection> {
         let format = self.format.clone();
         let entries = records.iter().map(|record| Entry {
             kind: RecordKind::Data,
@@ -327,7 +327,7 @@ impl Store {
         Ok(self.buffer.len() as u64)
     }
 
-    fn failed(&mut self, error: &io::Error) -> Refusal {
+    fn failed(&mut self, error: &io::Error) -> Rejection {
         self.refusals.count(refusal_of(error))
     }
 }

@@ -10,7 +10,7 @@ use packet::{Data, Interest, LinkHeader, NackReason};
 use super::outstanding::{Outstanding, Pending};
 use super::{Application, Context, NumberedNames, number_of};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 use crate::trace::Delay;
 
 /// Asks for `prefix`/0, `prefix`/1 and so on, or for the objects of a catalogue, at a rate, with a window, or
@@ -30,7 +30,7 @@ use crate::trace::Delay;
 pub struct Consumer {
     names: NumberedNames,
     lifetime: Duration,
-    demand: Demand,
+    demand: Pace,
     catalogue: Option<Arc<Zipf>>,
     start_at: Duration,
     stop_at: Duration,
@@ -48,7 +48,7 @@ pub struct Consumer {
 }
 
 #[derive(Debug)]
-enum Demand {
+enum Pace {
     Rate { mean_gap: Duration, gap: Gap },
     Window { size: usize },
     Batches { batches: VecDeque<(Duration, u64)>, due: u64 },
@@ -115,7 +115,7 @@ pub(super) fn gap_of(per_second: f64) -> Result<Duration, SimError> {
 }
 
 impl Consumer {
-    fn new(prefix: impl IntoName, demand: Demand) -> Result<Self, SimError> {
+    fn new(prefix: impl IntoName, demand: Pace) -> Result<Self, SimError> {
         let lifetime = Duration::from_secs(4);
         Ok(Consumer {
             names: NumberedNames::new(prefix.into_name()?, lifetime),
@@ -141,7 +141,7 @@ impl Consumer {
     /// # Errors
     /// A prefix that is not a name, or a rate that is not above zero.
     pub fn constant_rate(prefix: impl IntoName, per_second: f64) -> Result<Self, SimError> {
-        Consumer::new(prefix, Demand::Rate { mean_gap: gap_of(per_second)?, gap: Gap::Even })
+        Consumer::new(prefix, Pace::Rate { mean_gap: gap_of(per_second)?, gap: Gap::Even })
     }
 
     /// So many outstanding at any time.
@@ -152,7 +152,7 @@ impl Consumer {
         if size == 0 {
             return Err(SimError::OutOfRange { what: "the window", value: 0.0, must: "1 or more" });
         }
-        Consumer::new(prefix, Demand::Window { size })
+        Consumer::new(prefix, Pace::Window { size })
     }
 
     /// So many at once at each of these times, on the clock of its node.
@@ -165,7 +165,7 @@ impl Consumer {
     ) -> Result<Self, SimError> {
         let mut batches: VecDeque<_> = batches.into_iter().collect();
         batches.make_contiguous().sort_by_key(|batch| batch.0);
-        Consumer::new(prefix, Demand::Batches { batches, due: 0 })
+        Consumer::new(prefix, Pace::Batches { batches, due: 0 })
     }
 
     /// So many requests a second in a Poisson process, for objects of a catalogue.
@@ -183,7 +183,7 @@ impl Consumer {
 
     /// With this distribution of the gaps between Interests, where there is a rate.
     pub fn gap(mut self, chosen: Gap) -> Self {
-        if let Demand::Rate { gap, .. } = &mut self.demand {
+        if let Pace::Rate { gap, .. } = &mut self.demand {
             *gap = chosen;
         }
         self
@@ -296,8 +296,8 @@ impl Consumer {
             self.again.push_back(number);
         }
         match &self.demand {
-            Demand::Rate { .. } => self.send_at_rate(context, now),
-            &Demand::Window { size } => {
+            Pace::Rate { .. } => self.send_at_rate(context, now),
+            &Pace::Window { size } => {
                 // What waits to be asked for again has its place in the window already.
                 while !self.again.is_empty() || self.outstanding.len() < size {
                     if !self.ask_next(context, now) {
@@ -305,22 +305,19 @@ impl Consumer {
                     }
                 }
             }
-            Demand::Batches { .. } => self.send_batches(context, now),
+            Pace::Batches { .. } => self.send_batches(context, now),
         }
     }
 
     fn send_at_rate(&mut self, context: &mut Context<'_>, now: Instant) {
         while self.next_send <= now {
             let sent = self.ask_next(context, now);
-            let Demand::Rate { mean_gap, gap } = self.demand else { return };
+            let Pace::Rate { mean_gap, gap } = self.demand else { return };
             let nanos = mean_gap.as_nanos() as f64;
             let step = match gap {
                 Gap::Even => mean_gap,
                 Gap::Uniform => Duration::from_nanos((nanos * 2.0 * context.random().unit()) as u64),
-                // `libm`, which computes the same everywhere.
-                Gap::Exponential => {
-                    Duration::from_nanos((nanos * -libm::log(1.0 - context.random().unit())) as u64)
-                }
+                Gap::Exponential => Duration::from_nanos((nanos * context.random().exponential()) as u64),
             };
             self.next_send += step.max(Duration::from_nanos(1));
             if !sent && !self.may_ask(now) && self.outstanding.len() == 0 {
@@ -333,7 +330,7 @@ impl Consumer {
         while !self.again.is_empty() {
             self.ask_next(context, now);
         }
-        let Demand::Batches { batches, due } = &mut self.demand else { return };
+        let Pace::Batches { batches, due } = &mut self.demand else { return };
         while let Some(&(at, count)) = batches.front()
             && at <= now.saturating_since(Instant::ZERO)
         {
@@ -351,9 +348,9 @@ impl Consumer {
             next = next.min(at);
         }
         match &self.demand {
-            Demand::Rate { .. } => next = next.min(self.next_send),
-            Demand::Window { .. } => {}
-            Demand::Batches { batches, .. } => {
+            Pace::Rate { .. } => next = next.min(self.next_send),
+            Pace::Window { .. } => {}
+            Pace::Batches { batches, .. } => {
                 if let Some(&(at, _)) = batches.front() {
                     next = next.min(Instant::ZERO + at);
                 }
@@ -422,7 +419,7 @@ impl Application for Consumer {
             attempts: pending.attempts,
             hops: context.hops(),
         });
-        if let Demand::Window { .. } = self.demand {
+        if let Pace::Window { .. } = self.demand {
             self.send_due(context, now);
             self.set_alarm(context);
         }

@@ -5,7 +5,7 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name};
 
 use super::{Application, Context, NumberedNames};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 
 /// Sends Interests for random names under a prefix at a fixed rate and cares for no answer: an Interest
 /// flooding attack, if nobody can answer them.

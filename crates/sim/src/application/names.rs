@@ -3,7 +3,7 @@
 use packet::ndn::{InterestBuilder, tlv};
 use packet::time::Duration;
 use packet::{
-    Component, ComponentKind, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes,
+    Component, ComponentKind, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes,
 };
 
 /// Makes Interests for `prefix` + a sequence number. One buffer of its own for each Interest, and nothing
@@ -44,8 +44,9 @@ impl NumberedNames {
             Some(interest) => interest,
             None => self.build(value, nonce)?,
         };
+        let prefix = &self.prefix;
         let hashed =
-            self.hashed.get_or_insert_with(|| hasher.hash_prefix(Dialect::Ndn, self.prefix.components()));
+            self.hashed.get_or_insert_with(|| hasher.hash_prefix(interest.dialect(), prefix.components()));
         let hashes = hashed.with(Component::new(ComponentKind::SEQUENCE_NUMBER, value));
         Some((interest, hashes))
     }
@@ -83,7 +84,7 @@ mod tests {
                 let built = InterestBuilder::new(name).nonce(7).lifetime(lifetime).build().unwrap();
                 assert_eq!(interest.wire(), built.wire());
                 assert_eq!(number_of(interest.name()), Some(number));
-                assert_eq!(hashes.whole(), hasher.hash(Dialect::Ndn, built.name().components()).whole());
+                assert_eq!(hashes.whole(), hasher.hash(built.dialect(), built.name().components()).whole());
             }
         }
         let long = Name::from_components([Component::generic(&[0; 9000])]).unwrap();

@@ -5,7 +5,7 @@ use packet::{Interest, LinkHeader, Name};
 
 use super::{Application, Context};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 
 /// Answers Interests under a prefix by a [`Source`], at once: the very sources that the tools and the client
 /// library serve. A source that cannot go on answers nothing more.

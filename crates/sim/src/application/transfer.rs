@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use flow::{
-    Answer, Arrival, FetchConfig, Fetcher, Publication, PublicationConfig, PublishError, Request, Transfer,
-    TransferConfig, Verdict,
+    Answer, Arrival, DataOutcome, FetchConfig, Fetcher, Publication, PublicationConfig, PublishError,
+    Request, Transfer, TransferConfig,
 };
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 
 use super::{Application, Context, NumberedNames, number_of};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 use crate::trace::Delay;
 
 /// Asks for `prefix`/0, `prefix`/1 … as fast as a controller allows.
@@ -150,7 +150,7 @@ impl Application for TransferConsumer {
     fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, header: &LinkHeader) {
         let now = context.now();
         let (Some(transfer), Some(item)) = (&mut self.transfer, number_of(data.name())) else { return };
-        if transfer.handle_data(now, item, Arrival::from(header)) == Verdict::Wanted {
+        if transfer.handle_data(now, item, Arrival::from(header)) == DataOutcome::Wanted {
             transfer.confirm(item);
             self.packet_bytes += data.wire().len() as u64;
             let last = transfer.round_trip().latest().unwrap_or_default();
@@ -246,9 +246,9 @@ impl FileFetcher {
     fn go_on(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(fetcher) = &mut self.fetcher else { return };
-        while let Some(piece) = fetcher.poll_content() {
+        while let Some(segment) = fetcher.poll_content() {
             if self.keep {
-                self.content.extend_from_slice(piece.data.content());
+                self.content.extend_from_slice(segment.data.content());
             }
         }
         while let Some(interest) = fetcher.poll_transmit(now) {

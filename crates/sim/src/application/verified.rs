@@ -7,7 +7,7 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name, UnixTime};
 
 use super::{Application, Context};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 
 /// Segments that are taken from the fetch at once.
 const SEGMENTS: usize = 64;

@@ -7,7 +7,7 @@ use packet::{Data, Interest, LinkHeader, NackReason};
 
 use super::{Application, ConsumerReport, Context, NumberedNames, number_of};
 use crate::error::SimError;
-use crate::network::IntoName;
+use crate::into_name::IntoName;
 use crate::trace::Delay;
 
 /// Asks for numbered names as a [workload](flow::workload) wants it. What is lost is not asked for again,

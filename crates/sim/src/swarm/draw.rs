@@ -225,7 +225,7 @@ impl World {
 }
 
 pub(super) fn name(uri: &str) -> Result<Name, Broken> {
-    Ok(crate::network::IntoName::into_name(uri)?)
+    Ok(crate::into_name::IntoName::into_name(uri)?)
 }
 
 fn draw_engine(random: &mut Random, config: &mut EngineConfig) {

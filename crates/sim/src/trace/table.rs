@@ -60,23 +60,20 @@ impl<R: Record> Table<R> {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn write_csv(&self, mut to: impl Write) -> io::Result<()> {
-        let names: Vec<&str> = R::COLUMNS.iter().map(|(name, _)| *name).collect();
-        writeln!(to, "{}", names.join(","))?;
+    pub fn write_csv(&self, to: impl Write) -> io::Result<()> {
+        let mut table = csv::Writer::new(to);
+        table.row(R::COLUMNS.iter().map(|(name, _)| *name))?;
         for row in &self.rows {
-            for (place, cell) in row.cells().iter().enumerate() {
-                if place > 0 {
-                    to.write_all(b",")?;
-                }
+            for cell in row.cells() {
                 match cell {
-                    Cell::Whole(number) => write!(to, "{number}")?,
-                    Cell::Real(number) => write!(to, "{number}")?,
-                    Cell::Text(text) => to.write_all(csv::field(text).as_bytes())?,
+                    Cell::Whole(number) => table.field(number)?,
+                    Cell::Real(number) => table.field(number)?,
+                    Cell::Text(text) => table.field(text)?,
                 }
             }
-            to.write_all(b"\n")?;
+            table.end_row()?;
         }
-        Ok(())
+        table.flush()
     }
 
     /// Writes the table as a Parquet file: one row group for every million rows, plain encoding, no

@@ -54,7 +54,7 @@ pub struct Claim<'a> {
 
 /// Why the policy refuses a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PolicyRefusal {
+pub enum PolicyError {
     /// The key's identity is no prefix of the packet's name.
     #[error(
         "{name} is signed by {signer}, and only {signer} and what lies under it may be (hierarchical policy)"
@@ -102,22 +102,22 @@ impl Policy {
     ///
     /// # Errors
     /// They do not, and why.
-    pub fn check(&self, claim: Claim<'_>) -> Result<(), PolicyRefusal> {
+    pub fn check(&self, claim: Claim<'_>) -> Result<(), PolicyError> {
         let identity = names::identity_of(claim.signer).unwrap_or(claim.signer);
         match self {
             Policy::AnySigner => Ok(()),
             Policy::Hierarchical if identity.is_prefix_of(claim.name) => Ok(()),
-            Policy::Hierarchical => Err(PolicyRefusal::NotUnderSigner {
+            Policy::Hierarchical => Err(PolicyError::NotUnderSigner {
                 name: claim.name.to_string(),
                 signer: identity.to_string(),
             }),
             Policy::Rules(rules) => match rules.allow(claim, identity) {
                 Finding::Allowed => Ok(()),
-                Finding::TooCostly => Err(PolicyRefusal::TooCostly {
+                Finding::TooCostly => Err(PolicyError::TooCostly {
                     name: claim.name.component_count(),
                     signer: identity.component_count(),
                 }),
-                Finding::NotAllowed => Err(PolicyRefusal::NoRule {
+                Finding::NotAllowed => Err(PolicyError::NoRule {
                     kind: claim.kind,
                     name: claim.name.to_string(),
                     signer: identity.to_string(),

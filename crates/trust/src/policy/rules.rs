@@ -182,7 +182,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Policy, PolicyRefusal};
+    use crate::policy::{Policy, PolicyError};
     use packet::Name;
 
     const BLOG: &str = r#"
@@ -198,7 +198,7 @@ mod tests {
         signer = "/{site**}"
     "#;
 
-    fn check(policy: &Policy, kind: ClaimKind, name: &str, signer: &str) -> Result<(), PolicyRefusal> {
+    fn check(policy: &Policy, kind: ClaimKind, name: &str, signer: &str) -> Result<(), PolicyError> {
         let (name, signer): (Name, Name) = (name.parse().unwrap(), signer.parse().unwrap());
         policy.check(Claim {
             kind,
@@ -239,7 +239,7 @@ mod tests {
             let text = format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n");
             let policy = Policy::Rules(Rules::parse(&text.repeat(3)).unwrap());
             let refused = check(&policy, ClaimKind::Data, &long(2500), &format!("{}/KEY/1", long(900)));
-            assert!(matches!(refused, Err(PolicyRefusal::TooCostly { .. })), "{name} {signer}: {refused:?}");
+            assert!(matches!(refused, Err(PolicyError::TooCostly { .. })), "{name} {signer}: {refused:?}");
         }
     }
 

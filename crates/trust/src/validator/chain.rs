@@ -4,7 +4,7 @@ use packet::NameRef;
 use packet::ndn::{KeyLocator, SignatureInfo, SignatureType};
 
 use super::ValidatorCounters;
-use super::outcome::{Refusal, Subject};
+use super::outcome::{Subject, ValidationError};
 use crate::certificate::{Certificate, UnixTime, names};
 use crate::policy::{Claim, ClaimKind};
 
@@ -18,7 +18,7 @@ pub(super) struct Chain {
 
 impl Chain {
     /// The chain of a packet alone.
-    pub(super) fn new(subject: Subject) -> Result<Self, Refusal> {
+    pub(super) fn new(subject: Subject) -> Result<Self, ValidationError> {
         let chain = Chain { subject, certificates: Vec::new() };
         chain.locator()?;
         Ok(chain)
@@ -30,36 +30,40 @@ impl Chain {
         now: UnixTime,
         certificate: Certificate,
         depth: usize,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ValidationError> {
         let validity = certificate.validity();
         let name = || certificate.name().to_string();
         if self.certificates.len() >= depth {
-            return Err(Refusal::TooDeep(depth));
+            return Err(ValidationError::TooDeep(depth));
         }
         if self.certificates.iter().any(|below| below.key_name() == certificate.key_name()) {
-            return Err(Refusal::Loop(certificate.key_name().to_string()));
+            return Err(ValidationError::Loop(certificate.key_name().to_string()));
         }
         // One that signs itself leads nowhere, unless it is an anchor, and those are not fetched.
         if certificate.is_self_signed() {
-            return Err(Refusal::Loop(certificate.key_name().to_string()));
+            return Err(ValidationError::Loop(certificate.key_name().to_string()));
         }
         if !validity.contains(now) {
-            return Err(Refusal::NotValidNow { name: name(), validity });
+            return Err(ValidationError::NotValidNow { name: name(), validity });
         }
         self.certificates.push(certificate);
         Ok(())
     }
 
     /// The name of the key or certificate that signed the topmost packet.
-    pub(super) fn locator(&self) -> Result<NameRef<'_>, Refusal> {
+    pub(super) fn locator(&self) -> Result<NameRef<'_>, ValidationError> {
         if let (Subject::Key(name), []) = (&self.subject, &self.certificates[..]) {
             let is_key = names::key_of(name.as_ref()).is_some();
-            return if is_key { Ok(name.as_ref()) } else { Err(Refusal::NoKeyName(name.to_string())) };
+            return if is_key {
+                Ok(name.as_ref())
+            } else {
+                Err(ValidationError::NoKeyName(name.to_string()))
+            };
         }
         match self.top_info().and_then(|info| info.key_locator) {
-            None => Err(Refusal::NotSigned(self.top_name().to_string())),
+            None => Err(ValidationError::NotSigned(self.top_name().to_string())),
             Some(KeyLocator::Name(name)) if names::key_of(name).is_some() => Ok(name),
-            Some(_) => Err(Refusal::NoKeyName(self.top_name().to_string())),
+            Some(_) => Err(ValidationError::NoKeyName(self.top_name().to_string())),
         }
     }
 
@@ -79,7 +83,7 @@ impl Chain {
         &self,
         trusted: &Certificate,
         counters: &mut ValidatorCounters,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ValidationError> {
         let mut count = |bytes: usize| {
             counters.signatures_checked += 1;
             counters.hashed_bytes += bytes as u64;
@@ -87,10 +91,9 @@ impl Chain {
         let mut signer = trusted;
         for certificate in self.certificates.iter().rev() {
             count(certificate.data().wire().len());
-            signer
-                .verifier()
-                .verify_data(certificate.data())
-                .map_err(|error| Refusal::Signature { name: certificate.name().to_string(), error })?;
+            signer.verifier().verify_data(certificate.data()).map_err(|error| {
+                ValidationError::Signature { name: certificate.name().to_string(), error }
+            })?;
             signer = certificate;
         }
         if let Some(bytes) = self.subject.signed_bytes() {
@@ -98,7 +101,7 @@ impl Chain {
         }
         self.subject
             .verify(&signer.verifier())
-            .map_err(|error| Refusal::Signature { name: self.subject.name().to_string(), error })
+            .map_err(|error| ValidationError::Signature { name: self.subject.name().to_string(), error })
     }
 
     /// The certificate of the key that signed the packet, when `trusted` is on top of the chain.

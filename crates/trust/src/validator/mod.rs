@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use cache::CertificateCache;
 use chain::Chain;
 
-pub use outcome::{FetchFailure, Outcome, Refusal, Subject, ValidationId};
+pub use outcome::{FetchFailure, Outcome, Subject, ValidationError, ValidationId};
 
 /// How much a [`Validator`] does and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Validator {
             Err(refusal) => self.conclude(id, subject, Err(refusal)),
             Ok(_) if !self.has_room() => {
                 self.counters.refused_full += 1;
-                self.conclude(id, subject, Err(Refusal::Full(self.limits.pending)));
+                self.conclude(id, subject, Err(ValidationError::Full(self.limits.pending)));
             }
             Ok(chain) => self.climb(now, id, chain),
         }
@@ -174,10 +174,10 @@ impl Validator {
                     // A name that only begins like the one that was asked for is another key's.
                     Ok(other) if Some(other.key_name()) != names::key_of(locator.as_ref()) => {
                         let (asked, name) = (locator.to_string(), other.name().to_string());
-                        Err(Refusal::OtherKey { asked, name })
+                        Err(ValidationError::OtherKey { asked, name })
                     }
                     Ok(certificate) => chain.push(now, certificate.clone(), self.limits.depth),
-                    Err(error) => Err(Refusal::NotACertificate(error.clone())),
+                    Err(error) => Err(ValidationError::NotACertificate(error.clone())),
                 };
                 match added {
                     Ok(()) => self.climb(now, id, chain),
@@ -201,7 +201,7 @@ impl Validator {
         let waiting = self.fetches.remove(&name).map(|fetch| fetch.waiting).unwrap_or_default();
         for id in waiting {
             if let Some(chain) = self.waiting.remove(&id) {
-                let refusal = Refusal::NotFetched { name: name.to_string(), failure };
+                let refusal = ValidationError::NotFetched { name: name.to_string(), failure };
                 self.conclude(id, chain.into_subject(), Err(refusal));
             }
         }
@@ -221,7 +221,7 @@ impl Validator {
     fn climb(&mut self, now: UnixTime, id: ValidationId, chain: Chain) {
         let step = chain.locator().and_then(|locator| {
             if let Some(claim) = chain.claim() {
-                self.policy.check(claim).map_err(Refusal::Policy)?;
+                self.policy.check(claim).map_err(ValidationError::Policy)?;
             }
             Ok((locator.to_name(), self.trusted(now, locator)))
         });
@@ -257,7 +257,7 @@ impl Validator {
     fn wait(&mut self, id: ValidationId, chain: Chain, locator: &Name) {
         if self.fetches.len() >= self.limits.fetches && !self.fetches.contains_key(locator) {
             self.counters.refused_fetches += 1;
-            let refusal = Refusal::TooManyFetches(self.limits.fetches);
+            let refusal = ValidationError::TooManyFetches(self.limits.fetches);
             return self.conclude(id, chain.into_subject(), Err(refusal));
         }
         self.waiting.insert(id, chain);
@@ -290,7 +290,12 @@ impl Validator {
         }
     }
 
-    fn conclude(&mut self, id: ValidationId, subject: Subject, verdict: Result<Certificate, Refusal>) {
+    fn conclude(
+        &mut self,
+        id: ValidationId,
+        subject: Subject,
+        verdict: Result<Certificate, ValidationError>,
+    ) {
         match verdict {
             Ok(_) => self.counters.accepted += 1,
             Err(_) => self.counters.refused += 1,

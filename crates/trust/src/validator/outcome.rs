@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
 use crate::error::VerifyError;
-use crate::policy::{ClaimKind, PolicyRefusal};
+use crate::policy::{ClaimKind, PolicyError};
 use crate::verifier::Verifier;
 
 /// One packet's validation.
@@ -81,7 +81,7 @@ pub struct Outcome {
     /// The packet.
     pub subject: Subject,
     /// The certificate of the key that signed the packet, or why the packet is refused.
-    pub verdict: Result<Certificate, Refusal>,
+    pub verdict: Result<Certificate, ValidationError>,
 }
 
 /// Why an Interest for a certificate was not answered.
@@ -107,7 +107,7 @@ impl std::fmt::Display for FetchFailure {
 
 /// Why a packet is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum ValidationError {
     /// The packet is not signed with a key: a bare digest, no signature, or one without KeyLocator.
     #[error("{0} is not signed by anybody: it carries no key locator")]
     NotSigned(String),
@@ -116,7 +116,7 @@ pub enum Refusal {
     NoKeyName(String),
     /// The name rules do not let this key sign this packet.
     #[error(transparent)]
-    Policy(#[from] PolicyRefusal),
+    Policy(#[from] PolicyError),
     /// More certificates between packet and anchor than allowed.
     #[error("no trust anchor was reached after {0} certificates")]
     TooDeep(usize),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use management::{Command, ControlParameters, Reach};
+use management::{Command, CommandScope, ControlParameters};
 use packet::ndn::{SignatureInfoBuilder, SignatureType};
 
 use super::arms::Ports;
@@ -33,7 +33,7 @@ impl Attack for Registrations {
     fn begin(&mut self, field: &mut Field) -> io::Result<()> {
         self.ports = Ports::open(8, field.node)?;
         for number in 0..COMMANDS {
-            let reach = if number % 3 == 0 { Reach::Localhost } else { Reach::Localhop };
+            let reach = if number % 3 == 0 { CommandScope::Localhost } else { CommandScope::Localhop };
             let prefix = if number % 2 == 0 { "/" } else { "/honest" };
             let wanted = ControlParameters { name: Some(name(prefix)?), ..ControlParameters::default() };
             let command = Command::RibRegister.interest(reach, &wanted).map_err(wrong)?;

@@ -294,7 +294,5 @@ impl<'s> Trial<'s> {
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    packet::median(&mut values.collect::<Vec<f64>>())
 }

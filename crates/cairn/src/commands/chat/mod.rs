@@ -8,11 +8,12 @@ mod vector;
 use std::collections::BTreeMap;
 use std::io::BufRead as _;
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use clap::Args;
 use client::{Client, Clock, Event, RequestId};
 use flow::Unverified;
+use flow::source::{Reply, answer_with};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, Now, Verifier};
 use management::{Command, ControlParameters};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -84,6 +85,9 @@ pub(crate) struct ChatArguments {
     connect: ConnectArguments,
 }
 
+/// Own messages by their numbers: what is served, and added to while it is.
+type Said = Arc<Mutex<BTreeMap<u64, Data>>>;
+
 struct Room<'a> {
     arguments: &'a ChatArguments,
     client: Client,
@@ -92,7 +96,7 @@ struct Room<'a> {
     own_prefix: Name,
     signer: Signer,
     sync_signer: InterestSigner,
-    said: BTreeMap<u64, Data>,
+    said: Said,
     asked: BTreeMap<RequestId, Asked>,
     verifier: Box<dyn Verifier>,
     /// Messages that wait for a verdict, by the number under which the verifier has them.
@@ -202,7 +206,16 @@ impl ChatArguments {
             set_multicast(&mut client, &sync_prefix)?;
         }
         client.register(&sync_prefix)?;
-        client.register(&own_prefix)?;
+        let said: Said = Arc::default();
+        let kept = Arc::clone(&said);
+        client.serve(
+            &own_prefix,
+            answer_with(move |interest| {
+                let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let wanted = kept.values().find(|data| interest.matches(data));
+                Ok(wanted.map_or(Reply::Silence, |data| Reply::Data(data.clone())))
+            }),
+        )?;
         let now = client.now();
         let verifier: Box<dyn Verifier> = match self.trust.validator()? {
             Some(validator) => Box::new(AnchoredVerifier::new(validator)),
@@ -216,7 +229,7 @@ impl ChatArguments {
             sync_prefix,
             own_prefix,
             signer,
-            said: BTreeMap::new(),
+            said,
             asked: BTreeMap::new(),
             verifier,
             unread: BTreeMap::new(),
@@ -290,9 +303,11 @@ impl Room<'_> {
         let data = DataBuilder::new(with_number(&self.own_prefix, number)?)
             .freshness(Duration::from_secs(3600))
             .content(text.as_bytes().to_vec());
-        self.said.insert(number, self.signer.sign_data(&data)?);
-        while self.said.len() > MAX_KEPT {
-            self.said.pop_first();
+        let data = self.signer.sign_data(&data)?;
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert(number, data);
+        while said.len() > MAX_KEPT {
+            said.pop_first();
         }
         Ok(())
     }
@@ -305,11 +320,8 @@ impl Room<'_> {
                     self.sync.handle_vector(now, &theirs);
                 }
             }
-            Event::Interest { interest, header } => {
-                if let Some(data) = self.said.values().find(|data| interest.matches(data)) {
-                    self.client.reply(data, &header)?;
-                }
-            }
+            // Our messages are served by their source, and nothing else is ours.
+            Event::Interest { .. } => {}
             Event::Data { id, data, .. } => match self.asked.remove(&id) {
                 Some(Asked { message: None, .. }) => {
                     self.verifier.handle_data(self.clocks(), &data);
@@ -335,7 +347,7 @@ impl Room<'_> {
                     self.failed(asked, None)?;
                 }
             }
-            // Nothing is attached.
+            // That of our messages does not fail.
             Event::SourceFailed { .. } => {}
         }
         Ok(())
@@ -365,7 +377,7 @@ impl Room<'_> {
     }
 
     fn print_unread(&mut self) -> Result<(), ToolError> {
-        while let Some(verdict) = self.verifier.poll_verdict() {
+        while let Some(verdict) = self.verifier.poll_outcome() {
             let flow::Subject::Segment(number) = verdict.subject else { continue };
             let Some(Unread { message, data }) = self.unread.remove(&number) else { continue };
             let now = self.client.now();

@@ -225,8 +225,8 @@ mod tests {
         assert_eq!(
             [rows[0].as_str(), &rows[3], &rows[4]],
             [
-                "1 internal:// internal:// local permanent 0/19/0 20/0/0 3.35 kB 1.97 kB local-fields",
-                "256 fd://19 unix:///run/nfdcap/a.sock local on-demand 15/1/0 1/14/0 1.24 kB 2.58 kB \
+                "1 internal:// internal:// local permanent 0/19/0 20/0/0 3.348 kB 1.973 kB local-fields",
+                "256 fd://19 unix:///run/nfdcap/a.sock local on-demand 15/1/0 1/14/0 1.235 kB 2.576 kB \
                  local-fields,congestion-marking",
                 "258 udp4://127.0.0.1:17364 udp4://127.0.0.1:17363 non-local persistent 0/0/0 0/0/0 0 B 0 B \
                  lp-reliability,congestion-marking",
@@ -261,9 +261,9 @@ mod tests {
             details(&face).iter().map(|(key, value)| format!("{key}: {value}")).collect();
         for expected in [
             "persistency: on-demand",
-            "closes when idle in: 599.000 s",
-            "marking interval: 100.000 ms",
-            "in: 1 Interests, 2 Data, 3 Nacks, 7.00 kB",
+            "closes when idle in: 599 s",
+            "marking interval: 100 ms",
+            "in: 1 Interests, 2 Data, 3 Nacks, 7 kB",
             "flags: lp-reliability, congestion-marking",
         ] {
             assert!(lines.iter().any(|line| line == expected), "{expected} in {lines:?}");

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use client::{AskError, Client};
-use flow::source::{Carrier as _, Reply, answer_with};
+use flow::source::{AppFace as _, Reply, answer_with};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Data, Dialect, Interest, LinkHeader, Name};

@@ -9,7 +9,7 @@ use flow::{Publication, PublicationConfig, SegmentSize};
 use packet::time::Duration;
 use packet::{Data, Dialect, Name};
 use repo::service::unix_now;
-use repo::{Refusal, Selection, Store};
+use repo::{Rejection, Selection, Store};
 use serde_json::json;
 
 use super::folder::{FolderArguments, close};
@@ -124,7 +124,7 @@ pub(super) fn insert(store: &mut Store, data: &Data) -> Result<(), ToolError> {
     }
     match store.insert(unix_now(), data) {
         Ok(_) => Ok(()),
-        Err(Refusal::TooManyOpen) => {
+        Err(Rejection::TooManyOpen) => {
             store.commit().map_err(ToolError::other)?;
             store.insert(unix_now(), data).map(|_| ()).map_err(refused)
         }
@@ -132,6 +132,6 @@ pub(super) fn insert(store: &mut Store, data: &Data) -> Result<(), ToolError> {
     }
 }
 
-fn refused(refusal: Refusal) -> ToolError {
+fn refused(refusal: Rejection) -> ToolError {
     ToolError::other(format!("the repository refuses: {refusal}"))
 }

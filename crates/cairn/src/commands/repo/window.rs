@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration as StdDuration;
 
-use flow::source::{Carrier, Reply};
+use flow::source::{AppFace, Reply};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader};
 use repo::service::{Answered, Busy};
@@ -68,7 +68,7 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
 
     /// Takes the Interests there are, as far as there is room, and sends the answers there are. Waits a
     /// moment where there is nothing to do.
-    pub(super) fn turn<C: Carrier>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
+    pub(super) fn turn<C: AppFace>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
         let now = carrier.now();
         let mut until = if self.waiting.is_empty() { now + TURN } else { now };
         while self.has_room(carrier.now())
@@ -133,7 +133,7 @@ mod tests {
         DataBuilder::new(format!("/a/{number}").parse().unwrap()).build_with_digest().unwrap()
     }
 
-    impl Carrier for Crowd {
+    impl AppFace for Crowd {
         type Error = Infallible;
 
         fn now(&self) -> Instant {

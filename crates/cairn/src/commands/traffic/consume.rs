@@ -72,7 +72,7 @@ pub(super) struct ConsumeArguments {
 }
 
 #[derive(Default)]
-struct Tally {
+struct TrafficCounters {
     sent: u64,
     data: u64,
     content_bytes: u64,
@@ -90,7 +90,7 @@ impl ConsumeArguments {
         let mut random = Random::from_seed(self.seed.unwrap_or_else(Clock::seed));
         let mut patterns = self.pattern.clone();
         let window = self.window.map_or(MAX_PENDING, NonZeroUsize::get);
-        let (mut tally, mut trips) = (Tally::default(), Histogram::new());
+        let (mut tally, mut trips) = (TrafficCounters::default(), Histogram::new());
         let begin = client.now();
         let end = self.time.map_or(Instant::NEVER, |time| begin + time);
         let mut pace = self.pace(begin, &mut random)?;
@@ -148,7 +148,7 @@ impl ConsumeArguments {
         patterns: &mut [Pattern],
         random: &mut Random,
         item: u64,
-        tally: &mut Tally,
+        tally: &mut TrafficCounters,
     ) -> Result<RequestId, ToolError> {
         let turn = (tally.sent % patterns.len() as u64) as usize;
         // Clap asks for one pattern at least.
@@ -161,7 +161,7 @@ impl ConsumeArguments {
 
     fn report(
         &self,
-        tally: &Tally,
+        tally: &TrafficCounters,
         trips: &Histogram,
         unanswered: u64,
         elapsed: Duration,
@@ -205,7 +205,7 @@ impl ConsumeArguments {
     }
 }
 
-fn note(event: Event, tally: &mut Tally, trips: &mut Histogram) {
+fn note(event: Event, tally: &mut TrafficCounters, trips: &mut Histogram) {
     match event {
         Event::Data { data, header, round_trip, .. } => {
             tally.data += 1;

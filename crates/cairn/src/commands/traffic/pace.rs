@@ -56,7 +56,7 @@ impl Pace {
         match self {
             Pace::Window => {}
             Pace::Rate { per_second, poisson, next } => {
-                let factor = if *poisson { -(1.0 - random.unit()).ln() } else { 1.0 };
+                let factor = if *poisson { random.exponential() } else { 1.0 };
                 *next += Duration::from_secs_f64(factor / *per_second);
             }
             Pace::Workload { asked, .. } => {

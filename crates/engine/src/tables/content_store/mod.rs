@@ -19,6 +19,7 @@ use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
 use crate::batch::SpareBuffers;
+use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{PaidBy, SharedMemory};
 use prefix_tree::{Link, Order, PrefixTree, SearchStep};
@@ -185,9 +186,8 @@ impl ContentStore {
     pub(crate) fn answer(
         &mut self,
         index: &mut HashIndex,
-        now: Instant,
+        arrival: Arrival<'_>,
         interest: &Interest,
-        hashes: &PrefixHashes,
         hasher: &NameHasher,
         exact: Option<CachedId>,
     ) -> Option<CachedId> {
@@ -195,7 +195,7 @@ impl ContentStore {
         if !self.config.serve || !allowed {
             return None;
         }
-        let found = self.find(index, now, interest, hashes, hasher, exact);
+        let found = self.find(index, arrival, interest, hasher, exact);
         match found {
             Some(id) => {
                 self.counters.hits += 1;
@@ -357,12 +357,12 @@ impl ContentStore {
     fn find(
         &mut self,
         index: &HashIndex,
-        now: Instant,
+        arrival: Arrival<'_>,
         interest: &Interest,
-        hashes: &PrefixHashes,
         hasher: &NameHasher,
         exact: Option<CachedId>,
     ) -> Option<CachedId> {
+        let Arrival { now, hashes, .. } = arrival;
         let is_fresh = |entry: &Cached| !interest.must_be_fresh() || entry.fresh_until > now;
         if interest.dialect() == Dialect::Ndn {
             // Data of just the Interest's name comes first in canonical order, and answers.

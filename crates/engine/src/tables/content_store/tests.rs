@@ -36,7 +36,8 @@ impl Fixture {
     fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
         let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
         let exact = self.store.exact(&self.index, interest.dialect(), interest.name(), hashes.whole());
-        let id = self.store.answer(&mut self.index, now, interest, &hashes, &self.hasher, exact)?;
+        let arrival = Arrival::bare(now, crate::FaceId(300), &hashes);
+        let id = self.store.answer(&mut self.index, arrival, interest, &self.hasher, exact)?;
         Some(self.store.get(id).unwrap().data.clone())
     }
 

@@ -1,7 +1,7 @@
 //! Programs of one's own: started in a node's namespace, ended with the run, and judged by how they ended.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use formats::csv;
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
@@ -185,7 +186,7 @@ impl Work {
             let left = Duration::from_nanos(self.start_ns.saturating_sub(now_ns()));
             std::thread::sleep(left.min(Duration::from_millis(10)));
         }
-        let mut lines = Vec::new();
+        let mut rows = Vec::new();
         for number in 0..self.program.count {
             if task.stops.load(Ordering::Relaxed) || now_ns() >= self.stop_ns {
                 break;
@@ -207,9 +208,9 @@ impl Work {
             if status.code() != Some(self.program.exit) && !stopped {
                 locked(&task.failure).get_or_insert_with(|| self.ended(status));
             }
-            lines.push(self.line(number, (begin, now_ns()), status, &place));
+            rows.push(self.row(number, (begin, now_ns()), status, &place));
         }
-        if self.program.serves { Ok(()) } else { self.write(&lines) }
+        if self.program.serves { Ok(()) } else { self.write(&rows) }
     }
 
     /// Runs the program once, to its end.
@@ -266,8 +267,8 @@ impl Work {
         format!("The program `{}` at `{}` ended with {status}{last}", self.name, self.node)
     }
 
-    /// A line of the table, in the words of a transfer.
-    fn line(&self, number: u32, (begin, end): (u64, u64), status: ExitStatus, place: &Path) -> String {
+    /// A row of the table, in the words of a transfer.
+    fn row(&self, number: u32, (begin, end): (u64, u64), status: ExitStatus, place: &Path) -> [String; 11] {
         let written = self.program.output.as_ref().and_then(|file| fs::metadata(place.join(file)).ok());
         let bytes = written.map_or(0, |metadata| metadata.len());
         let state = match status.code() {
@@ -276,22 +277,25 @@ impl Work {
             // A signal, most likely ours.
             None => "unfinished",
         };
-        let name = self.program.command.first().map(|program| program.replace(',', " ")).unwrap_or_default();
+        let name = self.program.command.first().cloned().unwrap_or_default();
         let stop = if state == "complete" { seconds(end) } else { String::new() };
-        format!("{number},{name},{},{stop},{bytes},0,0,0,0,0,{state}\n", seconds(begin))
+        let [number, bytes] = [number.into(), bytes].map(|number: u64| number.to_string());
+        let none = || "0".to_owned();
+        let (begin, state) = (seconds(begin), state.to_owned());
+        [number, name, begin, stop, bytes, none(), none(), none(), none(), none(), state]
     }
 
     /// Writes the table; what was never begun is unfinished.
-    fn write(&self, lines: &[String]) -> io::Result<()> {
-        let mut file = File::create(self.raw.join(format!("transfers-{}.csv", self.name)))?;
-        writeln!(file, "{TRANSFERS_HEAD}")?;
-        for line in lines {
-            file.write_all(line.as_bytes())?;
+    fn write(&self, rows: &[[String; 11]]) -> io::Result<()> {
+        let mut table =
+            csv::Writer::new(File::create(self.raw.join(format!("transfers-{}.csv", self.name)))?);
+        table.row(TRANSFERS_HEAD)?;
+        rows.iter().try_for_each(|row| table.row(row))?;
+        for number in rows.len()..self.program.count as usize {
+            let number = number.to_string();
+            table.row([&number, "", "", "", "0", "0", "0", "0", "0", "0", "unfinished"])?;
         }
-        for number in lines.len()..self.program.count as usize {
-            writeln!(file, "{number},,,,0,0,0,0,0,0,unfinished")?;
-        }
-        file.flush()
+        table.flush()
     }
 }
 
@@ -396,8 +400,8 @@ mod tests {
     }
 
     fn table(folder: &Path) -> Vec<Vec<String>> {
-        let text = fs::read_to_string(folder.join("transfers-p.csv")).unwrap();
-        text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+        let table = csv::Reader::new(File::open(folder.join("transfers-p.csv")).unwrap());
+        table.skip(1).map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use sim::paths::{Graph, Step, Ways};
+use sim::paths::{Graph, RouteSelection, Step};
 
 use super::namespace::Namespace;
 use super::netlink::{Netlink, NetlinkError};
@@ -70,7 +70,7 @@ fn next_hops(plan: &Plan, wiring: &Wiring) -> Vec<NextHop> {
     let mut hops = Vec::new();
     for destination in 0..plan.nodes.len() {
         let own = wiring.interfaces.get(&destination).map_or(&[][..], Vec::as_slice);
-        for route in graph.routes_to(&[destination], Ways::Shortest) {
+        for route in graph.routes_to(&[destination], RouteSelection::Shortest) {
             let interfaces = wiring.interfaces.get(&route.from).map_or(&[][..], Vec::as_slice);
             let by = |interface: &&Interface| interface.link == route.by;
             let Some(by) = interfaces.iter().find(by) else { continue };

@@ -221,7 +221,7 @@ fn a_heartbeat_is_no_message_and_no_mistake() {
 fn what_stands_before_garbage_in_a_datagram_is_taken() {
     let mut bench = Bench::new(DATAGRAMS);
     bench.receive(&[plain("ccnx:/a").wire(), &b"\x87garbage"[..], plain("ccnx:/b").wire()].concat());
-    assert_eq!((bench.taken(), bench.dropped("undecodable-packet")), ([1, 0], 1));
+    assert_eq!((bench.taken(), bench.dropped("malformed-packet")), ([1, 0], 1));
 }
 
 #[test]

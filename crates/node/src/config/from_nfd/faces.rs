@@ -103,7 +103,7 @@ impl Target<'_> {
     }
 
     fn tcp(&mut self, section: &Entry) -> Result<(), ConfigError> {
-        let mut listening = Listening::at(6363);
+        let mut listening = Listening::at(packet::ndn::PORT);
         for entry in &section.entries {
             match entry.key.as_str() {
                 "local" => self.note(
@@ -121,7 +121,7 @@ impl Target<'_> {
     }
 
     fn udp(&mut self, section: &Entry) -> Result<(), ConfigError> {
-        let mut listening = Listening::at(6363);
+        let mut listening = Listening::at(packet::ndn::PORT);
         let mut multicast = true;
         let (mut group_v4, mut group_v6) =
             (Ipv4Addr::new(224, 0, 23, 170), Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1234));

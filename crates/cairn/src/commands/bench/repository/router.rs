@@ -7,9 +7,9 @@ use client::{Client, Event, Remote};
 use node::Node;
 use node::config::Config;
 use node::control::{NodeControl as _, Unmanaged};
-use packet::Name;
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
+use packet::{Name, median};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Must, Row, SEGMENTS, Stage, disk};
@@ -48,11 +48,6 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
     let what = "a hit of the repository, of one of the content store";
     rows.push(Row::new(what, stored / cached, "times", Must::AtMost(3.0)));
     Ok(())
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn config(folder: &Path, socket: &Path) -> Result<Config, ToolError> {

@@ -3,14 +3,14 @@
 //! Whoever asks for something comes first. But who never stops asking must not keep that work from being done
 //! for ever, or routes that others have changed would never reach the prefixes below them.
 
-/// So many things are done for others until a piece of the work at leisure is done between two of them.
+/// So many things are done for others until a piece of the background work is done between two of them.
 const OTHERS_PER_PIECE: u32 = 16;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A piece of the work that nobody waits for.
-    WorkAtLeisure,
+    Background,
     /// Nothing, until something happens.
     Wait,
     /// See what others want.
@@ -19,22 +19,22 @@ pub(super) enum Next {
 
 /// Counts what is done for others.
 #[derive(Debug, Default)]
-pub(super) struct Leisure {
+pub(super) struct BackgroundShare {
     others: u32,
 }
 
-impl Leisure {
+impl BackgroundShare {
     /// What to do after a look at what others want: whether something was done for them, and whether there
-    /// is work at leisure.
-    pub(super) fn next(&mut self, has_worked: bool, has_work_at_leisure: bool) -> Next {
+    /// is background work.
+    pub(super) fn next(&mut self, has_worked: bool, has_background_work: bool) -> Next {
         self.others += u32::from(has_worked);
-        match (has_worked, has_work_at_leisure) {
+        match (has_worked, has_background_work) {
             (false, false) => Next::Wait,
             (true, false) => Next::LookAgain,
             (true, true) if self.others < OTHERS_PER_PIECE => Next::LookAgain,
             (_, true) => {
                 self.others = 0;
-                Next::WorkAtLeisure
+                Next::Background
             }
         }
     }
@@ -46,8 +46,8 @@ mod tests {
 
     /// What is done of work that never ends, and for others, in `turns` turns.
     fn share(has_others: bool, turns: u32) -> u32 {
-        let mut leisure = Leisure::default();
-        let pieces = (0..turns).filter(|_| leisure.next(has_others, true) == Next::WorkAtLeisure);
+        let mut background = BackgroundShare::default();
+        let pieces = (0..turns).filter(|_| background.next(has_others, true) == Next::Background);
         pieces.count() as u32
     }
 
@@ -58,9 +58,9 @@ mod tests {
     }
 
     #[test]
-    fn without_work_at_leisure_the_thread_sleeps_when_nobody_wants_anything() {
-        let mut leisure = Leisure::default();
-        assert_eq!(leisure.next(true, false), Next::LookAgain);
-        assert_eq!(leisure.next(false, false), Next::Wait);
+    fn without_background_work_the_thread_sleeps_when_nobody_wants_anything() {
+        let mut background = BackgroundShare::default();
+        assert_eq!(background.next(true, false), Next::LookAgain);
+        assert_eq!(background.next(false, false), Next::Wait);
     }
 }

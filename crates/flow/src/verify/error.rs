@@ -7,7 +7,7 @@ use trust::manifest::{ManifestError, SegmentVerdict};
 
 /// Why a verifier refuses a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum VerificationError {
     /// It carries no signature at all, not even a digest.
     #[error("it carries no signature")]
     NoSignature,
@@ -16,7 +16,7 @@ pub enum Refusal {
     Signature(#[from] VerifyError),
     /// It does not lead up to a trust anchor under the rules.
     #[error(transparent)]
-    NotTrusted(#[from] trust::validator::Refusal),
+    NotTrusted(#[from] trust::validator::ValidationError),
     /// It is not the segment that the manifest lists.
     #[error("it is not the segment that the manifest lists")]
     Forged,
@@ -28,7 +28,7 @@ pub enum Refusal {
     NotListedYet,
     /// The first packet of the object's manifest is refused.
     #[error("its manifest is refused: {0}")]
-    Manifest(Box<Refusal>),
+    Manifest(Box<VerificationError>),
     /// The manifest is not one, or not this object's.
     #[error(transparent)]
     BadManifest(#[from] ManifestError),
@@ -48,20 +48,20 @@ pub enum Refusal {
     Other(String),
 }
 
-impl Refusal {
+impl VerificationError {
     /// Why a segment is refused of which a manifest says this, if it is.
     pub(super) fn of_listed(verdict: SegmentVerdict) -> Option<Self> {
         match verdict {
             SegmentVerdict::Verified => None,
-            SegmentVerdict::Forged => Some(Refusal::Forged),
-            SegmentVerdict::NotInObject => Some(Refusal::NotInObject),
-            SegmentVerdict::Unknown => Some(Refusal::NotListedYet),
+            SegmentVerdict::Forged => Some(VerificationError::Forged),
+            SegmentVerdict::NotInObject => Some(VerificationError::NotInObject),
+            SegmentVerdict::Unknown => Some(VerificationError::NotListedYet),
         }
     }
 }
 
-impl From<&str> for Refusal {
+impl From<&str> for VerificationError {
     fn from(words: &str) -> Self {
-        Refusal::Other(words.to_owned())
+        VerificationError::Other(words.to_owned())
     }
 }

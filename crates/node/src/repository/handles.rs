@@ -13,14 +13,14 @@ use crate::config::Kept;
 
 /// What the data plane asks and offers by.
 #[derive(Debug)]
-pub(crate) struct Seam {
+pub(crate) struct RepositoryHandles {
     ends: Vec<(Kept, ServiceHandle)>,
     names: NameHasher,
 }
 
-impl Seam {
+impl RepositoryHandles {
     pub(super) fn new(ends: Vec<(Kept, ServiceHandle)>, names: NameHasher) -> Self {
-        Seam { ends, names }
+        RepositoryHandles { ends, names }
     }
 
     /// Asks the first repository from number `from` on that may answer and has room for a question; false if
@@ -53,7 +53,7 @@ impl Seam {
     }
 }
 
-impl SecondStore for Seam {
+impl SecondStore for RepositoryHandles {
     fn may_have(&self, interest: &Interest, hashes: &PrefixHashes) -> bool {
         self.ends.iter().any(|(_, end)| end.filter().may_answer(interest, hashes))
     }

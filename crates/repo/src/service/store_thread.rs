@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 use packet::{Data, UnixTime};
 
 use super::lookups::{Lookups, lock};
-use super::readers::{Desk, Outcome};
+use super::readers::{Outcome, ReadQueue};
 use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
-use crate::limits::Refusal;
+use crate::limits::Rejection;
 use crate::store::{Store, Ticket, Upkeep};
 
 /// Told what became of an insertion.
-pub(super) type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
+pub(super) type Done = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
 
 /// Something that is done with the store.
-pub(super) type Act = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
+pub(super) type StoreCall = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
 
 /// Something for the keeper to do.
 pub(super) enum Task {
     /// There are questions.
     Look,
     Insert(Data, Option<Done>),
-    Call(Act),
+    Call(StoreCall),
     Stop,
 }
 
@@ -37,11 +37,11 @@ const STATUS_EVERY: Duration = Duration::from_secs(1);
 /// How long upkeep rests after the file system has failed.
 const REST: Duration = Duration::from_secs(1);
 
-pub(super) struct Keeper {
+pub(super) struct StoreThread {
     store: Store,
     tasks: Receiver<Task>,
     lookups: Arc<Mutex<Lookups>>,
-    desk: Arc<Desk>,
+    desk: Arc<ReadQueue>,
     shared: Arc<Shared>,
     config: ServiceConfig,
     waiting: Vec<(Ticket, Done)>,
@@ -52,17 +52,17 @@ pub(super) struct Keeper {
     is_ending: bool,
 }
 
-impl Keeper {
+impl StoreThread {
     pub(super) fn new(
         store: Store,
         tasks: Receiver<Task>,
         lookups: Arc<Mutex<Lookups>>,
-        desk: Arc<Desk>,
+        desk: Arc<ReadQueue>,
         shared: Arc<Shared>,
         config: ServiceConfig,
     ) -> Self {
         let now = Instant::now();
-        let mut keeper = Keeper {
+        let mut keeper = StoreThread {
             store,
             tasks,
             lookups,

@@ -36,7 +36,7 @@ const NEIGHBOURS: &str = "; a forwarder takes commands from other hosts and over
 
 /// What a forwarder is asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Demand {
+pub enum ManagementRequest {
     /// To carry out a command.
     Command {
         /// Which.
@@ -48,28 +48,28 @@ pub enum Demand {
     Dataset(Name),
 }
 
-impl fmt::Display for Demand {
+impl fmt::Display for ManagementRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Demand::Command { command: Command::RibRegister, name: Some(name) } => {
+            ManagementRequest::Command { command: Command::RibRegister, name: Some(name) } => {
                 write!(f, "send Interests for {name} here")
             }
-            Demand::Command { command: Command::RibUnregister, name: Some(name) } => {
+            ManagementRequest::Command { command: Command::RibUnregister, name: Some(name) } => {
                 write!(f, "send no more Interests for {name} here")
             }
-            Demand::Command { command, name } => {
+            ManagementRequest::Command { command, name } => {
                 let (module, verb) = command.words();
                 write!(f, "carry out {module}/{verb}")?;
                 name.as_ref().map_or(Ok(()), |name| write!(f, " for {name}"))
             }
-            Demand::Dataset(name) => write!(f, "tell {name}"),
+            ManagementRequest::Dataset(name) => write!(f, "tell {name}"),
         }
     }
 }
 
 /// Why a forwarder does not do what it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum ManagementError {
     /// It says so.
     #[error("{} {}", .code.number(), printable(.text))]
     Response {
@@ -86,34 +86,34 @@ pub enum Refusal {
     Dataset(DatasetError),
 }
 
-impl Refusal {
+impl ManagementError {
     /// The status code of the answer, if it has one.
     pub fn code(&self) -> Option<StatusCode> {
         match self {
-            Refusal::Response { code, .. } => Some(*code),
-            Refusal::Malformed(_) | Refusal::Dataset(_) => None,
+            ManagementError::Response { code, .. } => Some(*code),
+            ManagementError::Malformed(_) | ManagementError::Dataset(_) => None,
         }
     }
 }
 
-impl From<ControlResponse> for Refusal {
+impl From<ControlResponse> for ManagementError {
     fn from(response: ControlResponse) -> Self {
-        Refusal::Response { code: response.code, text: response.text }
+        ManagementError::Response { code: response.code, text: response.text }
     }
 }
 
-impl From<DatasetError> for Refusal {
+impl From<DatasetError> for ManagementError {
     fn from(error: DatasetError) -> Self {
         match error {
             DatasetError::Refused(response) => response.into(),
-            other => Refusal::Dataset(other),
+            other => ManagementError::Dataset(other),
         }
     }
 }
 
 /// Why there is no answer to what a forwarder was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Silence {
+pub enum NoResponse {
     /// None came in time, however often it was asked.
     #[error("no answer in time")]
     Timeout,
@@ -146,7 +146,7 @@ pub(crate) enum Next {
     /// It is asked for again after this time.
     Again(Duration),
     /// It is given up.
-    GiveUp(Silence),
+    GiveUp(NoResponse),
 }
 
 impl Attempts {
@@ -157,8 +157,8 @@ impl Attempts {
     pub(crate) fn handle_answer(&mut self, answer: Answer) -> Next {
         let (silence, rest) = match answer {
             Answer::Data(data) => return Next::Data(data),
-            Answer::Nack(reason) => (Silence::Nack { reason, is_local: self.is_local }, COMMAND_REST),
-            Answer::Timeout => (Silence::Timeout, Duration::ZERO),
+            Answer::Nack(reason) => (NoResponse::Nack { reason, is_local: self.is_local }, COMMAND_REST),
+            Answer::Timeout => (NoResponse::Timeout, Duration::ZERO),
         };
         self.left = self.left.saturating_sub(1);
         if self.left == 0 { Next::GiveUp(silence) } else { Next::Again(rest) }
@@ -166,7 +166,7 @@ impl Attempts {
 }
 
 /// What a forwarder said to a command that must succeed.
-pub(crate) fn must_be_ok(demand: &Demand, response: ControlResponse) -> Result<(), ClientError> {
+pub(crate) fn must_be_ok(demand: &ManagementRequest, response: ControlResponse) -> Result<(), ClientError> {
     if response.is_ok() {
         return Ok(());
     }
@@ -185,7 +185,7 @@ mod tests {
         assert!(matches!(attempts.handle_answer(Answer::Timeout), Next::Again(Duration::ZERO)));
         let Next::GiveUp(why) = attempts.handle_answer(nack()) else { panic!("three times is enough") };
         assert_eq!(why.to_string(), "it came back (no-route)");
-        let elsewhere = Silence::Nack { reason: NackReason::NoRoute, is_local: false };
+        let elsewhere = NoResponse::Nack { reason: NackReason::NoRoute, is_local: false };
         assert!(elsewhere.to_string().contains("localhop"), "{elsewhere}");
     }
 }

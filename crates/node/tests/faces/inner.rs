@@ -221,7 +221,7 @@ fn a_node_that_ends_ends_its_faces() {
 
 #[test]
 fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
-    let node = TestNode::start_with(|config| config.node.max_faces = 1);
+    let node = TestNode::start_with(|config| config.node.max_faces = 2);
     let inside = node.inner("repository", InnerLimits::default());
     let listed = node.node.control().faces();
     let shown: Vec<_> = listed.iter().map(|face| (face.id.0, face.remote.to_string())).collect();
@@ -235,6 +235,7 @@ fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
     assert!(matches!(control.update_face(inside.id(), other), Err(UpdateFaceError::Conflict { .. })));
     // They take no place of others.
     node.create("udp4://127.0.0.1:9");
+    node.create("udp4://127.0.0.1:10");
 }
 
 #[test]

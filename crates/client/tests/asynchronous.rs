@@ -212,6 +212,40 @@ fn a_forwarder_that_comes_back_has_everything_as_before_and_questions_are_asked_
 }
 
 #[test]
+fn who_withdraws_is_asked_for_nothing_more_and_waits_no_longer_than_it_wants() {
+    let (client, peer) = connect(|mut peer: Peer| {
+        let mut commands = Vec::new();
+        while let Some(received) = peer.receive() {
+            let command = received.interest();
+            let name = command.name().to_string();
+            let verb = name.split('/').nth(4).unwrap_or_default().to_owned();
+            // To the last one there is no answer.
+            if !name.contains("silent") || verb == "register" {
+                answer_command(&mut peer, &command, 200);
+            }
+            commands.push(verb);
+        }
+        commands
+    });
+    run(async move {
+        let client = AsyncClient::over(client);
+        for prefix in ["/lab/a", "/lab/b"] {
+            client.register(&name(prefix)).await.unwrap();
+        }
+        let (begin, long) = (client.now(), Duration::from_secs(10));
+        client.withdraw(long).await;
+        assert!(client.now() < begin + long && client.pending() == 0);
+        // There is nothing left to withdraw.
+        client.withdraw(long).await;
+        client.register(&name("/lab/silent")).await.unwrap();
+        client.withdraw(Duration::from_millis(50)).await;
+        assert!(client.now() < begin + long);
+    });
+    let told = ["register", "register", "unregister", "unregister", "register", "unregister"];
+    assert_eq!(peer.join().unwrap(), told);
+}
+
+#[test]
 fn a_client_that_is_to_fail_tells_why_and_every_call_after_that_fails() {
     let (mut client, peer) = connect(|mut peer: Peer| drop(peer.receive()));
     client.when_gone(WhenGone::Fail);

@@ -5,7 +5,7 @@
 //! too many questions wait, or where no answer comes in time, the Interest goes upstream as if there were no
 //! such store. The engine does no I/O: questions and offers go out as values, answers come in as calls.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ pub trait SecondStore: Send + Sync + fmt::Debug {
 /// How far the engine waits for a second store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondStoreConfig {
-    /// Interests that may wait for an answer at once; others go upstream.
+    /// Interests that may wait for an answer at once; others go upstream. Those of one origin
+    /// ([`FaceConfig::origin`](crate::FaceConfig::origin)) are never more than there is room left for.
     pub max_waiting: usize,
     /// How long one waits before it goes upstream.
     pub patience: Duration,
@@ -65,7 +66,7 @@ pub struct SecondStoreCounters {
     pub absent: u64,
     /// Questions that were not answered in time.
     pub overdue: u64,
-    /// Interests that went upstream at once because too many waited.
+    /// Interests that went upstream at once because too many waited, of all or of their origin.
     pub crowded: u64,
     /// Data offered.
     pub offered: u64,
@@ -87,6 +88,8 @@ pub(crate) struct Asking {
     waiting: VecDeque<(Instant, Option<Waiting>)>,
     /// The number of the first of them.
     first: u64,
+    /// How many of those that are not answered come from each origin.
+    by_origin: BTreeMap<u64, usize>,
     effects: VecDeque<ForSecondStore>,
     offers: usize,
 }
@@ -96,6 +99,8 @@ pub(crate) struct Asking {
 pub(crate) struct Waiting {
     pub(crate) id: PendingId,
     pub(crate) hash: NameHash,
+    /// Who asks, if that is somebody who may not take all the room.
+    pub(crate) origin: Option<u64>,
 }
 
 impl Asking {
@@ -108,6 +113,7 @@ impl Asking {
             counters: SecondStoreCounters::default(),
             waiting: VecDeque::new(),
             first,
+            by_origin: BTreeMap::new(),
             effects: VecDeque::new(),
             offers: 0,
         }
@@ -115,15 +121,37 @@ impl Asking {
 
     /// Asks, if there is room for one more question.
     pub(crate) fn ask(&mut self, now: Instant, waiting: Waiting, interest: &Interest) -> bool {
-        if self.waiting.len() >= self.config.max_waiting {
+        if !self.has_room(waiting.origin) {
             self.counters.crowded += 1;
             return false;
+        }
+        if let Some(origin) = waiting.origin {
+            *self.by_origin.entry(origin).or_default() += 1;
         }
         let id = QuestionId(self.first + self.waiting.len() as u64);
         self.waiting.push_back((now + self.config.patience, Some(waiting)));
         self.effects.push_back(ForSecondStore::Ask(id, interest.clone()));
         self.counters.asked += 1;
         true
+    }
+
+    /// Whether one more question may wait. However many an origin has, as much room is left for others: who
+    /// asks for a thousand things at once does not keep the one from the store that somebody else asks for.
+    fn has_room(&self, origin: Option<u64>) -> bool {
+        let left = self.config.max_waiting.saturating_sub(self.waiting.len());
+        let own = origin.and_then(|origin| self.by_origin.get(&origin)).copied().unwrap_or(0);
+        left > own
+    }
+
+    /// A question of an origin does not wait any more.
+    fn leave(&mut self, waiting: Option<&Waiting>) {
+        let Some(origin) = waiting.and_then(|waiting| waiting.origin) else { return };
+        if let Some(own) = self.by_origin.get_mut(&origin) {
+            *own -= 1;
+            if *own == 0 {
+                self.by_origin.remove(&origin);
+            }
+        }
     }
 
     pub(crate) fn offer(&mut self, data: &Data) {
@@ -140,6 +168,7 @@ impl Asking {
     pub(crate) fn answered(&mut self, QuestionId(number): QuestionId) -> Option<Waiting> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let waiting = self.waiting.get_mut(place)?.1.take();
+        self.leave(waiting.as_ref());
         self.forget_answered();
         waiting
     }
@@ -150,6 +179,7 @@ impl Asking {
             return None;
         }
         let waiting = self.waiting.front_mut()?.1.take();
+        self.leave(waiting.as_ref());
         self.forget_answered();
         self.counters.overdue += 1;
         waiting

@@ -177,6 +177,33 @@ fn no_more_wait_than_may() {
 }
 
 #[test]
+fn who_asks_for_everything_that_the_store_has_leaves_room_for_others() {
+    let names: Vec<&'static str> = (0..100).map(|number| &*format!("/many/{number}").leak()).collect();
+    let mut world = World::new(&[&names[..], &["/one/1", "/one/2", "/one/3"]].concat(), 16);
+    for (face, origin) in CONSUMERS.into_iter().zip(7..) {
+        let config = FaceConfig { origin: Some(origin), ..FaceConfig::remote() };
+        world.engine.configure_face(START, face, config);
+    }
+    for round in 1..4u64 {
+        for uri in &names {
+            world.ask(CONSUMERS[0], uri, false);
+        }
+        let questions: Vec<_> = std::iter::from_fn(|| world.question()).collect();
+        assert_eq!(questions.len(), 8, "half of the room");
+        let uri = format!("/one/{round}");
+        world.ask(CONSUMERS[1], &uri, false);
+        let one = world.question().unwrap();
+        // Answered, found to be absent, and given up: each makes room again.
+        world.engine.receive_found(world.now, one, data(&uri), Instant::ZERO);
+        world.engine.receive_absent(world.now, questions[0]);
+        world.now += Duration::from_secs(5);
+        world.engine.advance(world.now);
+        assert_eq!(world.counters().overdue, 7 * round);
+        world.sent();
+    }
+}
+
+#[test]
 fn stale_data_answers_nobody_who_wants_it_fresh() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", true);

@@ -64,6 +64,7 @@ mod node;
 mod plane;
 mod repository;
 mod serve;
+mod share_of_time;
 mod socket_path;
 mod start;
 mod sys;

@@ -331,6 +331,34 @@ impl AsyncClient {
         self.demand(Command::RibUnregister, &wanted).await
     }
 
+    /// Asks the forwarder for no more Interests at all, for who is about to end: [`Client::withdraw`]. Waits
+    /// for the answers, but not longer than `patience`.
+    pub async fn withdraw(&self, patience: Duration) {
+        // What the forwarder says to it changes nothing, and who ends has no use for an error.
+        let _ = tokio::time::timeout(driver::span(patience), self.withdraw_all()).await;
+    }
+
+    async fn withdraw_all(&self) -> Result<(), ClientError> {
+        let prefixes = self.change(|client| {
+            let prefixes = client.registered();
+            prefixes.iter().for_each(|prefix| client.forget(Command::RibRegister, &about(prefix)));
+            Ok(prefixes)
+        })?;
+        let mut asked = Vec::with_capacity(prefixes.len());
+        for prefix in &prefixes {
+            self.room().await?;
+            let id = self.change(|client| client.give_noting(Command::RibUnregister, &about(prefix)))?;
+            asked.push(Claim { client: self, id });
+        }
+        self.until(|client| {
+            let session = &mut client.session;
+            let is_over =
+                |claim: &Claim<'_>| session.take_answer(claim.id).is_some() || !session.is_claimed(claim.id);
+            asked.iter().all(is_over).then_some(())
+        })
+        .await
+    }
+
     async fn demand(&self, command: Command, parameters: &ControlParameters) -> Result<(), ClientError> {
         let response = self.command(command, parameters).await?;
         must_be_ok(&ManagementRequest::Command { command, name: parameters.name.clone() }, response)

@@ -228,7 +228,7 @@ impl Client {
     }
 
     /// The prefixes that are registered, now and after an outage.
-    pub(super) fn registered(&self) -> Vec<Name> {
+    pub(crate) fn registered(&self) -> Vec<Name> {
         let standing = self.outages.standing.iter();
         let registrations = standing.filter(|standing| standing.command == Command::RibRegister);
         registrations.filter_map(|standing| standing.parameters.name.clone()).collect()

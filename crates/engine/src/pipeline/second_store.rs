@@ -33,7 +33,8 @@ impl Engine {
         if trigger != Trigger::New || !allowed || !asking.store.may_have(interest, arrival.hashes) {
             return false;
         }
-        let waiting = Waiting { id, hash: entry.hash() };
+        let origin = self.faces.get(arrival.face).and_then(|face| face.config.origin);
+        let waiting = Waiting { id, hash: entry.hash(), origin };
         entry.asks_store = asking.ask(arrival.now, waiting, interest);
         entry.asks_store
     }
@@ -100,7 +101,7 @@ impl Engine {
     }
 
     /// Does with a pending Interest what would have been done with it without the second store.
-    fn go_upstream(&mut self, now: Instant, Waiting { id, hash }: Waiting) {
+    fn go_upstream(&mut self, now: Instant, Waiting { id, hash, .. }: Waiting) {
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         if entry.hash() != hash || !entry.asks_store {
             return;

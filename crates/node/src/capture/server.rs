@@ -51,16 +51,13 @@ impl CaptureServer {
                     std::thread::sleep(crate::ACCEPT_REST);
                     continue;
                 };
-                if running.fetch_add(1, Ordering::Relaxed) >= MAX_CAPTURES {
-                    running.fetch_sub(1, Ordering::Relaxed);
-                    continue;
-                }
-                let (node, running, stopped) = (node.clone(), running.clone(), stopped.clone());
+                let Some(place) = Place::take(&running) else { continue };
+                let (node, stopped) = (node.clone(), stopped.clone());
                 let work = move || {
+                    let _place = place;
                     if let Err(error) = serve(&client, clock, &node, &stopped) {
                         tracing::debug!(%error, "a capture ended");
                     }
-                    running.fetch_sub(1, Ordering::Relaxed);
                 };
                 let _ = std::thread::Builder::new().name("capture".to_owned()).spawn(work);
             }
@@ -78,6 +75,23 @@ impl Drop for CaptureServer {
             let _ = thread.join();
         }
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The place of one capture, free again when it ends, or when there can be no thread for it.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn take(running: &Arc<AtomicUsize>) -> Option<Self> {
+        let before = running.fetch_add(1, Ordering::Relaxed);
+        let place = Place(running.clone());
+        (before < MAX_CAPTURES).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

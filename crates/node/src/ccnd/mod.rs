@@ -14,6 +14,7 @@ mod registrations;
 mod requests;
 mod service;
 mod status;
+mod strangers;
 mod strategies;
 
 use std::net::SocketAddr;
@@ -56,6 +57,12 @@ struct CcndCounters {
     unanswered: u64,
     /// Pings answered.
     pings: u64,
+    /// Pings of strangers that were not, because strangers had had their share of the time.
+    pings_refused: u64,
+    /// Requests for the status page answered.
+    pages: u64,
+    /// Those of strangers that were refused for the same reason.
+    pages_refused: u64,
 }
 
 const CCNX: &[u8] = b"ccnx";
@@ -98,12 +105,16 @@ impl Ccnd {
 
     /// What clients have asked for, each under a word of its own.
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
-        let CcndCounters { done, refused, unanswered, pings } = self.counters;
+        let CcndCounters { done, refused, unanswered, pings, pings_refused, pages, pages_refused } =
+            self.counters;
         vec![
             ("ccnx_requests_done", done),
             ("ccnx_requests_refused", refused),
             ("ccnx_unanswered", unanswered),
             ("ccnx_pings", pings),
+            ("ccnx_pings_refused", pings_refused),
+            ("ccnx_pages", pages),
+            ("ccnx_pages_refused", pages_refused),
         ]
     }
 
@@ -117,15 +128,33 @@ impl Ccnd {
         ]
     }
 
-    /// Answers an Interest that came by `from`; `None` for no answer.
+    /// Whether an Interest costs a signature, whoever asks.
+    pub(crate) fn is_ping(&self, interest: &Interest) -> bool {
+        interest.ccnx().is_some_and(|view| {
+            let is_below = |prefix: &[&[u8]]| {
+                let mut components = view.name().components();
+                prefix.iter().all(|expected| components.next() == Some(*expected))
+            };
+            view.answer_origin_kind().generated()
+                && (is_below(&[CCNX, PING]) || is_below(&[CCNX, self.id(), PING]))
+        })
+    }
+
+    /// A ping of a stranger gets no answer, because strangers have had their share of the time.
+    pub(crate) fn refuse_ping(&mut self) {
+        self.counters.pings_refused += 1;
+    }
+
+    /// Answers an Interest; `None` for no answer. `application` is the face of the application on this host
+    /// that asks; nobody else may have anything done.
     pub(crate) fn handle_interest(
         &mut self,
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        from: FaceId,
+        application: Option<FaceId>,
     ) -> Option<Data> {
-        let answer = interest.ccnx().and_then(|view| self.answer(now, node, &view, from));
+        let answer = interest.ccnx().and_then(|view| self.answer(now, node, &view, application));
         self.counters.unanswered += u64::from(answer.is_none());
         answer
     }
@@ -135,7 +164,7 @@ impl Ccnd {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &InterestView<'_>,
-        from: FaceId,
+        application: Option<FaceId>,
     ) -> Option<Data> {
         let components: Vec<&[u8]> = interest.name().components().collect();
         let wants_new = interest.answer_origin_kind().generated();
@@ -146,7 +175,7 @@ impl Ccnd {
             }
             [CCNX, id, verb, object] if *id == self.id() && wants_new => {
                 let verb = Verb::of(verb)?;
-                let answer = self.obey(now, node, verb, object, from)?;
+                let answer = self.obey(now, node, verb, object, application?)?;
                 self.signed_answer(now, interest, answer)
             }
             _ => self.key_objects.iter().find(|object| answers(interest, object)).cloned(),

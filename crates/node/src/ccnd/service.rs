@@ -3,19 +3,21 @@
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::thread::JoinHandle;
+use std::time::Instant as StdInstant;
 
-use engine::NextHop;
+use engine::{FaceId, NextHop};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Packet};
+use packet::{Data, Dialect, Interest, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use trust::ccnx::CcnxSigner;
 
+use super::strangers::{Asker, Strangers};
 use super::{Ccnd, load_or_make_key};
 use crate::clock::Clock;
 use crate::config::CcnxConfig;
 use crate::control::{CreateInnerFace, NodeControl};
 use crate::node::RemoteControl;
-use crate::plane::StatusRequest;
+use crate::plane::{Owner, StatusRequest};
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
 
@@ -35,6 +37,7 @@ struct Loop {
     face: InnerFace,
     requests: RingReceiver<StatusRequest>,
     ccnd: Ccnd,
+    strangers: Strangers,
 }
 
 impl CcndService {
@@ -74,7 +77,8 @@ impl CcndService {
         remote.call(move |plane| plane.pass_status_requests_to(sender));
         let id: String = ccnd.id().iter().map(|byte| format!("{byte:02X}")).collect();
         tracing::info!("CCNDID is {id}");
-        let service = Loop { clock, remote, face, requests, ccnd };
+        let strangers = Strangers::new(StdInstant::now());
+        let service = Loop { clock, remote, face, requests, ccnd, strangers };
         let thread = std::thread::Builder::new().name("ccnd".to_owned()).spawn(move || {
             crate::start::threads::go_behind_the_data_plane();
             service.run();
@@ -116,9 +120,15 @@ impl Loop {
 
     fn handle_packet(&mut self, InnerPacket { packet, header, .. }: InnerPacket) {
         let Packet::Interest(interest) = packet else { return };
-        let from = header.incoming_face.and_then(|face| u32::try_from(face).ok()).map(engine::FaceId);
+        let from = header.incoming_face.and_then(|face| u32::try_from(face).ok()).map(FaceId);
         let Some(from) = from else { return };
-        let answer = self.ccnd.handle_interest(self.clock.both(), &mut self.remote, &interest, from);
+        // Nobody waits behind a face that is gone.
+        let Some(asker) = self.strangers.asker(from, &self.remote) else { return };
+        let answer = match asker {
+            Asker::Application(face) => self.answer(&interest, Some(face)),
+            Asker::Stranger(who) if self.ccnd.is_ping(&interest) => self.answer_ping(&interest, who),
+            Asker::Stranger(_) => self.answer(&interest, None),
+        };
         self.remote.publish_ccnd_counters(self.ccnd.counters());
         if let Some(data) = answer {
             // That the face is gone is seen where there is nothing more to hear.
@@ -126,8 +136,32 @@ impl Loop {
         }
     }
 
+    fn answer(&mut self, interest: &Interest, application: Option<FaceId>) -> Option<Data> {
+        self.ccnd.handle_interest(self.clock.both(), &mut self.remote, interest, application)
+    }
+
+    fn answer_ping(&mut self, interest: &Interest, who: Owner) -> Option<Data> {
+        let began = StdInstant::now();
+        if !self.strangers.pings.has_any(began, who) {
+            self.ccnd.refuse_ping();
+            return None;
+        }
+        let answer = self.answer(interest, None);
+        self.strangers.pings.spend(who, began, StdInstant::now());
+        answer
+    }
+
     fn show_status(&mut self, request: &StatusRequest) {
-        let page = self.ccnd.status_page(self.clock.both(), &mut self.remote, &request.request);
+        let began = StdInstant::now();
+        let has_time = request.stranger.is_none_or(|who| self.strangers.pages.has_any(began, who));
+        let page = match has_time {
+            true => self.ccnd.status_page(self.clock.both(), &mut self.remote, &request.request),
+            false => self.ccnd.refuse_page(),
+        };
+        if let Some(who) = request.stranger.filter(|_| has_time) {
+            self.strangers.pages.spend(who, began, StdInstant::now());
+        }
+        self.remote.publish_ccnd_counters(self.ccnd.counters());
         let face = request.face;
         self.remote.post(Box::new(move |plane| plane.answer_status_request(face, &page)));
     }

@@ -14,6 +14,7 @@ use packet::{Dialect, Name};
 
 use super::Ccnd;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};
+use crate::plane::BUSY;
 
 /// What faces had counted when the page was last shown, and when that was.
 #[derive(Debug, Default)]
@@ -60,12 +61,19 @@ impl Ccnd {
             b"GET /?f=xml " => ("text/xml", self.page(now, node).xml()),
             _ => return NOT_ALLOWED.as_bytes().to_vec(),
         };
+        self.counters.pages += 1;
         let length = body.len();
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nConnection: close\r\n\
              Content-Length: {length}\r\n\r\n"
         );
         (head + &body).into_bytes()
+    }
+
+    /// The answer to a request of a stranger, when strangers have had their share of the time.
+    pub(super) fn refuse_page(&mut self) -> Vec<u8> {
+        self.counters.pages_refused += 1;
+        BUSY.as_bytes().to_vec()
     }
 
     fn page(&mut self, now: Now, node: &mut dyn NodeControl) -> Page {

@@ -13,6 +13,7 @@ use super::visitor::Page;
 use super::visitors::Visitors;
 use crate::node::RemoteControl;
 use crate::plane::Origin;
+use crate::share_of_time::{PART_FOR_STRANGERS, ShareOfTime};
 
 /// The server; it ends when dropped.
 pub(crate) struct MetricsServer {
@@ -24,9 +25,6 @@ pub(crate) struct MetricsServer {
 /// Connections taken before there is a look at those that are there: one that comes with a question is
 /// heard before others push it out.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// How much longer there is no other page than it took to make the last one. Who asks meanwhile waits, and
-/// shares the next: a tenth of the time at most goes into this, however many ask.
-const REST_AFTER_A_PAGE: u32 = 9;
 
 impl MetricsServer {
     pub(crate) fn start(listen: SocketAddr, node: RemoteControl) -> io::Result<Self> {
@@ -41,7 +39,7 @@ impl MetricsServer {
             node,
             visitors: Visitors::new(),
             pages: 0,
-            next_page: now,
+            share: ShareOfTime::new(PART_FOR_STRANGERS, now),
             listen_from: now,
         };
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || serving.run())?;
@@ -70,8 +68,8 @@ struct Serving {
     visitors: Visitors<TcpStream>,
     /// Pages made so far.
     pages: u64,
-    /// When the next may be made.
-    next_page: Instant,
+    /// When the next may be made. Who asks meanwhile waits, and shares it.
+    share: ShareOfTime,
     /// When connections are taken again, after one could not be.
     listen_from: Instant,
 }
@@ -82,7 +80,7 @@ impl Serving {
         loop {
             let now = Instant::now();
             self.visitors.handle_timeout(now);
-            if self.visitors.wait_for_page() && now >= self.next_page {
+            if self.visitors.wait_for_page() && now >= self.share.next() {
                 self.make_page(now);
             }
             let Some(is_ready) = self.wait() else { return };
@@ -95,7 +93,7 @@ impl Serving {
         self.pages += 1;
         let text = super::text(&self.node, &self.visitors.counters).into();
         let then = Instant::now();
-        self.next_page = then + (then - now) * REST_AFTER_A_PAGE;
+        self.share.spend(now, then);
         self.visitors.give(then, &Page { number: self.pages, text });
     }
 
@@ -103,7 +101,7 @@ impl Serving {
     fn wait(&self) -> Option<Vec<bool>> {
         let now = Instant::now();
         let listens = if now >= self.listen_from { PollFlags::IN } else { PollFlags::empty() };
-        let page = self.visitors.wait_for_page().then_some(self.next_page);
+        let page = self.visitors.wait_for_page().then_some(self.share.next());
         let again = listens.is_empty().then_some(self.listen_from);
         let deadline = [self.visitors.next_deadline(), page, again].into_iter().flatten().min();
         let timeout = deadline.map(|deadline| {

@@ -340,6 +340,7 @@ impl DataPlane {
                 }
             },
             // Closing the socket takes it out of the epoll set.
+            Transport::Stream(port) if port.ends_when_sent => self.control.status_requests.forget(id),
             Transport::Stream(_) => {}
             // The application's end may still hold the descriptor.
             Transport::Inner(port) => drop(epoll::delete(&self.sockets.epoll, port)),

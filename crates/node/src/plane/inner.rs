@@ -75,6 +75,23 @@ impl DataPlane {
         }
     }
 
+    /// Gives a packet to an application inside the process. Interests of neighbours fill half of what may
+    /// wait for it: the rest is for this host, whose commands and registrations go the same way.
+    #[inline(never)]
+    pub(super) fn send_inside(&mut self, transmit: Transmit) {
+        let is_interest = matches!(transmit.packet, Packet::Interest(_));
+        let from = transmit.incoming_face.filter(|_| is_interest).and_then(|from| self.faces.get(&from));
+        let is_strangers = from.is_some_and(|from| from.scope == FaceScope::NonLocal);
+        let Some(face) = self.faces.get_mut(&transmit.face) else { return };
+        let Transport::Inner(port) = &mut face.transport else { return };
+        if is_strangers && !port.is_half_empty() {
+            face.drops.add(DropReason::SendQueueFull, 1);
+        } else {
+            send(port, transmit, &mut face.traffic, &mut face.drops);
+        }
+        touch(&mut self.batch.touched, face);
+    }
+
     fn receive_inner(&mut self, id: FaceId, packet: InnerPacket) {
         let InnerPacket { packet, header, is_offer } = packet;
         if let Packet::Data(data) = &packet
@@ -99,13 +116,7 @@ impl DataPlane {
 }
 
 /// Gives a packet to an application inside the process, if there is room.
-#[inline(never)]
-pub(super) fn send(
-    port: &mut InnerPort,
-    transmit: Transmit,
-    traffic: &mut Traffic,
-    drops: &mut DropCounters,
-) {
+fn send(port: &mut InnerPort, transmit: Transmit, traffic: &mut Traffic, drops: &mut DropCounters) {
     let (packet, header) = transmit.into_parts();
     let packet = match packet {
         // It may be kept for long, and must not keep all that it arrived with.

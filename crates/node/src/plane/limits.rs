@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::FaceId;
+use engine::{FaceId, FaceScope};
 use packet::time::{Duration, Instant};
 
 use super::DataPlane;
@@ -112,6 +112,14 @@ impl DataPlane {
             self.tally.drops.count(DropReason::TooManyFaces);
         }
         has_place
+    }
+
+    /// The stranger behind a face; `None` for what is on this host. The outer one is `None` if there is no
+    /// such face.
+    pub(crate) fn stranger_behind(&self, id: FaceId) -> Option<Option<Owner>> {
+        let face = self.faces.get(&id)?;
+        let is_stranger = face.scope == FaceScope::NonLocal;
+        Some(is_stranger.then(|| face.origin_now().map_or(Owner::Face(id), Owner::Origin)))
     }
 
     /// How many faces there are to others than applications inside the process.

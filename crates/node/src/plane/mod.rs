@@ -56,8 +56,9 @@ use crate::transport::train::Outbox;
 pub(crate) use channels::Listener;
 pub(crate) use impaired::Impaired;
 pub(crate) use on_demand::Origin;
+pub(crate) use partials::Owner;
 pub(crate) use settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
-pub(crate) use status_requests::StatusRequest;
+pub(crate) use status_requests::{BUSY, StatusRequest};
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -138,8 +139,8 @@ struct ControlEnd {
     waker: Arc<OwnedFd>,
     tasks: Receiver<Task>,
     messages: RingSender<Message>,
-    /// Where requests for the status page go, if there is somebody who answers.
-    status_requests: Option<RingSender<StatusRequest>>,
+    /// Requests for the status page, and who waits for one.
+    status_requests: status_requests::StatusRequests,
     /// Face events that the control thread had no room for.
     late_events: std::collections::VecDeque<FaceEvent>,
 }
@@ -221,7 +222,7 @@ impl DataPlane {
                 waker: ends.waker,
                 tasks: ends.tasks,
                 messages: ends.messages,
-                status_requests: None,
+                status_requests: Default::default(),
                 late_events: Default::default(),
             },
             occupancy: limits::Occupancy::new(now),

@@ -54,8 +54,9 @@ impl DataPlane {
         let multicast = configured.ethernet_multicast;
         let is_there = |channel: &EthernetChannel| channel.place.name == interface.name;
         if configured.are_for_ethernet(interface) && !self.sockets.ethernet.iter().any(is_there) {
-            new.sockets = one_more(new.sockets)?;
+            must_have_place(new.sockets)?;
             self.add_ethernet(EthernetChannel::open(interface, CONFIGURED, multicast)?, multicast)?;
+            new.sockets += 1;
             tracing::info!("listening on dev://{}, which has appeared", interface.name);
         }
         let groups: Vec<SocketAddr> = configured.groups_on(interface).collect();
@@ -66,10 +67,11 @@ impl DataPlane {
                     && channel.place.as_ref().is_some_and(|place| place.name == interface.name)
             };
             if self.sockets.channels.position(joined).is_none() {
-                new.sockets = one_more(new.sockets)?;
+                must_have_place(new.sockets)?;
                 let receive_bytes = new.configured.group_receive_bytes();
                 let channel = DatagramChannel::bind_group(group, CONFIGURED, interface, receive_bytes)?;
                 self.add_group(channel, link_type)?;
+                new.sockets += 1;
                 tracing::info!("multicast to {group} on {}, which has appeared", interface.name);
             }
         }
@@ -77,9 +79,50 @@ impl DataPlane {
     }
 }
 
-fn one_more(sockets: usize) -> io::Result<usize> {
+fn must_have_place(sockets: usize) -> io::Result<()> {
     if sockets >= MAX_SOCKETS {
         return Err(io::Error::other("too many interfaces have appeared since the node was started"));
     }
-    Ok(sockets + 1)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::super::bench::bench;
+    use super::*;
+    use crate::config::Config;
+
+    /// An interface by another name, which is the loopback interface for the system, or none.
+    fn interface(number: u32, index: u32) -> Interface {
+        Interface {
+            name: format!("new{number}"),
+            index,
+            is_up: true,
+            is_loopback: false,
+            can_multicast: true,
+            mac: None,
+            v4: vec![Ipv4Addr::LOCALHOST],
+            v6: Vec::new(),
+            mtu_bytes: 1500,
+        }
+    }
+
+    #[test]
+    fn of_interfaces_that_appear_256_get_sockets_and_those_that_cannot_be_used_take_no_place() {
+        let mut config = Config::default();
+        config.multicast.interfaces = vec!["new*".to_owned()];
+        config.multicast.group_v4.set_port(0);
+        let mut bench = bench();
+        bench.plane.new_interfaces.configured = ConfiguredInterfaces::read(&config, 4096).unwrap();
+        let before = bench.plane.faces.len();
+        let broken: Vec<Interface> = (0..300).map(|number| interface(number, 999_999)).collect();
+        bench.plane.open_on_new_interfaces(&broken);
+        assert_eq!(bench.plane.new_interfaces.refused.len(), 300);
+        let whole: Vec<Interface> = (300..600).map(|number| interface(number, 1)).collect();
+        bench.plane.open_on_new_interfaces(&whole);
+        assert_eq!(bench.plane.faces.len() - before, MAX_SOCKETS);
+        assert_eq!(bench.plane.new_interfaces.refused.len(), 300 - MAX_SOCKETS);
+    }
 }

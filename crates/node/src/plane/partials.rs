@@ -9,7 +9,7 @@ use super::Origin;
 
 /// Who answers for what a face holds: the address of a stranger, and otherwise the face alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     Origin(Origin),
     Face(FaceId),
 }

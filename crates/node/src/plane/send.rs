@@ -7,7 +7,7 @@ use packet::time::Instant;
 use rustix::event::epoll;
 
 use super::limits::note_queue;
-use super::{DataPlane, Token, inner};
+use super::{DataPlane, Token};
 use crate::codec::Codec;
 use crate::control::FaceState;
 use crate::drop_reason::DropReason;
@@ -89,10 +89,7 @@ impl DataPlane {
                     return;
                 }
             },
-            Transport::Inner(port) => {
-                inner::send(port, transmit, &mut face.traffic, &mut face.drops);
-                false
-            }
+            Transport::Inner(_) => return self.send_inside(transmit),
         };
         touch(&mut self.batch.touched, face);
         if full {

@@ -28,7 +28,7 @@ struct ConfiguredGroups {
 
 impl ConfiguredInterfaces {
     /// Understands the lists of a configuration. Receive buffers of groups hold so many bytes.
-    pub(super) fn read(config: &Config, receive_bytes: usize) -> Result<Self, ConfigError> {
+    pub(crate) fn read(config: &Config, receive_bytes: usize) -> Result<Self, ConfigError> {
         let (ethernet, multicast) = (&config.ethernet, &config.multicast);
         let link_type = if multicast.ad_hoc { LinkType::AdHoc } else { LinkType::MultiAccess };
         let addresses = [multicast.group_v4, multicast.group_v6];

@@ -7,13 +7,15 @@ use crate::config::{Config, ConfigError};
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
 const LEAST_PREFIXES: u64 = 16;
+/// Who asks and who answers.
+const LEAST_FACES: u64 = 2;
 /// Bytes that a datagram can carry over IPv4.
 const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
-    let Config { node, tables, management, udp, .. } = config;
+    let Config { node, tables, management, udp, ccnx, .. } = config;
     let at_least = |key: &str, value: u64, least: u64, why: &str| match value < least {
         true => Err(ConfigError::new(format!(
             "{key} is {value}: {why}. Give it at least {least}, or leave it out for the default"
@@ -44,8 +46,11 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         let burst = tables.interest_burst_per_face.into();
         at_least("tables.interest_burst_per_face", burst, 1, packets)?;
     }
-    at_least("node.max_faces", node.max_faces as u64, 1, "nobody could connect")?;
-    at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, 1, "no application could connect")?;
+    let both_ends = "an Interest comes by one face and leaves by another";
+    at_least("node.max_faces", node.max_faces as u64, LEAST_FACES, both_ends)?;
+    let configured = "those of the configuration would not all have a place";
+    at_least("node.max_faces", node.max_faces as u64, config.faces.len() as u64, configured)?;
+    at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, LEAST_FACES, both_ends)?;
     let per_address = node.max_on_demand_faces_per_address as u64;
     at_least("node.max_on_demand_faces_per_address", per_address, 1, "no neighbour could connect")?;
     if let Some(cpu) = node.pin_to_cpu.filter(|cpu| *cpu >= CpuSet::MAX_CPU) {
@@ -69,6 +74,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     )?;
     let crowded = "who fills the places would close every neighbour's face, busy or not";
     at_least("node.crowded_idle_timeout_secs", node.crowded_idle_timeout_secs, 1, crowded)?;
+    let clients = "no client of CCNx could be asked for anything";
+    at_least("ccnx.max_registrations", ccnx.max_registrations as u64, 1, clients)?;
     let routes = "management could not be reached";
     at_least("management.max_routes", management.max_routes as u64, 2, routes)?;
     at_least("management.max_route_bytes", management.max_route_bytes as u64, 1024, routes)
@@ -87,15 +94,21 @@ mod tests {
             ("node", &["crowded_idle_timeout_secs", "max_on_demand_faces_per_address"]),
             ("management", &["max_routes", "max_route_bytes"]),
             ("udp", &["mtu_bytes"]),
+            ("ccnx", &["max_registrations"]),
         ];
+        let refused = |section: &str, key: &str, value: u32| {
+            let config = Config::read(&format!("[{section}]\n{key} = {value}\n")).unwrap();
+            let problem = check(&config).unwrap_err().to_string();
+            assert!(problem.starts_with(&format!("{section}.{key} is {value}: ")), "{problem}");
+            assert!(problem.contains("at least"), "{problem}");
+        };
         for (section, keys) in names {
-            for key in keys {
-                let config = Config::read(&format!("[{section}]\n{key} = 0\n")).unwrap();
-                let problem = check(&config).unwrap_err().to_string();
-                assert!(problem.starts_with(&format!("{section}.{key} is 0: ")), "{problem}");
-                assert!(problem.contains("at least"), "{problem}");
-            }
+            keys.iter().for_each(|key| refused(section, key, 0));
         }
+        ["max_faces", "max_on_demand_faces"].iter().for_each(|key| refused("node", key, 1));
+        let faces = "[[face]]\nremote = 'udp4://192.0.2.1:6363'\n".repeat(3);
+        let problem = check(&Config::read(&format!("[node]\nmax_faces = 2\n{faces}")).unwrap()).unwrap_err();
+        assert!(problem.to_string().contains("those of the configuration"), "{problem}");
         let text = "[tables]\nmax_interests_per_second_per_face = 5\ninterest_burst_per_face = 0\n";
         assert!(check(&Config::read(text).unwrap()).is_err());
         assert_eq!(check(&Config::default()), Ok(()));

@@ -267,6 +267,11 @@ impl InnerPort {
         is_sent.then_some(bytes)
     }
 
+    /// Whether no more than half of what may wait for the application does.
+    pub(crate) fn is_half_empty(&self) -> bool {
+        self.sender.is_half_empty()
+    }
+
     /// Takes the next packet from the application; `None` if there is none.
     pub(crate) fn recv(&mut self) -> Result<Option<InnerPacket>, InnerFaceGone> {
         match self.receiver.pop() {

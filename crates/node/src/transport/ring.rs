@@ -176,6 +176,11 @@ impl<T> RingSender<T> {
         self.shared.has_room_for(bytes)
     }
 
+    /// Whether no more than half of the room is taken.
+    pub(crate) fn is_half_empty(&self) -> bool {
+        self.shared.is_half_empty()
+    }
+
     /// What waits, in bytes.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.shared.bytes.load(SeqCst)

@@ -67,3 +67,23 @@ fn requests_for_the_status_page_that_are_never_read_or_never_end_stop_nobody() {
     }
     answers(&host);
 }
+
+#[test]
+fn a_neighbour_gets_signatures_for_a_part_of_the_time_and_an_application_all_that_it_asks_for() {
+    let host = Host::with(|config| config.metrics.listen = Some("127.0.0.1:0".parse().unwrap()));
+    let mut neighbour = Peer::new(host.udp());
+    let mut application = host.unix();
+    let mut asked = 0;
+    while host.counted("ccnx_pings_refused") < 1000 {
+        for _ in 0..50 {
+            neighbour.send(&interest(&format!("ccnx:/ccnx/ping/{asked}"), None));
+            asked += 1;
+        }
+        application.ask(&interest(&format!("ccnx:/ccnx/ping/mine/{asked}"), None));
+        assert!(asked < 1_000_000, "a neighbour gets a signature for each of its packets");
+    }
+    assert!(
+        host.counted("ccnx_pings") > asked / 50,
+        "neighbours are answered, too, as long as there is time"
+    );
+}

@@ -108,8 +108,21 @@ impl Host {
     }
 
     pub(crate) fn tcp(&self) -> TcpStream {
-        let is_tcp = |uri: &FaceUri| if let FaceUri::Tcp(address) = uri { Some(*address) } else { None };
-        TcpStream::connect(self.address(is_tcp)).unwrap()
+        TcpStream::connect(("127.0.0.1", self.tcp_port())).unwrap()
+    }
+
+    pub(crate) fn tcp_port(&self) -> u16 {
+        self.address(|uri| if let FaceUri::Tcp(address) = uri { Some(*address) } else { None }).port()
+    }
+
+    /// What management has counted under a word, where metrics are served.
+    pub(crate) fn counted(&self, word: &str) -> u64 {
+        let mut connection = TcpStream::connect(self.node.metrics_address().unwrap()).unwrap();
+        connection.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut page = String::new();
+        connection.read_to_string(&mut page).unwrap();
+        let line = format!("cairn_management_total{{what=\"{word}\"}} ");
+        page.lines().find_map(|other| other.strip_prefix(&line)).map_or(0, |count| count.parse().unwrap())
     }
 
     pub(crate) fn udp_address(&self) -> SocketAddr {

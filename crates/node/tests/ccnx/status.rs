@@ -1,14 +1,19 @@
 //! The status page, by the ports that CCNx itself uses.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use packet::ccnx::management::ForwardingEntry;
 use packet::ccnx::uri;
+use testkit::own_network;
 
 use crate::peer::Host;
 
 fn page(host: &Host, request: &[u8]) -> String {
-    let mut connection = host.tcp();
+    page_by(host.tcp(), request)
+}
+
+fn page_by(mut connection: TcpStream, request: &[u8]) -> String {
     connection.write_all(request).unwrap();
     let mut answer = String::new();
     connection.read_to_string(&mut answer).unwrap();
@@ -53,4 +58,33 @@ fn what_is_not_there_is_not_allowed_and_a_hidden_page_is_shown_to_nobody_by_tcp(
     }
     let host = Host::with(|config| config.ccnx.status_page = false);
     assert_eq!(page(&host, b"GET / HTTP/1.1\r\n\r\n"), "");
+}
+
+#[test]
+fn neighbours_get_pages_for_a_part_of_the_time_and_who_is_on_this_host_whenever_he_asks() {
+    own_network::run(|| {
+        own_network::ip("addr add 192.0.2.1/32 dev lo").unwrap();
+        let host = Host::with(|config| {
+            config.ccnx.tcp = vec!["0.0.0.0:0".parse().unwrap()];
+            config.metrics.listen = Some("127.0.0.1:0".parse().unwrap());
+        });
+        let request = b"GET / HTTP/1.1\r\n\r\n";
+        let mut shown = 0;
+        let refused = loop {
+            let neighbour = TcpStream::connect(("192.0.2.1", host.tcp_port())).unwrap();
+            let answer = page_by(neighbour, request);
+            if !answer.starts_with("HTTP/1.1 200 OK\r\n") {
+                break answer;
+            }
+            shown += 1;
+            assert!(shown < 100_000, "however often somebody asks, there is another page");
+        };
+        assert!(refused.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: "), "{refused}");
+        assert!(shown > 0);
+        for _ in 0..20 {
+            assert!(page(&host, request).starts_with("HTTP/1.1 200 OK\r\n"));
+        }
+        assert_eq!(host.counted("ccnx_pages_refused"), 1);
+        assert_eq!(host.counted("ccnx_pages"), shown + 20);
+    });
 }

@@ -11,6 +11,7 @@ mod connections;
 mod faces;
 mod floods;
 mod frames;
+mod least;
 mod link_layer;
 mod memory;
 mod mutate;

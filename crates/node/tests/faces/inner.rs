@@ -220,8 +220,30 @@ fn a_node_that_ends_ends_its_faces() {
 }
 
 #[test]
+fn neighbours_leave_half_of_the_room_to_who_asks_from_this_host() {
+    let node = TestNode::start();
+    let mut service = node.inner("service", InnerLimits { packets: 16, bytes: 1 << 20 });
+    node.route("/service", service.id());
+    let neighbour = udp_peer();
+    for number in 0..100 {
+        neighbour.send_to(&interest(&format!("/service/{number}")), node.address("udp4")).unwrap();
+    }
+    let dropped = |node: &TestNode| {
+        let drops = node.status_of(&service).unwrap().traffic.transport_drops;
+        drops.iter().find(|(word, _)| *word == "send-queue-full").map_or(0, |(_, count)| *count)
+    };
+    // One more than half may begin to wait.
+    node.until("what finds no room is dropped", |node| dropped(node) >= 91);
+    let mut application = node.inner("", InnerLimits::default());
+    application.send(ask("/service/mine", 1)).unwrap();
+    node.until("it waits, too", |node| node.status_of(&service).unwrap().traffic.out_frames == 10);
+    let asked: Vec<_> = (0..10).map(|_| next_interest(&mut service).0.name().to_string()).collect();
+    assert_eq!(asked.last().map(String::as_str), Some("/service/mine"));
+}
+
+#[test]
 fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
-    let node = TestNode::start_with(|config| config.node.max_faces = 1);
+    let node = TestNode::start_with(|config| config.node.max_faces = 2);
     let inside = node.inner("repository", InnerLimits::default());
     let listed = node.node.control().faces();
     let shown: Vec<_> = listed.iter().map(|face| (face.id.0, face.remote.to_string())).collect();
@@ -235,6 +257,7 @@ fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
     assert!(matches!(control.update_face(inside.id(), other), Err(UpdateFaceError::Conflict { .. })));
     // They take no place of others.
     node.create("udp4://127.0.0.1:9");
+    node.create("udp4://127.0.0.1:10");
 }
 
 #[test]

@@ -68,6 +68,25 @@ fn a_capture_has_every_frame_of_the_names_asked_for_in_both_directions_and_no_ot
 }
 
 #[test]
+fn there_are_eight_captures_at_once_and_the_place_of_one_that_ends_is_free() {
+    let node = TestNode::start();
+    // The first byte of a capture, or none where there is no place for it.
+    let begin = || {
+        let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();
+        capture.set_read_timeout(Some(PATIENCE)).unwrap();
+        // One that is closed at once may be gone already.
+        let _ = writeln!(capture, "capture");
+        let has_begun = matches!(capture.read(&mut [0]), Ok(1));
+        (capture, has_begun)
+    };
+    let mut captures: Vec<_> = (0..8).map(|_| begin()).collect();
+    assert!(captures.iter().all(|(_, has_begun)| *has_begun));
+    assert!(!begin().1, "there is a ninth");
+    captures.pop();
+    node.until("there is a place again", |_| begin().1);
+}
+
+#[test]
 fn a_line_that_asks_for_no_capture_is_answered_with_a_reason() {
     let node = TestNode::start();
     let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();

@@ -37,8 +37,9 @@ pub(super) enum Way {
 const WARM_UP_EXCHANGES: u64 = 300_000;
 /// … but no longer than this.
 const WARM_UP: Duration = Duration::from_secs(15);
-/// Interests on their way meanwhile, at least.
-const WARM_UP_WINDOW: u64 = 128;
+/// Interests on their way meanwhile, at least. Trains of so few are copied into the store packet by packet,
+/// as single packets are, so that it is full of the same pieces of memory as in rounds of a small window.
+const WARM_UP_WINDOW: u64 = 16;
 /// Exchanges before each round, so that processors have woken up and caches hold what is in use.
 const RUN_UP: Duration = Duration::from_millis(50);
 

@@ -332,3 +332,24 @@ fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
     assert_eq!(longest("/a/b/c", 257).as_deref(), Some("/a/b/c"));
     assert_eq!(longest("/a/b", 257), None);
 }
+
+#[test]
+fn of_routes_that_end_together_1024_go_in_one_step_and_the_deadline_asks_for_the_rest() {
+    let mut rib = Rib::new(10_000);
+    let end = Instant::from_nanos(7);
+    for number in 0..2500 {
+        let route = Route {
+            face: FaceId(256),
+            origin: RouteOrigin::App,
+            cost: 0,
+            flags: RouteFlags::NONE,
+            expires: end,
+            announcement: None,
+            holder: Holder::Host,
+        };
+        rib.register(&format!("/ends/{number}").parse().unwrap(), route).unwrap();
+    }
+    let steps = std::iter::from_fn(|| (rib.next_deadline() <= end).then(|| rib.expire(end)));
+    assert_eq!(steps.take(10).collect::<Vec<_>>(), [1024, 1024, 452]);
+    assert_eq!(rib.route_count(), 0);
+}

@@ -48,7 +48,7 @@
 //! - [`reclaim`]: other layouts of payload, for comparison.
 //! - [`protocol`]: the messages by which others insert and delete.
 //! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
-//! - [`workload`]: requests as in the paper, for trying policies without a disk.
+//! - [`workload`]: requests as in the paper; [`replay`]: what policies make of requests, without a disk.
 
 pub mod catalogue;
 pub mod disk;
@@ -61,6 +61,7 @@ pub mod limits;
 pub mod protocol;
 pub mod reclaim;
 pub mod record;
+pub mod replay;
 pub mod service;
 pub mod space;
 pub mod store;

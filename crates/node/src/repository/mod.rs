@@ -96,9 +96,7 @@ pub(crate) fn open(
                 recovery.missing
             );
         }
-        if let Some(policy) = eviction::by_name(&section.eviction) {
-            store.set_eviction(policy);
-        }
+        store.set_eviction(eviction::start(&section.policy()?));
         let back = Arc::clone(answers);
         let answered = move |question, found: Option<Found>| back.put(Reply { question, number, found });
         let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;

@@ -14,6 +14,10 @@ pub struct Outcome {
     pub requests: [u64; CLASSES],
     /// Those of them that were hits.
     pub hits: [u64; CLASSES],
+    /// Bytes of the files that those requests were for.
+    pub requested_bytes: u64,
+    /// Bytes of those that were hits.
+    pub hit_bytes: u64,
     /// Deletion operations, the one that began the evaluation not counted.
     pub deletions: u64,
     /// Files that they deleted.
@@ -33,6 +37,11 @@ impl Outcome {
     pub fn hit_rate(&self) -> f64 {
         let requests: u64 = self.requests.iter().sum();
         self.hits.iter().sum::<u64>() as f64 / (requests as f64).max(1.0)
+    }
+
+    /// Bytes of hits, of those of all requests, 0 to 1.
+    pub fn byte_hit_rate(&self) -> f64 {
+        self.hit_bytes as f64 / (self.requested_bytes as f64).max(1.0)
     }
 
     /// Hits of the requests of one class, 0 to 1; `None` if nobody asked for it.
@@ -110,5 +119,7 @@ impl<P: Eviction> Run<P> {
             *requests += 1;
             *hits += u64::from(is_hit || is_new);
         }
+        self.outcome.requested_bytes += u64::from(bytes);
+        self.outcome.hit_bytes += if is_hit || is_new { u64::from(bytes) } else { 0 };
     }
 }

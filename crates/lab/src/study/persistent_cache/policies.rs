@@ -31,13 +31,18 @@ pub(super) fn add(
         let rates = parallel::for_each(&columns, runner, |column| {
             let rates = (0..section.repeats.max(1))
                 .map(|repeat| column.rates(&setting, &specs, stream(experiment, number, repeat)));
-            Ok::<_, ExperimentError>(means(&rates.collect::<Result<Vec<_>, _>>()?))
+            Ok::<_, ExperimentError>(Rates::mean(&rates.collect::<Result<Vec<_>, _>>()?))
         });
         let rates = rates.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let heads = columns.iter().map(|column| format!("{} GB {}", column.gb, ratio_text(column.ratio)));
+        let heads = columns.iter().map(|column| format!("{}, {}", column.gb, ratio_text(column.ratio)));
+        let heads: Vec<String> = heads.collect();
+        let x = "gigabytes and the part that a deletion frees";
         let title = format!("Hit rates of policies, {}, %", workload.name);
         let name = format!("policies-{}", workload.name);
-        add_table(report, &name, &title, "threshold and part deleted", section, heads.collect(), &rates);
+        let (hits, bytes): (Vec<_>, Vec<_>) = rates.into_iter().map(|rates| rates.split()).unzip();
+        add_table(report, &name, &title, x, section, &heads, &hits);
+        let title = format!("Bytes served by policies of those asked for, {}, %", workload.name);
+        add_table(report, &format!("{name}-bytes"), &title, x, section, &heads, &bytes);
     }
     add_zipf(experiment, section, &specs, runner, report)
 }
@@ -48,25 +53,44 @@ struct Column {
 }
 
 impl Column {
-    /// Hits in per cent of each policy, of the schedule and of the bound.
+    /// Of each policy, and hits of the schedule and of the bound.
     fn rates(
         &self,
         setting: &Setting,
         specs: &[PolicySpec],
         random: Random,
-    ) -> Result<Vec<f64>, ExperimentError> {
+    ) -> Result<Rates, ExperimentError> {
         let rule = setting.rule(self.gb, self.ratio);
-        let mut rates = Vec::new();
+        let mut rates = Rates::default();
         for spec in specs {
             let setting = Setting { policy: Some(spec.clone()), ..setting.clone() };
-            rates.push(one(&setting, rule, random.clone())?.hit_rate() * 100.0);
+            let outcome = one(&setting, rule, random.clone())?;
+            rates.hits.push(outcome.hit_rate() * 100.0);
+            rates.bytes.push(outcome.byte_hit_rate() * 100.0);
         }
         let seen = trace(setting.workload, rule.threshold_bytes, setting.length, random)
             .map_err(|error| ExperimentError::Format(error.to_string()))?;
         let part = |hits: u64| hits as f64 * 100.0 / (seen.counted.max(1)) as f64;
-        rates.push(part(optimum::schedule(&seen.requests, rule.threshold_bytes, seen.begins)));
-        rates.push(part(optimum::bound(&seen.requests, rule.threshold_bytes, seen.begins)));
+        rates.hits.push(part(optimum::schedule(&seen.requests, rule.threshold_bytes, seen.begins)));
+        rates.hits.push(part(optimum::bound(&seen.requests, rule.threshold_bytes, seen.begins)));
         Ok(rates)
+    }
+}
+
+/// Of each policy, in per cent.
+#[derive(Default)]
+struct Rates {
+    hits: Vec<f64>,
+    bytes: Vec<f64>,
+}
+
+impl Rates {
+    fn mean(repeats: &[Rates]) -> Rates {
+        Rates { hits: means(repeats, |rates| &rates.hits), bytes: means(repeats, |rates| &rates.bytes) }
+    }
+
+    fn split(self) -> (Vec<f64>, Vec<f64>) {
+        (self.hits, self.bytes)
     }
 }
 
@@ -115,14 +139,19 @@ fn add_zipf(
     let heads = columns.iter().map(|(alpha, room)| format!("{alpha}: {:.0} %", room * 100.0));
     let title = format!("Hit rates of policies, Zipf's law over {} objects, %", section.objects);
     let x = "exponent, and room for which part of the objects";
-    add_table(report, "policies-zipf", &title, x, section, heads.collect(), &rates);
+    add_table(report, "policies-zipf", &title, x, section, &heads.collect::<Vec<_>>(), &rates);
     Ok(())
 }
 
 /// Means of each policy over repeats.
-fn means(repeats: &[Vec<f64>]) -> Vec<f64> {
-    let policies = repeats.first().map_or(0, Vec::len);
-    let values = |policy: usize| repeats.iter().filter_map(move |rates| rates.get(policy));
+fn means(repeats: &[Rates], of: impl Fn(&Rates) -> &Vec<f64>) -> Vec<f64> {
+    let policies = repeats.first().map_or(0, |rates| of(rates).len());
+    let values = |policy: usize| {
+        repeats.iter().filter_map({
+            let of = &of;
+            move |rates| of(rates).get(policy)
+        })
+    };
     (0..policies).map(|policy| values(policy).sum::<f64>() / repeats.len() as f64).collect()
 }
 
@@ -133,7 +162,7 @@ fn add_table(
     title: &str,
     x: &str,
     section: &PoliciesSection,
-    heads: Vec<String>,
+    heads: &[String],
     rates: &[Vec<f64>],
 ) {
     let mut table = Table::new(name, title, &["policy"]);
@@ -143,6 +172,9 @@ fn add_table(
     let mut rows = Vec::new();
     for (number, word) in section.names.iter().map(String::as_str).chain(OPTIMUM).enumerate() {
         let values: Vec<f64> = rates.iter().filter_map(|rates| rates.get(number)).copied().collect();
+        if values.is_empty() {
+            continue;
+        }
         let cells = values.iter().map(|value| Cell::Number(*value, 1));
         table.rows.push([Cell::from(word)].into_iter().chain(cells).collect());
         let shade = |value: f64| (value - lowest) / (highest - lowest).max(1e-9);
@@ -154,7 +186,7 @@ fn add_table(
         title: title.to_owned(),
         x: format!("{x}; the darker, the more hits"),
         y: "policy".to_owned(),
-        columns: heads,
+        columns: heads.to_vec(),
         rows,
     };
     report.figures.push(Figure::grid(&format!("figure-{name}"), &chart));

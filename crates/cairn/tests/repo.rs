@@ -154,6 +154,39 @@ fn a_put_that_fails_half_way_leaves_nothing() {
 }
 
 #[test]
+fn a_version_that_is_stored_is_not_put_again_and_stays_as_it_was() {
+    let world = World::new();
+    world.write("file", &bytes(50_000));
+    world.write("other", &bytes(30_000));
+    world.good(&["repo", "put", "store", "/lab/a/v=1", "-f", "file"]);
+    let again = world.run(&["repo", "put", "store", "/lab/a/v=1", "-f", "other"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("/lab/a/v=1 is stored already"));
+    world.good(&["repo", "put", "store", "/lab/a/v=2", "-f", "other"]);
+    world.good(&["repo", "get", "store", "/lab/a/v=1", "-o", "again"]);
+    assert!(world.read("again") == world.read("file"));
+}
+
+#[test]
+fn a_trace_is_replayed_with_the_policies_that_were_named() {
+    let world = World::new();
+    world.write("trace", b"1,film,700\n2,song,300\n3,film,700\n");
+    let replay = ["repo", "replay", "trace", "--max-bytes", "5000"];
+    let found = world.json(&[&replay[..], &["--policy", "delete-queue/inclusion~0.5"]].concat());
+    assert_eq!(
+        (&found["requests"], &found["objects"], &found["bytes"]),
+        (&3.into(), &2.into(), &1700.into())
+    );
+    assert_eq!(found["policies"][0]["hits"], 1);
+    assert_eq!((&found["schedule_hits"], &found["bound_hits"]), (&1.into(), &1.into()));
+    let all = world.good(&replay);
+    assert!(all.contains("s3-fifo") && all.contains("3 requests for 2 objects"), "{all}");
+    world.write("trace", b"1,film,700\n2,song,many\n");
+    let broken = world.run(&replay);
+    assert!(String::from_utf8_lossy(&broken.stderr).contains("trace: request 2: its size"));
+}
+
+#[test]
 fn what_is_exported_can_be_imported_and_what_is_spoilt_is_found_and_dropped() {
     let world = World::new();
     world.write("file", &bytes(50_000));

@@ -97,7 +97,7 @@ impl<K: Kind> Spec<K> {
     }
 
     /// The kind, and a copy of the parameters for it to take.
-    pub(crate) fn parts(&self) -> (K, Parameters) {
+    pub fn parts(&self) -> (K, Parameters) {
         (self.kind, self.parameters.clone())
     }
 }

@@ -48,7 +48,8 @@
 //! - [`reclaim`]: other layouts of payload, for comparison.
 //! - [`protocol`]: the messages by which others insert and delete.
 //! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
-//! - [`workload`]: requests as in the paper, for trying policies without a disk.
+//! - [`workload`]: requests as in the paper; [`trace`]: those that others recorded; [`replay`]: what policies
+//!   make of requests, without a disk.
 
 pub mod catalogue;
 pub mod disk;
@@ -61,10 +62,12 @@ pub mod limits;
 pub mod protocol;
 pub mod reclaim;
 pub mod record;
+pub mod replay;
 pub mod service;
 pub mod space;
 pub mod store;
 pub mod stream;
+pub mod trace;
 mod volume;
 pub mod workload;
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use cairn_repo::disk::RealDisk;
 use cairn_repo::eviction::DeletionRule;
-use cairn_repo::service::{Service, ServiceConfig, unix_now};
+use cairn_repo::service::{Reply, Service, ServiceConfig, unix_now};
 use cairn_repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
@@ -113,7 +113,7 @@ fn worker() {
     let seed = std::env::var(SEED).unwrap().parse().unwrap();
     let known = Diary::read(&folder);
     let diary = Arc::new(Diary::open(&folder));
-    let answered = Arc::new(|_, _| ());
+    let answered = Arc::new(|replies: &mut Vec<Reply>| replies.clear());
     let service = Service::start(open(&folder), ServiceConfig::default(), answered).unwrap();
     let hands: Vec<_> = (0..HANDS)
         .map(|hand| {

@@ -86,6 +86,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &[],
     },
     Target {
+        name: "request_traces",
+        about: "traces of requests in all formats: the same in pieces, bounded, replayed",
+        seed_kinds: &[],
+    },
+    Target {
         name: "tlv_reader",
         about: "elements tile their input and are in shortest form",
         seed_kinds: &["ndn-"],

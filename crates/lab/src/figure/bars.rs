@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::drawing::{Anchor, Drawing, Style};
+use super::key::Key;
 use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
@@ -28,24 +29,6 @@ pub struct BarChart {
     pub labels: Vec<String>,
     /// The groups.
     pub groups: Vec<BarGroup>,
-}
-
-/// The key: what each colour is, in rows of what fits beside each other.
-fn key_rows(labels: &[String], room: f64) -> Vec<Vec<(usize, f64)>> {
-    let mut rows: Vec<Vec<(usize, f64)>> = Vec::new();
-    let mut at = 0.0;
-    for (number, label) in labels.iter().enumerate() {
-        let wide = 15.0 + Style::LABEL.width(label).min(room - 15.0) + 14.0;
-        if rows.is_empty() || at + wide - 14.0 > room {
-            rows.push(Vec::new());
-            at = 0.0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push((number, at));
-        }
-        at += wide;
-    }
-    rows
 }
 
 impl BarChart {
@@ -75,21 +58,11 @@ impl BarChart {
         let axis = self.y.clone().showing(low.min(0.0), high.max(0.0));
         let y = axis.fit(reach, wanted_marks(frame.height - 60.0));
         let head = Head::new(&self.title, &y, &self.y, frame);
-        let key = if self.labels.len() > 1 { key_rows(&self.labels, frame.width) } else { Vec::new() };
-        let key_top = head.height() - 4.0;
-        let top = head.height() + 15.0 * key.len() as f64 + 8.0;
+        let key = Key::new(&self.labels, frame.width);
+        let top = head.height() + key.height() + 8.0;
         let mut plot = Plot::new(&self.title, frame, top, 10.0, y);
         head.draw(&mut plot.drawing);
-        for (row, entries) in key.iter().enumerate() {
-            let at = key_top + 15.0 * row as f64;
-            for (number, left) in entries {
-                let label = self.labels.get(*number).map_or("", String::as_str);
-                let label = Style::LABEL.fit(label, frame.width - 15.0);
-                let paint = Paint::Series(colour + number);
-                plot.drawing.rectangle((*left, at), (10.0, 10.0), paint, "");
-                plot.drawing.text((left + 15.0, at + 9.0), Anchor::Start, &label, Style::LABEL);
-            }
-        }
+        key.draw(&mut plot.drawing, head.height() - 4.0, colour);
         self.bars(&mut plot, colour, &deviation);
         if frame.foot {
             plot.caption(&self.x);
@@ -178,12 +151,5 @@ mod tests {
             .collect();
         assert_eq!(whiskers.len(), 2, "a deviation that is not a number is not drawn");
         assert!(whiskers.iter().all(|(high, low)| *high > 20.0 && *low <= 186.1), "{whiskers:?}");
-    }
-
-    #[test]
-    fn a_long_key_goes_on_in_the_next_row() {
-        let labels: Vec<String> = (0..8).map(|n| format!("n4 at 25 %, Interests {n}0000")).collect();
-        let rows = key_rows(&labels, 340.0);
-        assert!(rows.len() >= 4 && rows.iter().map(Vec::len).sum::<usize>() == 8);
     }
 }

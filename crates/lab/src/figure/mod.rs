@@ -1,4 +1,4 @@
-//! Figures: line charts, bars and spans, drawn from data and nothing else, for screens and for paper.
+//! Figures: line charts, bars, boxes and spans, drawn from data and nothing else, for screens and for paper.
 //!
 //! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that
 //! see few of them. A chart becomes a [`Drawing`], and a drawing becomes SVG that suits a light and a dark
@@ -18,9 +18,11 @@
 
 mod axis;
 mod bars;
+mod boxes;
 mod data;
 mod drawing;
 mod grid;
+mod key;
 mod layout;
 mod line;
 pub(crate) mod number;
@@ -33,6 +35,7 @@ pub(crate) mod text;
 
 pub use axis::{Axis, Scale};
 pub use bars::{BarChart, BarGroup};
+pub use boxes::{BoxChart, BoxGroup, Quartiles};
 pub use data::{Column, Data};
 pub(crate) use drawing::Shape;
 pub use drawing::{Anchor, Drawing, Place, Style};

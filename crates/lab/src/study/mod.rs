@@ -1,6 +1,7 @@
 //! Studies that reproduce a paper and go on from there.
 
 pub mod clock;
+mod persistent_cache;
 pub mod report;
 mod runner;
 

@@ -163,6 +163,22 @@ impl Figure {
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
+    /// The figure of boxes, with the five numbers of each.
+    pub fn boxes(name: &str, chart: &crate::figure::BoxChart) -> Self {
+        let mut csv =
+            format!("{},series,low,lower quartile,median,upper quartile,high\n", csv::field(&chart.x));
+        for group in &chart.groups {
+            for (label, quartiles) in chart.labels.iter().zip(&group.boxes) {
+                let Some(of) = quartiles else { continue };
+                let numbers =
+                    [of.low, of.lower, of.median, of.upper, of.high].map(|number| number.to_string());
+                let _ =
+                    writeln!(csv, "{},{},{}", csv::field(&group.name), csv::field(label), numbers.join(","));
+            }
+        }
+        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
+    }
+
     /// The figure of a bar chart.
     pub fn bars(name: &str, chart: &crate::figure::BarChart) -> Self {
         let names = iter::once(&chart.x).chain(&chart.labels).cloned().collect::<Vec<_>>();

@@ -4,8 +4,8 @@ use flow::SpecError;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::study::clock;
 use crate::study::report::Report;
+use crate::study::{clock, persistent_cache};
 
 /// Why an experiment could not be run.
 #[derive(Debug, Error)]
@@ -43,7 +43,7 @@ struct Header {
 }
 
 /// The kinds of experiments that [`run`] knows.
-pub const KINDS: [&str; 3] = ["clock-linear", "clock-dumbbell", "clock-beyond"];
+pub const KINDS: [&str; 4] = ["clock-linear", "clock-dumbbell", "clock-beyond", "persistent-cache"];
 
 /// Runs the experiment in `text`.
 ///
@@ -55,6 +55,7 @@ pub fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
         "clock-linear" => clock::linear(text, runner),
         "clock-dumbbell" => clock::dumbbell(text, runner),
         "clock-beyond" => clock::beyond(text, runner),
+        "persistent-cache" => persistent_cache::run(text, runner),
         other => Err(ExperimentError::Format(format!(
             "kind = {other:?}: there is no such experiment; there are {}",
             KINDS.join(", ")

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use flow::SpecError;
 use packet::{Name, NameRef};
-use repo::eviction::{self, DeletionRule};
+use repo::eviction::{DeletionRule, PolicySpec};
 use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,7 @@ pub struct RepositorySection {
     pub max_segments: u32,
     /// Objects that may be kept below one prefix of one component; left out, any number.
     pub max_objects_of_prefix: Option<u32>,
-    /// Who is deleted: delete-queue, lru, lfu, gdsf or tiny-lfu.
+    /// Who is deleted: delete-queue, lru, lfu, gdsf, tiny-lfu, sieve or s3-fifo, with parameters.
     #[serde(default = "default_eviction")]
     pub eviction: String,
     /// The part of what is kept that one deletion frees at least, from 0 to 1.
@@ -88,6 +89,15 @@ fn default_patience() -> u64 {
 }
 
 impl RepositorySection {
+    /// Who is deleted.
+    ///
+    /// # Errors
+    /// There is no such policy, or it does not take such parameters.
+    pub(crate) fn policy(&self) -> Result<PolicySpec, ConfigError> {
+        let bad = |error: SpecError| ConfigError::new(format!("repository.eviction: {error}"));
+        self.eviction.parse().map_err(bad)
+    }
+
     /// How the store behaves, and which Data is kept.
     ///
     /// # Errors
@@ -98,10 +108,7 @@ impl RepositorySection {
             let name = |text: &String| text.parse().map_err(|error| bad(key, format!("{text:?}: {error}")));
             given.iter().map(name).collect::<Result<Vec<Name>, _>>()
         };
-        if eviction::by_name(&self.eviction).is_none() {
-            let known = eviction::NAMES.join(", ");
-            return Err(bad("eviction", format!("there is no policy {}; there are {known}", self.eviction)));
-        }
+        self.policy()?;
         if !(0.0..=1.0).contains(&self.delete_part) {
             return Err(bad("delete_part", format!("{} does not lie between 0 and 1", self.delete_part)));
         }

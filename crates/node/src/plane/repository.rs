@@ -17,6 +17,8 @@ pub(crate) struct RepositoryEnd {
     pub(crate) answers: Arc<Answers>,
     /// Interests that another repository may have the answer to if the one that was asked has not.
     asked: BTreeMap<u64, Interest>,
+    /// Has room for answers, so that none is made each time.
+    replies: Vec<Reply>,
 }
 
 impl DataPlane {
@@ -30,7 +32,8 @@ impl DataPlane {
         let seam = Arc::new(seam);
         let store = Arc::clone(&seam) as Arc<dyn engine::SecondStore>;
         self.engine.set_second_store(self.now, Some((store, config)));
-        self.repository = Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new() }));
+        self.repository =
+            Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new(), replies: Vec::new() }));
     }
 
     /// Passes on what the engine has for the repositories; whether some of it went upstream instead, and may
@@ -68,12 +71,14 @@ impl DataPlane {
     /// Takes the answers that have come; whether there were any.
     pub(super) fn take_repository_answers(&mut self) -> bool {
         let Some(end) = self.repository.as_mut() else { return false };
-        let replies = end.answers.take();
+        let mut replies = std::mem::take(&mut end.replies);
+        end.answers.take(&mut replies);
         if replies.is_empty() {
+            end.replies = replies;
             return false;
         }
         let unix = repo::service::unix_now().as_millis();
-        for Reply { question, number, found } in replies {
+        for Reply { question, number, found } in replies.drain(..) {
             let Some(end) = self.repository.as_mut() else { break };
             let interest = end.asked.remove(&question);
             match found {
@@ -93,6 +98,9 @@ impl DataPlane {
                     }
                 }
             }
+        }
+        if let Some(end) = self.repository.as_mut() {
+            end.replies = replies;
         }
         self.send_all();
         true

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::SecondStore;
 use packet::{Data, Interest, NameHasher, PrefixHashes};
 use repo::ObjectName;
-use repo::service::{Busy, Found, ServiceHandle};
+use repo::service::{self, Busy, Found, ServiceHandle};
 
 use crate::config::Kept;
 
@@ -86,22 +86,23 @@ impl Answers {
         Answers { replies: Mutex::default(), has_some: AtomicBool::new(false), waker }
     }
 
-    pub(super) fn put(&self, reply: Reply) {
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
-        replies.push(reply);
+    /// Takes what repository number `number` says.
+    pub(super) fn put(&self, number: usize, said: &mut Vec<service::Reply>) {
+        let replies =
+            said.drain(..).map(|service::Reply { question, found }| Reply { question, number, found });
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner).extend(replies);
         if !self.has_some.swap(true, Ordering::AcqRel) {
             // It is awake already if there is no room for one more signal.
             let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
         }
     }
 
-    /// All answers that have come since the last call.
-    pub(crate) fn take(&self) -> Vec<Reply> {
-        if !self.has_some.load(Ordering::Acquire) {
-            return Vec::new();
+    /// Puts all answers that have come since the last call into a list that is empty.
+    pub(crate) fn take(&self, into: &mut Vec<Reply>) {
+        if self.has_some.load(Ordering::Acquire) {
+            let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+            self.has_some.store(false, Ordering::Release);
+            std::mem::swap(&mut *replies, into);
         }
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
-        self.has_some.store(false, Ordering::Release);
-        std::mem::take(&mut replies)
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use packet::NameHasher;
 use repo::disk::RealDisk;
-use repo::service::{Found, Service, ServiceConfig, ServiceHandle, ServiceStatus};
+use repo::service::{self, Service, ServiceConfig, ServiceHandle, ServiceStatus};
 use repo::{Store, StoreKeys, eviction};
 
 use crate::config::RepositorySection;
@@ -96,11 +96,9 @@ pub(crate) fn open(
                 recovery.missing
             );
         }
-        if let Some(policy) = eviction::by_name(&section.eviction) {
-            store.set_eviction(policy);
-        }
+        store.set_eviction(eviction::start(&section.policy()?));
         let back = Arc::clone(answers);
-        let answered = move |question, found: Option<Found>| back.put(Reply { question, number, found });
+        let answered = move |replies: &mut Vec<service::Reply>| back.put(number, replies);
         let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;
         ends.push((kept, service.handle()));
         repositories.services.push((section.clone(), service));

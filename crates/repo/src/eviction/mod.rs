@@ -7,13 +7,17 @@ mod by_worth;
 mod delete_queue;
 mod heap;
 mod list;
+mod of_content_store;
 pub mod optimum;
+mod registry;
 mod tiny_lfu;
 
 use std::fmt;
 
 pub use by_worth::{Gdsf, Lfu};
 pub use delete_queue::{DeleteQueue, DeleteQueueConfig, Push};
+pub use of_content_store::{OfContentStore, S3Fifo, Sieve};
+pub use registry::{PolicyKind, PolicySpec, StartPolicy, add_policies, names, start};
 pub use tiny_lfu::TinyLfu;
 
 /// Decides who leaves. Numbers are small and may be used again after their object has left.
@@ -52,20 +56,34 @@ pub trait Eviction: fmt::Debug + Send {
     fn footprint_bytes(&self) -> usize;
 }
 
-/// The words by which [`by_name`] finds a policy.
-pub const NAMES: [&str; 5] = ["delete-queue", "lru", "lfu", "gdsf", "tiny-lfu"];
+impl Eviction for Box<dyn Eviction> {
+    fn include(&mut self, id: u32, key: u64, bytes: u64) {
+        (**self).include(id, key, bytes);
+    }
 
-/// A new policy by its word in configurations; `None` if there is none of this name.
-pub fn by_name(name: &str) -> Option<Box<dyn Eviction>> {
-    Some(match name {
-        "delete-queue" => Box::new(DeleteQueue::new(DeleteQueueConfig::default())),
-        // New objects enter where those that were asked for go.
-        "lru" => Box::new(DeleteQueue::new(DeleteQueueConfig { inclusion_point: 1.0, push: Push::First })),
-        "lfu" => Box::new(Lfu::default()),
-        "gdsf" => Box::new(Gdsf::default()),
-        "tiny-lfu" => Box::new(TinyLfu::default()),
-        _ => return None,
-    })
+    fn grow(&mut self, id: u32, bytes: u64) {
+        (**self).grow(id, bytes);
+    }
+
+    fn request(&mut self, id: u32, segment: u32) {
+        (**self).request(id, segment);
+    }
+
+    fn remove(&mut self, id: u32) {
+        (**self).remove(id);
+    }
+
+    fn evict(&mut self) -> Option<u32> {
+        (**self).evict()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn footprint_bytes(&self) -> usize {
+        (**self).footprint_bytes()
+    }
 }
 
 /// When a deletion begins, and how far it goes.
@@ -88,22 +106,5 @@ impl DeletionRule {
         }
         let freed = (stored_bytes as f64 * self.ratio.clamp(0.0, 1.0)) as u64;
         Some(stored_bytes.saturating_sub(freed).min(self.threshold_bytes))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_word_means_a_policy_and_lru_is_least_recently_used() {
-        assert!(NAMES.iter().all(|name| by_name(name).is_some_and(|policy| policy.is_empty())));
-        assert!(by_name("fifo").is_none());
-        let mut lru = by_name("lru").unwrap();
-        (0..4).for_each(|id| lru.include(id, 0, 1));
-        lru.request(1, 0);
-        lru.request(0, 0);
-        let left: Vec<_> = std::iter::from_fn(|| lru.evict()).collect();
-        assert_eq!(left, [2, 3, 1, 0]);
     }
 }

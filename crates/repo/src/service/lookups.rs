@@ -8,11 +8,14 @@ use std::thread::JoinHandle;
 use packet::{Interest, UnixTime};
 
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
-use super::{Answered, Found, unix_now};
+use super::{Answered, Found, Reply, unix_now};
 use crate::store::{Attendant, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.
 const QUESTIONS_AT_ONCE: usize = 256;
+/// Answers handed over at once. Whoever waits for them sends what it has got while the next ones are looked
+/// up; fewer at once would wake it more often than it has something to do.
+const REPLIES_AT_ONCE: usize = 16;
 /// Jobs that may wait for readers; what is asked on top is answered with nothing, as by a miss.
 const MAX_JOBS: usize = 8192;
 
@@ -28,6 +31,7 @@ pub(super) struct Lookups {
     questions: Receiver<Question>,
     desk: Arc<ReadQueue>,
     answered: Answered,
+    replies: Vec<Reply>,
     jobs: Vec<Job>,
     missed: u64,
     /// What was read at once, for the store to take note of.
@@ -41,6 +45,7 @@ impl Lookups {
             questions,
             desk,
             answered,
+            replies: Vec::with_capacity(REPLIES_AT_ONCE),
             jobs: Vec::new(),
             missed: 0,
             served: Vec::new(),
@@ -56,13 +61,28 @@ impl Lookups {
                 Ok(Question::Ask(number, interest)) => self.look_up(store, now, number, interest),
                 Ok(Question::Done) => {}
                 Err(_) => {
-                    self.desk.put(&mut self.jobs);
+                    self.hand_over();
                     return false;
                 }
             }
         }
-        self.desk.put(&mut self.jobs);
+        self.hand_over();
         true
+    }
+
+    /// Gives what was found to who asked, and what is to be read to the readers.
+    fn hand_over(&mut self) {
+        if !self.replies.is_empty() {
+            (self.answered)(&mut self.replies);
+        }
+        self.desk.put(&mut self.jobs);
+    }
+
+    fn reply(&mut self, question: u64, found: Option<Found>) {
+        self.replies.push(Reply { question, found });
+        if self.replies.len() >= REPLIES_AT_ONCE {
+            (self.answered)(&mut self.replies);
+        }
     }
 
     /// Looks up what is asked until the disk is done.
@@ -73,16 +93,16 @@ impl Lookups {
             next = match self.questions.try_recv() {
                 Ok(question) if self.jobs.len() < QUESTIONS_AT_ONCE => Some(question),
                 Ok(question) => {
-                    self.desk.put(&mut self.jobs);
+                    self.hand_over();
                     Some(question)
                 }
                 Err(_) => {
-                    self.desk.put(&mut self.jobs);
+                    self.hand_over();
                     self.questions.recv().ok()
                 }
             };
         }
-        self.desk.put(&mut self.jobs);
+        self.hand_over();
     }
 
     /// What was read at once since the last call.
@@ -112,11 +132,11 @@ impl Lookups {
             if self.served.len() < MAX_JOBS {
                 self.served.push(Outcome::Served(places.swap_remove(0)));
             }
-            return (self.answered)(number, Some(found(now, data, arrival)));
+            return self.reply(number, Some(found(now, data, arrival)));
         }
         if places.is_empty() || self.jobs.len() + self.desk.waiting() >= MAX_JOBS {
             self.missed += u64::from(otherwise.is_none());
-            return (self.answered)(number, otherwise.map(|made| made.found));
+            return self.reply(number, otherwise.map(|made| made.found));
         }
         self.jobs.push(Job { question: number, interest, places, otherwise });
     }

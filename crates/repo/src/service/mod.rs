@@ -12,19 +12,21 @@
 //! use packet::NameHasher;
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use cairn_repo::disk::SimulatedDisk;
-//! use cairn_repo::service::{Service, ServiceConfig};
+//! use cairn_repo::service::{Reply, Service, ServiceConfig};
 //! use cairn_repo::{Store, StoreConfig, StoreKeys};
 //!
 //! let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
 //! let (store, _) = Store::open(Arc::new(SimulatedDisk::new(1)), StoreConfig::default(), keys)?;
 //! let (answered, answers) = mpsc::channel();
-//! let answered = move |question, found| answered.send((question, found)).unwrap_or_default();
+//! let answered = move |replies: &mut Vec<Reply>| {
+//!     replies.drain(..).for_each(|reply| answered.send(reply).unwrap_or_default());
+//! };
 //! let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;
 //!
 //! let data = DataBuilder::new("/a".parse()?).content(b"hi".to_vec()).build_with_digest()?;
 //! service.insert(data.clone())?; // returns when it would survive a power cut
 //! service.ask(7, InterestBuilder::new("/a".parse()?).build()?)?;
-//! let (question, found) = answers.recv()?;
+//! let Reply { question, found } = answers.recv()?;
 //! assert!(question == 7 && found.is_some_and(|found| found.data.wire() == data.wire()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -79,8 +81,18 @@ pub struct Found {
     pub is_fresh: bool,
 }
 
-/// Takes the answer to a question, by its number; `None` if the store has none. Called from other threads.
-pub type Answered = Arc<dyn Fn(u64, Option<Found>) + Send + Sync>;
+/// The answer to a question.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The number of the question.
+    pub question: u64,
+    /// What was found; `None` if the store has nothing.
+    pub found: Option<Found>,
+}
+
+/// Takes all answers in a list out of it. There are several where several were found at once, so that whoever
+/// waits for them is woken once. Called from other threads.
+pub type Answered = Arc<dyn Fn(&mut Vec<Reply>) + Send + Sync>;
 
 /// Why a request was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

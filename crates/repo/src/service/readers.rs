@@ -9,7 +9,7 @@ use flow::Metadata;
 use packet::time::Duration;
 use packet::{Data, Interest, UnixTime};
 
-use super::{Answered, Found, unix_now};
+use super::{Answered, Found, Reply, unix_now};
 use crate::store::{Located, ReadError, is_answer, is_outdated};
 
 /// A question, and where its answer may lie.
@@ -110,11 +110,14 @@ impl Readers {
         for _ in 0..count {
             let (desk, answered) = (Arc::clone(&readers.desk), Arc::clone(answered));
             let work = move || {
+                let mut replies = Vec::with_capacity(1);
                 while let Some(jobs) = desk.take() {
                     let mut outcomes = Vec::with_capacity(jobs.len());
                     for job in jobs {
                         let question = job.question;
-                        answered(question, read(unix_now(), job, &mut outcomes));
+                        // The next one may take long: nobody waits for it with this one.
+                        replies.push(Reply { question, found: read(unix_now(), job, &mut outcomes) });
+                        answered(&mut replies);
                     }
                     desk.state().outcomes.append(&mut outcomes);
                 }

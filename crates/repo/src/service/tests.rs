@@ -18,7 +18,9 @@ fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
     let (store, _) = Store::open(disk, StoreConfig::default(), keys).unwrap();
     let (answered, answers) = channel();
-    let answered = move |question, found| answered.send((question, found)).unwrap_or_default();
+    let answered = move |replies: &mut Vec<Reply>| {
+        replies.drain(..).for_each(|reply| answered.send((reply.question, reply.found)).unwrap_or_default());
+    };
     (Service::start(store, config, Arc::new(answered)).unwrap(), answers)
 }
 

@@ -8,6 +8,7 @@ mod handover;
 mod pattern;
 mod put;
 mod remove;
+mod replay;
 mod run;
 mod show;
 mod transfer;
@@ -48,6 +49,7 @@ pub(crate) enum RepoCommand {
     Verify(upkeep::VerifyArguments),
     Compact(upkeep::CompactArguments),
     Stats(show::StatsArguments),
+    Replay(replay::ReplayArguments),
 }
 
 impl RepoCommand {
@@ -65,6 +67,7 @@ impl RepoCommand {
             RepoCommand::Verify(arguments) => arguments.run(),
             RepoCommand::Compact(arguments) => arguments.run(),
             RepoCommand::Stats(arguments) => arguments.run(),
+            RepoCommand::Replay(arguments) => arguments.run(),
         })
     }
 }

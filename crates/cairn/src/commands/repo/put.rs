@@ -24,7 +24,7 @@ use crate::tool::{ToolError, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Names are those of `cairn put`. When the command ends, all of the object would survive a power cut. When it fails or is interrupted, \
-nothing of it is kept.
+nothing of it is kept. A version that is stored already is refused.
 
 Examples:
   cairn repo put store /lab/film -f film.mp4
@@ -67,10 +67,16 @@ impl PutArguments {
         config.freshness = self.freshness;
         let publication = Publication::new(config)?;
         let object = Selection::Object(Dialect::Ndn, publication.name().clone());
-        let is_new = store.select(&object).is_empty();
+        if !store.select(&object).is_empty() {
+            // What a version means never changes: others may have it, and half of each would be neither.
+            let name = publication.name();
+            close(store)?;
+            return Err(ToolError::other(format_args!(
+                "{name} is stored already; delete it first, or put another version"
+            )));
+        }
         let stored = self.store(&mut store, &publication, &content, &interrupt);
-        if stored.is_err() && is_new {
-            // Of what was there before, some has been replaced; the rest is still what somebody stored.
+        if stored.is_err() {
             store.delete(unix_now(), &object).map_err(ToolError::other)?;
         }
         close(store)?;

@@ -7,8 +7,9 @@ use std::sync::mpsc::Receiver;
 use clap::Args;
 use client::Client;
 use packet::Name;
+use repo::Event;
+use repo::eviction::{self, PolicySpec};
 use repo::service::{Service, ServiceConfig};
-use repo::{Event, eviction};
 
 use super::commands::{Commander, PrefixChange, Trust};
 use super::folder::FolderArguments;
@@ -43,9 +44,9 @@ pub(crate) struct RunArguments {
     /// Bytes that objects may take; when there is more, some are evicted. Left out, as many as the disk has.
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
-    /// Who is evicted.
-    #[arg(long, value_name = "POLICY", value_parser = eviction::NAMES, default_value = "delete-queue")]
-    eviction: String,
+    /// Who is evicted: delete-queue, lru, lfu, gdsf, tiny-lfu, sieve or s3-fifo, with parameters.
+    #[arg(long, value_name = "POLICY", default_value = "delete-queue")]
+    eviction: PolicySpec,
     /// Take Data packets by TCP at this address.
     #[arg(long, value_name = "ADDRESS")]
     bulk: Option<SocketAddr>,
@@ -68,9 +69,7 @@ impl RunArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut store = self.folder.open_or_make(self.max_bytes.unwrap_or(u64::MAX))?;
-        if let Some(policy) = eviction::by_name(&self.eviction) {
-            store.set_eviction(policy);
-        }
+        store.set_eviction(eviction::start(&self.eviction));
         let (objects, bytes) = (store.catalogue().len(), store.bytes());
         let (answer_box, answers) = answer_box();
         let service = Service::start(store, ServiceConfig::default(), answer_box.answered())?;

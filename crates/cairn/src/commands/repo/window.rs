@@ -33,8 +33,10 @@ impl AnswerBox {
     /// What the service calls. There are never more answers than questions that wait.
     pub(super) fn answered(self) -> Answered {
         // Nobody listens any more when it ends.
-        std::sync::Arc::new(move |question, found| {
-            let _ = self.0.send((question, found.map(|found| found.data)));
+        std::sync::Arc::new(move |replies| {
+            for reply in replies.drain(..) {
+                let _ = self.0.send((reply.question, reply.found.map(|found| found.data)));
+            }
         })
     }
 }

@@ -11,7 +11,7 @@ use packet::{Data, Dialect, Name, NameHasher, PrefixHashes};
 use repo::disk::{Disk, RealDisk};
 use repo::eviction::DeletionRule;
 use repo::reclaim::{CopyAndSwap, Phase, Reclaim, WhileDeleting};
-use repo::service::{Service, ServiceConfig, ServiceHandle};
+use repo::service::{Reply, Service, ServiceConfig, ServiceHandle};
 use repo::{Limits, Selection, Store, StoreConfig, StoreKeys};
 
 use super::{Must, Row, SEGMENT_BYTES, SEGMENTS, Stage};
@@ -65,8 +65,10 @@ fn start(stage: &Stage, hasher: &NameHasher) -> Result<(Service, Answers), ToolE
     let keys = StoreKeys { records: keys(), names: hasher.clone() };
     let (store, _) = Store::open(Arc::new(disk), config, keys).map_err(ToolError::other)?;
     let (tell, answers) = channel();
-    let answered = Arc::new(move |question, found: Option<_>| {
-        let _ = tell.send((question, found.is_some()));
+    let answered = Arc::new(move |replies: &mut Vec<Reply>| {
+        for reply in replies.drain(..) {
+            let _ = tell.send((reply.question, reply.found.is_some()));
+        }
     });
     Ok((Service::start(store, ServiceConfig::default(), answered)?, answers))
 }

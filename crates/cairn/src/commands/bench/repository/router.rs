@@ -58,6 +58,10 @@ fn config(folder: &Path, socket: &Path) -> Result<Config, ToolError> {
     config.tcp.listen = Vec::new();
     config.websocket.listen = Vec::new();
     config.unix.listen = Some(vec![socket.to_owned()]);
+    // Full after the first round, as that of a router that has run for a while: before that, each packet
+    // takes memory that the system has to clear first, whoever brings it.
+    config.content_store.max_entries = (OBJECTS * SEGMENTS) as u32;
+    config.content_store.eviction = "lru".to_owned();
     Ok(config)
 }
 

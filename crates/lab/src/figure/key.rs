@@ -1,0 +1,67 @@
+//! The key above a chart: what each colour is.
+
+use super::drawing::{Anchor, Drawing, Style};
+use super::palette::Paint;
+
+const ROW: f64 = 15.0;
+
+/// Labels beside each other, in as many rows as they take. A single one needs no key.
+pub(super) struct Key<'l> {
+    labels: &'l [String],
+    rows: Vec<Vec<(usize, f64)>>,
+    room: f64,
+}
+
+impl<'l> Key<'l> {
+    pub(super) fn new(labels: &'l [String], room: f64) -> Self {
+        let rows = if labels.len() > 1 { rows(labels, room) } else { Vec::new() };
+        Key { labels, rows, room }
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        ROW * self.rows.len() as f64
+    }
+
+    /// Draws it below `top`; the first label has colour number `colour`.
+    pub(super) fn draw(&self, drawing: &mut Drawing, top: f64, colour: usize) {
+        for (row, entries) in self.rows.iter().enumerate() {
+            let at = top + ROW * row as f64;
+            for (number, left) in entries {
+                let label = self.labels.get(*number).map_or("", String::as_str);
+                let label = Style::LABEL.fit(label, self.room - 15.0);
+                drawing.rectangle((*left, at), (10.0, 10.0), Paint::Series(colour + number), "");
+                drawing.text((left + 15.0, at + 9.0), Anchor::Start, &label, Style::LABEL);
+            }
+        }
+    }
+}
+
+/// Rows of what fits beside each other: the number of each label, and where it begins.
+fn rows(labels: &[String], room: f64) -> Vec<Vec<(usize, f64)>> {
+    let mut rows: Vec<Vec<(usize, f64)>> = Vec::new();
+    let mut at = 0.0;
+    for (number, label) in labels.iter().enumerate() {
+        let wide = 15.0 + Style::LABEL.width(label).min(room - 15.0) + 14.0;
+        if rows.is_empty() || at + wide - 14.0 > room {
+            rows.push(Vec::new());
+            at = 0.0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push((number, at));
+        }
+        at += wide;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_key_goes_on_in_the_next_row() {
+        let labels: Vec<String> = (0..8).map(|n| format!("n4 at 25 %, Interests {n}0000")).collect();
+        let rows = rows(&labels, 340.0);
+        assert!(rows.len() >= 4 && rows.iter().map(Vec::len).sum::<usize>() == 8);
+    }
+}

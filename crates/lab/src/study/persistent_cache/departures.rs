@@ -1,0 +1,60 @@
+//! Which single departure from the paper's text would explain its numbers? Nothing is fitted: each departure
+//! stands in the experiment file, and is run as it stands.
+
+use super::experiment::Experiment;
+use super::results::{Place, one, places, stream};
+use crate::parallel;
+use crate::study::report::{Cell, Report, Table};
+use crate::study::{ExperimentError, Runner};
+
+pub(super) fn add(
+    experiment: &Experiment,
+    runner: &Runner<'_>,
+    report: &mut Report,
+) -> Result<(), ExperimentError> {
+    if experiment.departures.is_empty() {
+        return Ok(());
+    }
+    let paper = |place: &Place| {
+        experiment.workloads.get(place.workload).and_then(|section| section.paper(place.gb, place.ratio))
+    };
+    let cells: Vec<(Place, f64)> =
+        places(experiment).into_iter().filter_map(|place| Some((place, paper(&place)?))).collect();
+    let mut settings = Vec::new();
+    for departure in &experiment.departures {
+        for (place, _) in &cells {
+            settings.push((*place, experiment.departed(&experiment.workloads[place.workload], departure)?));
+        }
+    }
+    let means = parallel::for_each(&settings, runner, |(place, setting)| {
+        let rule = setting.rule(place.gb, place.ratio);
+        let repeats = experiment.departure_repeats.max(1);
+        let rates = (0..repeats)
+            .map(|repeat| Ok(one(setting, rule, stream(experiment, place.workload, repeat))?.hit_rate()));
+        let sum: Result<f64, ExperimentError> = rates.sum();
+        Ok::<f64, ExperimentError>(sum? * 100.0 / f64::from(repeats))
+    });
+    let means = means.into_iter().collect::<Result<Vec<f64>, _>>()?;
+    let mut table = Table::new(
+        "departures",
+        "What single departures from the text would make of the overall hit rate, %",
+        &["departure"],
+    );
+    table.columns.extend(cells.iter().map(|(place, _)| experiment.column(*place)));
+    table.columns.push("farthest from the paper".into());
+    let paper = cells.iter().map(|(_, rate)| Cell::Number(*rate, 1));
+    table
+        .rows
+        .push([Cell::from("the paper's numbers")].into_iter().chain(paper).chain([Cell::Empty]).collect());
+    for (departure, means) in experiment.departures.iter().zip(means.chunks(cells.len().max(1))) {
+        let farthest = means.iter().zip(&cells).map(|(mean, (_, paper))| mean - paper);
+        let farthest = farthest.fold(0.0, |most: f64, one| if one.abs() > most.abs() { one } else { most });
+        let mut row = vec![Cell::from(departure.name.as_str())];
+        row.extend(means.iter().map(|mean| Cell::Number(*mean, 1)));
+        row.push(Cell::Text(format!("{farthest:+.1}")));
+        table.rows.push(row);
+    }
+    table.notes.push(format!("Means over {} repeats.", experiment.departure_repeats.max(1)));
+    report.tables.push(table);
+    Ok(())
+}

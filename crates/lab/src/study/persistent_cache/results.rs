@@ -1,0 +1,121 @@
+//! Runs of all configurations, and numbers of them.
+
+use packet::random::Random;
+use repo::eviction::{DeleteQueue, DeletionRule};
+use repo::workload::{CLASSES, Outcome, Run};
+
+use super::experiment::{Experiment, Setting};
+use crate::parallel;
+use crate::stats::Sample;
+use crate::study::{ExperimentError, Runner};
+
+/// A configuration: which workload, how many gigabytes, which part is deleted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) workload: usize,
+    pub(super) gb: u64,
+    pub(super) ratio: f64,
+}
+
+/// What came of all repeats of all configurations.
+pub(super) struct Results {
+    cells: Vec<(Place, Vec<Outcome>)>,
+}
+
+impl Results {
+    /// Runs all configurations, as the paper's text says, on all cores.
+    pub(super) fn of(experiment: &Experiment, runner: &Runner<'_>) -> Result<Self, ExperimentError> {
+        let places = places(experiment);
+        let jobs: Vec<(Place, u32)> = places
+            .iter()
+            .flat_map(|place| (0..experiment.repeats).map(move |repeat| (*place, repeat)))
+            .collect();
+        let settings: Vec<Setting> =
+            experiment.workloads.iter().map(|workload| experiment.literal(workload)).collect();
+        let outcomes = parallel::for_each(&jobs, runner, |(place, repeat)| {
+            let setting = &settings[place.workload];
+            let rule = setting.rule(place.gb, place.ratio);
+            one(setting, rule, stream(experiment, place.workload, *repeat))
+        });
+        let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let repeats = experiment.repeats.max(1) as usize;
+        let cells = places.into_iter().zip(outcomes.chunks(repeats).map(<[_]>::to_vec)).collect();
+        Ok(Results { cells })
+    }
+
+    /// All configurations, in the order of the file.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        self.cells.iter().map(|(place, _)| *place)
+    }
+
+    pub(super) fn of_place(&self, place: Place) -> &[Outcome] {
+        let found = self.cells.iter().find(|(other, _)| *other == place);
+        found.map_or(&[], |(_, outcomes)| outcomes)
+    }
+
+    /// A number of each repeat.
+    pub(super) fn sample(&self, place: Place, of: impl Fn(&Outcome) -> f64) -> Sample {
+        Sample { values: self.of_place(place).iter().map(of).collect(), exact: false }
+    }
+
+    /// Hits of a class in per cent, of each repeat in which somebody asked for it.
+    pub(super) fn class(&self, place: Place, class: usize) -> Vec<f64> {
+        let rates = self.of_place(place).iter().filter_map(|outcome| outcome.class_hit_rate(class));
+        rates.map(|rate| rate * 100.0).collect()
+    }
+
+    /// The mean of that; not a number if there is none.
+    pub(super) fn class_mean(&self, place: Place, class: usize) -> f64 {
+        let rates = self.class(place, class);
+        rates.iter().sum::<f64>() / rates.len() as f64
+    }
+
+    pub(super) fn runs(&self) -> usize {
+        self.cells.iter().map(|(_, outcomes)| outcomes.len()).sum()
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.cells.iter().flat_map(|(_, outcomes)| outcomes).map(|outcome| outcome.all_requests).sum()
+    }
+
+    /// A number over all that happened.
+    pub(super) fn hash(&self) -> String {
+        let outcomes = self.cells.iter().flat_map(|(_, outcomes)| outcomes);
+        let numbers = outcomes.flat_map(|outcome| {
+            let sums = [outcome.deletions, outcome.deleted_files, outcome.included_bytes];
+            (0..CLASSES).flat_map(|class| [outcome.requests[class], outcome.hits[class]]).chain(sums)
+        });
+        let mixed = numbers
+            .fold(0u64, |sum, number| (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        format!("{mixed:016x}")
+    }
+}
+
+/// All configurations.
+pub(super) fn places(experiment: &Experiment) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (workload, section) in experiment.workloads.iter().enumerate() {
+        for &gb in &section.thresholds_gb {
+            places.extend(experiment.ratios.iter().map(|&ratio| Place { workload, gb, ratio }));
+        }
+    }
+    places
+}
+
+/// The random numbers of a repeat: all configurations of a workload see the same requests.
+pub(super) fn stream(experiment: &Experiment, workload: usize, repeat: u32) -> Random {
+    Random::derive(experiment.seed, (workload as u64) << 32 | u64::from(repeat))
+}
+
+/// One run.
+pub(super) fn one(setting: &Setting, rule: DeletionRule, random: Random) -> Result<Outcome, ExperimentError> {
+    let Setting { workload, reading, length, .. } = *setting;
+    let outcome = match &setting.policy {
+        // Without a table of functions in between.
+        None => Run::new(workload, reading, rule, DeleteQueue::default(), random).map(|run| run.run(length)),
+        Some(spec) => {
+            Run::new(workload, reading, rule, repo::eviction::start(spec), random).map(|run| run.run(length))
+        }
+    };
+    outcome.map_err(|error| ExperimentError::Format(error.to_string()))
+}

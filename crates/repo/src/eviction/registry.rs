@@ -1,0 +1,135 @@
+//! Policies by name, with parameters: `delete-queue/inclusion~0.5/push-every~10`.
+
+use flow::{Kind, Spec};
+use packet::parameters::{ParameterError, Parameters};
+use packet::registry::{AddError, Named, Registry};
+
+use super::{DeleteQueue, DeleteQueueConfig, Eviction, Gdsf, Lfu, Push, S3Fifo, Sieve, TinyLfu};
+
+/// Makes an empty policy from its parameters.
+pub type StartPolicy = fn(&mut Parameters) -> Result<Box<dyn Eviction>, ParameterError>;
+
+/// A policy that can be chosen by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyKind {
+    /// What it is called.
+    pub word: &'static str,
+    /// Makes one, from those parameters that it knows. Called once for each repository, and to check
+    /// parameters.
+    pub start: StartPolicy,
+}
+
+static POLICIES: Registry<PolicyKind> = Registry::new(&[
+    PolicyKind { word: "delete-queue", start: delete_queue },
+    // New objects enter where those that were asked for go.
+    PolicyKind {
+        word: "lru",
+        start: |_| {
+            let config = DeleteQueueConfig { inclusion_point: 1.0, push: Push::First };
+            Ok(Box::new(DeleteQueue::new(config)))
+        },
+    },
+    PolicyKind { word: "lfu", start: |_| Ok(Box::new(Lfu::default())) },
+    PolicyKind { word: "gdsf", start: |_| Ok(Box::new(Gdsf::default())) },
+    PolicyKind { word: "tiny-lfu", start: |_| Ok(Box::new(TinyLfu::default())) },
+    PolicyKind { word: "sieve", start: |_| Ok(Box::new(Sieve::default())) },
+    PolicyKind { word: "s3-fifo", start: |_| Ok(Box::new(S3Fifo::default())) },
+]);
+
+/// The paper's variants: `inclusion` is where new objects enter, from 0, the head, to 1; `push-every~n`
+/// pushes on each n-th segment instead of the first only.
+fn delete_queue(parameters: &mut Parameters) -> Result<Box<dyn Eviction>, ParameterError> {
+    let default = DeleteQueueConfig::default();
+    let inclusion_point = parameters.factor("inclusion", default.inclusion_point)?;
+    let push = match parameters.limit("push-every")? {
+        None => default.push,
+        Some(1) => Push::Every,
+        Some(n) => Push::EveryNth(u32::try_from(n).unwrap_or(u32::MAX)),
+    };
+    Ok(Box::new(DeleteQueue::new(DeleteQueueConfig { inclusion_point, push })))
+}
+
+impl Named for PolicyKind {
+    fn word(&self) -> &'static str {
+        self.word
+    }
+}
+
+impl Kind for PolicyKind {
+    const WHAT: &'static str = "policy";
+
+    fn registry() -> &'static Registry<Self> {
+        &POLICIES
+    }
+
+    fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
+        (self.start)(parameters).map(|_| ())
+    }
+}
+
+/// Which policy, with which parameters.
+///
+/// ```
+/// use cairn_repo::eviction::{self, PolicySpec};
+/// let spec: PolicySpec = "delete-queue/inclusion~0.5".parse()?;
+/// assert!(eviction::start(&spec).is_empty());
+/// assert!("delete-queue/inclusion~2".parse::<PolicySpec>().is_err());
+/// # Ok::<(), flow::SpecError>(())
+/// ```
+pub type PolicySpec = Spec<PolicyKind>;
+
+/// An empty policy.
+pub fn start(spec: &PolicySpec) -> Box<dyn Eviction> {
+    let (kind, mut parameters) = spec.parts();
+    // The parameters were checked when the choice was made; a policy that refuses them now is its author's
+    // mistake, and the paper's is as good as any.
+    (kind.start)(&mut parameters).unwrap_or_else(|_| Box::new(DeleteQueue::default()))
+}
+
+/// The words of all policies, for help texts.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    POLICIES.words()
+}
+
+/// Adds policies to those that can be chosen by name, wherever a name is looked up in this process. To be
+/// called once, when the program begins.
+///
+/// # Errors
+/// A name is taken, or it is too late.
+pub fn add_policies(added: Vec<PolicyKind>) -> Result<(), AddError> {
+    POLICIES.add(added)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(text: &str) -> Box<dyn Eviction> {
+        start(&text.parse().unwrap())
+    }
+
+    fn order(mut policy: Box<dyn Eviction>) -> Vec<u32> {
+        (0..4).for_each(|id| policy.include(id, 0, 1));
+        policy.request(1, 0);
+        policy.request(0, 0);
+        policy.request(2, 3);
+        std::iter::from_fn(|| policy.evict()).collect()
+    }
+
+    #[test]
+    fn every_word_means_a_policy_and_lru_is_least_recently_used() {
+        assert!(names().all(|name| policy(name).is_empty()) && names().count() == 7);
+        assert_eq!(order(policy("lru")), [2, 3, 1, 0]);
+    }
+
+    #[test]
+    fn the_papers_variants_are_parameters_of_the_delete_queue() {
+        assert_eq!(order(policy("delete-queue/inclusion~1")), order(policy("lru")));
+        assert_eq!(order(policy("delete-queue/inclusion~1/push-every~3")), [3, 1, 0, 2]);
+        assert_eq!(order(policy("delete-queue/inclusion~1/push-every~2")), [2, 3, 1, 0]);
+        let problem = |text: &str| text.parse::<PolicySpec>().unwrap_err().to_string();
+        assert!(problem("fifo").contains("there is no policy fifo; there are delete-queue, lru"));
+        assert!(problem("delete-queue/push-every~0").contains("1 or more"));
+        assert!(problem("lru/inclusion~0").contains("not known to this policy"));
+    }
+}

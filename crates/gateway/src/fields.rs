@@ -41,7 +41,6 @@ pub(crate) struct Location {
 }
 
 impl Description {
-    #[cfg(test)]
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.metadata.encode(&mut out);

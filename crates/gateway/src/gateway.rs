@@ -19,6 +19,7 @@ use crate::counters::Counters;
 use crate::failure::Failure;
 use crate::guard::Guard;
 use crate::limits::Limits;
+use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::resolve::{Found, resolve};
 use crate::trusting::Trusting;
@@ -35,6 +36,8 @@ pub struct GatewayConfig {
     pub hosts: Vec<String>,
     /// Whether pages of any origin may read objects (CORS).
     pub any_origin: bool,
+    /// Web servers whose URLs this gateway is a proxy for, by their names.
+    pub proxied: Vec<Mapping>,
     /// Where a line for each request goes.
     pub log: Option<WriteLine>,
 }
@@ -42,7 +45,14 @@ pub struct GatewayConfig {
 impl GatewayConfig {
     /// The usual limits, pages of any origin, and no log.
     pub fn new(trusting: Trusting) -> Self {
-        GatewayConfig { trusting, limits: Limits::default(), hosts: Vec::new(), any_origin: true, log: None }
+        GatewayConfig {
+            trusting,
+            limits: Limits::default(),
+            hosts: Vec::new(),
+            any_origin: true,
+            proxied: Vec::new(),
+            log: None,
+        }
     }
 }
 
@@ -62,6 +72,7 @@ pub(crate) struct Gateway {
     pub(crate) counters: Arc<Counters>,
     guard: Guard,
     any_origin: bool,
+    proxied: Vec<Mapping>,
     log: Option<WriteLine>,
     fetches: Arc<Semaphore>,
     clock: Clock,
@@ -95,6 +106,7 @@ impl Gateway {
             trusting: config.trusting,
             guard: Guard::new(&config.hosts),
             any_origin: config.any_origin,
+            proxied: config.proxied,
             log: config.log,
             fetches: Arc::new(Semaphore::new(config.limits.fetches)),
             limits: config.limits,
@@ -120,7 +132,8 @@ impl Gateway {
         }
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if self.any_origin && parts.uri.path().starts_with(name_path::PREFIX) {
+        let is_named = parts.uri.authority().is_none() && parts.uri.path().starts_with(name_path::PREFIX);
+        if self.any_origin && is_named {
             cross_origin(headers);
         }
         if let Some(left) = response.body().left()
@@ -149,7 +162,7 @@ impl Gateway {
             return Ok(response);
         }
         if parts.uri.authority().is_some() {
-            return Err(Failure::Forbidden("this gateway is no proxy".into()));
+            return self.proxied(parts).await;
         }
         self.guard.check_host(&parts.headers)?;
         let path = parts.uri.path();
@@ -168,6 +181,17 @@ impl Gateway {
             }
             _ => Err(Failure::NotFound(format!("there is nothing at {path}; names stand behind /ndn/"))),
         }
+    }
+
+    /// A URL of a web server, as a proxy is asked for it.
+    async fn proxied(&self, parts: &Parts) -> Result<Reply, Failure> {
+        let Some(mapping) = self.proxied.iter().find(|mapping| mapping.covers(&parts.uri)) else {
+            return Err(Failure::Forbidden("this gateway is no proxy for that web server".into()));
+        };
+        let name = mapping.name_of(parts.uri.path(), parts.uri.query());
+        let name = name.map_err(|error| Failure::BadRequest(error.to_string()))?;
+        let (headers, method) = (&parts.headers, &parts.method);
+        self.named(Asked { name, is_folder: true, query: "", headers, method, is_own_origin: true }).await
     }
 
     /// Whether a page may ask, before it asks.

@@ -23,6 +23,7 @@
 //!   whether the client has the object already, `guard` who may ask at all.
 //! - `resolve`: from a name to a version and a size. `stream`: the bytes, at the pace of the client. `object`
 //!   puts both together as a response.
+//! - [`origin`]: a web server as a producer.
 //! - `gateway`: one request; `server`: connections. [`Limits`] bound both.
 
 mod access_log;
@@ -36,6 +37,7 @@ mod guard;
 mod limits;
 pub mod name_path;
 mod object;
+pub mod origin;
 mod outgoing;
 mod pages;
 mod patient;
@@ -44,6 +46,7 @@ mod resolve;
 mod server;
 mod stream;
 mod trusting;
+mod until;
 
 pub use access_log::WriteLine;
 pub use gateway::GatewayConfig;

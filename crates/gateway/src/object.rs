@@ -27,7 +27,7 @@ pub(crate) async fn send(
     permit: OwnedSemaphorePermit,
 ) -> Result<Reply, Failure> {
     if let Some(location) = &found.fields.location {
-        return Ok(redirect(location));
+        return Ok(redirect(location, asked.is_own_origin));
     }
     let validators = validators(&found);
     let mut response = Response::new(Content::Empty);
@@ -123,12 +123,12 @@ fn supply(gateway: &Gateway, found: &Found) -> Supply {
     }
 }
 
-fn redirect(location: &crate::fields::Location) -> Reply {
+fn redirect(location: &crate::fields::Location, is_own_origin: bool) -> Reply {
     let mut response = Response::new(Content::Empty);
     *response.status_mut() = StatusCode::FOUND;
     let url = match &location.name {
-        Some(name) => name_path::path_of(name.as_ref()),
-        None => location.url.clone(),
+        Some(name) if !is_own_origin => name_path::path_of(name.as_ref()),
+        _ => location.url.clone(),
     };
     set(&mut response, header::LOCATION, &url);
     set(&mut response, header::CACHE_CONTROL, "no-cache");

@@ -1,12 +1,11 @@
 //! Connections of HTTP: accepted, limited, and ended in good order.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use client::AsyncClient;
@@ -19,6 +18,7 @@ use tokio::sync::watch;
 use crate::counters::Counters;
 use crate::gateway::{Gateway, GatewayConfig};
 use crate::patient::Patient;
+use crate::until::unless;
 
 /// How long to rest when no connection can be accepted, as when there are no descriptors left.
 const REST: Duration = Duration::from_millis(100);
@@ -123,14 +123,4 @@ async fn serve(
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
-}
-
-/// What comes of `work`, unless `end` comes first.
-async fn unless<T>(mut end: Pin<&mut impl Future<Output = ()>>, work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
-    poll_fn(|context| match end.as_mut().poll(context) {
-        Poll::Ready(()) => Poll::Ready(None),
-        Poll::Pending => work.as_mut().poll(context).map(Some),
-    })
-    .await
 }

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -88,25 +89,32 @@ impl World {
         trust: impl Fn() -> Trust + Send + Sync + 'static,
         change: impl FnOnce(&mut GatewayConfig) + Send + 'static,
     ) -> World {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("cairn-gateway-{}-{number}.sock", std::process::id()));
-        let _ = std::fs::remove_file(&path);
-        let listener = UnixListener::bind(&path).unwrap();
-        let (asked, log) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<Vec<String>>>::default());
+        let (listener, path) = listen();
+        let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = asked.clone();
         std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
             answer_by(stream, source, &noted);
         });
+        let mut world = World::at(path, trust, change);
+        world.asked = asked;
+        world
+    }
+
+    /// In front of a forwarder that is there already.
+    pub(crate) fn at(
+        path: PathBuf,
+        trust: impl Fn() -> Trust + Send + Sync + 'static,
+        change: impl FnOnce(&mut GatewayConfig) + Send + 'static,
+    ) -> World {
+        let log = Arc::<Mutex<Vec<String>>>::default();
         let (end, ended) = oneshot::channel::<()>();
         let (tell, address) = std::sync::mpsc::channel();
         let lines = log.clone();
         let gateway = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                let client = AsyncClient::connect(&Remote::Unix(path.clone())).await.unwrap();
-                let _ = std::fs::remove_file(&path);
+                let client = AsyncClient::connect(&Remote::Unix(path)).await.unwrap();
                 let mut config = GatewayConfig::new(Trusting::new(trust));
                 config.log = Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())));
                 change(&mut config);
@@ -120,6 +128,7 @@ impl World {
             });
         });
         let address = address.recv().unwrap();
+        let asked = Arc::default();
         World { address, asked, log, end: Some(end), gateway: Some(gateway) }
     }
 
@@ -172,6 +181,15 @@ impl World {
             gateway.join().unwrap();
         }
     }
+}
+
+/// A place where clients find a forwarder.
+pub(crate) fn listen() -> (UnixListener, PathBuf) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("cairn-gateway-{}-{number}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    (UnixListener::bind(&path).unwrap(), path)
 }
 
 impl Drop for World {

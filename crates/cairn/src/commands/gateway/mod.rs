@@ -1,5 +1,6 @@
 //! `cairn gateway`: HTTP and named data side by side.
 
+mod origin;
 mod run;
 
 use std::process::ExitCode;
@@ -12,12 +13,14 @@ use crate::tool::finish;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatewayCommand {
     Run(run::RunArguments),
+    Origin(origin::OriginArguments),
 }
 
 impl GatewayCommand {
     pub(crate) fn run(self) -> ExitCode {
         finish(match self {
             GatewayCommand::Run(arguments) => arguments.run(),
+            GatewayCommand::Origin(arguments) => arguments.run(),
         })
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use client::{AsyncClient, Trust};
+use gateway::origin::mapping::Mapping;
 use gateway::{GatewayConfig, Server, Trusting, WriteLine};
 
 use crate::tool::ToolError;
@@ -47,6 +48,10 @@ pub(crate) struct RunArguments {
     /// Pages of other origins may not read objects (no CORS).
     #[arg(long)]
     same_origin: bool,
+    /// Be a proxy for a web server that is published under a name (`http_proxy=…`). May be given several
+    /// times.
+    #[arg(long, value_name = "URL=NAME", value_parser = proxied)]
+    proxy: Vec<Mapping>,
     /// Objects have a signed manifest: check by that instead of by each segment's signature.
     #[arg(long)]
     manifest: bool,
@@ -66,6 +71,7 @@ impl RunArguments {
         let mut config = GatewayConfig::new(self.trusting()?);
         config.hosts.clone_from(&self.host);
         config.any_origin = !self.same_origin;
+        config.proxied.clone_from(&self.proxy);
         config.log = self.log()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -102,6 +108,13 @@ impl RunArguments {
             let _ = file.write_all(format!("{line}\n").as_bytes());
         })))
     }
+}
+
+/// A web server and its name.
+fn proxied(text: &str) -> Result<Mapping, String> {
+    let (url, name) = text.rsplit_once("=/").ok_or("write http://HOST=/NAME")?;
+    let name = format!("/{name}").parse().map_err(|error: packet::name::UriError| error.to_string())?;
+    Mapping::new(url, name).map_err(|error| error.to_string())
 }
 
 /// Waits for Ctrl-C.

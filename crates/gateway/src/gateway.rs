@@ -23,7 +23,7 @@ use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::resolve::{Found, resolve};
 use crate::trusting::Trusting;
-use crate::{name_path, object, pages};
+use crate::{name_path, object, own_page, pages};
 
 /// What a gateway is to be.
 #[derive(Clone)]
@@ -175,11 +175,18 @@ impl Gateway {
                 let asked = Asked { name, is_folder, query, headers, method, is_own_origin: false };
                 self.named(asked).await
             }
+            "/-/status.json" => {
+                self.guard.check_origin(&parts.headers)?;
+                let _turn = self.turn().await?;
+                own_page::status(&self.client).await
+            }
             "/-/metrics" => {
                 self.guard.check_origin(&parts.headers)?;
                 Ok(plain(StatusCode::OK, &self.counters.to_prometheus()))
             }
-            _ => Err(Failure::NotFound(format!("there is nothing at {path}; names stand behind /ndn/"))),
+            _ => own_page::file(path).ok_or_else(|| {
+                Failure::NotFound(format!("there is nothing at {path}; names stand behind /ndn/"))
+            }),
         }
     }
 

@@ -39,6 +39,7 @@ pub mod name_path;
 mod object;
 pub mod origin;
 mod outgoing;
+mod own_page;
 mod pages;
 mod patient;
 pub mod range;

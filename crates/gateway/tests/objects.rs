@@ -13,6 +13,7 @@ use common::{World, read_answer};
 use flow::source::folder::FolderConfig;
 use flow::source::{FolderSource, Packets, Reply, Source, answer_with};
 use flow::{Publication, PublicationConfig, SegmentSize};
+use management::GeneralStatus;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{NackReason, Name, UnixTime};
@@ -364,6 +365,35 @@ fn pages_of_any_origin_may_read_objects_and_nothing_else() {
     assert_eq!((read.status, read.header("access-control-allow-origin")), (200, "*"));
     let refused = world.ask("GET", "/-/metrics", &["Origin: https://player.example"]);
     assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, ""));
+}
+
+#[test]
+fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
+    let world = World::new(answer_with(|interest| {
+        let asked = interest.name().to_string();
+        let content = match &asked[..] {
+            "/localhost/nfd/status/general" => {
+                let version = "a \u{3c}b\u{3e}".to_owned();
+                GeneralStatus { version, pit_entries: 7, ..GeneralStatus::default() }.encode()
+            }
+            "/localhost/nfd/faces/list" => Vec::new(),
+            _ => return Ok(Reply::Silence),
+        };
+        let name = interest.name().to_name();
+        let data = management::segments(&name, 1, &content)?.remove(0);
+        Ok(Reply::Data(data.build_with_digest()?))
+    }));
+    let page = world.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'; script-src 'self'"));
+    for file in ["/-/page.js", "/-/page.css"] {
+        assert!(page.text().contains(file) && world.get(file).status == 200, "{file}");
+    }
+    let status = world.get("/-/status.json");
+    assert_eq!(status.status, 200, "{}", status.text());
+    assert!(status.text().contains("\"pit_entries\":7"), "{}", status.text());
+    assert_eq!(world.ask("GET", "/-/status.json", &["Origin: https://evil.example"]).status, 403);
+    assert_eq!(world.ask("GET", "/-/status.json", &["Sec-Fetch-Site: cross-site"]).status, 403);
 }
 
 #[test]

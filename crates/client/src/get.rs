@@ -39,7 +39,8 @@ impl Trust {
         Trust::policy(Policy::Rules(rules), anchors)
     }
 
-    fn policy(policy: Policy, anchors: impl IntoIterator<Item = Certificate>) -> Self {
+    /// Whoever has a chain of certificates up to one of `anchors` that `policy` allows.
+    pub fn policy(policy: Policy, anchors: impl IntoIterator<Item = Certificate>) -> Self {
         let random = Random::from_seed(Clock::seed());
         let validator = Validator::new(policy, anchors, ValidatorLimits::default(), random);
         Trust(Box::new(AnchoredVerifier::new(validator)))

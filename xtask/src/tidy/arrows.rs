@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("management", &["packet"]),
     ("flow", &["packet", "trust"]),
     ("client", &["packet", "trust", "link", "management", "flow"]),
+    ("gateway", &["packet", "trust", "management", "flow", "client"]),
     ("repo", &["packet", "trust", "engine", "flow"]),
     ("node", &["packet", "trust", "link", "engine", "management", "flow", "repo", "formats"]),
     ("sim", &["packet", "trust", "link", "engine", "flow", "repo", "formats"]),
@@ -38,7 +39,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "cairn",
-        &["packet", "trust", "link", "engine", "management", "flow", "client", "repo", "node", "sim", "lab"],
+        &[
+            "packet",
+            "trust",
+            "link",
+            "engine",
+            "management",
+            "flow",
+            "client",
+            "gateway",
+            "repo",
+            "node",
+            "sim",
+            "lab",
+        ],
     ),
 ];
 

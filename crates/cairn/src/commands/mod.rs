@@ -8,6 +8,8 @@ mod chat;
 mod completions;
 mod content_store;
 mod face;
+#[cfg(feature = "gateway")]
+mod gateway;
 mod get;
 mod key;
 mod lab;
@@ -53,6 +55,10 @@ pub(crate) enum Command {
     Put(put::PutArguments),
     Get(get::GetArguments),
     Serve(serve::ServeArguments),
+    /// Show named data to web browsers, and web servers to named data.
+    #[cfg(feature = "gateway")]
+    #[command(subcommand)]
+    Gateway(gateway::GatewayCommand),
     /// Keep objects on a disk, and serve them beside any forwarder.
     #[command(subcommand)]
     Repo(repo::RepoCommand),
@@ -88,6 +94,8 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            #[cfg(feature = "gateway")]
+            Command::Gateway(command) => command.run(),
             Command::Repo(command) => command.run(),
             Command::Serve(arguments) => arguments.run(),
             Command::Chat(arguments) => arguments.run(),

@@ -33,6 +33,13 @@ impl TrustArguments {
 
     /// Checks packets against the anchors and rules; `None` if there are none.
     pub(crate) fn validator(&self) -> Result<Option<Validator>, ToolError> {
+        let Some((policy, anchors)) = self.policy_and_anchors()? else { return Ok(None) };
+        let random = Random::from_seed(Clock::seed());
+        Ok(Some(Validator::new(policy, anchors, ValidatorLimits::default(), random)))
+    }
+
+    /// Who may sign what, and the certificates that are trusted without proof; `None` if there are none.
+    pub(crate) fn policy_and_anchors(&self) -> Result<Option<(Policy, Vec<Certificate>)>, ToolError> {
         if !self.is_given() {
             return Ok(None);
         }
@@ -56,8 +63,7 @@ impl TrustArguments {
                 "there is no trust anchor: give one with --anchor, or name one in the rules",
             ));
         }
-        let random = Random::from_seed(Clock::seed());
-        Ok(Some(Validator::new(policy, anchors, ValidatorLimits::default(), random)))
+        Ok(Some((policy, anchors)))
     }
 
     /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to.

@@ -58,6 +58,9 @@ pub struct FetchConfig {
     /// The first segment that is wanted: more than 0 to go on with a fetch that was broken off. The name
     /// must have its version then, or parts of two versions could be joined.
     pub first_segment: u64,
+    /// The first segment behind those that are wanted, for a part of an object; [`None`]: all to the end. The
+    /// fetch is complete there, wherever the object ends.
+    pub end_segment: Option<u64>,
     /// Bytes of packets that may be kept because the reader has not taken them, or because one before them
     /// is missing.
     pub buffer_bytes: usize,
@@ -78,6 +81,7 @@ impl Default for FetchConfig {
             hop_limit: None,
             forwarding_hint: Vec::new(),
             first_segment: 0,
+            end_segment: None,
             buffer_bytes: 16 << 20,
             convention: None,
         }

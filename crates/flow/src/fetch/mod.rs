@@ -144,6 +144,10 @@ impl Fetcher {
         let mut transfer = Transfer::new(&config.transfer, now, nonces.next_u64());
         let buffer = Reorder::new(config.first_segment, config.buffer_bytes);
         transfer.start_at(config.first_segment);
+        let end = config.end_segment;
+        if let Some(end) = end {
+            transfer.set_end(end);
+        }
         transfer.set_limit(buffer.limit());
         let versioned = name.as_ref().last().and_then(version_number).is_some();
         let object = Object { name: name.clone(), convention: convention_of(&name, config.convention) };
@@ -170,7 +174,7 @@ impl Fetcher {
             found: None,
             nonces,
             progress: Progress::default(),
-            end: None,
+            end,
             hinted_end: None,
             refused_in_a_row: 0,
             failed: None,
@@ -521,6 +525,7 @@ impl Fetcher {
             self.progress.strange += 1;
             return;
         }
+        let end = end.min(self.config.end_segment.unwrap_or(u64::MAX));
         if self.end != Some(end) {
             self.end = Some(end);
             self.transfer.set_end(end);

@@ -103,6 +103,25 @@ fn an_object_of_one_packet_that_nobody_cut_is_found_by_prefix() {
 }
 
 #[test]
+fn of_a_part_of_an_object_nothing_else_is_asked_for() {
+    let mut fetcher = versioned(|config| (config.first_segment, config.end_segment) = (4, Some(6)));
+    let now = Instant::ZERO;
+    assert_eq!(asked(&mut fetcher, now), ["/a/v=1/seg=4", "/a/v=1/seg=5"]);
+    data(&mut fetcher, now, "/a/v=1/seg=4", Some(9), b"4");
+    data(&mut fetcher, now, "/a/v=1/seg=5", None, b"5");
+    assert_eq!(read(&mut fetcher), b"45");
+    assert!(fetcher.is_complete());
+    assert_eq!(asked(&mut fetcher, now), [""; 0]);
+    // The object may end before the part does.
+    let mut fetcher = versioned(|config| config.end_segment = Some(9));
+    assert_eq!(asked(&mut fetcher, now).len(), 3);
+    data(&mut fetcher, now, "/a/v=1/seg=0", Some(1), b"0");
+    data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"1");
+    assert_eq!(read(&mut fetcher), b"01");
+    assert!(fetcher.is_complete());
+}
+
+#[test]
 fn the_end_may_come_late_and_move() {
     let mut fetcher = versioned(|_| {});
     let now = Instant::ZERO;

@@ -6,7 +6,6 @@ use super::key::Key;
 use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
-use crate::stats::percentile;
 
 /// Five numbers that many come down to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +28,8 @@ impl Quartiles {
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |part| percentile(&sorted, part);
+        let value = |place: usize| sorted.get(place).copied().unwrap_or(f64::NAN);
+        let at = |part| packet::quantile(sorted.len(), part, value).unwrap_or(f64::NAN);
         let (low, high) = (*sorted.first()?, *sorted.last()?);
         Some(Quartiles { low, lower: at(0.25), median: at(0.5), upper: at(0.75), high })
     }

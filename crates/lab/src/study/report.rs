@@ -165,17 +165,16 @@ impl Figure {
 
     /// The figure of boxes, with the five numbers of each.
     pub fn boxes(name: &str, chart: &crate::figure::BoxChart) -> Self {
-        let mut csv =
-            format!("{},series,low,lower quartile,median,upper quartile,high\n", csv::field(&chart.x));
+        let names = [&chart.x, "series", "low", "lower quartile", "median", "upper quartile", "high"];
+        let mut rows = vec![names.map(str::to_owned).to_vec()];
         for group in &chart.groups {
             for (label, quartiles) in chart.labels.iter().zip(&group.boxes) {
                 let Some(of) = quartiles else { continue };
-                let numbers =
-                    [of.low, of.lower, of.median, of.upper, of.high].map(|number| number.to_string());
-                let _ =
-                    writeln!(csv, "{},{},{}", csv::field(&group.name), csv::field(label), numbers.join(","));
+                let numbers = [of.low, of.lower, of.median, of.upper, of.high].map(|number| number.to_string());
+                rows.push([group.name.clone(), label.clone()].into_iter().chain(numbers).collect());
             }
         }
+        let csv = csv::to_string(rows);
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 

@@ -1,0 +1,333 @@
+//! One request and its answer.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use client::{AsyncClient, Clock};
+use flow::{Discovery, FetchConfig};
+use hyper::body::Body;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use packet::Name;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::access_log::{Ticket, WriteLine};
+use crate::counters::Counters;
+use crate::failure::Failure;
+use crate::guard::Guard;
+use crate::limits::Limits;
+use crate::origin::mapping::Mapping;
+use crate::outgoing::{Content, Outgoing};
+use crate::resolve::{Found, resolve};
+use crate::trusting::Trusting;
+use crate::{name_path, object, own_page, pages};
+
+/// What a gateway is to be.
+#[derive(Clone)]
+pub struct GatewayConfig {
+    /// Whom to believe.
+    pub trusting: Trusting,
+    /// How much strangers may use.
+    pub limits: Limits,
+    /// Names of hosts that it goes by, beside its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// Whether pages of any origin may read objects (CORS).
+    pub any_origin: bool,
+    /// Web servers whose URLs this gateway is a proxy for, by their names.
+    pub proxied: Vec<Mapping>,
+    /// Where a line for each request goes.
+    pub log: Option<WriteLine>,
+}
+
+impl GatewayConfig {
+    /// The usual limits, pages of any origin, and no log.
+    pub fn new(trusting: Trusting) -> Self {
+        GatewayConfig {
+            trusting,
+            limits: Limits::default(),
+            hosts: Vec::new(),
+            any_origin: true,
+            proxied: Vec::new(),
+            log: None,
+        }
+    }
+}
+
+impl fmt::Debug for GatewayConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut form = f.debug_struct("GatewayConfig");
+        form.field("trusting", &self.trusting).field("limits", &self.limits).field("hosts", &self.hosts);
+        form.field("any_origin", &self.any_origin).finish_non_exhaustive()
+    }
+}
+
+/// Answers requests of HTTP with named data.
+pub(crate) struct Gateway {
+    pub(crate) client: AsyncClient,
+    pub(crate) trusting: Trusting,
+    pub(crate) limits: Limits,
+    pub(crate) counters: Arc<Counters>,
+    guard: Guard,
+    any_origin: bool,
+    proxied: Vec<Mapping>,
+    log: Option<WriteLine>,
+    fetches: Arc<Semaphore>,
+    clock: Clock,
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("counters", &self.counters).finish_non_exhaustive()
+    }
+}
+
+/// A response before it is known to whom it goes.
+pub(crate) type Reply = Response<Content>;
+
+/// An object that is asked for, whatever way its name was said.
+pub(crate) struct Asked<'a> {
+    pub(crate) name: Name,
+    /// The path ends in a slash.
+    pub(crate) is_folder: bool,
+    pub(crate) query: &'a str,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) method: &'a Method,
+    /// It is shown as what a web server sent, by the name of that server.
+    pub(crate) is_own_origin: bool,
+}
+
+impl Gateway {
+    pub(crate) fn new(client: AsyncClient, config: GatewayConfig) -> Self {
+        Gateway {
+            client,
+            trusting: config.trusting,
+            guard: Guard::new(&config.hosts),
+            any_origin: config.any_origin,
+            proxied: config.proxied,
+            log: config.log,
+            fetches: Arc::new(Semaphore::new(config.limits.fetches)),
+            limits: config.limits,
+            counters: Arc::new(Counters::default()),
+            clock: Clock::start(),
+        }
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer<B: Body>(&self, request: Request<B>, from: IpAddr) -> Response<Outgoing> {
+        let has_body = !request.body().is_end_stream();
+        let (parts, _) = request.into_parts();
+        let line = format!("{} {} {:?}", parts.method, parts.uri, parts.version);
+        let at = (from, self.clock.unix());
+        let mut ticket = Ticket::new(self.counters.clone(), self.log.clone(), at, &line);
+        let mut response = match self.reply(&parts, has_body).await {
+            Ok(response) => response,
+            Err(failure) => refusal(&failure),
+        };
+        if has_body {
+            // What is left of it is not read, and must not be taken for the next request.
+            set(&mut response, header::CONNECTION, "close");
+        }
+        let headers = response.headers_mut();
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let is_named = parts.uri.authority().is_none() && parts.uri.path().starts_with(name_path::PREFIX);
+        if self.any_origin && is_named {
+            cross_origin(headers);
+        }
+        if let Some(left) = response.body().left()
+            && !response.headers().contains_key(header::CONTENT_LENGTH)
+            && !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+        {
+            set(&mut response, header::CONTENT_LENGTH, &left.to_string());
+        }
+        if parts.method == Method::HEAD {
+            *response.body_mut() = Content::Empty;
+        }
+        ticket.answered(response.status().as_u16());
+        response.map(|content| Outgoing::new(content, ticket))
+    }
+
+    async fn reply(&self, parts: &Parts, has_body: bool) -> Result<Reply, Failure> {
+        if has_body {
+            return Err(Failure::BadRequest("requests here have no body".into()));
+        }
+        if parts.method == Method::OPTIONS {
+            return Ok(self.preflight(parts));
+        }
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are understood\n");
+            set(&mut response, header::ALLOW, "GET, HEAD, OPTIONS");
+            return Ok(response);
+        }
+        if parts.uri.authority().is_some() {
+            return self.proxied(parts).await;
+        }
+        self.guard.check_host(&parts.headers)?;
+        let path = parts.uri.path();
+        match path {
+            _ if path == name_path::PREFIX || path.starts_with("/ndn/") => {
+                let (name, is_folder) =
+                    name_path::name_of(path).map_err(|error| Failure::BadRequest(error.to_string()))?;
+                let query = parts.uri.query().unwrap_or_default();
+                let (headers, method) = (&parts.headers, &parts.method);
+                let asked = Asked { name, is_folder, query, headers, method, is_own_origin: false };
+                self.named(asked).await
+            }
+            "/-/status.json" => {
+                self.guard.check_origin(&parts.headers)?;
+                let _turn = self.turn().await?;
+                own_page::status(&self.client).await
+            }
+            "/-/metrics" => {
+                self.guard.check_origin(&parts.headers)?;
+                Ok(plain(StatusCode::OK, &self.counters.to_prometheus()))
+            }
+            _ => own_page::file(path).ok_or_else(|| {
+                Failure::NotFound(format!("there is nothing at {path}; names stand behind /ndn/"))
+            }),
+        }
+    }
+
+    /// A URL of a web server, as a proxy is asked for it.
+    async fn proxied(&self, parts: &Parts) -> Result<Reply, Failure> {
+        let Some(mapping) = self.proxied.iter().find(|mapping| mapping.covers(&parts.uri)) else {
+            return Err(Failure::Forbidden("this gateway is no proxy for that web server".into()));
+        };
+        let name = mapping.name_of(parts.uri.path(), parts.uri.query());
+        let name = name.map_err(|error| Failure::BadRequest(error.to_string()))?;
+        let (headers, method) = (&parts.headers, &parts.method);
+        self.named(Asked { name, is_folder: true, query: "", headers, method, is_own_origin: true }).await
+    }
+
+    /// Whether a page may ask, before it asks.
+    fn preflight(&self, parts: &Parts) -> Reply {
+        let mut response = Response::new(Content::Empty);
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        set(&mut response, header::ALLOW, "GET, HEAD, OPTIONS");
+        if self.any_origin && parts.uri.path().starts_with(name_path::PREFIX) {
+            set(&mut response, header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS");
+            let allowed = "Range, If-Range, If-None-Match, If-Modified-Since, Cache-Control";
+            set(&mut response, header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+            set(&mut response, header::ACCESS_CONTROL_MAX_AGE, "86400");
+            if parts.headers.contains_key("access-control-request-private-network") {
+                let name = HeaderName::from_static("access-control-allow-private-network");
+                set(&mut response, name, "true");
+            }
+        }
+        response
+    }
+
+    /// An object by its name.
+    pub(crate) async fn named(&self, asked: Asked<'_>) -> Result<Reply, Failure> {
+        let first = asked.name.as_ref().component(0);
+        if first.is_some_and(|first| matches!(first.value, b"localhost" | b"localhop")) {
+            return Err(Failure::Forbidden("names of this host are not for the web".into()));
+        }
+        let permit = self.turn().await?;
+        let finding = resolve(&self.client, &self.trusting, &asked.name);
+        let found = in_time(timeout(self.limits.first_bytes, finding).await)?;
+        if found.is_listing() {
+            return self.folder(asked, found, permit).await;
+        }
+        object::send(self, &asked, found, permit).await
+    }
+
+    /// One of those that may fetch at once.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let turn = timeout(self.limits.turn, self.fetches.clone().acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or_else(|| {
+            self.counters.fetches_refused_total.add(1);
+            Failure::Busy("too many fetch at once; try again soon".into())
+        })
+    }
+
+    /// What lies in a folder: its index.html if it has one, or a list.
+    async fn folder(
+        &self,
+        asked: Asked<'_>,
+        found: Found,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Reply, Failure> {
+        if !asked.is_folder {
+            // Links in the page are relative to it.
+            let mut response = Response::new(Content::Empty);
+            *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+            let query = if asked.query.is_empty() { "" } else { "?" };
+            let path = name_path::path_of(asked.name.as_ref());
+            let path = path.trim_end_matches('/');
+            set(&mut response, header::LOCATION, &format!("{path}/{query}{}", asked.query));
+            set(&mut response, header::CACHE_CONTROL, "no-cache");
+            return Ok(response);
+        }
+        let config = FetchConfig { discovery: Discovery::Unversioned, ..FetchConfig::default() };
+        let get = self.client.get(&found.object, self.trusting.object()).config(config);
+        let fetching = get.at_most(self.limits.listing_bytes).into_memory();
+        let fetched = timeout(self.limits.first_bytes, fetching).await;
+        let (listing, _) = in_time(fetched.map(|fetched| fetched.map_err(Failure::from)))?;
+        if asked.query.is_empty() && pages::entries(&listing).any(|entry| entry.name == b"index.html") {
+            let name = asked.name.with(packet::Component::generic(b"index.html"))?;
+            let found = resolve(&self.client, &self.trusting, &name).await?;
+            return object::send(self, &Asked { name, ..asked }, found, permit).await;
+        }
+        let (kind, text) = match asked.query {
+            "list=json" => ("application/json", pages::folder_json(&asked.name, &listing)),
+            _ => ("text/html; charset=utf-8", pages::folder(&asked.name, &listing)),
+        };
+        let mut response = Response::new(Content::from(text));
+        set(&mut response, header::CONTENT_TYPE, kind);
+        set(&mut response, header::CACHE_CONTROL, "no-cache");
+        set(&mut response, header::CONTENT_SECURITY_POLICY, pages::PAGE_POLICY);
+        Ok(response)
+    }
+}
+
+/// What came in time, or that it did not.
+pub(crate) fn in_time<T>(
+    result: Result<Result<T, Failure>, tokio::time::error::Elapsed>,
+) -> Result<T, Failure> {
+    result.unwrap_or_else(|_| Err(Failure::Silence("it took too long until the first bytes came".into())))
+}
+
+/// Sets a header whose value is known to be one; what is not is left out.
+pub(crate) fn set<T>(response: &mut Response<T>, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// A short text.
+pub(crate) fn plain(status: StatusCode, text: &str) -> Reply {
+    let mut response = Response::new(Content::from(text.to_owned()));
+    *response.status_mut() = status;
+    set(&mut response, header::CONTENT_TYPE, "text/plain; charset=utf-8");
+    set(&mut response, header::CACHE_CONTROL, "no-store");
+    response
+}
+
+/// A page that says why there is no object.
+fn refusal(failure: &Failure) -> Reply {
+    let status = failure.status();
+    let mut response = Response::new(Content::from(pages::error(status, &failure.to_string())));
+    *response.status_mut() = status;
+    set(&mut response, header::CONTENT_TYPE, "text/html; charset=utf-8");
+    set(&mut response, header::CONTENT_SECURITY_POLICY, pages::PAGE_POLICY);
+    set(&mut response, header::CACHE_CONTROL, "no-store");
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        set(&mut response, header::RETRY_AFTER, "1");
+    }
+    response
+}
+
+/// Pages of other origins may read it.
+fn cross_origin(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    let exposed = HeaderValue::from_static(
+        "Accept-Ranges, Content-Length, Content-Location, Content-Range, ETag, Last-Modified",
+    );
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    // A page may show it, whatever that page asks of what it shows.
+    let name = HeaderName::from_static("cross-origin-resource-policy");
+    headers.insert(name, HeaderValue::from_static("cross-origin"));
+}

@@ -1,0 +1,213 @@
+//! An object as a response: all of it, parts of it, or that the client has it already.
+
+use hyper::header;
+use hyper::{Method, Response, StatusCode};
+use packet::UnixTime;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use crate::conditions::{Validators, Verdict};
+use crate::content_type;
+use crate::failure::Failure;
+use crate::gateway::{Asked, Gateway, Reply, in_time, set};
+use crate::name_path;
+use crate::outgoing::Content;
+use crate::range::{Wanted, wanted};
+use crate::resolve::{Extent, Found};
+use crate::stream::{Piece, Stream, Supply};
+
+/// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
+const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
+
+/// Sends what was found.
+pub(crate) async fn send(
+    gateway: &Gateway,
+    asked: &Asked<'_>,
+    found: Found,
+    permit: OwnedSemaphorePermit,
+) -> Result<Reply, Failure> {
+    if let Some(location) = &found.fields.location {
+        return Ok(redirect(location, asked.is_own_origin));
+    }
+    let validators = validators(&found);
+    let mut response = Response::new(Content::Empty);
+    let kind = found.fields.content_type.clone().or_else(|| content_type::by_name(asked.name.as_ref()));
+    describe(&mut response, asked, &found, &validators);
+    match validators.check(asked.headers) {
+        Verdict::Send => {}
+        Verdict::NotModified => {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return Ok(response);
+        }
+        Verdict::Failed => {
+            *response.status_mut() = StatusCode::PRECONDITION_FAILED;
+            return Ok(response);
+        }
+    }
+    let Extent::Sized { size_bytes, .. } = found.extent else {
+        return open(gateway, asked, found, permit, kind, response).await;
+    };
+    let supply = supply(gateway, &found);
+    let parts = match asked.headers.get(header::RANGE) {
+        Some(range) if asked.method == Method::GET && validators.allows_parts(asked.headers) => {
+            wanted(range.as_bytes(), size_bytes)
+        }
+        _ => Wanted::Whole,
+    };
+    let (pieces, status) = match parts {
+        Wanted::Unsatisfiable => {
+            *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+            set(&mut response, header::CONTENT_RANGE, &format!("bytes */{size_bytes}"));
+            return Ok(response);
+        }
+        Wanted::Whole if size_bytes == 0 => (Vec::new(), StatusCode::OK),
+        Wanted::Whole => (vec![Piece::Part(0..=size_bytes - 1)], StatusCode::OK),
+        Wanted::Parts(parts) => {
+            let [part] = &parts[..] else {
+                let kind = kind.as_deref().unwrap_or(content_type::UNKNOWN);
+                return Ok(multipart(response, supply, &parts, size_bytes, kind, permit));
+            };
+            let range = format!("bytes {}-{}/{size_bytes}", part.start(), part.end());
+            set(&mut response, header::CONTENT_RANGE, &range);
+            (vec![Piece::Part(part.clone())], StatusCode::PARTIAL_CONTENT)
+        }
+    };
+    *response.status_mut() = status;
+    let mut stream = Stream::new(supply, pieces, permit);
+    let needs_bytes = kind.is_none() && size_bytes > 0;
+    if asked.method == Method::HEAD && !needs_bytes {
+        set(&mut response, header::CONTENT_LENGTH, &size_bytes.to_string());
+        set_kind(&mut response, asked, kind.as_deref().unwrap_or(content_type::UNKNOWN));
+        return Ok(response);
+    }
+    let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
+    let kind = kind.unwrap_or_else(|| match status {
+        StatusCode::OK => content_type::by_first_bytes(first).to_owned(),
+        // How a part begins says nothing about the whole.
+        _ => content_type::UNKNOWN.to_owned(),
+    });
+    set_kind(&mut response, asked, &kind);
+    Ok(response.map(|_| Content::Stream(Box::new(stream))))
+}
+
+/// What has no size that is known: it is sent as it comes, without parts.
+async fn open(
+    gateway: &Gateway,
+    asked: &Asked<'_>,
+    found: Found,
+    permit: OwnedSemaphorePermit,
+    kind: Option<String>,
+    mut response: Reply,
+) -> Result<Reply, Failure> {
+    response.headers_mut().remove(header::ACCEPT_RANGES);
+    if let Extent::Packet(bytes) = found.extent {
+        let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(&bytes).to_owned());
+        set_kind(&mut response, asked, &kind);
+        return Ok(response.map(|_| Content::Full(bytes.into())));
+    }
+    let mut stream = Stream::new(supply(gateway, &found), vec![Piece::All], permit);
+    let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
+    let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(first).to_owned());
+    set_kind(&mut response, asked, &kind);
+    Ok(response.map(|_| Content::Stream(Box::new(stream))))
+}
+
+fn supply(gateway: &Gateway, found: &Found) -> Supply {
+    Supply {
+        client: gateway.client.clone(),
+        trusting: gateway.trusting.clone(),
+        object: found.object.clone(),
+        extent: found.extent.clone(),
+        buffer_bytes: gateway.limits.buffer_bytes,
+        drought: gateway.limits.drought,
+    }
+}
+
+fn redirect(location: &crate::fields::Location, is_own_origin: bool) -> Reply {
+    let mut response = Response::new(Content::Empty);
+    *response.status_mut() = StatusCode::FOUND;
+    let url = match &location.name {
+        Some(name) if !is_own_origin => name_path::path_of(name.as_ref()),
+        _ => location.url.clone(),
+    };
+    set(&mut response, header::LOCATION, &url);
+    set(&mut response, header::CACHE_CONTROL, "no-cache");
+    response
+}
+
+/// An object of one packet without a version is known by its bytes.
+fn validators(found: &Found) -> Validators {
+    let modified = found.fields.modified.or_else(|| time_of_version(found));
+    match &found.extent {
+        Extent::Packet(bytes) => {
+            Validators { etag: format!("\"{}\"", hex(&trust::sha256(bytes)[..12])), modified }
+        }
+        Extent::Segment(number) => {
+            let name = flow::NamingConvention::Typed.with_segment(&found.object, *number);
+            Validators::of(&name.unwrap_or_else(|_| found.object.clone()), modified)
+        }
+        _ => Validators::of(&found.object, modified),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The time that a version is by convention, in milliseconds, microseconds or nanoseconds since 1970, if it
+/// lies between 2001 and 2100.
+fn time_of_version(found: &Found) -> Option<UnixTime> {
+    let version = flow::naming::version_number(found.object.as_ref().last()?)?;
+    let (first, end) = (978_307_200_000, 4_102_444_800_000);
+    [1, 1000, 1_000_000]
+        .into_iter()
+        .map(|unit| version / unit)
+        .find(|millis| (first..end).contains(millis))
+        .map(UnixTime::from_millis)
+}
+
+/// The headers that a response has whether the object is in it or not.
+fn describe(response: &mut Reply, asked: &Asked<'_>, found: &Found, validators: &Validators) {
+    set(response, header::ACCEPT_RANGES, "bytes");
+    set(response, header::ETAG, &validators.etag);
+    if let Some(modified) = validators.last_modified() {
+        set(response, header::LAST_MODIFIED, &modified);
+    }
+    set(response, header::CONTENT_LOCATION, &name_path::path_of(found.object.as_ref()));
+    let is_exact = found.is_versioned() && found.object.as_ref().is_prefix_of(asked.name.as_ref());
+    let cache = if is_exact { "public, max-age=31536000, immutable" } else { "no-cache" };
+    set(response, header::CACHE_CONTROL, cache);
+}
+
+fn set_kind(response: &mut Reply, asked: &Asked<'_>, kind: &str) {
+    set(response, header::CONTENT_TYPE, kind);
+    if content_type::is_active(kind) && !asked.is_own_origin {
+        set(response, header::CONTENT_SECURITY_POLICY, STRANGERS_POLICY);
+    }
+}
+
+/// Several parts in one body (RFC 9110, section 14.6).
+fn multipart(
+    mut response: Reply,
+    supply: Supply,
+    parts: &[std::ops::RangeInclusive<u64>],
+    size_bytes: u64,
+    kind: &str,
+    permit: OwnedSemaphorePermit,
+) -> Reply {
+    // Bytes of the object could hold any text that is chosen beforehand.
+    let boundary = format!("{:016x}", client::Clock::seed());
+    let mut pieces = Vec::with_capacity(2 * parts.len() + 1);
+    for part in parts {
+        let (start, end) = (part.start(), part.end());
+        let head = format!(
+            "\r\n--{boundary}\r\nContent-Type: {kind}\r\nContent-Range: bytes {start}-{end}/{size_bytes}\r\n\r\n"
+        );
+        pieces.push(Piece::Text(head.into()));
+        pieces.push(Piece::Part(part.clone()));
+    }
+    pieces.push(Piece::Text(format!("\r\n--{boundary}--\r\n").into()));
+    *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    set(&mut response, header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
+    response.map(|_| Content::Stream(Box::new(Stream::new(supply, pieces, permit))))
+}

@@ -1,0 +1,173 @@
+//! One state of one URL, as it is published: it comes from the web server while others ask for it.
+
+use std::time::Duration;
+
+use flow::naming::version_number;
+use flow::{Answer, Publication, PublicationConfig, PublishError};
+use packet::ndn::DataBuilder;
+use packet::time;
+use packet::{Data, Interest, Name, UnixTime};
+use tokio::time::Instant;
+use trust::Signer;
+
+use super::web::Known;
+use crate::fields::{Description, Fields};
+
+/// What answers an Interest.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// This packet.
+    Data(Data),
+    /// Its bytes have not come yet.
+    NotYet,
+    /// Nothing of that kind is here.
+    Refused,
+    /// It is of another version.
+    Other,
+}
+
+/// An object in the making, or whole.
+#[derive(Debug)]
+pub(super) struct Held {
+    publication: Publication,
+    signer: Signer,
+    fields: Fields,
+    size_bytes: u64,
+    bytes: Vec<u8>,
+    pub(super) known: Known,
+    pub(super) fresh_until: Instant,
+}
+
+impl Held {
+    /// An object of `size_bytes`, none of which are here yet.
+    pub(super) fn new(
+        name: Name,
+        version: u64,
+        size_bytes: u64,
+        signer: Signer,
+        (fields, known): (Fields, Known),
+        fresh: Duration,
+    ) -> Result<Self, PublishError> {
+        let config = PublicationConfig::new(name, version, size_bytes, signer.clone());
+        let publication = Publication::new(config)?;
+        let fresh_until = Instant::now() + fresh;
+        Ok(Held { publication, signer, fields, size_bytes, bytes: Vec::new(), known, fresh_until })
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.publication.name().as_ref().last().and_then(version_number).unwrap_or(0)
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.bytes.len() as u64 == self.size_bytes
+    }
+
+    pub(super) fn is_fresh(&self) -> bool {
+        !self.is_complete() || Instant::now() < self.fresh_until
+    }
+
+    /// Bytes that it takes, or will.
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// More of it has come; false if that is too much.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
+        let fits = (self.bytes.len() + bytes.len()) as u64 <= self.size_bytes;
+        if fits {
+            self.bytes.extend_from_slice(bytes);
+        }
+        fits
+    }
+
+    /// What answers `interest`.
+    pub(super) fn answer(&self, interest: &Interest) -> Result<Given, PublishError> {
+        let metadata_prefix = self.publication.prefix().with(flow::naming::METADATA)?;
+        if metadata_prefix.as_ref().is_prefix_of(interest.name()) {
+            let data = self.metadata(&metadata_prefix)?;
+            return Ok(if interest.matches(&data) { Given::Data(data) } else { Given::Refused });
+        }
+        Ok(match self.publication.answer(interest)? {
+            Answer::Segment(range) => {
+                let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
+                let end = start.saturating_add(usize::try_from(range.len_bytes).unwrap_or(usize::MAX));
+                match self.bytes.get(start..end) {
+                    None => Given::NotYet,
+                    Some(bytes) => {
+                        let data = self.publication.segment(range.segment, bytes)?;
+                        if interest.matches(&data) { Given::Data(data) } else { Given::Refused }
+                    }
+                }
+            }
+            Answer::Data(data) => Given::Data(data),
+            Answer::Refuse => Given::Refused,
+            Answer::NotMine => Given::Other,
+        })
+    }
+
+    /// Tells of this version for as long as the web server says that it is fresh.
+    fn metadata(&self, prefix: &Name) -> Result<Data, PublishError> {
+        let description = Description {
+            metadata: flow::Metadata {
+                name: self.publication.name().clone(),
+                last_segment: Some(self.publication.last_segment()),
+                segment_bytes: Some(self.publication.segment_bytes()),
+                size_bytes: Some(self.size_bytes),
+            },
+            fields: self.fields.clone(),
+        };
+        let left = self.fresh_until.saturating_duration_since(Instant::now());
+        let millis = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
+        let name = flow::NamingConvention::Typed.with_version(prefix, self.version())?;
+        let name = flow::NamingConvention::Typed.with_segment(&name, 0)?;
+        let mut data = DataBuilder::new(name.clone())
+            .freshness(time::Duration::from_millis(millis))
+            .content(description.encode());
+        if let Some(last) = name.as_ref().last() {
+            data = data.final_block(last);
+        }
+        Ok(self.signer.sign_data(&data)?)
+    }
+}
+
+/// The version of an answer: the second of its last change, and within that second a part of what its entity
+/// tag comes to. So two gateways publish the same state under the same name, and every change has another.
+/// Without either it is the time of the answer.
+pub(super) fn version_of(known: &Known, modified: Option<UnixTime>, now: UnixTime) -> u64 {
+    let tag = known.etag.as_ref().map(|etag| {
+        let digest = trust::sha256(etag.as_bytes());
+        digest.iter().take(7).fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    });
+    match (modified, tag) {
+        (Some(modified), tag) => {
+            modified.as_secs().saturating_mul(1_000_000).saturating_add(tag.unwrap_or(0) % 1_000_000)
+        }
+        (None, Some(tag)) => tag,
+        (None, None) => now.as_millis().saturating_mul(1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_follows_from_what_the_server_says_of_its_state() {
+        let known = |etag: Option<&str>| Known { etag: etag.map(str::to_owned), modified: None };
+        let (now, then) = (UnixTime::from_secs(2_000_000_000), Some(UnixTime::from_secs(1_700_000_000)));
+        assert_eq!(version_of(&known(None), then, now), 1_700_000_000_000_000);
+        let tagged = version_of(&known(Some("\"a\"")), then, now);
+        assert_eq!(tagged / 1_000_000, 1_700_000_000);
+        assert_ne!(tagged, version_of(&known(Some("\"b\"")), then, now));
+        assert_eq!(tagged, version_of(&known(Some("\"a\"")), then, UnixTime::ZERO));
+        assert_ne!(
+            version_of(&known(Some("\"a\"")), None, now),
+            version_of(&known(Some("\"b\"")), None, now)
+        );
+        assert_eq!(version_of(&known(None), None, now), 2_000_000_000_000_000);
+    }
+}

@@ -1,0 +1,106 @@
+//! The page at `/`, and what it shows of the forwarder. It reads and changes nothing.
+
+use client::AsyncClient;
+use hyper::header;
+use hyper::{Response, StatusCode};
+use management::{Dataset, DatasetFetch, FaceStatus, GeneralStatus, decode_list};
+use packet::time::Duration;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::gateway::{Reply, set};
+use crate::outgoing::Content;
+
+/// How long the forwarder on this host may take for one packet.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Packets of one dataset that are asked for: some thousand faces.
+const MAX_PACKETS: usize = 256;
+
+/// What the page may do: run what this gateway sends it, and ask this gateway.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A file of the page.
+pub(crate) fn file(path: &str) -> Option<Reply> {
+    let (kind, text) = match path {
+        "/" => ("text/html; charset=utf-8", include_str!("page/index.html")),
+        "/-/page.css" => ("text/css; charset=utf-8", include_str!("page/page.css")),
+        "/-/page.js" => ("text/javascript; charset=utf-8", include_str!("page/page.js")),
+        _ => return None,
+    };
+    let mut response = Response::new(Content::Full(text.into()));
+    *response.status_mut() = StatusCode::OK;
+    set(&mut response, header::CONTENT_TYPE, kind);
+    set(&mut response, header::CONTENT_SECURITY_POLICY, POLICY);
+    set(&mut response, header::CACHE_CONTROL, "no-cache");
+    set(&mut response, header::REFERRER_POLICY, "no-referrer");
+    Some(response)
+}
+
+/// What the forwarder tells of itself, as JSON.
+///
+/// # Errors
+/// It does not answer, as one on another host does not.
+pub(crate) async fn status(client: &AsyncClient) -> Result<Reply, Failure> {
+    let general = dataset(client, Dataset::StatusGeneral).await?;
+    let general = GeneralStatus::decode(&general).map_err(|error| senseless(&error))?;
+    let faces = dataset(client, Dataset::FacesList).await?;
+    let faces: Vec<FaceStatus> = decode_list(&faces).map_err(|error| senseless(&error))?;
+    let faces: Vec<_> = faces
+        .iter()
+        .map(|face| {
+            json!({
+                "id": face.face_id, "remote": face.uri, "local": face.local_uri,
+                "in_bytes": face.in_bytes, "out_bytes": face.out_bytes,
+                "in_interests": face.in_interests, "out_interests": face.out_interests,
+                "in_data": face.in_data, "out_data": face.out_data,
+            })
+        })
+        .collect();
+    let text = json!({
+        "general": {
+            "version": general.version,
+            "in_interests": general.in_interests, "out_data": general.out_data,
+            "pit_entries": general.pit_entries, "fib_entries": general.fib_entries,
+            "cs_entries": general.cs_entries,
+        },
+        "faces": faces,
+    });
+    let mut response = Response::new(Content::from(text.to_string()));
+    set(&mut response, header::CONTENT_TYPE, "application/json");
+    set(&mut response, header::CACHE_CONTROL, "no-store");
+    Ok(response)
+}
+
+async fn dataset(client: &AsyncClient, wanted: Dataset) -> Result<Vec<u8>, Failure> {
+    let mut fetch = DatasetFetch::new(wanted.name()?);
+    for _ in 0..MAX_PACKETS {
+        let data = client.ask(&fetch.interest()?, PATIENCE).await?;
+        if let Some(content) = fetch.receive(&data).map_err(|error| senseless(&error))? {
+            return Ok(content);
+        }
+    }
+    Err(Failure::NotTrusted("the forwarder has more to tell than is listened to".into()))
+}
+
+fn senseless(error: &dyn std::fmt::Display) -> Failure {
+    Failure::NotTrusted(format!("what the forwarder tells makes no sense: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_holds_no_script_and_no_style_that_its_policy_forbids() {
+        let html = include_str!("page/index.html");
+        for forbidden in ["<style", "style=", "onclick", "javascript:", "http://", "https://", "<script>"] {
+            assert!(!html.contains(forbidden), "{forbidden}");
+        }
+        let script = include_str!("page/page.js");
+        for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            assert!(!script.contains(forbidden), "{forbidden}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Connections of HTTP: accepted, limited, and ended in good order.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use client::AsyncClient;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::counters::Counters;
+use crate::gateway::{Gateway, GatewayConfig};
+use crate::patient::Patient;
+use crate::until::unless;
+
+/// How long to rest when no connection can be accepted, as when there are no descriptors left.
+const REST: Duration = Duration::from_millis(100);
+
+/// A gateway that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    gateway: Arc<Gateway>,
+}
+
+impl Server {
+    /// Listens at `address`; a port of zero lets the system pick one.
+    ///
+    /// # Errors
+    /// It is taken, or not ours.
+    pub async fn bind(address: SocketAddr, client: AsyncClient, config: GatewayConfig) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        Ok(Server { listener, gateway: Arc::new(Gateway::new(client, config)) })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until `end` comes; then requests that are under way have some seconds to be done.
+    pub async fn run(self, end: impl Future<Output = ()>) {
+        let (ending, told) = watch::channel(false);
+        let mut end = pin!(end);
+        loop {
+            let Some(accepted) = unless(end.as_mut(), self.listener.accept()).await else { break };
+            let Ok((stream, from)) = accepted else {
+                tokio::time::sleep(REST).await;
+                continue;
+            };
+            let counters = &self.gateway.counters;
+            if counters.connections.get() >= self.gateway.limits.connections as u64 {
+                counters.connections_refused_total.add(1);
+                continue;
+            }
+            counters.connections_total.add(1);
+            let open = Open::new(counters.clone());
+            tokio::spawn(serve(self.gateway.clone(), stream, from, told.clone(), open));
+        }
+        drop(self.listener);
+        drop(told);
+        let _ = ending.send(true);
+        // Every connection holds a receiver until it is closed.
+        let _ = tokio::time::timeout(self.gateway.limits.end, ending.closed()).await;
+    }
+}
+
+/// A connection that counts as open while this is there.
+struct Open(Arc<Counters>);
+
+impl Open {
+    fn new(counters: Arc<Counters>) -> Self {
+        counters.connections.add(1);
+        Open(counters)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.connections.take(1);
+    }
+}
+
+async fn serve(
+    gateway: Arc<Gateway>,
+    stream: TcpStream,
+    from: SocketAddr,
+    mut told: watch::Receiver<bool>,
+    _open: Open,
+) {
+    // What is sent are whole parts: there is nothing to be gained by waiting for more.
+    let _ = stream.set_nodelay(true);
+    let limits = &gateway.limits;
+    let stream = Patient::new(stream, limits.stall, gateway.counters.clone());
+    let answering = gateway.clone();
+    let service = service_fn(move |request| {
+        let gateway = answering.clone();
+        async move { Ok::<_, Infallible>(gateway.answer(request, from.ip()).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_buf_size(limits.head_bytes.max(8 << 10))
+        .max_headers(limits.headers)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    // What goes wrong on a connection is the business of who made it; the response that it ended has told.
+    let is_ending = pin!(async {
+        let _ = told.wait_for(|ending| *ending).await;
+    });
+    if unless(is_ending, connection.as_mut()).await.is_some() {
+        return;
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

@@ -14,7 +14,7 @@ use crate::name_path;
 use crate::outgoing::Content;
 use crate::range::{Wanted, wanted};
 use crate::resolve::{Extent, Found};
-use crate::stream::{Piece, Stream, Supply};
+use crate::stream::{Chunk, Stream, Supply};
 
 /// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
 const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
@@ -61,7 +61,7 @@ pub(crate) async fn send(
             return Ok(response);
         }
         Wanted::Whole if size_bytes == 0 => (Vec::new(), StatusCode::OK),
-        Wanted::Whole => (vec![Piece::Part(0..=size_bytes - 1)], StatusCode::OK),
+        Wanted::Whole => (vec![Chunk::Part(0..=size_bytes - 1)], StatusCode::OK),
         Wanted::Parts(parts) => {
             let [part] = &parts[..] else {
                 let kind = kind.as_deref().unwrap_or(content_type::UNKNOWN);
@@ -69,7 +69,7 @@ pub(crate) async fn send(
             };
             let range = format!("bytes {}-{}/{size_bytes}", part.start(), part.end());
             set(&mut response, header::CONTENT_RANGE, &range);
-            (vec![Piece::Part(part.clone())], StatusCode::PARTIAL_CONTENT)
+            (vec![Chunk::Part(part.clone())], StatusCode::PARTIAL_CONTENT)
         }
     };
     *response.status_mut() = status;
@@ -105,7 +105,7 @@ async fn open(
         set_kind(&mut response, asked, &kind);
         return Ok(response.map(|_| Content::Full(bytes.into())));
     }
-    let mut stream = Stream::new(supply(gateway, &found), vec![Piece::All], permit);
+    let mut stream = Stream::new(supply(gateway, &found), vec![Chunk::All], permit);
     let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(first).to_owned());
     set_kind(&mut response, asked, &kind);
@@ -203,10 +203,10 @@ fn multipart(
         let head = format!(
             "\r\n--{boundary}\r\nContent-Type: {kind}\r\nContent-Range: bytes {start}-{end}/{size_bytes}\r\n\r\n"
         );
-        pieces.push(Piece::Text(head.into()));
-        pieces.push(Piece::Part(part.clone()));
+        pieces.push(Chunk::Text(head.into()));
+        pieces.push(Chunk::Part(part.clone()));
     }
-    pieces.push(Piece::Text(format!("\r\n--{boundary}--\r\n").into()));
+    pieces.push(Chunk::Text(format!("\r\n--{boundary}--\r\n").into()));
     *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     set(&mut response, header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
     response.map(|_| Content::Stream(Box::new(Stream::new(supply, pieces, permit))))

@@ -90,8 +90,6 @@ fn senseless(error: &dyn std::fmt::Display) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn the_page_holds_no_script_and_no_style_that_its_policy_forbids() {
         let html = include_str!("page/index.html");

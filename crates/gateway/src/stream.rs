@@ -47,7 +47,7 @@ pub(crate) struct Supply {
 
 /// A piece of what is sent.
 #[derive(Clone, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum Chunk {
     /// What stands between parts.
     Text(Bytes),
     /// These bytes of the object, whose size is known.
@@ -74,7 +74,7 @@ type Fetch = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 /// The bytes of one response.
 pub(crate) struct Stream {
     supply: Supply,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<Chunk>,
     running: Option<(Fetch, Arc<Mutex<Pipe>>)>,
     /// What came before anything was sent.
     ready: Option<Bytes>,
@@ -87,12 +87,12 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(supply: Supply, pieces: Vec<Piece>, permit: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn new(supply: Supply, pieces: Vec<Chunk>, permit: OwnedSemaphorePermit) -> Self {
         let left = pieces.iter().try_fold(0u64, |sum, piece| {
             Some(match piece {
-                Piece::Text(text) => sum + text.len() as u64,
-                Piece::Part(part) => sum + (part.end() - part.start() + 1),
-                Piece::All => return None,
+                Chunk::Text(text) => sum + text.len() as u64,
+                Chunk::Part(part) => sum + (part.end() - part.start() + 1),
+                Chunk::All => return None,
             })
         });
         Stream {
@@ -156,9 +156,9 @@ impl Stream {
             let Some((fetch, pipe)) = &mut self.running else {
                 match self.pieces.pop_front() {
                     None => return Poll::Ready(None),
-                    Some(Piece::Text(text)) => return Poll::Ready(Some(Ok(text))),
-                    Some(Piece::Part(part)) => self.running = Some(self.supply.part(&part)),
-                    Some(Piece::All) => self.running = Some(self.supply.all()),
+                    Some(Chunk::Text(text)) => return Poll::Ready(Some(Ok(text))),
+                    Some(Chunk::Part(part)) => self.running = Some(self.supply.part(&part)),
+                    Some(Chunk::All) => self.running = Some(self.supply.all()),
                 }
                 continue;
             };
@@ -183,7 +183,7 @@ impl Stream {
                     };
                     self.running = None;
                     for bytes in rest.into_iter().rev() {
-                        self.pieces.push_front(Piece::Text(bytes));
+                        self.pieces.push_front(Chunk::Text(bytes));
                     }
                     if missing > 0 {
                         self.pieces.clear();

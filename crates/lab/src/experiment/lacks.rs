@@ -141,7 +141,8 @@ mod tests {
                     [group.g.set]\ncapacity = []\n[consumer.c]\nkind = 'rate'\n[[event]]\nat = '1 s'\n";
         let content: Table = text.parse().unwrap_or_default();
         let keys = |backend| {
-            let mut keys: Vec<String> = on(backend, &content).into_iter().map(|finding| finding.key).collect();
+            let mut keys: Vec<String> =
+                on(backend, &content).into_iter().map(|finding| finding.key).collect();
             keys.sort();
             keys
         };

@@ -170,7 +170,8 @@ impl Figure {
         for group in &chart.groups {
             for (label, quartiles) in chart.labels.iter().zip(&group.boxes) {
                 let Some(of) = quartiles else { continue };
-                let numbers = [of.low, of.lower, of.median, of.upper, of.high].map(|number| number.to_string());
+                let numbers =
+                    [of.low, of.lower, of.median, of.upper, of.high].map(|number| number.to_string());
                 rows.push([group.name.clone(), label.clone()].into_iter().chain(numbers).collect());
             }
         }

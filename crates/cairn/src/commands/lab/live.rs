@@ -17,7 +17,7 @@ use super::Outcome;
 use super::run::programs;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
-use crate::tool::output::printable;
+use crate::tool::output::{self, printable};
 
 /// How long a network may take to be up, for those who wait beside it.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -84,11 +84,11 @@ fn held(order: &Order, place: &Place, shows: bool) -> Result<(), ToolError> {
     let held = hold(order, place, &|| interrupt.came(), |event| match event {
         Event::Up if shows => {
             if let Ok(network) = place.network() {
-                println!("{}", words(place, &network));
-                println!("\nCtrl-C takes it down.");
+                // A terminal that is gone does not end the network.
+                let _ = output::line(format_args!("{}\n\nCtrl-C takes it down.", words(place, &network)));
             }
         }
-        Event::Note { text } => eprintln!("{}", printable(text)),
+        Event::Note { text } => tell!("{}", printable(text)),
         _ => {}
     });
     match held {
@@ -131,8 +131,8 @@ fn detached(place: &Place) -> Outcome {
         std::thread::sleep(Duration::from_millis(20));
     }
     let network = place.network().map_err(ToolError::other)?;
-    println!("{}", words(place, &network));
-    println!("\nTake it down: cairn lab down {}", place.name());
+    let words = words(place, &network);
+    output::line(format_args!("{words}\n\nTake it down: cairn lab down {}", place.name()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -249,7 +249,7 @@ pub(super) fn down(name: Option<&str>, all: bool) -> Outcome {
     let places = if all { Place::all_up() } else { vec![Place::find(name).map_err(ToolError::other)?] };
     for place in places {
         ask(&place, &Request::Down)?;
-        println!("{} is down; its logs are in {}", place.name(), place.folder().display());
+        output::line(format_args!("{} is down; its logs are in {}", place.name(), place.folder().display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -267,12 +267,12 @@ pub(super) fn networks(json: bool) -> Outcome {
         .collect();
     if json {
         let list: Vec<_> = up.iter().map(|(place, network)| described(place, network)).collect();
-        println!("{}", serde_json::Value::from(list));
+        output::json(&serde_json::Value::from(list))?;
     } else if up.is_empty() {
-        println!("No network is up; start one with: cairn lab up");
+        output::line("No network is up; start one with: cairn lab up")?;
     } else {
         let texts: Vec<String> = up.iter().map(|(place, network)| words(place, network)).collect();
-        println!("{}", texts.join("\n\n"));
+        output::line(texts.join("\n\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

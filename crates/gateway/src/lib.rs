@@ -19,15 +19,15 @@
 //! ```
 //!
 //! # Where things are
-//! - [`name_path`], [`range`]: what a stranger writes in a request, read without I/O. `conditions` decides
-//!   whether the client has the object already, `guard` who may ask at all.
+//! - [`name_path`], [`range`], [`conditions`]: what a stranger writes in a request, read without I/O. `guard`
+//!   decides who may ask at all.
 //! - `resolve`: from a name to a version and a size. `stream`: the bytes, at the pace of the client. `object`
 //!   puts both together as a response.
 //! - [`origin`]: a web server as a producer.
 //! - `gateway`: one request; `server`: connections. [`Limits`] bound both.
 
 mod access_log;
-mod conditions;
+pub mod conditions;
 mod content_type;
 mod counters;
 mod failure;

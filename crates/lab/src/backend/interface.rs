@@ -1,10 +1,12 @@
 //! The ends of a link, as backends with real forwarders give them to drivers.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
+use node::control::{FaceUri, MacAddress};
+use packet::ndn::PORT;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::plan::LinkIndex;
+use crate::experiment::plan::{LinkIndex, LinkKind};
 
 /// One end of a link, as a node sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +25,16 @@ pub struct Interface {
     pub local_ether: [u8; 6],
     /// The neighbour's Ethernet address.
     pub remote_ether: [u8; 6],
+}
+
+impl Interface {
+    /// The address of a face to the neighbour, as NFD writes it.
+    pub fn face_uri(&self, kind: LinkKind) -> FaceUri {
+        let address = SocketAddr::from((self.remote, PORT));
+        match kind {
+            LinkKind::Udp => FaceUri::Udp(address),
+            LinkKind::Tcp => FaceUri::Tcp(address),
+            LinkKind::Ether => FaceUri::Ethernet(MacAddress(self.remote_ether)),
+        }
+    }
 }

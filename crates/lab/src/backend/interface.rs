@@ -1,8 +1,7 @@
 //! The ends of a link, as backends with real forwarders give them to drivers.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 
-use node::control::{FaceUri, MacAddress};
 use packet::ndn::PORT;
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +28,14 @@ pub struct Interface {
 
 impl Interface {
     /// The address of a face to the neighbour, as NFD writes it.
-    pub fn face_uri(&self, kind: LinkKind) -> FaceUri {
-        let address = SocketAddr::from((self.remote, PORT));
+    pub(crate) fn face_uri(&self, kind: LinkKind) -> String {
         match kind {
-            LinkKind::Udp => FaceUri::Udp(address),
-            LinkKind::Tcp => FaceUri::Tcp(address),
-            LinkKind::Ether => FaceUri::Ethernet(MacAddress(self.remote_ether)),
+            LinkKind::Udp => format!("udp4://{}:{PORT}", self.remote),
+            LinkKind::Tcp => format!("tcp4://{}:{PORT}", self.remote),
+            LinkKind::Ether => {
+                let [a, b, c, d, e, f] = self.remote_ether;
+                format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]")
+            }
         }
     }
 }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
-use node::control::FaceUri;
 use packet::ndn::PORT;
 use toml::{Table, Value};
 
@@ -153,8 +152,8 @@ fn write_face(
     link: &LinkPlan,
     (cost, routes): (u32, &str),
 ) {
-    let remote = interface.face_uri(link.kind).to_string();
-    let local = (link.kind == LinkKind::Ether).then(|| FaceUri::Device(interface.name.clone()).to_string());
+    let remote = interface.face_uri(link.kind);
+    let local = (link.kind == LinkKind::Ether).then(|| format!("dev://{}", interface.name));
     let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{routes}]\ncost = {cost}");
     if let Some(local) = local {
         let _ = writeln!(text, "local = \"{local}\"");

@@ -154,10 +154,8 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings = settings.unwrap_or_else(|| match dialect {
-            Dialect::Ndn => self.ethernet_link_settings(mtu_bytes, peer),
-            Dialect::Ccnx => self.ndnlp1_settings(mtu_bytes),
-        });
+        let settings =
+            settings.unwrap_or_else(|| self.ethernet_link_settings(dialect, mtu_bytes, peer));
         let path = DatagramPath::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {

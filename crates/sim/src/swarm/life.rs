@@ -181,7 +181,7 @@ impl World {
     }
 
     /// The last packets about a name that crossed links, and the strategies of the nodes.
-    fn last_packets(&self, name: &packet::Name) -> String {
+    fn last_packets(&self, name: &Name) -> String {
         let rows: Vec<_> =
             self.network.trace().packets.rows().iter().filter(|row| row.name == *name).collect();
         let mut text = String::new();

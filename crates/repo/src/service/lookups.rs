@@ -9,7 +9,7 @@ use packet::{Interest, UnixTime};
 
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
 use super::{Answered, Found, Reply, unix_now};
-use crate::store::{Attendant, DiskJob, Store, is_answer, is_outdated, metadata_packet};
+use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.
 const QUESTIONS_AT_ONCE: usize = 256;
@@ -176,8 +176,8 @@ impl DiskThread {
     }
 }
 
-impl Attendant for DiskThread {
-    fn attend(&mut self, store: &Store, job: DiskJob) {
+impl DiskExecutor for DiskThread {
+    fn execute(&mut self, store: &Store, job: DiskJob) {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => lock(&self.lookups).serve_until_done(store),
             // The thread has failed before: the keeper itself waits for the disk.

@@ -158,7 +158,7 @@ impl Service {
         let readers = Readers::start(config.readers.max(1), &answered)?;
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
-        store.set_attendant(Some(Box::new(disk)));
+        store.set_disk_executor(Some(Box::new(disk)));
         let keeper = StoreThread::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
         let handle = ServiceHandle { tasks, questions, filter, shared };

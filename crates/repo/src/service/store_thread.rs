@@ -101,7 +101,7 @@ impl StoreThread {
         self.note_outcomes();
         // A failure has been counted, and the log still holds everything.
         let _ = self.store.checkpoint();
-        self.store.set_attendant(None);
+        self.store.set_disk_executor(None);
         self.publish(Instant::now());
         self.store
     }

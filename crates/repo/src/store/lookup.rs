@@ -132,12 +132,12 @@ impl Store {
                     self.served(&located);
                     return Some(Answer::Data(data));
                 }
-                Ok(_) => self.counters.vain_reads += 1,
+                Ok(_) => self.tally.counters.vain_reads += 1,
                 Err(error) => self.report(now, &located, &error),
             }
         }
         if metadata.is_none() {
-            self.counters.misses += 1;
+            self.tally.counters.misses += 1;
         }
         metadata.map(Answer::Metadata)
     }
@@ -164,7 +164,7 @@ impl Store {
 
     /// A packet was served that this says where it lay.
     pub fn served(&mut self, located: &Located) {
-        self.counters.hits += 1;
+        self.tally.counters.hits += 1;
         // Its object may have left while it was read.
         if let Some(policy) = &mut self.eviction
             && self.catalogue.get(located.id).is_some_and(|object| object.number == located.object)
@@ -175,19 +175,19 @@ impl Store {
 
     /// So many Interests were not answered.
     pub(crate) fn missed(&mut self, count: u64) {
-        self.counters.misses += count;
+        self.tally.counters.misses += count;
     }
 
     /// A packet was read that was not the answer.
     pub(crate) fn read_in_vain(&mut self) {
-        self.counters.vain_reads += 1;
+        self.tally.counters.vain_reads += 1;
     }
 
     /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
     /// it.
     pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
         if let ReadError::Io(_) = error {
-            self.refusals.count(Rejection::DiskFailed);
+            self.tally.refusals.count(Rejection::DiskFailed);
             return;
         }
         let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -197,7 +197,7 @@ impl Store {
             return;
         };
         let name = object.name().map(|object| object.name.to_name());
-        self.refusals.count(Rejection::Corrupt);
+        self.tally.refusals.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

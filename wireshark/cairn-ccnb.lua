@@ -93,9 +93,6 @@ end
 
 local function value(kind)
     return function(state, at, number, from)
-        if #state.open == 0 then
-            return malformed(at, "a value outside of any element")
-        end
         if number == 0 then
             return malformed(at, "a value of no bytes, which has to be left out")
         end
@@ -156,6 +153,8 @@ local function step(state)
     local read = READ[kind]
     if not read then
         return malformed(state.at, "a block of ccnb of unknown type " .. kind)
+    elseif #state.open == 0 and kind ~= DTAG and kind ~= TAG then
+        return malformed(state.at, "a value outside of any element")
     end
     return read(state, state.at, number, from)
 end

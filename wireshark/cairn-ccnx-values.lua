@@ -160,10 +160,11 @@ function M.show(view, node, element, item_of, complain)
         SHOW[element.kind](view, item_of, value, element, complain)
         return
     end
-    local may_be_empty = #node.children == 0
-        and (element.kind == "text" or element.kind == "any" or element.kind == "blob" and element.low == 0)
-    if not may_be_empty then
-        complain(element.name .. (#node.children == 0 and " is empty" or " holds more than one value"))
+    local is_empty = #node.children == 0
+    if is_empty and (element.kind == "text" or element.kind == "any") then
+        item_of("")
+    elseif not is_empty or element.kind ~= "blob" or element.low > 0 then
+        complain(element.name .. (is_empty and " is empty" or " holds more than one value"))
     end
 end
 
@@ -202,11 +203,11 @@ function M.bloom(view, tree, value)
         view:complain(tree, "A filter of less than nine bytes")
         return
     end
-    view:add(tree, "bloom_lg_bits", value.from, value.from)
-    view:add(tree, "bloom_hashes", value.from + 1, value.from + 1)
-    view:add(tree, "bloom_method", value.from + 2, value.from + 2)
-    view:add(tree, "bloom_seed", value.from + 4, value.from + 7)
-    view:add(tree, "bloom_bits", value.from + 8, value.to)
+    view:add(tree, "bloom.lg_bits", value.from, value.from)
+    view:add(tree, "bloom.hashes", value.from + 1, value.from + 1)
+    view:add(tree, "bloom.method", value.from + 2, value.from + 2)
+    view:add(tree, "bloom.seed", value.from + 4, value.from + 7)
+    view:add(tree, "bloom.bits", value.from + 8, value.to)
 end
 
 -- The tag and the content of what stands at `at` in DER, up to lengths of three bytes.
@@ -257,7 +258,7 @@ function M.witness(view, tree, value)
     end
     local from, stop = over(INTEGER)
     if from and stop >= from and stop - from < 6 then
-        view:add(tree, "witness_node", from, stop, wide(ccnb.number(view.bytes, from, stop)))
+        view:add(tree, "witness.node", from, stop, wide(ccnb.number(view.bytes, from, stop)))
     end
     if not into(SEQUENCE) then
         return
@@ -267,7 +268,7 @@ function M.witness(view, tree, value)
         if not from or stop < from then
             return
         end
-        view:add(tree, "witness_hash", from, stop)
+        view:add(tree, "witness.hash", from, stop)
     end
 end
 

@@ -25,13 +25,13 @@ local function fields()
         byte_offset = { "Byte offset", ftypes.UINT64, nil, base.DEC },
         name_version = { "Version", ftypes.ABSOLUTE_TIME, nil, base.UTC },
         command = { "Command", ftypes.STRING },
-        bloom_lg_bits = { "Logarithm of the bits", ftypes.UINT8, nil, base.DEC, abbr = "bloom.lg_bits" },
-        bloom_hashes = { "Hashes", ftypes.UINT8, nil, base.DEC, abbr = "bloom.hashes" },
-        bloom_method = { "Method", ftypes.UINT8, nil, base.HEX, abbr = "bloom.method" },
-        bloom_seed = { "Seed", ftypes.UINT32, nil, base.HEX, abbr = "bloom.seed" },
-        bloom_bits = { "Bits", ftypes.BYTES, abbr = "bloom.bits" },
-        witness_node = { "Node of the tree", ftypes.UINT64, nil, base.DEC, abbr = "witness.node" },
-        witness_hash = { "Digest on the way", ftypes.BYTES, abbr = "witness.hash" },
+        ["bloom.lg_bits"] = { "Logarithm of the bits", ftypes.UINT8, nil, base.DEC },
+        ["bloom.hashes"] = { "Hashes", ftypes.UINT8, nil, base.DEC },
+        ["bloom.method"] = { "Method", ftypes.UINT8, nil, base.HEX },
+        ["bloom.seed"] = { "Seed", ftypes.UINT32, nil, base.HEX },
+        ["bloom.bits"] = { "Bits", ftypes.BYTES },
+        ["witness.node"] = { "Node of the tree", ftypes.UINT64, nil, base.DEC },
+        ["witness.hash"] = { "Digest on the way", ftypes.BYTES },
     }
     for _, row in pairs(dictionary.ELEMENTS) do
         local kind = TYPES[row[2]]
@@ -164,7 +164,7 @@ local function show_group(seen, tree, node, element, key)
     dictionary.check_order(node, function(_, text)
         seen:complain(item, text)
     end)
-    if element and CHECKS[element.name] then
+    if element and CHECKS[element.name] and not node.is_open then
         CHECKS[element.name](seen, item, node)
     end
     show_children(seen, item, node)
@@ -174,7 +174,10 @@ end
 function show(seen, tree, node)
     local element = dictionary.element(node.tag)
     local key = element and values.abbreviation(element.name)
-    if not element or element.kind == "group" then
+    if node.is_open and #node.children == 0 then
+        -- What it would hold is not in the packet, and that is said where the packet ends.
+        seen:say(tree, node.at, node.stop, dictionary.name_of(node))
+    elseif not element or element.kind == "group" then
         show_group(seen, tree, node, element, key)
     elseif element.kind == "name" then
         show_name(seen, tree, node, key)

@@ -37,6 +37,7 @@ end
 
 function SHOW.group(view, tree, element, row, found)
     local item = view:add(tree, row[2], element.at, element.to)
+    found[row[2]] = true
     if item then
         M.show(view, item, element.from, element.to, row.of, found)
     end
@@ -44,9 +45,8 @@ end
 
 -- The components of a name: pairs of a type and bytes. Says what is no component.
 function M.components(view, tree, from, to)
-    local components, elements = {}, nil
-    local problem
-    elements, problem = tlv.elements(view.bytes, from, to)
+    local components, digests = {}, 0
+    local elements, problem = tlv.elements(view.bytes, from, to)
     for at, element in ipairs(elements) do
         components[at] = { element.kind, string.sub(view.bytes, element.from, element.to) }
         if element.kind > 65535 then
@@ -54,6 +54,10 @@ function M.components(view, tree, from, to)
         elseif (element.kind == 1 or element.kind == 2) and length(element) ~= 32 then
             view:complain(tree, "A digest of " .. length(element) .. " bytes")
         end
+        digests = digests + (element.kind == 2 and 1 or 0)
+    end
+    if digests > 1 then
+        view:complain(tree, "A name with more than one digest of parameters")
     end
     if problem then
         view:explain(tree, problem)
@@ -169,28 +173,38 @@ local function is_ignorable(kind)
     return kind > 31 and kind % 2 == 0
 end
 
--- The row for an element, looked for behind the last one. A row that is known but stands elsewhere is no
--- different from one that is not.
+-- The row for an element, looked for behind the last one, and where the next may stand. Where there is none:
+-- whether the table has one elsewhere.
 local function row_of(rows, kind, at)
-    for place = at, #rows do
-        if rows[place][1] == kind then
-            return rows[place], rows[place].again and place or place + 1
+    local is_known = false
+    for place, row in ipairs(rows) do
+        if row[1] == kind and place >= at then
+            return row, row.again and place or place + 1
         end
+        is_known = is_known or row[1] == kind
     end
+    return nil, is_known
+end
+
+-- Whether an element without a row is passed over. Before what must come first nothing is; a table that is
+-- `strict` has no place for what it knows elsewhere, and none behind its last row.
+local function is_passed_over(rows, kind, at, is_known)
+    local is_before_first = rows[1].must and at == 1
+    local is_wrong = rows.strict and (is_known or at > #rows)
+    return not is_before_first and not is_wrong and (rows.is_ignorable or is_ignorable)(kind)
 end
 
 -- Shows the elements that fill from..to by the table `rows`. Puts what it read into `found`, by keys.
 function M.show(view, tree, from, to, rows, found)
     local elements, problem = tlv.elements(view.bytes, from, to)
     local at, seen = 1, {}
-    local may_skip = rows.is_ignorable or is_ignorable
     for _, element in ipairs(elements) do
         local row, next_at = row_of(rows, element.kind, at)
-        if row and (not rows.last or not seen[rows.last]) then
+        if row then
             at = next_at
             seen[row[1]] = true
             SHOW[row[3]](view, tree, element, row, found)
-        elseif may_skip(element.kind) then
+        elseif is_passed_over(rows, element.kind, at, next_at) then
             view:add(tree, "unknown", element.at, element.to)
         else
             view:complain(tree, string.format("An element of type %.0f in a place where it must not stand",
@@ -204,7 +218,7 @@ function M.show(view, tree, from, to, rows, found)
         view:explain(tree, problem)
     end
     for _, row in ipairs(rows) do
-        if row.must and not seen[row[1]] and not problem then
+        if row.must and not seen[row[1]] and not problem and not view.is_cut then
             view:complain(tree, row.title .. " is missing")
         end
     end

@@ -22,19 +22,25 @@ function M.clear()
 end
 M.clear()
 
--- What tells streams of packets apart: the protocol, both ends, and the interface that the capture names.
+-- What is kept for a frame. Read the first time, when Wireshark may not yet know the interface.
 local interface = Field.new("frame.interface_id")
 
-local function address(kind, side, port)
-    return kind .. " " .. tostring(side) .. " " .. tostring(port)
+local function kept_for(pinfo)
+    local kept = state.frames[pinfo.number]
+    if not kept then
+        local number = interface()
+        kept = { place = " " .. tostring(number and number.value) .. " " }
+        state.frames[pinfo.number] = kept
+    end
+    return kept
 end
 
--- The key of this frame's sender and receiver, and of the way back.
+-- What tells streams of packets apart: the protocol, the interface that the capture names, and both ends.
+-- Gives the key of this frame's sender and receiver, and that of the way back.
 function M.flow(pinfo, protocol)
-    local number = interface()
-    local place = protocol .. " " .. tostring(number and number.value) .. " "
-    local from = address("", pinfo.src, pinfo.src_port)
-    local to = address("", pinfo.dst, pinfo.dst_port)
+    local place = protocol .. kept_for(pinfo).place
+    local from = tostring(pinfo.src) .. " " .. tostring(pinfo.src_port) .. " "
+    local to = tostring(pinfo.dst) .. " " .. tostring(pinfo.dst_port) .. " "
     return place .. from .. to, place .. to .. from
 end
 
@@ -45,11 +51,7 @@ end
 
 -- Keeps for this frame what `find` gives the first time, under `key`.
 local function once(pinfo, key, find)
-    local kept = state.frames[pinfo.number]
-    if not kept then
-        kept = {}
-        state.frames[pinfo.number] = kept
-    end
+    local kept = kept_for(pinfo)
     if kept[key] == nil then
         kept[key] = find() or false
     end

@@ -7,6 +7,9 @@ local view = require("cairn-view")
 
 local M = {}
 
+-- Bytes of a packet, by its specification.
+local MAX_BYTES = 8800
+
 local definition
 
 local NUMBER, BYTES, STRING, NONE, TIME = ftypes.UINT64, ftypes.BYTES, ftypes.STRING, ftypes.NONE,
@@ -138,6 +141,8 @@ function M.show_packet(outer, tree, from, to)
         return "Malformed"
     elseif element.to < to then
         seen:complain(item, "Bytes behind the packet")
+    elseif to - from + 1 > MAX_BYTES then
+        seen:complain(item, "A packet of more than " .. MAX_BYTES .. " bytes")
     end
     local found = {}
     local packet = seen:add(item, row[1], element.at, element.to)

@@ -54,6 +54,9 @@ end
 
 -- Shows an element with a value; gives the number it is, and where its bytes are.
 local function show_value(seen, tree, node)
+    if node.is_open and #node.children == 0 then
+        return nil
+    end
     local element = dictionary.element(node.tag)
     local key = element and KEYS[element.name]
     local value = key and ccnb.value_of(node)

@@ -54,7 +54,9 @@ local FIELDS = {
 local REASONS = { [50] = "Congestion", [100] = "Duplicate", [150] = "NoRoute" }
 
 local function show_announcement(seen, tree, from, to)
-    ndn.show_packet(seen, tree, from, to)
+    if string.sub(ndn.show_packet(seen, tree, from, to), 1, 4) ~= "Data" then
+        seen:complain(tree, "PrefixAnnouncement of other than a Data")
+    end
 end
 
 -- In ascending order, the fragment last although its type is the smallest. The last five are Cairn's own.
@@ -80,7 +82,7 @@ local ROWS = {
     { 948, "echo_reply", "bytes", low = 8, high = 8 },
     { 952, "padding", "bytes" },
     { FRAGMENT, "fragment", "bytes", low = 1 },
-    last = FRAGMENT,
+    strict = true,
     is_ignorable = function(kind)
         return kind >= 800 and kind <= 959 and kind % 4 == 0
     end,
@@ -97,9 +99,9 @@ local function minus(hex, number)
 end
 
 local function note_history(seen, item, found, bytes)
-    local flow, back = history.flow(seen.pinfo, "ndnlpv2")
-    local _, answered = history.flow(seen.pinfo, "ndnlpv2 tx")
-    local sent = history.flow(seen.pinfo, "ndnlpv2 tx")
+    local flow = history.flow(seen.pinfo, "ndnlpv2")
+    -- Acknowledgements name TxSequences, which count apart.
+    local sent, answered = history.flow(seen.pinfo, "ndnlpv2 tx")
     if found.sequence and bytes then
         local record = history.packet(seen.pinfo, flow, found.sequence, bytes)
         if found.tx_sequence then
@@ -120,7 +122,7 @@ local function note_history(seen, item, found, bytes)
             break
         end
     end
-    return flow, back
+    return flow
 end
 
 -- A fragment of several. Gives the line of the packet if it is whole now.
@@ -183,7 +185,6 @@ local function show_lp(seen, tree, outer, element)
     local item = tree:add(definition.protocol, seen:range(element.at, element.to))
     local found = {}
     grammar.show(seen, item, element.from, element.to, ROWS, found)
-    -- The group leaves no value; its place in the packet says that it is there.
     local fragment = found.fragment
     local bytes = fragment and string.sub(seen.bytes, fragment.from, fragment.to)
     local flow = note_history(seen, item, found, bytes)

@@ -21,7 +21,7 @@ local NDN_WEB_PORT = 9696
 local NDN_FIRST = { [0x05] = true, [0x06] = true, [0x64] = true }
 
 -- Takes whole messages off the front of a stream and has `show` show them. `length_of(bytes, at)` gives the
--- bytes of the message at `at`, or how many are missing of it (0 if that is not known), or a problem.
+-- bytes of the message at `at`, or how many are missing up to its end (0 if that is not known), or a problem.
 local function stream(tvb, pinfo, length_of, show)
     local bytes, at = tvb:raw(), 1
     while at <= #bytes do
@@ -49,7 +49,8 @@ local function length_of_ccnb(bytes, at)
     if not problem then
         return node.stop - at + 1
     elseif problem.missing then
-        return nil, problem.missing > 1 and problem.missing or 0
+        -- What is missing is the end of a value: how much of the message there is behind it is not known.
+        return nil, 0
     end
     return nil, nil, problem
 end

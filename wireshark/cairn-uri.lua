@@ -4,9 +4,9 @@
 
 local M = {}
 
--- A component of more bytes than this is a whole message, or a key: it is shown by its size, for the tree
--- below the name shows what is in it.
-M.MAX_SHOWN = 100
+-- Requests of CCNx are signed objects in a component of a name. Those of more bytes than this are named by
+-- their size: the tree below the name shows what is in them.
+local LONG_OBJECT = 100
 
 local function escape(octet)
     return string.format("%%%02X", string.byte(octet))
@@ -21,7 +21,7 @@ local function escaped(component)
 end
 
 local function shortened(component)
-    if #component > M.MAX_SHOWN then
+    if #component > LONG_OBJECT and string.sub(component, 1, 2) == "\4\130" then
         return "(" .. #component .. " bytes)"
     end
     return escaped(component)
@@ -95,9 +95,9 @@ function M.ndn_component(kind, value)
         return NUMBERS[kind] .. "=" .. M.decimal(value)
     end
     if kind == 8 then
-        return shortened(value)
+        return escaped(value)
     end
-    return string.format("%.0f=", kind) .. shortened(value)
+    return string.format("%.0f=", kind) .. escaped(value)
 end
 
 -- A name of NDN, made of pairs of a type and bytes.

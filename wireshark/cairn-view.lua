@@ -19,7 +19,7 @@ View.__index = View
 function M.define(protocol, prefix, names)
     local fields = {}
     for key, row in pairs(names) do
-        fields[key] = ProtoField.new(row[1], prefix .. "." .. (row.abbr or key), row[2], row[3], row[4])
+        fields[key] = ProtoField.new(row[1], prefix .. "." .. key, row[2], row[3], row[4])
     end
     protocol.fields = fields
     local group, severity = expert.group, expert.severity

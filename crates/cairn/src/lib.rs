@@ -4,10 +4,10 @@
 //! use cairn::{Duration, InterestBuilder, Trust};
 //!
 //! let mut client = cairn::connect()?;
-//! // One question and its answer.
+//! // One Interest and its Data.
 //! let data = client.ask(&InterestBuilder::new("/lab/hello".parse()?), Duration::from_secs(4))?;
 //! println!("{}", String::from_utf8_lossy(data.content()));
-//! // An object of any size; whom to believe has to be said.
+//! // An object of any size. The caller says whom to trust.
 //! let fetched = client.get(&"/lab/file".parse()?, Trust::anybody()).into_file("file")?;
 //! println!("{} bytes; {}", fetched.bytes, fetched.summary.text);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -22,14 +22,17 @@
 //! | sign | [`Identity`], [`Signer`] |
 //! | verify | [`Verifier`](trust::Verifier), [`Validator`](trust::Validator) |
 //!
-//! All of that goes on over one connection at once: a fetch answers the Interests that come meanwhile.
-//! `examples/` has a program for each.
+//! One connection does all of that at the same time: the client answers Interests while a fetch runs.
+//! `examples/` has a program for each row.
 //!
 //! # Features
-//! With the feature `async` there is `AsyncClient`, which does the same for tasks of tokio. Without the
-//! feature `command`, which is there by default, only what applications need is built: no forwarder, no
-//! simulator, no command line. With it, [`command`] is the whole command `cairn`, to which a program can add
-//! strategies, controllers, eviction policies and workloads of its own.
+//! - `async`: `AsyncClient` does the same for tasks of tokio.
+//! - `command`, on by default: the forwarding engine, the simulator, and [`command`], the whole command
+//!   `cairn`, to which a program can add strategies, controllers, eviction policies and workloads of its own.
+//! - `gateway`, on by default: `cairn gateway` in that command.
+//!
+//! With `default-features = false` only what applications need is built: no forwarder, no simulator, no
+//! command line.
 
 #[cfg(feature = "async")]
 pub use client::AsyncClient;

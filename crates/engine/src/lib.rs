@@ -1,12 +1,12 @@
 //! One node's forwarding, as a pure state machine.
 //!
-//! Interests go where their Data may be found, Data goes back the way its Interest came, and is kept for the
-//! next who asks. That is all a forwarder does; everything here serves to do it fast, for a million names at
-//! a time, and to stay within bounds whatever the neighbours send.
+//! A forwarder sends each Interest towards its Data, sends the Data back the way the Interest came, and keeps
+//! it in its content store for later Interests. This crate does that fast, for a million names at a time, and
+//! within fixed limits whatever the neighbours send.
 //!
-//! An [`Engine`] owns no socket and reads no clock. Its owner decodes packets, hands them over together with
-//! the time, and takes away what is to be sent. A daemon, a simulator and the tests drive the same code, and
-//! the same calls always have the same results.
+//! An [`Engine`] owns no socket and reads no clock. Its owner decodes packets, passes them in together with
+//! the time, and takes out the packets to send. The daemon, the simulator and the tests use the same code,
+//! and the same calls always have the same results.
 //!
 //! ```
 //! use cairn_engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
@@ -38,16 +38,15 @@
 //! ```
 //!
 //! # Where things are
-//! - [`Engine`] lists all that its owner can do, and in which order.
-//! - `pipeline/` says what happens to a packet, one file for each kind.
-//! - `batch/` explains what makes it fast: many packets at once, and their memory fetched before their turn.
-//! - `tables/` remembers: pending Interests and kept Data behind one index, routes, nonces of the past,
-//!   timers.
-//! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait,
-//!   [`StrategyContext`] what it sees.
-//! - `limit/` and [`DropReason`] say what happens when there is too much of something.
-//! - [`SecondStore`] is a source of Data behind the content store that answers later.
-//! - `scope` says how far a name may travel.
+//! - [`Engine`]: the calls of its owner, and their order.
+//! - `pipeline/`: what happens to a packet, one file for each kind.
+//! - `batch/`: what makes it fast: batches of packets, and memory that is prefetched before it is needed.
+//! - `tables/`: pending Interests and cached Data behind one index, routes, dead nonces, timers.
+//! - `strategy/`: the strategies, which choose the next hops of an Interest, one file each. [`Strategy`] is
+//!   the trait, [`StrategyContext`] what a strategy sees.
+//! - `limit/` and [`DropReason`]: what happens at a limit.
+//! - [`SecondStore`]: a source of Data behind the content store that answers later.
+//! - `scope`: how far a name may travel.
 
 pub mod batch;
 mod drop_reason;

@@ -1,19 +1,19 @@
-//! End to end: how a consumer gets what a producer published, and how fast it may ask.
+//! From end to end: how a producer publishes objects, and how a consumer fetches them and at which rate.
 //!
-//! Nothing here does I/O. Every machine is told what happened and when, and hands out what to send and when
-//! to be called again; the client library, the simulator and the tests drive the same code.
+//! Nothing here does I/O. Each state machine is told what happened and when, and returns what to send and
+//! when to call it again. The client library, the simulator and the tests use the same code.
 //!
-//! - [`controller`]: how fast to ask: one small file for each idea, behind one trait, found by name.
+//! - [`controller`]: congestion control, one small file for each algorithm, behind one trait, found by name.
 //! - [`pacer`]: turns a rate into send times under a clock that may be coarse.
 //! - [`round_trip`]: how long an answer takes, and when it counts as lost.
 //! - [`transfer`]: asks for numbered items until all have come. It joins the three above and knows no names.
 //! - [`naming`]: how versions and segments are written in names.
 //! - [`publish`]: cuts an object into segments, names and signs them, and says what answers an Interest.
-//! - [`source`]: what answers Interests, and the loop that serves it over whatever carries them.
+//! - [`source`]: sources of Data that answer Interests, and the loop that serves a source.
 //! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
 //! - [`verified`]: a fetch and its verifier as one machine, which is what an application drives.
 //! - [`workload`]: what is asked for, and when: one small file for each pattern, found by name.
-//! - [`verify`]: checks what a fetch brings, by certificates, by a manifest, or by arithmetic alone.
+//! - [`verify`]: checks what a fetch receives, by certificates, by a manifest, or by digests alone.
 //!
 //! ```
 //! use cairn_flow::{Arrival, Transfer, TransferConfig};

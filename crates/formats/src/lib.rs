@@ -1,6 +1,6 @@
-//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens, and
-//! tables that statistics programs or editors read. They write to whatever can be written to, and open
-//! nothing.
+//! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), and
+//! tables that statistics programs read (CSV, Parquet). The writers write to any [`std::io::Write`] and open
+//! no files themselves.
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};

@@ -1,9 +1,9 @@
-//! HTTP and named data side by side: objects of a named data network for web browsers, players, wget and
-//! curl, and web servers as producers.
+//! A gateway between HTTP and named data: web browsers, players, wget and curl read objects of a named data
+//! network, and web servers become producers.
 //!
 //! A [`Server`] listens for HTTP. `GET /ndn/lab/film.mp4` finds the newest version of `/lab/film.mp4`,
 //! fetches it as fast as the client takes it, verifies every packet, and sends no byte that was refused.
-//! Parts (Range), conditional requests and HEAD are answered as web servers answer them, folders as pages.
+//! It answers ranges, conditional requests and HEAD as web servers do, and shows folders as pages.
 //!
 //! ```no_run
 //! use cairn_gateway::{GatewayConfig, Server, Trusting};
@@ -19,12 +19,13 @@
 //! ```
 //!
 //! # Where things are
-//! - [`name_path`], [`range`], [`conditions`]: what a stranger writes in a request, read without I/O. `guard`
-//!   decides who may ask at all.
-//! - `resolve`: from a name to a version and a size. `stream`: the bytes, at the pace of the client. `object`
-//!   puts both together as a response.
+//! - [`name_path`], [`range`], [`conditions`]: parse what a stranger writes in a request, without I/O. `guard`
+//!   decides whether it may ask at all.
+//! - `resolve`: finds a name's version and size. `stream`: fetches the bytes at the pace of the client.
+//!   `object`: makes a response of both.
+//! - `own_page`: the page at `/` with the forwarder's state. `pages`: folders and errors as pages.
 //! - [`origin`]: a web server as a producer.
-//! - `gateway`: one request; `server`: connections. [`Limits`] bound both.
+//! - `gateway`: one request; `server`: connections. [`Limits`] limits both.
 
 mod access_log;
 pub mod conditions;

@@ -1,16 +1,27 @@
-//! Experiments: what to run, running it, and what came out as tables and figures.
+//! Experiments: describes them, runs them, and reports the results with tables and figures.
 //!
-//! An experiment is a TOML file. It says which nodes there are, how they are linked, what is asked of them
-//! and what is expected; the same file runs on real forwarders in namespaces and in virtual time. A [study]
-//! is an experiment of another kind: it repeats a paper's tables and figures, in virtual time, on all cores.
+//! An experiment is a TOML file. It says which nodes there are, how they are linked, which workloads run and
+//! what is expected. The same file runs on real forwarders in namespaces and in virtual time. A [study]
+//! is a second kind of experiment: it repeats a paper's tables and figures, in virtual time, on all cores.
 //!
 //! ```no_run
-//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?; let runner =
-//! cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") }; let
-//! report = cairn_lab::study::run(&text, &runner)?; println!("{}", report.to_text());
+//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
+//! let runner =
+//!     cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
+//! let report = cairn_lab::study::run(&text, &runner)?;
+//! println!("{}", report.to_text());
 //! report.write_to("runs/clock-linear".as_ref())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Where things are
+//! - [`experiment`]: reads the file, reports mistakes, and makes a plan of each case.
+//! - [`order`]: what every backend is told, and which files it leaves. [`backend`]: namespaces, hosts and
+//!   virtual time. [`driver`]: the forwarder under test. [`agent`]: the workloads beside each forwarder.
+//! - [`run`]: all cases and repeats of an experiment, in a run's folder. [`live`]: a network that stays.
+//! - [`capture`], [`analysis`], [`stats`]: from raw measurements to numbers with confidence intervals.
+//! - [`figure`], [`report`]: figures, and the report as a page and as a PDF.
+//! - [`study`]: studies of papers. [`distance`]: how far virtual time is from real forwarders.
 
 pub mod agent;
 pub mod analysis;

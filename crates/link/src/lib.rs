@@ -1,8 +1,8 @@
-//! One hop.
+//! What happens between two neighbours: fragmentation, reassembly, acknowledgement, retransmission.
 //!
-//! A face hands network packets to a link service and puts the frames it gets back on its socket; frames from
-//! the socket go in, network packets come out. The service cuts packets that exceed the link's MTU, puts them
-//! together again, and, when asked to, notices losses and repairs them.
+//! A face passes network packets to a link service and sends the frames that it gets back; it passes received
+//! frames in and gets network packets. The service fragments packets that exceed the link's MTU, reassembles
+//! them at the other end, and, if configured, notices losses and repairs them.
 //!
 //! - [`v2`]: NDNLPv2, for NDN faces.
 //! - [`v1`]: NDNLP version 1, for CCNx faces.
@@ -51,8 +51,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Integrity is not a matter of the link: a frame that arrives changed is dropped only when it no longer
-//! decodes. What is delivered must be checked by whoever needs to trust it, by the signature it carries.
+//! A link does not check integrity: it drops a changed frame only if the frame can no longer be decoded.
+//! Receivers that need to trust a packet check the signature that the packet carries.
 
 mod aged_map;
 mod drop_reason;

@@ -1,13 +1,12 @@
 //! The messages of NFD's management protocol: commands, responses, status datasets, notifications.
 //!
-//! A forwarder is managed in its own language. A command is a signed Interest whose name says what is to be
-//! done, and the Data that answers it says how that went; what the forwarder knows about itself is Data like
-//! any other. Because NFD, ndnd and Cairn all speak this protocol, tools and applications made for one of
-//! them work with the others.
+//! A forwarder is managed with Interests and Data. A command is a signed Interest whose name says what to do,
+//! and the Data that answers it says how that went; the forwarder's status is Data like any other. Because
+//! NFD, ndnd and Cairn all speak this protocol, tools and applications made for one of them work with the
+//! others.
 //!
-//! This crate is what both sides share. It builds and reads messages and keeps the small amount of state that
-//! following a dataset or a stream takes; who may do what, and how it is done, is the business of the
-//! forwarder.
+//! Both sides use this crate. It builds and reads messages, and keeps the little state that it takes to fetch
+//! a dataset or to follow a stream. Who may do what, and how it is done, is up to the forwarder.
 //!
 //! ```
 //! use cairn_management::{Command, CommandSignature, ControlParameters, ControlResponse};
@@ -41,13 +40,13 @@
 //!   the commands.
 //! - [`RequestName`] takes names of the protocol apart; [`CommandSignature`] finds the signature in either
 //!   format.
-//! - [`Dataset`] lists what can be asked about; [`FaceStatus`] and the others are what the answers hold.
+//! - [`Dataset`] lists the datasets; [`FaceStatus`] and the others are their items.
 //! - [`segments()`] cuts a dataset into Data, [`DatasetFetch`] fetches one. [`StreamPosition`] follows a
 //!   stream of notifications.
 //! - [`PrefixAnnouncement`]: routes that the owner of a prefix vouches for.
 //!
-//! Encoders write every field at the one place where all implementations accept it; decoders take fields in
-//! any order and pass over those they do not know.
+//! Encoders write each field where all implementations accept it; decoders accept fields in any order and
+//! skip those that they do not know.
 
 mod command;
 mod control_parameters;

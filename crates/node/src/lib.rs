@@ -21,7 +21,7 @@
 //! let management = NfdManagement::new(ManagementConfig::default());
 //! let mut node = Node::start(&config, Box::new(management))?;
 //!
-//! // What management protocols do can be done directly, too.
+//! // A program can do itself what management protocols do.
 //! let mut control = node.control();
 //! let face = control.create_face(CreateFace {
 //!     remote: "udp4://127.0.0.1:6363".parse()?,
@@ -40,14 +40,14 @@
 //! # Where things are
 //! - [`config`]: the configuration; `start` makes a node of it.
 //! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
-//! - `codec/`: frames into packets and back, the one place that knows the languages faces speak.
+//! - `codec/`: frames into packets and back, the one place that knows the dialects of faces.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
-//! - `ccnd`: what clients of CCNx's forwarder expect: registration, faces, pings, the status page.
+//! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
 //! - `repository`: persistent stores behind the content store, on threads of their own.
 //! - `serve`: sources of Data served over faces inside the process.
-//! - [`control`]: the seam to management protocols; [`management`] is NFD's.
-//! - [`capture`], `metrics`: what a node shows of itself. [`DropReason`]: why a frame went no further.
-//! - [`load`]: what `cairn bench forward` measures with.
+//! - [`control`]: the interface for management protocols; [`management`] implements NFD's.
+//! - [`capture`], `metrics`: frames and counters for operators. [`DropReason`]: why a frame was dropped.
+//! - [`load`]: the load generator of `cairn bench forward`.
 
 pub mod capture;
 mod ccnd;

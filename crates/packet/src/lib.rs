@@ -1,5 +1,5 @@
-//! What is on the wire: names, Interests, Data and Nacks, what travels beside them over a link, and the two
-//! languages in which all that is written.
+//! What is on the wire: names, Interests, Data and Nacks, the link headers that travel with them, and the
+//! encodings of both dialects, NDN and CCNx.
 //!
 //! A packet is decoded once. Decoding checks everything, finds the components of the name and hashes every
 //! prefix of it under a secret key in one pass; nobody downstream parses bytes again. Views such as

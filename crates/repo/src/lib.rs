@@ -1,12 +1,12 @@
 //! A persistent store of named objects that deletes while it serves.
 //!
-//! Objects, not packets, are kept or dropped. The packets of an object, as they came on the wire, are records
-//! in large append-only files, the volumes; where they lie is known in memory as runs of segments, a few
-//! bytes for a segment. A deletion is a short record that an object is gone; when that is durable the
-//! object's bytes are punched out of the volume in place, so nothing is copied and nobody waits. The volumes
-//! are the log of all that happened: an insertion is acknowledged when the sync that covers its record has
-//! returned, and an index on disk follows at its own pace, so that opening reads only the end of the log
-//! again.
+//! A store keeps or drops whole objects, not packets. The packets of an object, as they came on the wire, are
+//! records in large append-only files, the volumes. Memory holds where they are, as runs of segments, with a
+//! few bytes for each segment. A deletion is a short record that says that an object is gone; when that
+//! record is durable, holes are punched into the volume where the object was, so nothing is copied and no
+//! request waits. The volumes are also the log of what happened: an insertion is acknowledged when the sync
+//! that covers its record has returned. An index on disk is written from time to time, so that opening a
+//! store reads only the end of the log again.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Who wrote it, and may they? Keys, certificates, signing, verification, signed manifests, trust rules.
+//! Who signed a packet, and whether they may: keys, certificates, signing, verification, signed manifests and
+//! trust rules.
 //!
 //! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a [`Validator`] decides
 //! whether that key may speak for that name: it follows key locators up to a trust anchor, under a [`Policy`]
@@ -19,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Making keys, ECDSA signatures and encrypted keys draws on the system's randomness, inside the
-//! cryptographic library: seeded randomness would make them worthless. All else is as repeatable as the rest
-//! of Cairn.
+//! To make keys, ECDSA signatures and encrypted keys, the cryptographic library uses the system's randomness,
+//! because seeded randomness would make them worthless. Everything else is as repeatable as the rest of
+//! Cairn.
 
 pub mod ccnx;
 pub mod certificate;

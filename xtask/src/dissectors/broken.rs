@@ -233,7 +233,10 @@ fn hostile_ndn(packets: &mut Vec<Vec<u8>>) {
     // Announcements in announcements.
     let mut nested = tlv(&[6], &tlv(&[7], &[8, 1, b'a']));
     for _ in 0..500 {
-        nested = tlv(&[100], &[tlv(&[0xfd, 3, 0x50], &nested), tlv(&[80], nested.get(..20).unwrap_or(&nested))].concat());
+        nested = tlv(
+            &[100],
+            &[tlv(&[0xfd, 3, 0x50], &nested), tlv(&[80], nested.get(..20).unwrap_or(&nested))].concat(),
+        );
     }
     ndn(&nested);
     let eight = |number: u64| number.to_be_bytes();
@@ -264,7 +267,10 @@ fn cut_captures(tshark: &Tshark) -> Result<(), String> {
         let faults = tshark.faults(&file, &[])?;
         let mut ours = faults.iter().filter(|fault| !fault.contains("Malformed Packet"));
         if let Some(first) = ours.next() {
-            return Err(format!("frames of which {snap_bytes} bytes are kept: {first}, {} more", ours.count()));
+            return Err(format!(
+                "frames of which {snap_bytes} bytes are kept: {first}, {} more",
+                ours.count()
+            ));
         }
     }
     Ok(())

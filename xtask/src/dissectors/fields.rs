@@ -168,9 +168,7 @@ fn compare(key: &str, value: &str, form: Form, shown: &[String]) -> Result<(), S
         },
         // What is there and empty looks like what is not there.
         Form::Same if value.is_empty() => shown.is_empty(),
-        Form::Among | Form::Time | Form::ComponentBytes => {
-            wanted.iter().all(|wanted| shown.contains(wanted))
-        }
+        Form::Among | Form::Time | Form::ComponentBytes => wanted.iter().all(|wanted| shown.contains(wanted)),
         _ => wanted == shown,
     };
     if fits { Ok(()) } else { Err(format!("{key} is {wanted:?}, and {shown:?} is shown")) }

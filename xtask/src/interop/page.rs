@@ -24,9 +24,9 @@ pub(super) fn render(peers: &Peers, outcomes: &[Outcome]) -> String {
 const HEAD: &str = "\
 # Who works with whom
 
-This page is written by `cargo xtask interop --write`, which installs each peer in the version below from the
-registry it is published in, runs it against Cairn on one machine, and looks at what comes out. The full
-continuous integration fails when the results are others than these.
+`cargo xtask interop --write` writes this page. It installs each peer in the version below from its package
+registry, runs it against Cairn on one machine, and checks the results. The full continuous integration fails
+if the results differ from this page.
 ";
 
 const TAIL: &str = include_str!("page_tail.md");

@@ -84,7 +84,7 @@ enum Action {
     },
     /// Issue a certificate for a request, or for a certificate that its own key signed.
     Sign(SignArguments),
-    /// Take in certificates of keys in the store. The first that somebody else issued becomes the key's
+    /// Import certificates of keys in the store. The first that somebody else issued becomes the key's
     /// default.
     Import {
         /// The file; - for standard input.

@@ -33,12 +33,12 @@ pub(crate) struct ContentStoreArguments {
 enum ContentStoreCommand {
     /// Show how much it holds and how often it could answer.
     Info,
-    /// Change it.
+    /// Change its settings.
     Config {
-        /// Most Data it may hold.
+        /// How many Data packets it may hold.
         #[arg(long, value_name = "NUMBER", value_parser = size)]
         capacity: Option<u64>,
-        /// Whether it takes Data in.
+        /// Whether it stores Data.
         #[arg(long, value_name = "ON|OFF")]
         admit: Option<Switch>,
         /// Whether it answers Interests.
@@ -47,9 +47,9 @@ enum ContentStoreCommand {
     },
     /// Erase Data.
     Erase {
-        /// What lies under this prefix.
+        /// The prefix of the Data to erase.
         prefix: Name,
-        /// At most so many.
+        /// Erase at most this many.
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
         count: Option<u64>,
     },

@@ -66,7 +66,7 @@ enum Action {
     },
     /// Write a key to a file, to be used elsewhere.
     Export(ExportArguments),
-    /// Take in a key from a file.
+    /// Import a key from a file.
     Import(ImportArguments),
 }
 

@@ -25,8 +25,8 @@ Examples:
   cairn route remove /lab 261
   cairn route add /lab 0 --connect udp://router.example.net
 
-A face is named by its number or by the address of its peer; to add a route, one that does not exist is made. Number 0 is the face by \
-which this command comes, the only one that a forwarder on another host lets us name.
+A face is given by its number or by the address of its peer; `add` makes a face that does not exist. Number 0 is the face by which this \
+command arrives, the only one that a forwarder on another host lets you name.
 
 Exit codes: 0 done; 1 failure, or refused by the forwarder; 2 wrong usage.")]
 pub(crate) struct RouteArguments {
@@ -40,7 +40,7 @@ pub(crate) struct RouteArguments {
 enum RouteCommand {
     /// List the routes, or the next hops that follow from them.
     List {
-        /// Only routes of this very prefix.
+        /// Only routes of exactly this prefix.
         prefix: Option<Name>,
         /// Only routes by this face.
         #[arg(long, value_name = "FACE")]
@@ -48,7 +48,7 @@ enum RouteCommand {
         /// Only routes of this origin.
         #[arg(long, value_parser = origin)]
         origin: Option<RouteOrigin>,
-        /// The forwarding table instead: what inheritance, costs and origins come to.
+        /// Show the forwarding table instead: the next hops that follow from inheritance, costs and origins.
         #[arg(long, conflicts_with = "origin")]
         next_hops: bool,
     },
@@ -58,19 +58,19 @@ enum RouteCommand {
         prefix: Name,
         /// The face, by number or by the address of its peer.
         face: FaceName,
-        /// Smaller is better. Applications register at 0, so with the default they are asked first.
+        /// The smallest is tried first. Applications register with 0, so with the default they come first.
         #[arg(long, default_value_t = 10)]
         cost: u64,
         /// Who makes the route: app, client, static … or a number.
         #[arg(long, value_parser = origin, default_value = "static")]
         origin: RouteOrigin,
-        /// The route is for names that have no longer prefix of their own in the RIB.
+        /// Longer prefixes in the RIB do not inherit this route.
         #[arg(long)]
         no_inherit: bool,
-        /// Routes of shorter prefixes do not count for these names.
+        /// These names do not inherit routes of shorter prefixes.
         #[arg(long)]
         capture: bool,
-        /// How long it lives; for as long as the face if it is left out.
+        /// How long it lasts; without it, as long as the face.
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires: Option<Duration>,
     },

@@ -32,15 +32,14 @@ Exit codes: 0 done, or with --watch stopped by Ctrl-C; 1 failure; 2 wrong usage.
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     pub(crate) forwarder: ForwarderArguments,
-    /// Faces, routes, strategies and the content store too.
+    /// Also show faces, routes, strategies and the content store.
     #[arg(long)]
     all: bool,
-    /// Show it again and again until Ctrl-C, with rates; every two seconds, or as often as is said here,
-    /// from 100ms on. A forwarder that goes away is waited for. NFD repeats for a second what it has
-    /// said.
+    /// Show it repeatedly until Ctrl-C, with rates: every two seconds, or at this interval, 100ms or more.
+    /// If the forwarder goes away, wait for it. (NFD gives the same answer for a second.)
     #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = interval)]
     watch: Option<Duration>,
-    /// With --watch: stop after so many times.
+    /// With --watch: stop after showing it this many times.
     #[arg(long, value_name = "NUMBER", requires = "watch")]
     count: Option<u64>,
 }

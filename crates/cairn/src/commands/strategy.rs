@@ -13,7 +13,7 @@ use crate::tool::{ToolError, output};
 /// See and choose the strategies of a forwarder: how it decides where an Interest goes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A strategy is a word, perhaps with parameters behind it, or a full name.
+A strategy is given by a word, with parameters after it if there are any, or by its full name.
 
 Examples:
   cairn strategy list
@@ -44,11 +44,11 @@ enum StrategyCommand {
         /// The names it decides for: this and all below it that have no choice of their own.
         prefix: Name,
         /// The strategy: best-route, multicast, access, asf, self-learning, random, load-balance or
-        /// stateful-forwarding, perhaps with parameters; or a full name.
+        /// stateful-forwarding, with parameters after it if there are any; or a full name.
         #[arg(value_parser = strategy)]
         strategy: Name,
     },
-    /// Take a choice back.
+    /// Remove the choice for a prefix.
     Unset {
         /// The prefix.
         prefix: Name,

@@ -33,8 +33,8 @@ function showGeneral(general, then, seconds) {
     ["Interests", rate(general.in_interests, then && then.in_interests, seconds, "")],
     ["Data", rate(general.out_data, then && then.out_data, seconds, "")],
     ["Pending Interests", String(general.pit_entries)],
-    ["Next hops", String(general.fib_entries)],
-    ["Kept Data", String(general.cs_entries)],
+    ["Prefixes with routes", String(general.fib_entries)],
+    ["Cached Data", String(general.cs_entries)],
   ];
   byId("general").replaceChildren(...pairs.map(([name, value]) => {
     const pair = document.createElement("div");

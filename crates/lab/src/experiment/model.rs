@@ -93,11 +93,11 @@ tables! {
         producer: BTreeMap<String, Producer> = "none",
         /// Who asks, in virtual time.
         consumer: BTreeMap<String, Consumer> = "none",
-        /// Programs of one's own, on real forwarders.
+        /// Programs of your own, in network namespaces.
         program: BTreeMap<String, Program> = "none",
         /// Processes that compete with a forwarder for its processor.
         load: BTreeMap<String, Load> = "none",
-        /// What happens to the network, in virtual time.
+        /// What happens to the network, in virtual time or in namespaces.
         event: Vec<Event> = "nothing",
         /// What virtual time writes down beside what every run does.
         trace: Option<Trace> = "nothing",
@@ -167,7 +167,8 @@ tables! {
 
     /// A forwarder's settings.
     Forwarder as "node.forwarder" {
-        /// How many Data packets are cached; 0 switches the cache off.
+        /// How many Data packets are cached; 0 switches the cache off. Cairn's real forwarders cache 64 MiB
+        /// at most.
         content_store: Option<u32> = "the forwarder's own default",
         /// How many bytes of Data are cached. Virtual time only.
         content_store_bytes: Option<Size> = "256 MiB",
@@ -408,7 +409,7 @@ tables! {
         until: Option<Span> = "with the last transfer or answer, or the end of a flood",
     }
 
-    /// Thresholds. A run that passes one is marked invalid, and not used in means.
+    /// Thresholds. A run that exceeds one is marked invalid, and not used in means.
     Gates as "gates" {
         /// The part of all frames that a capture may have missed.
         capture_drops: Option<Share> = "0.1 %",

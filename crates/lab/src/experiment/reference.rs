@@ -66,8 +66,8 @@ fn wrapped(paragraph: &str) -> String {
 }
 
 fn section(out: &mut String, table: &Table) {
-    let _ = write!(out, "\n## `{}`\n\n{}\n", table.title, wrapped(&text(table.about)));
-    out.push_str("| key | what is written | what it means | without it |\n|---|---|---|---|\n");
+    let _ = write!(out, "\n## `{}`\n\n{}", table.title, wrapped(&text(table.about)));
+    out.push_str("| key | value | meaning | default |\n|---|---|---|---|\n");
     for field in table.fields {
         let default = field.default.unwrap_or("must be given");
         let (kind, about) = ((field.kind)(), text(field.about));
@@ -79,7 +79,7 @@ fn measures(out: &mut String) {
     out.push_str(
         "\n## Measures\n\n\
          An expectation names a number as `node.quantity.summary`, `workload.quantity.summary` or\n\
-         `network.quantity`, with ` @ case` behind it when it is another case's. Without a summary the mean is meant.\n\n",
+         `network.quantity`, with ` @ case` after it for another case. The default summary is the mean.\n\n",
     );
     let all =
         [("of a node", NODE_SERIES), ("of a workload", WORKLOAD_VALUES), ("of `network`", NETWORK_VALUES)];

@@ -112,7 +112,7 @@ section! {
 section! {
     /// The content store.
     ContentStoreSection {
-        /// Bytes that kept packets may take, with 180 for each of its own. Left out, half of the memory.
+        /// Bytes that kept packets may take, with 196 more for each. Left out, half of the memory.
         max_bytes: Option<u64> = None,
         /// Packets that may be kept.
         max_entries: u32 = 1 << 20,

@@ -24,7 +24,7 @@ use crate::tool::{ToolError, finish};
 /// What can be measured.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
-What is measured beside Cairn's forwarder says how much of a number is the machine's: a relay without tables, and ndnd if it is installed.
+For comparison, a relay without tables is measured too, which shows the machine's part of each number, and ndnd if it is installed.
 
 Examples:
   cairn bench forward                             everything; some minutes

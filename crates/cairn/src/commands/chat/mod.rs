@@ -54,9 +54,9 @@ const LISTEN: Duration = Duration::from_millis(600);
 /// Talk in a room: lines from standard input go to everybody, what others say is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-There is no server: members tell each other by State Vector Sync (version 2, under /<room>/v=2) who has said how much, and fetch each message \
-from who said it, at /<member>/t=<when it came>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there. \
-Names under the room must reach all members, so the strategy for them on this host is set to multicast.
+There is no server: members use State Vector Sync (version 2, under /<room>/v=2) to tell each other how many messages each has written, and fetch \
+each message from its author, at /<member>/t=<when the member joined>/<room>/seq=<number>. New members also fetch the latest messages of members that are \
+still there. Names under the room must reach all members, so the strategy for them on this host is set to multicast.
 
 Examples:
   cairn chat /room/lab --nick ann
@@ -68,7 +68,7 @@ Exit codes: 0 done; 1 failure; 2 wrong usage.")]
 pub(crate) struct ChatArguments {
     /// The room.
     room: Name,
-    /// Who we are, if we sign with no key; somebody without a name if it is left out.
+    /// Your name in the room, if you sign with no key; without it, you have none.
     #[arg(long)]
     nick: Option<String>,
     /// Stay when standard input ends.

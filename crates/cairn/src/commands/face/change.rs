@@ -47,26 +47,26 @@ pub(super) struct DestroyArguments {
 /// What a face can be made to do.
 #[derive(Debug, Args)]
 struct Settings {
-    /// When it goes away by itself: persistent, when its socket fails, as new faces do if nothing is said;
-    /// permanent, never.
+    /// When it closes by itself: persistent (the default of new faces), when its socket fails; permanent,
+    /// never.
     #[arg(long, value_parser = persistency)]
     persistency: Option<FacePersistency>,
     /// Largest frame in bytes.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     mtu: Option<u64>,
-    /// Whether losses are repaired (NDNLPv2 reliability); both ends should.
+    /// Whether losses are repaired (NDNLPv2 reliability); turn it on at both ends.
     #[arg(long, value_name = "ON|OFF")]
     reliability: Option<Switch>,
     /// Whether packets are marked when the send queue is long.
     #[arg(long, value_name = "ON|OFF")]
     congestion_marking: Option<Switch>,
-    /// Time that the queue must be too long before the first mark, as 100ms.
+    /// How long the queue must be too long before the first mark, such as 100ms.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     marking_interval: Option<Duration>,
-    /// Queue length from which on packets are marked, as 64KiB.
+    /// Queue length above which packets are marked, such as 64KiB.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     marking_threshold: Option<u64>,
-    /// Whether the application at the other end is told where packets come from.
+    /// Whether the application at the other end is told by which face packets came.
     #[arg(long, value_name = "ON|OFF")]
     local_fields: Option<Switch>,
 }

@@ -16,7 +16,7 @@ use crate::tool::forwarder::{Forwarder, ForwarderArguments};
 /// See and change the faces of a forwarder: its links to neighbours and applications.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A face is named by its number or by the address of its peer. Hosts are looked up, and port 6363 is filled in.
+A face is given by its number or by the address of its peer. Host names are looked up; the default port is 6363.
 
 Examples:
   cairn face list --scheme udp4

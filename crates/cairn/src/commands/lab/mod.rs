@@ -51,22 +51,23 @@ Examples:
   cairn lab shell consumer -- cairn status        a command at one of its nodes
   cairn lab down
 
-Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
-contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run, 6 the run is not complete; of validate 3\na number is not within its margin.")]
+Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; 3 something expected is contradicted (run, sweep, resume, \
+show), or a number is not within its margin (validate); 4 nothing is contradicted, but something is not testable here; 5 a case has no \
+valid run; 6 the run is not complete.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),
-    /// Run an experiment with one more key over many values.
+    /// Run an experiment once for each of many values of a key.
     Sweep(run::SweepArguments),
-    /// Go on with a run that was interrupted.
+    /// Continue a run that was interrupted.
     Resume {
         /// The run's folder.
         folder: PathBuf,
-        /// What was found as JSON.
+        /// Print what was found as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Every run below a folder.
+    /// List the runs below a folder.
     List {
         /// The folder.
         #[arg(long, default_value = "runs")]
@@ -75,21 +76,21 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// What a run found; writes its report anew.
+    /// Show what a run found, and write its report again.
     Show {
         /// The run's folder; without it, the last run.
         folder: Option<PathBuf>,
         /// The folder that runs are in.
         #[arg(long, default_value = "runs")]
         runs: PathBuf,
-        /// Derive tables, numbers and gates from the raw data again, too.
+        /// Also derive tables, numbers and gates from the raw data again.
         #[arg(long)]
         derive: bool,
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Two runs side by side, such as one in virtual time and one on real forwarders.
+    /// Compare two runs, such as one in virtual time and one on real forwarders.
     Compare {
         /// A run's folder.
         a: PathBuf,
@@ -108,7 +109,7 @@ pub(crate) enum Command {
     /// Run experiments with the same plan on real forwarders and in virtual time, and say of each number how
     /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does?
     Validate(distance::ValidateArguments),
-    /// What runs found: each statement with its verdict. The page docs/lab-results.md is made by this.
+    /// Show what runs found: each statement with its verdict. docs/lab-results.md is made with this.
     Results {
         /// The runs' folders.
         #[arg(required = true)]
@@ -120,15 +121,15 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Build a network of real forwarders that stays, to enter its nodes and to change it by hand.
+    /// Build a network of real forwarders and keep it up, to enter its nodes and to change it by hand.
     Up(live::UpArguments),
-    /// A shell, or another command, at a node of a network that is up. `cairn` and every other client in it
-    /// use the node's forwarder, and nodes know each other by name.
+    /// Run a shell, or another command, at a node of a network that is up. `cairn` and every other client in
+    /// it use the node's forwarder, and nodes know each other by name.
     #[command(visible_alias = "exec")]
     Shell(live::ShellArguments),
     /// Change a link of a network that is up.
     Link(live::LinkArguments),
-    /// Kill a node's forwarder in a network that is up, and start it anew.
+    /// Kill a node's forwarder in a network that is up, and start it again.
     Restart {
         /// The node.
         node: String,
@@ -143,13 +144,13 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "name")]
         all: bool,
     },
-    /// Every network that is up.
+    /// List the networks that are up.
     Networks {
         /// As JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Follow a run that goes on elsewhere.
+    /// Follow a run that another terminal has started.
     Watch {
         /// The run's folder; without it, the last run.
         folder: Option<PathBuf>,

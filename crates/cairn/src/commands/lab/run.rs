@@ -24,32 +24,32 @@ use crate::tool::interrupt::Interrupt;
 pub(crate) struct Arguments {
     /// The experiment.
     pub(super) file: PathBuf,
-    /// The folder that runs are put in.
+    /// The folder for runs.
     #[arg(long, default_value = "runs", value_name = "FOLDER")]
     runs: PathBuf,
-    /// The folder of this run; without it one is named after the experiment and the moment.
+    /// The folder of this run; without it, it is named after the experiment and the time.
     #[arg(long, value_name = "FOLDER", conflicts_with = "runs")]
     pub(super) out: Option<PathBuf>,
-    /// Other numbers of repeats than the experiment says.
+    /// How many repeats, instead of the experiment's number.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Another seed than the experiment says; repeats take it and those that follow.
+    /// The seed, instead of the experiment's; repeats use it and the numbers that follow.
     #[arg(long)]
     seed: Option<u64>,
-    /// Only cases whose name holds this text.
+    /// Only cases whose name contains this text.
     #[arg(long)]
     only: Option<String>,
     /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
     #[arg(long)]
     no_controls: bool,
-    /// What traces of virtual time look like, whatever the experiment says.
+    /// The format of traces in virtual time, instead of the experiment's.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Repeats beside each other in virtual time; as many as there are cores, otherwise. What they find is
-    /// the same with any number.
+    /// Repeats that run in parallel in virtual time; by default as many as there are cores. Results do not
+    /// depend on it.
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
-    /// What was found as JSON. Progress is told on standard error.
+    /// Print what was found as JSON; progress goes to standard error.
     #[arg(long)]
     json: bool,
 }

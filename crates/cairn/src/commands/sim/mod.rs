@@ -17,7 +17,8 @@ Examples:
   cairn sim run experiments/first-simulation.toml --repeats 10 --out runs/first
   cairn sim swarm --seeds 100
 
-Exit codes: those of `cairn lab run`; of swarm 0 every network healed, 1 failure, 2 wrong usage.")]
+Exit codes: 0 done, and everything is as expected (run), or every network healed (swarm); 1 failure; 2 wrong usage; 3 and above as \
+those of `cairn lab run`.")]
 pub(crate) struct Sim {
     #[command(subcommand)]
     action: Action,

@@ -14,10 +14,10 @@ pub(crate) struct Swarm {
     /// The first seed.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// So many seeds, one after the other.
+    /// How many seeds, one after the other.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// Networks at a time; as many as there are cores, otherwise.
+    /// Networks at a time; by default as many as there are cores.
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 }

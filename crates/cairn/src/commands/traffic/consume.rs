@@ -33,20 +33,20 @@ pub(super) struct ConsumeArguments {
     /// Interests a second.
     #[arg(short, long, value_parser = rate, group = "load")]
     rate: Option<f64>,
-    /// Random times between them, as of independent consumers, instead of equal ones.
+    /// Random intervals, as of independent consumers, instead of equal ones.
     #[arg(long, requires = "rate")]
     poisson: bool,
     /// In place of a rate, which item of `{item}` is asked for when, by the name and parameters of a
     /// workload: sequential, uniform, zipf, or one of the program's own, as in zipf/items~1000/rate~500.
     #[arg(long, value_name = "WORKLOAD", group = "load", conflicts_with = "rate")]
     workload: Option<WorkloadSpec>,
-    /// Interests on their way at once; with --rate too, the most there may be.
+    /// Interests on their way at once; with --rate, at most this many.
     #[arg(short, long, group = "load")]
     window: Option<NonZeroUsize>,
-    /// Stop after so many.
+    /// Stop after this many Interests.
     #[arg(short, long, value_name = "NUMBER", value_parser = size)]
     count: Option<u64>,
-    /// Stop after so long.
+    /// Stop after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
     /// InterestLifetime, and how long to wait.
@@ -58,7 +58,7 @@ pub(super) struct ConsumeArguments {
     /// Data with longer names may answer.
     #[arg(short = 'P', long)]
     prefix: bool,
-    /// Seed of all that is random; two runs with the same ask for the same names.
+    /// Seed of the random numbers; two runs with the same seed ask for the same names.
     #[arg(long)]
     seed: Option<u64>,
     /// Print how round trips are spread.

@@ -28,7 +28,7 @@ pub(super) struct ProduceArguments {
     /// How long Data counts as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0ms")]
     freshness: Duration,
-    /// Send back this share of all Interests, for tests; 0.1 is one in ten.
+    /// Answer this share of all Interests with a Nack, for tests; 0.1 is one in ten.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0")]
     nack: f64,
     /// Leave this share of all Interests unanswered.

@@ -13,7 +13,7 @@ use flow::{RefusedPacket, Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet};
 
-use crate::client::Event;
+use crate::event::Event;
 use crate::pending::{Kind, PendingTable, RequestId};
 
 /// Interests that wait for the application to look at them, and their bytes. More are dropped, and counted.

@@ -154,8 +154,7 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings =
-            settings.unwrap_or_else(|| self.ethernet_link_settings(dialect, mtu_bytes, peer));
+        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(dialect, mtu_bytes, peer));
         let path = DatagramPath::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {

@@ -10,7 +10,7 @@ use flow::verify::Now;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason};
+use packet::{Data, Interest, LinkHeader, NackReason, Packet};
 use trust::{InterestSigner, Signer};
 
 use crate::attempts::Patience;
@@ -318,16 +318,12 @@ impl Client {
                 self.note_dropped(dropped);
                 return Ok(());
             }
-            let Some(outgoing) = self.session.poll_transmit(now) else { return Ok(()) };
-            match outgoing {
-                Outgoing::Interest(interest, header) => {
-                    self.connection.send_interest_with(&interest, header)?;
-                }
-                Outgoing::Data(data, asked) => self.connection.send_data(&data, &asked)?,
-                Outgoing::Nack(..) if !self.connection.dialect().has_nacks() => {}
-                Outgoing::Nack(interest, reason, asked) => {
-                    self.connection.send_nack(&interest, reason, &asked)?;
-                }
+            let Some(Outgoing { packet, header }) = self.session.poll_transmit(now) else { return Ok(()) };
+            match packet {
+                Packet::Interest(interest) => self.connection.send_interest_with(&interest, header)?,
+                Packet::Data(data) => self.connection.send_data(&data, &header)?,
+                Packet::Nack(..) if !self.connection.dialect().has_nacks() => {}
+                Packet::Nack(interest, reason) => self.connection.send_nack(&interest, reason, &header)?,
             }
         }
     }

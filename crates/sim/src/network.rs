@@ -18,7 +18,8 @@ use crate::in_flight::PacketsInFlight;
 use crate::into_name::IntoName;
 use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
-use crate::node::{Node, Peer, Port, Processor, ProcessorConfig};
+use crate::node::{Node, Peer, Port};
+use crate::processor::{Processor, ProcessorConfig};
 use crate::sampled::Previous;
 use crate::trace::Trace;
 

@@ -65,11 +65,7 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
 }
 
 /// The lines of packets, as the lists have them.
-fn lines(
-    tshark: &Tshark,
-    file: &std::path::Path,
-    arguments: &[&str],
-) -> Result<Vec<String>, String> {
+fn lines(tshark: &Tshark, file: &std::path::Path, arguments: &[&str]) -> Result<Vec<String>, String> {
     let mut shown = Vec::new();
     for row in tshark.fields(file, COLUMNS, arguments)? {
         let [number, protocol, info] = row.as_slice() else { return Err(format!("{row:?}")) };

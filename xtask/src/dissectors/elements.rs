@@ -110,8 +110,9 @@ fn snake(name: &str) -> String {
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
         let is_next_small = letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
         let begins = letter.is_ascii_uppercase()
-            && before
-                .is_some_and(|before| before.is_ascii_lowercase() || before.is_ascii_uppercase() && is_next_small);
+            && before.is_some_and(|before| {
+                before.is_ascii_lowercase() || before.is_ascii_uppercase() && is_next_small
+            });
         if begins {
             words.push('_');
         }

@@ -10,7 +10,7 @@ use super::tshark::{Row, Tshark};
 const UNNOTICED: &[(&str, &str)] = &[("bad-tlv-empty", "there is nothing to find fault with")];
 
 /// Good vectors in which fault is found all the same, and why.
-const NOTICED: &[(&str, &str)] = &[("worked-ndnlp1-data-whole", "its payload is no message")];
+pub(super) const NOTICED: &[(&str, &str)] = &[("worked-ndnlp1-data-whole", "its payload is no message")];
 
 /// Shown beside the fields of the header lines.
 const MORE: &[&str] = &[
@@ -168,9 +168,7 @@ fn compare(key: &str, value: &str, form: Form, shown: &[String]) -> Result<(), S
         },
         // What is there and empty looks like what is not there.
         Form::Same if value.is_empty() => shown.is_empty(),
-        Form::Among | Form::Time | Form::ComponentBytes => {
-            wanted.iter().all(|wanted| shown.contains(wanted))
-        }
+        Form::Among | Form::Time | Form::ComponentBytes => wanted.iter().all(|wanted| shown.contains(wanted)),
         _ => wanted == shown,
     };
     if fits { Ok(()) } else { Err(format!("{key} is {wanted:?}, and {shown:?} is shown")) }

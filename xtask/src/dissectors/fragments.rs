@@ -82,7 +82,8 @@ const LINKS: &[&str] = &[
 /// A row of links, as text: fields separated by blanks, values by commas.
 fn links(rows: &[Row]) -> Vec<String> {
     let text = |row: &Row| {
-        let cells = row.iter().map(|values| if values.is_empty() { "-".to_owned() } else { values.join(",") });
+        let cells =
+            row.iter().map(|values| if values.is_empty() { "-".to_owned() } else { values.join(",") });
         cells.collect::<Vec<_>>().join(" ")
     };
     rows.iter().map(text).collect()
@@ -210,7 +211,8 @@ fn any_order(tshark: &Tshark) -> Result<(), String> {
     packets.extend([0, 1, 2, 3].map(|at| ethernet(Way::There, &part(at, b'c'))));
     let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment", "ccnx.name"])?;
     let name = |letter: &str| format!("ccnx:/{}", letter.repeat(30));
-    let whole = |at: usize| rows.get(at).map(|row| row[1..].iter().map(|cell| cell.join(",")).collect::<Vec<_>>());
+    let whole =
+        |at: usize| rows.get(at).map(|row| row[1..].iter().map(|cell| cell.join(",")).collect::<Vec<_>>());
     equal("a message out of order", &whole(6), &Some(vec!["5,3,7,1".to_owned(), name("a")]))?;
     equal("the other host's", &whole(7), &Some(vec!["6,4,8,2".to_owned(), name("b")]))?;
     equal("one with numbers that were", &whole(11), &Some(vec!["9,10,11,12".to_owned(), name("c")]))?;
@@ -249,7 +251,8 @@ fn any_carrier(tshark: &Tshark) -> Result<(), String> {
 /// A Data of NFD in seven fragments, whose numbers wrap.
 fn version_2(tshark: &Tshark) -> Result<(), String> {
     let vectors = testkit::vectors::load("ndn-lp");
-    let mut parts = vectors.iter().filter(|vector| vector.name.starts_with("nfd-fragment-")).collect::<Vec<_>>();
+    let mut parts =
+        vectors.iter().filter(|vector| vector.name.starts_with("nfd-fragment-")).collect::<Vec<_>>();
     parts.rotate_left(3);
     let sent: Vec<Vec<u8>> = parts.iter().map(|vector| udp(Way::There, NDN, &vector.bytes)).collect();
     let fields = ["ndnlpv2.reassembled_in", "ndnlpv2.fragment_frame", "ndnlpv2.reassembled_length"];

@@ -33,10 +33,7 @@ pub(crate) const CHECKS: &[Check] = &[
         what: "our dissectors show the fields that vectors have, and find fault with those that are bad",
         run: fields::check,
     },
-    Check {
-        what: "our dissectors know every element of CCNx, NDNLP and NDNLPv2",
-        run: elements::check,
-    },
+    Check { what: "our dissectors know every element of CCNx, NDNLP and NDNLPv2", run: elements::check },
     Check {
         what: "our dissectors put fragments together and link what was sent again or acknowledged",
         run: fragments::check,

@@ -30,8 +30,8 @@ build: cargo
 	cargo build --release --locked --package cairn
 
 # The command, its manual pages, completions for three shells, a unit for systemd, a configuration where there
-# is none yet, dissectors, and a link to them where Wireshark is installed. It takes what `make build` has
-# built, so that nothing is compiled as root.
+# is none yet, dissectors, and a plugin that starts them where Wireshark is installed. It takes what `make
+# build` has built, so that nothing is compiled as root.
 install:
 	@test -x $(CAIRN) || { echo "$(CAIRN) is missing: run \`make build\` first" >&2; exit 1; }
 	install -D -m 755 $(CAIRN) $(DESTDIR)$(PREFIX)/bin/cairn
@@ -46,7 +46,7 @@ install:
 	install -m 644 wireshark/*.lua $(DISSECTORS)
 	@plugins="$(WIRESHARK_PLUGINS)"; if test -n "$$plugins"; then \
 	    install -d "$(DESTDIR)$$plugins" && \
-	    ln -sfn $(PREFIX)/share/cairn/wireshark "$(DESTDIR)$$plugins/cairn"; \
+	    echo 'dofile("$(PREFIX)/share/cairn/wireshark/cairn.lua")' > "$(DESTDIR)$$plugins/cairn.lua"; \
 	else echo "no Wireshark here: docs/wireshark.md says how to install the dissectors later"; fi
 
 # All but the configuration, which may have been changed.
@@ -54,7 +54,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 \
 	    $(COMPLETIONS) $(UNIT)
 	rm -rf $(DISSECTORS)
-	@plugins="$(WIRESHARK_PLUGINS)"; test -z "$$plugins" || rm -f "$(DESTDIR)$$plugins/cairn"
+	@plugins="$(WIRESHARK_PLUGINS)"; test -z "$$plugins" || rm -f "$(DESTDIR)$$plugins/cairn.lua"
 
 # Everything that must pass before a merge.
 test: cargo

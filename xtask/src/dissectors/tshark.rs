@@ -29,8 +29,11 @@ impl Tshark {
         let plugins = home.join(".local/lib/wireshark/plugins");
         let shown = |error: std::io::Error| format!("{}: {error}", plugins.display());
         std::fs::create_dir_all(&plugins).map_err(shown)?;
-        std::os::unix::fs::symlink(root.join("wireshark"), plugins.join("cairn")).map_err(shown)?;
-        Ok(Tshark { root: root.to_owned(), home, next: AtomicU32::new(0) })
+        let tshark = Tshark { root: root.to_owned(), home, next: AtomicU32::new(0) };
+        // As `make install` does, and docs/wireshark.md says.
+        let start = format!("dofile(\"{}\")\n", root.join("wireshark/cairn.lua").display());
+        tshark.plant("cairn.lua", &start)?;
+        Ok(tshark)
     }
 
     /// The file `name` of the vectors.

@@ -12,8 +12,11 @@ DESTDIR =
 SHARE = $(DESTDIR)$(PREFIX)/share
 COMPLETIONS = $(SHARE)/bash-completion/completions/cairn $(SHARE)/zsh/site-functions/_cairn \
     $(SHARE)/fish/vendor_completions.d/cairn.fish
+DISSECTORS = $(SHARE)/cairn/wireshark
 UNITS = $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/system/,cairn.service cairn-gateway.service)
 CONFIG = $(DESTDIR)$(SYSCONFDIR)/cairn/cairn.toml
+# Where Wireshark looks for plugins of all users: asked of tshark, and nowhere without it.
+WIRESHARK_PLUGINS = $(shell tshark -G folders 2>/dev/null | sed -n 's/^Global Lua Plugins:[[:space:]]*//p')
 
 # The main job: five real forwarders, real transfers, a report.
 run: build
@@ -26,8 +29,9 @@ sim: build
 build: cargo
 	cargo build --release --locked --package cairn
 
-# The command, its manual pages, completions for three shells, units for systemd, and a configuration where
-# there is none yet. It takes what `make build` has built, so that nothing is compiled as root.
+# The command, its manual pages, completions for three shells, units for systemd, a configuration where there
+# is none yet, dissectors, and a plugin that starts them where Wireshark is installed. It takes what `make
+# build` has built, so that nothing is compiled as root.
 install:
 	@test -x $(CAIRN) || { echo "$(CAIRN) is missing: run \`make build\` first" >&2; exit 1; }
 	install -D -m 755 $(CAIRN) $(DESTDIR)$(PREFIX)/bin/cairn
@@ -41,11 +45,19 @@ install:
 	        packaging/$${unit##*/} > $$unit || exit 1; \
 	done
 	test -e $(CONFIG) || $(CAIRN) node config --sample > $(CONFIG)
+	install -d $(DISSECTORS)
+	install -m 644 wireshark/*.lua $(DISSECTORS)
+	@plugins="$(WIRESHARK_PLUGINS)"; if test -n "$$plugins"; then \
+	    install -d "$(DESTDIR)$$plugins" && \
+	    echo 'dofile("$(PREFIX)/share/cairn/wireshark/cairn.lua")' > "$(DESTDIR)$$plugins/cairn.lua"; \
+	else echo "no Wireshark here: docs/wireshark.md says how to install the dissectors later"; fi
 
 # All but the configuration, which may have been changed.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 \
 	    $(COMPLETIONS) $(UNITS)
+	rm -rf $(DISSECTORS)
+	@plugins="$(WIRESHARK_PLUGINS)"; test -z "$$plugins" || rm -f "$(DESTDIR)$$plugins/cairn.lua"
 
 # Everything that must pass before a merge.
 test: cargo

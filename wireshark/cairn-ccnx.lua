@@ -212,8 +212,8 @@ local function summary(seen, node)
         return "PDU [" .. table.concat(inner, "  ") .. "]"
     elseif name == "SequenceNumber" then
         local value = ccnb.value_of(node)
-        local number = value and uri.decimal(string.sub(seen.bytes, value.from, math.min(value.to, value.from + 7)))
-        return "SequenceNumber " .. (number or "without value")
+        local bytes = value and string.sub(seen.bytes, value.from, math.min(value.to, value.from + 7))
+        return "SequenceNumber " .. (bytes and uri.decimal(bytes) or "without value")
     end
     for _, child in ipairs(node.children) do
         if dictionary.name_of(child) == "Name" then

@@ -1,7 +1,7 @@
 -- Shows elements of NDN by a table of what may stand in them, and says what must not.
 --
--- A row of such a table is `{ type, key, kind, … }`, in the order of the packet. `key` names the field, `kind`
--- what the element holds:
+-- A row of such a table is `{ type, key, kind, … }`, in the order of the packet. `key` names the field,
+-- `kind` what the element holds:
 --   group    elements, by the table `of`
 --   name     a name
 --   number   a NonNegativeInteger; `words` says what its values mean, `unit` what it counts, `from` and `to`

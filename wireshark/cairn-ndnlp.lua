@@ -61,7 +61,8 @@ local function show_value(seen, tree, node)
     local key = element and KEYS[element.name]
     local value = key and ccnb.value_of(node)
     local length = value and value.to - value.from + 1
-    if not value or value.kind ~= "blob" or length < element.low or element.high and length > element.high then
+    local is_sized = length and length >= element.low and length <= (element.high or length)
+    if not is_sized or value.kind ~= "blob" then
         seen:complain(tree, (dictionary.name_of(node) or "a value") .. " that is not as it has to be")
         return nil
     end

@@ -55,8 +55,8 @@ local function length_of_ccnb(bytes, at)
     return nil, nil, problem
 end
 
--- What ccnd and its clients send: datagrams of messages or of NDNLP; connections, which also ask for the status
--- page, over HTTP.
+-- What ccnd and its clients send: datagrams of messages or of NDNLP; connections, which also ask for the
+-- status page, over HTTP.
 local function dissect_ccnx(tvb, pinfo, tree)
     if tvb:len() == 0 then
         return 0

@@ -29,6 +29,8 @@ fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_remov
         "usr/share/fish/vendor_completions.d/cairn.fish",
         "usr/lib/systemd/system/cairn.service",
         "usr/lib/systemd/system/cairn-gateway.service",
+        "usr/share/cairn/wireshark/cairn.lua",
+        "usr/share/cairn/wireshark/cairn-ndnlp.lua",
     ];
     let config = root.join("etc/cairn/cairn.toml");
     make("install", &root);

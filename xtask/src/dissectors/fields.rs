@@ -10,7 +10,7 @@ use super::tshark::{Row, Tshark};
 const UNNOTICED: &[(&str, &str)] = &[("bad-tlv-empty", "there is nothing to find fault with")];
 
 /// Good vectors in which fault is found all the same, and why.
-const NOTICED: &[(&str, &str)] = &[("worked-ndnlp1-data-whole", "its payload is no message")];
+pub(super) const NOTICED: &[(&str, &str)] = &[("worked-ndnlp1-data-whole", "its payload is no message")];
 
 /// Shown beside the fields of the header lines.
 const MORE: &[&str] = &[

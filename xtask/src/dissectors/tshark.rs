@@ -17,18 +17,23 @@ pub(crate) struct Tshark {
 }
 
 /// The values of the fields of one frame, in the order in which they were asked for.
-pub(super) type Row = Vec<Vec<String>>;
+pub(crate) type Row = Vec<Vec<String>>;
 
 impl Tshark {
     /// With the plugins of the repository at `root`.
     pub(crate) fn new(root: &Path) -> Result<Self, String> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
         super::install(root)?;
-        let home = std::env::temp_dir().join(format!("cairn-dissectors-{}", std::process::id()));
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let home = std::env::temp_dir().join(format!("cairn-dissectors-{}-{number}", std::process::id()));
         let plugins = home.join(".local/lib/wireshark/plugins");
         let shown = |error: std::io::Error| format!("{}: {error}", plugins.display());
         std::fs::create_dir_all(&plugins).map_err(shown)?;
-        std::os::unix::fs::symlink(root.join("wireshark"), plugins.join("cairn")).map_err(shown)?;
-        Ok(Tshark { root: root.to_owned(), home, next: AtomicU32::new(0) })
+        let tshark = Tshark { root: root.to_owned(), home, next: AtomicU32::new(0) };
+        // As `make install` does, and docs/wireshark.md says.
+        let start = format!("dofile(\"{}\")\n", root.join("wireshark/cairn.lua").display());
+        tshark.plant("cairn.lua", &start)?;
+        Ok(tshark)
     }
 
     /// The file `name` of the vectors.
@@ -94,7 +99,7 @@ impl Tshark {
     }
 
     /// The values of `fields` in every frame.
-    pub(super) fn fields(
+    pub(crate) fn fields(
         &self,
         capture: &Path,
         fields: &[&str],

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{packages, process};
+use crate::{dissectors, process};
 
 /// The peers as they are installed.
 pub(super) struct Peers {
@@ -32,7 +32,7 @@ pub(super) fn install(root: &Path, folder: &Path) -> Result<Peers, String> {
     };
     peers.versions.push(("python-ndn", version_in("python/requirements.txt", "python-ndn=")));
     peers.versions.push(("NDNts", version_in("node/package.json", "\"@ndn/packet\"")));
-    tshark(folder)?;
+    dissectors::install(folder)?;
     peers.versions.push(("tshark", "of the system; 4.0 or newer".to_owned()));
     Ok(peers)
 }
@@ -55,14 +55,6 @@ fn ndnd(folder: &Path) -> Result<PathBuf, String> {
     println!("building ndnd {NDND}");
     process::run("go", &["build", "-buildvcs=false", "-o", &shown, "./cmd/ndnd"], Path::new(source), &[])?;
     Ok(binary)
-}
-
-/// Wireshark's command-line tool comes with the system.
-fn tshark(folder: &Path) -> Result<(), String> {
-    if process::succeeds("tshark", &["--version"]) {
-        return Ok(());
-    }
-    packages::install("tshark", folder).map_err(|error| format!("{error}; interop needs tshark: install it"))
 }
 
 fn python(root: &Path, folder: &Path) -> Result<PathBuf, String> {

@@ -183,8 +183,14 @@ pub(super) const ALL: &[Case] = &[
     Case {
         peer: "tshark",
         link: "file",
-        what: "reads what our capture writes: every frame, with its face and its bytes",
+        what: "reads what our capture writes: every frame, with its face and its name",
         run: tshark::reads_captures,
+    },
+    Case {
+        peer: "tshark",
+        link: "file",
+        what: "our dissectors: captures of ccnd, ndnld and NFD, fragments, packets sent again, broken packets",
+        run: tshark::dissects,
     },
 ];
 

@@ -12,7 +12,7 @@ DESTDIR =
 SHARE = $(DESTDIR)$(PREFIX)/share
 COMPLETIONS = $(SHARE)/bash-completion/completions/cairn $(SHARE)/zsh/site-functions/_cairn \
     $(SHARE)/fish/vendor_completions.d/cairn.fish
-UNIT = $(DESTDIR)$(PREFIX)/lib/systemd/system/cairn.service
+UNITS = $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/system/,cairn.service cairn-gateway.service)
 CONFIG = $(DESTDIR)$(SYSCONFDIR)/cairn/cairn.toml
 
 # The main job: five real forwarders, real transfers, a report.
@@ -26,23 +26,26 @@ sim: build
 build: cargo
 	cargo build --release --locked --package cairn
 
-# The command, its manual pages, completions for three shells, a unit for systemd, and a configuration where
+# The command, its manual pages, completions for three shells, units for systemd, and a configuration where
 # there is none yet. It takes what `make build` has built, so that nothing is compiled as root.
 install:
 	@test -x $(CAIRN) || { echo "$(CAIRN) is missing: run \`make build\` first" >&2; exit 1; }
 	install -D -m 755 $(CAIRN) $(DESTDIR)$(PREFIX)/bin/cairn
 	$(CAIRN) man $(SHARE)/man/man1
-	install -d $(dir $(COMPLETIONS)) $(dir $(UNIT)) $(dir $(CONFIG))
+	install -d $(dir $(COMPLETIONS)) $(dir $(firstword $(UNITS))) $(dir $(CONFIG))
 	$(CAIRN) completions bash > $(word 1,$(COMPLETIONS))
 	$(CAIRN) completions zsh > $(word 2,$(COMPLETIONS))
 	$(CAIRN) completions fish > $(word 3,$(COMPLETIONS))
-	sed -e 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/cairn|$(SYSCONFDIR)/cairn|' packaging/cairn.service > $(UNIT)
+	for unit in $(UNITS); do \
+	    sed -e 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/cairn|$(SYSCONFDIR)/cairn|' \
+	        packaging/$${unit##*/} > $$unit || exit 1; \
+	done
 	test -e $(CONFIG) || $(CAIRN) node config --sample > $(CONFIG)
 
 # All but the configuration, which may have been changed.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 \
-	    $(COMPLETIONS) $(UNIT)
+	    $(COMPLETIONS) $(UNITS)
 
 # Everything that must pass before a merge.
 test: cargo

@@ -7,6 +7,7 @@
 
 mod bench;
 mod ci;
+mod dissectors;
 mod enemies;
 mod fuzz;
 mod interop;
@@ -41,6 +42,7 @@ Usage: cargo xtask <command>
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
   repository [--rounds N]         a repository killed N times (default 50) while it stores and deletes
   interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
+  dissectors [WORD...]            the plugins for Wireshark over captures, vectors and broken packets
   enemies [--short] [--list] [--attack NAME]... [--json FILE] [--seed N]
                                   attacks on a running node, and what honest traffic loses by them (as root)
   memory                          the unsafe code under valgrind and Miri
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["licences"] => licences::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["dissectors", rest @ ..] => dissectors::run(rest),
         ["enemies", rest @ ..] => enemies::run(rest),
         ["interop", rest @ ..] => interop::run(rest),
         ["memory"] => {

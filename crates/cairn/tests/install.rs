@@ -28,6 +28,7 @@ fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_remov
         "usr/share/zsh/site-functions/_cairn",
         "usr/share/fish/vendor_completions.d/cairn.fish",
         "usr/lib/systemd/system/cairn.service",
+        "usr/lib/systemd/system/cairn-gateway.service",
     ];
     let config = root.join("etc/cairn/cairn.toml");
     make("install", &root);
@@ -38,6 +39,8 @@ fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_remov
     assert!(check.unwrap().status.success());
     let unit = std::fs::read_to_string(root.join("usr/lib/systemd/system/cairn.service")).unwrap();
     assert!(unit.contains("ExecStart=/usr/bin/cairn node run --config /etc/cairn/cairn.toml"), "{unit}");
+    let gateway = std::fs::read_to_string(root.join("usr/lib/systemd/system/cairn-gateway.service")).unwrap();
+    assert!(gateway.contains("ExecStart=/usr/bin/cairn gateway run\n"), "{gateway}");
     // Where the documentation puts the file of routes.
     assert!(unit.contains("\nStateDirectory=cairn\n"), "{unit}");
     // What the operator has written stays as it is, whatever is installed or removed.

@@ -275,7 +275,7 @@ impl Client {
     /// two seconds longer than `until`.
     ///
     /// # Errors
-    /// The forwarder does not speak NDN, or went away and the client is to fail then.
+    /// The forwarder does not speak the connection's dialect, or went away and the client is to fail then.
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Event>, ClientError> {
         let until = until.unwrap_or(Instant::NEVER);
         loop {
@@ -372,6 +372,7 @@ impl Client {
                     self.connection.send_interest_with(&interest, header)?;
                 }
                 Outgoing::Data(data, asked) => self.connection.send_data(&data, &asked)?,
+                Outgoing::Nack(..) if !self.connection.dialect().has_nacks() => {}
                 Outgoing::Nack(interest, reason, asked) => {
                     self.connection.send_nack(&interest, reason, &asked)?;
                 }

@@ -1,18 +1,16 @@
-//! One socket to a forwarder, with NDNLPv2 on it.
+//! One socket to a forwarder, with the codec of the language it speaks.
 
 use std::collections::VecDeque;
 use std::io;
 
-use link::v2::{Config, DIALECT, EndpointId, Framed, LinkService, Received};
-use packet::buffer::SpareBuffer;
-use packet::ndn::DataView;
-use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, Packet, PacketKind};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Packet};
 
+use crate::arrivals::{Arrivals, Counters};
 use crate::clock::Clock;
-use crate::error::{ClientError, Unsendable};
+use crate::codec::{Codec, Departing};
+use crate::error::ClientError;
 use crate::input::Input;
 use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
@@ -28,31 +26,6 @@ const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Packets whose memory is kept to be used again.
-const MAX_SPARES: usize = 128;
-
-/// Packets, and their bytes, that wait for the application while it waits to send. Beyond that nothing more
-/// is read, and the forwarder's queue fills.
-const MAX_INCOMING: usize = 16 << 10;
-const MAX_INCOMING_BYTES: usize = 8 << 20;
-
-/// What went over a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets sent.
-    pub packets_out: u64,
-    /// Packets received.
-    pub packets_in: u64,
-    /// Bytes sent, link headers included.
-    pub bytes_out: u64,
-    /// Bytes received, link headers included.
-    pub bytes_in: u64,
-    /// Frames and packets that could not be read, and were dropped.
-    pub malformed: u64,
-    /// Datagrams that the kernel would not take, and were dropped.
-    pub unsent: u64,
-}
-
 /// One socket to a forwarder. Packets go in with the `send_*` methods and come out of
 /// [`Connection::receive`].
 ///
@@ -63,7 +36,7 @@ pub struct Connection {
     remote: Remote,
     socket: Socket,
     clock: Clock,
-    link: LinkService,
+    codec: Codec,
     input: Input,
     output: Vec<u8>,
     /// Whether it waits for the system: for room to write, or a connection to come about.
@@ -75,40 +48,37 @@ pub struct Connection {
     arrivals: Arrivals,
 }
 
-/// What has arrived.
-#[derive(Debug, Default)]
-struct Arrivals {
-    packets: VecDeque<(Packet, LinkHeader)>,
-    /// Bytes of those packets.
-    bytes: usize,
-    /// Memory of Data that nobody refers to any more.
-    spares: Vec<SpareBuffer>,
-    counters: Counters,
-}
-
 impl Connection {
-    /// Connects to a forwarder.
+    /// Connects to a forwarder that speaks NDN.
     ///
     /// # Errors
     /// Nobody is there.
     pub fn open(remote: &Remote) -> Result<Self, ClientError> {
-        Connection::open_within(remote, CONNECT_TIMEOUT)
+        Connection::open_in(Dialect::Ndn, remote)
     }
 
-    pub(crate) fn open_within(remote: &Remote, timeout: Duration) -> Result<Self, ClientError> {
+    /// Connects to a forwarder that speaks this dialect. One of CCNx has a port of its own
+    /// ([`packet::ccnx::PORT`]), neither Nacks nor anything beside a packet, and no registration by NFD's
+    /// management protocol.
+    ///
+    /// # Errors
+    /// Nobody is there.
+    pub fn open_in(dialect: Dialect, remote: &Remote) -> Result<Self, ClientError> {
+        Connection::open_within(dialect, remote, CONNECT_TIMEOUT)
+    }
+
+    pub(crate) fn open_within(
+        dialect: Dialect,
+        remote: &Remote,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
         let socket = Socket::connect(remote, timeout)
             .map_err(|error| ClientError::Connect { remote: remote.clone(), error })?;
-        let config = Config {
-            transport_mtu_bytes: socket.is_datagram().then_some(MAX_PACKET_BYTES),
-            local_fields: true,
-            congestion_marking: None,
-            ..Config::default()
-        };
-        let link = LinkService::new(config, Random::from_seed(Clock::seed())).map_err(Unsendable::from)?;
+        let codec = Codec::new(dialect, socket.is_datagram(), Random::from_seed(Clock::seed()))?;
         Ok(Connection {
             remote: remote.clone(),
             clock: Clock::start(),
-            link,
+            codec,
             input: Input::new(socket.is_datagram()),
             output: Vec::new(),
             waits: true,
@@ -121,7 +91,7 @@ impl Connection {
 
     /// Connects to the same place again, with the clock of before.
     pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
-        let opened = Connection::open(&self.remote)?;
+        let opened = Connection::open_in(self.dialect(), &self.remote)?;
         self.adopt(opened);
         Ok(())
     }
@@ -158,18 +128,23 @@ impl Connection {
     /// When the link has something to do.
     #[cfg(feature = "async")]
     pub(crate) fn link_deadline(&self) -> Instant {
-        self.link.next_deadline()
+        self.codec.next_deadline()
     }
 
     /// The socket once more, to be waited on.
     #[cfg(feature = "async")]
-    pub(crate) fn twin(&self) -> io::Result<crate::socket::Twin> {
-        self.socket.twin()
+    pub(crate) fn poll_handle(&self) -> io::Result<crate::socket::PollHandle> {
+        self.socket.poll_handle()
     }
 
     /// Whether a frame is a datagram: then nothing tells that the forwarder at the other end is another one.
     pub(crate) fn is_datagram(&self) -> bool {
         self.socket.is_datagram()
+    }
+
+    /// The language that the forwarder speaks.
+    pub fn dialect(&self) -> Dialect {
+        self.codec.dialect()
     }
 
     /// Where the forwarder is.
@@ -197,7 +172,7 @@ impl Connection {
     /// # Errors
     /// The forwarder went away.
     pub fn send_interest(&mut self, interest: &Interest) -> Result<(), ClientError> {
-        self.send(interest.wire(), LinkHeader::default(), None)
+        self.send_interest_with(interest, LinkHeader::NONE)
     }
 
     /// Sends an Interest with link fields, such as the face it has to leave by.
@@ -205,7 +180,7 @@ impl Connection {
     /// # Errors
     /// The forwarder went away.
     pub fn send_interest_with(&mut self, interest: &Interest, header: LinkHeader) -> Result<(), ClientError> {
-        self.send(interest.wire(), header, None)
+        self.send(Departing { dialect: interest.dialect(), wire: interest.wire(), header, nack: None })
     }
 
     /// Answers an Interest that came with `asked`.
@@ -214,7 +189,7 @@ impl Connection {
     /// The forwarder went away.
     pub fn send_data(&mut self, data: &Data, asked: &LinkHeader) -> Result<(), ClientError> {
         let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::default() };
-        self.send(data.wire(), header, None)
+        self.send(Departing { dialect: data.dialect(), wire: data.wire(), header, nack: None })
     }
 
     /// Sends an Interest that came with `asked` back.
@@ -228,14 +203,15 @@ impl Connection {
         asked: &LinkHeader,
     ) -> Result<(), ClientError> {
         let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::default() };
-        self.send(interest.wire(), header, Some(reason))
+        let nack = Some(reason);
+        self.send(Departing { dialect: interest.dialect(), wire: interest.wire(), header, nack })
     }
 
     /// The next packet, with what its last hop tells; waits for it until `until`, for ever if that is
     /// [`Instant::NEVER`]. `None` when the time is up, and when a signal came.
     ///
     /// # Errors
-    /// The forwarder went away, or does not speak NDN.
+    /// The forwarder went away, or does not speak the connection's dialect.
     pub fn receive(&mut self, until: Instant) -> Result<Option<(Packet, LinkHeader)>, ClientError> {
         loop {
             if let Some(packet) = self.next_read()? {
@@ -246,11 +222,11 @@ impl Connection {
                 continue;
             }
             let now = self.clock.now();
-            self.link.handle_timeout(now);
+            self.codec.handle_timeout(now);
             if now >= until {
                 return Ok(None);
             }
-            let deadline = until.min(self.link.next_deadline());
+            let deadline = until.min(self.codec.next_deadline());
             let timeout = (deadline < Instant::NEVER).then(|| deadline.saturating_since(now));
             if self.wait(!self.output.is_empty(), timeout)? == Waited::Interrupted {
                 return Ok(None);
@@ -261,9 +237,7 @@ impl Connection {
     /// Takes back a Data that came over this connection and is done with, so that the next can have its
     /// memory. It changes nothing if others still refer to the Data.
     pub fn recycle(&mut self, data: Data) {
-        if self.arrivals.spares.len() < MAX_SPARES {
-            self.arrivals.spares.extend(data.into_wire().reclaim());
-        }
+        self.arrivals.recycle(data);
     }
 
     /// Writes all that was sent.
@@ -284,41 +258,23 @@ impl Connection {
         Ok(())
     }
 
-    fn send(
-        &mut self,
-        packet: &Buffer,
-        header: LinkHeader,
-        nack: Option<NackReason>,
-    ) -> Result<(), ClientError> {
+    fn send(&mut self, packet: Departing<'_>) -> Result<(), ClientError> {
         if self.waits && !self.has_room() {
             self.flush()?;
         }
         let now = self.clock.now();
-        let start = self.output.len();
-        let framed = self.link.frame(now, header, nack, packet, &mut self.output);
-        match framed.map_err(Unsendable::Link)? {
-            Framed::Whole => {
-                self.output.extend_from_slice(packet);
-                self.push_frame(self.output.len() - start);
+        // Where a frame ends has to be known for datagrams alone.
+        let (is_datagram, frames) = (self.socket.is_datagram(), &mut self.frames);
+        self.codec.send(now, packet, &mut self.output, |length| {
+            if is_datagram {
+                frames.push_back(length);
             }
-            Framed::Taken => {
-                while let Some(length) = self.link.poll_transmit(now, &mut self.output) {
-                    self.push_frame(length);
-                }
-            }
-        }
+        })?;
         self.arrivals.counters.packets_out += 1;
         if self.output.len() - self.written >= WRITE_BYTES {
             self.write_some()?;
         }
         Ok(())
-    }
-
-    /// Notes where a frame in `output` ends, where that matters.
-    fn push_frame(&mut self, length: usize) {
-        if self.socket.is_datagram() {
-            self.frames.push_back(length);
-        }
     }
 
     /// Writes what the kernel takes.
@@ -376,20 +332,23 @@ impl Connection {
     pub(crate) fn next_read(&mut self) -> Result<Option<(Packet, LinkHeader)>, ClientError> {
         // One frame after the other, as they are asked for: what is read at once may hold thousands of small
         // ones.
-        while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
+        while self.arrivals.is_empty() && self.take_next_frame()? {}
         Ok(self.arrivals.pop())
     }
 
     /// Takes in the next frame that was read; says whether there was one.
     fn take_next_frame(&mut self) -> Result<bool, ClientError> {
-        match self.input.next_frame() {
+        match self.input.next_frame(|stream| self.codec.frame_len(stream)) {
             Ok(Some(frame)) => {
                 let frame = self.input.bytes.get(frame).unwrap_or_default();
-                self.arrivals.take_frame(&mut self.link, self.input.read_at, frame);
+                self.codec.receive(self.input.read_at, frame, &mut self.arrivals);
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(problem) => Err(ClientError::NotNdn(self.remote.clone(), problem)),
+            Err(error) => {
+                let (remote, dialect) = (self.remote.clone(), self.dialect());
+                Err(ClientError::OtherDialect { remote, dialect, error })
+            }
         }
     }
 
@@ -425,60 +384,6 @@ impl Connection {
                 ClientError::Closed(self.remote.clone())
             }
             _ => ClientError::Socket(self.remote.clone(), error),
-        }
-    }
-}
-
-/// Bytes of a packet.
-fn bytes_of(packet: &Packet) -> usize {
-    match packet {
-        Packet::Interest(interest) | Packet::Nack(interest, _) => interest.wire().len(),
-        Packet::Data(data) => data.wire().len(),
-    }
-}
-
-impl Arrivals {
-    /// Whether there may be more before the application takes any.
-    fn have_room(&self) -> bool {
-        self.packets.len() < MAX_INCOMING && self.bytes < MAX_INCOMING_BYTES
-    }
-
-    fn pop(&mut self) -> Option<(Packet, LinkHeader)> {
-        let (packet, header) = self.packets.pop_front()?;
-        self.bytes -= bytes_of(&packet);
-        Some((packet, header))
-    }
-
-    /// Hands a frame to the link and puts what comes of it into the queue.
-    fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
-        match link.receive_frame(now, EndpointId(0), frame) {
-            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(DIALECT, packet, nack) {
-                Ok(PacketKind::Data) => {
-                    // Memory much larger than the packet would be wasted on it, whoever keeps it.
-                    let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
-                    let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
-                    self.push(data.map(Packet::Data), header);
-                }
-                _ => self.push(Packet::decode(DIALECT, Buffer::copy_from(packet), nack), header),
-            },
-            Ok(Received::Taken) => {
-                while let Some(delivery) = link.poll_deliver() {
-                    let packet = Packet::decode(DIALECT, delivery.packet, delivery.nack);
-                    self.push(packet, delivery.header);
-                }
-            }
-            Err(_) => self.counters.malformed += 1,
-        }
-    }
-
-    fn push(&mut self, decoded: Result<Packet, packet::DecodeError>, header: LinkHeader) {
-        match decoded {
-            Ok(packet) => {
-                self.counters.packets_in += 1;
-                self.bytes += bytes_of(&packet);
-                self.packets.push_back((packet, header));
-            }
-            Err(_) => self.counters.malformed += 1,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow::source::SourceError;
 use link::DropReason;
 use link::v2::ConfigError;
-use packet::{DecodeError, EncodeError, Name};
+use packet::{DecodeError, Dialect, EncodeError, Name};
 use thiserror::Error;
 use trust::SignError;
 
@@ -33,9 +33,16 @@ pub enum ClientError {
     /// The forwarder went away before, and is not there again yet.
     #[error("the forwarder at {0} is away")]
     Away(Remote),
-    /// What comes is no NDN.
-    #[error("what {0} sends is not NDN: {1}")]
-    NotNdn(Remote, &'static str),
+    /// What comes is not of the connection's dialect.
+    #[error("what {remote} sends is not {dialect}: {error}")]
+    OtherDialect {
+        /// Who sends it.
+        remote: Remote,
+        /// What it should be.
+        dialect: Dialect,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
     /// The socket fails.
     #[error("the connection to {0} failed: {1}")]
     Socket(Remote, #[source] io::Error),
@@ -83,6 +90,12 @@ pub enum Unsendable {
     /// There is no link such as this connection would need.
     #[error(transparent)]
     LinkService(#[from] ConfigError),
+    /// The forwarder speaks the other dialect.
+    #[error("the packet is of the dialect that the forwarder does not speak")]
+    OtherDialect,
+    /// CCNx has no Nacks: to refuse an Interest, do not answer it.
+    #[error("a forwarder of CCNx takes no Nack")]
+    NackToCcnx,
     /// Its name would be too long.
     #[error(transparent)]
     Name(#[from] DecodeError),

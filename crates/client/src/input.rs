@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use packet::ndn::lp::MAX_FRAME_BYTES;
-use packet::ndn::tlv;
+use packet::DecodeError;
 use packet::time::Instant;
 
 use crate::trains::Train;
@@ -32,12 +31,16 @@ impl Input {
         Input { bytes: vec![0; READ_BYTES], start: 0, end: 0, stride, read_at: Instant::ZERO }
     }
 
-    /// Where the next frame is; `None` if it is not whole yet.
-    pub(crate) fn next_frame(&mut self) -> Result<Option<Range<usize>>, &'static str> {
+    /// Where the next frame is; `None` if it is not whole yet. `frame_len` says how long the frame is that a
+    /// stream begins with.
+    pub(crate) fn next_frame(
+        &mut self,
+        frame_len: impl FnOnce(&[u8]) -> Result<Option<usize>, DecodeError>,
+    ) -> Result<Option<Range<usize>>, DecodeError> {
         let rest = self.bytes.get(self.start..self.end).unwrap_or_default();
         let length = match self.stride {
             Some(stride) => Some(stride.min(rest.len())).filter(|length| *length > 0),
-            None => frame_length(rest)?,
+            None => frame_len(rest)?,
         };
         let start = self.start;
         self.start += length.unwrap_or(0);
@@ -60,33 +63,20 @@ impl Input {
     }
 }
 
-/// The length of the frame that `bytes` begin with; `None` if it is not whole yet.
-fn frame_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
-    let number = |at| match tlv::read_number(bytes, at) {
-        Ok(number) => Ok(Some(number)),
-        Err(packet::Rule::Truncated { .. }) => Ok(None),
-        Err(_) => Err("a number is not in its shortest form"),
-    };
-    let Some((_, length_start)) = number(0)? else { return Ok(None) };
-    let Some((length, value_start)) = number(length_start)? else { return Ok(None) };
-    match usize::try_from(length).ok().and_then(|length| length.checked_add(value_start)) {
-        Some(whole) if whole <= MAX_FRAME_BYTES => Ok((whole <= bytes.len()).then_some(whole)),
-        _ => Err("a frame is larger than frames may be"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::ndn::lp::frame_len;
+    use packet::ndn::tlv;
 
     /// What comes out when so many bytes are read at a time.
-    fn frames(bytes: &[u8], at_once: usize) -> Result<Vec<Vec<u8>>, &'static str> {
+    fn frames(bytes: &[u8], at_once: usize) -> Result<Vec<Vec<u8>>, DecodeError> {
         let mut input = Input::new(false);
         let mut frames = Vec::new();
-        for piece in bytes.chunks(at_once) {
-            input.make_room()[..piece.len()].copy_from_slice(piece);
-            input.handle_read(Instant::ZERO, Train { length: piece.len(), stride: 1 });
-            while let Some(frame) = input.next_frame()? {
+        for part in bytes.chunks(at_once) {
+            input.make_room()[..part.len()].copy_from_slice(part);
+            input.handle_read(Instant::ZERO, Train { length: part.len(), stride: 1 });
+            while let Some(frame) = input.next_frame(frame_len)? {
                 frames.push(input.bytes[frame].to_vec());
             }
         }
@@ -120,7 +110,7 @@ mod tests {
         for (length, stride, expected) in [(10, 4, &[0, 4, 8, 10][..]), (7, 7, &[0, 7]), (0, 1, &[0])] {
             input.make_room();
             input.handle_read(Instant::ZERO, Train { length, stride });
-            let found: Vec<_> = std::iter::from_fn(|| input.next_frame().unwrap()).collect();
+            let found: Vec<_> = std::iter::from_fn(|| input.next_frame(frame_len).unwrap()).collect();
             let bounds: Vec<_> = expected.windows(2).map(|ends| ends[0]..ends[1]).collect();
             assert_eq!(found, bounds);
         }

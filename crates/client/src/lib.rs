@@ -1,8 +1,8 @@
 //! Applications on real sockets: a connection to a forwarder, consumers and producers.
 //!
-//! A [`Connection`] is one socket with NDNLPv2 on it: Interests, Data and Nacks go in and come out, many for
-//! each system call. It blocks, with a deadline, and one thread is enough; there is nothing to spawn and
-//! nothing to await. On top of it:
+//! A [`Connection`] is one socket to a forwarder, in the dialect that it speaks: Interests, Data and Nacks go
+//! in and come out, many for each system call. It blocks, with a deadline, and one thread is enough; there is
+//! nothing to spawn and nothing to await. On top of it:
 //!
 //! - [`Client::ask`] asks for one Data; [`Client::express`] for many at once, and [`Client::next`] says what
 //!   came of each;
@@ -30,11 +30,13 @@
 //!
 //! Where to connect is found as other NDN applications find it, see [`Remote::default_forwarder`].
 
+mod arrivals;
 #[cfg(feature = "async")]
 mod asynchronous;
 mod back_off;
 mod client;
 mod clock;
+mod codec;
 mod connection;
 mod error;
 pub mod files;
@@ -49,13 +51,14 @@ mod session;
 mod socket;
 mod trains;
 
+pub use arrivals::Counters;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncClient;
 pub use back_off::{BackOff, BackOffConfig};
 pub use client::fetching::{FetchFailure, FetchOptions, Reader};
 pub use client::{AskError, Client, Event, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
-pub use connection::{Connection, Counters};
+pub use connection::Connection;
 pub use error::{ClientError, Unsendable};
 pub use get::{Fetched, Get, Trust};
 pub use management_request::{ManagementError, ManagementRequest, NoResponse, Patience};

@@ -29,7 +29,7 @@ pub(crate) enum Socket {
 
 /// A socket that is another's, too, only to be waited for.
 #[cfg(feature = "async")]
-pub(crate) enum Twin {
+pub(crate) enum PollHandle {
     Unix(UnixStream),
     Tcp(TcpStream),
     Udp(UdpSocket),
@@ -83,11 +83,11 @@ impl Socket {
 
     /// The same socket under another descriptor.
     #[cfg(feature = "async")]
-    pub(crate) fn twin(&self) -> io::Result<Twin> {
+    pub(crate) fn poll_handle(&self) -> io::Result<PollHandle> {
         Ok(match self {
-            Socket::Unix(stream) => Twin::Unix(stream.try_clone()?),
-            Socket::Tcp(stream) => Twin::Tcp(stream.try_clone()?),
-            Socket::Udp(datagrams) => Twin::Udp(datagrams.as_fd().try_clone_to_owned()?.into()),
+            Socket::Unix(stream) => PollHandle::Unix(stream.try_clone()?),
+            Socket::Tcp(stream) => PollHandle::Tcp(stream.try_clone()?),
+            Socket::Udp(datagrams) => PollHandle::Udp(datagrams.as_fd().try_clone_to_owned()?.into()),
         })
     }
 

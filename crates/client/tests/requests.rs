@@ -214,7 +214,12 @@ fn a_forwarder_that_goes_away_or_talks_nonsense_ends_the_connection_in_words() {
         peer.receive().is_none()
     });
     let error = client.next(None).unwrap_err();
-    assert!(error.to_string().contains("larger than frames may be"), "{error}");
+    let rule = match &error {
+        ClientError::OtherDialect { error, .. } => error.rule,
+        other => panic!("{other}"),
+    };
+    assert!(matches!(rule, packet::Rule::TooLarge { .. }), "{error}");
+    assert!(error.to_string().contains("is not NDN: LpPacket at byte 1"), "{error}");
     drop(client);
     assert!(peer.join().unwrap());
 

@@ -484,6 +484,7 @@ impl Engine {
         self.sweep(now);
         self.order_store(now);
         self.give_up_questions(now);
+        self.put_late_questions(now);
         for _ in 0..MAX_DUE {
             match self.tables.pending.pop_due(now) {
                 Some(id) => self.handle_due(now, id),

@@ -4,6 +4,10 @@
 //! Interest is pending meanwhile like any other. Where the store says in memory that it has nothing, where
 //! too many questions wait, or where no answer comes in time, the Interest goes upstream as if there were no
 //! such store. The engine does no I/O: questions and offers go out as values, answers come in as calls.
+//!
+//! What such a store says to some questions only stands in for what upstream would say now, such as which
+//! version of an object is the newest. Then the Interest goes upstream first, and the store is asked when
+//! nobody upstream can be asked, all have refused, or none has answered in half of the Interest's lifetime.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -20,6 +24,13 @@ pub trait SecondStore: Send + Sync + fmt::Debug {
     /// for, so it must neither wait nor allocate. `hashes` are those of the Interest's name under
     /// [`Engine::hasher`](crate::Engine::hasher).
     fn may_have(&self, interest: &Interest, hashes: &PrefixHashes) -> bool;
+
+    /// Whether the store's answer to this Interest would only stand in for that of upstream, which is to be
+    /// asked first. Asked where [`may_have`](Self::may_have) says yes.
+    fn stands_in(&self, interest: &Interest) -> bool {
+        let _ = interest;
+        false
+    }
 
     /// Whether this Data, which came by a face and answered an Interest, is to be offered to the store.
     fn wants(&self, data: &Data) -> bool;
@@ -90,6 +101,10 @@ pub(crate) struct Asking {
     first: u64,
     /// How many of those that are not answered come from each origin.
     by_origin: BTreeMap<u64, usize>,
+    /// Questions that are put if upstream has not answered by then. The number tells those apart that are due
+    /// at one time.
+    later: BTreeMap<(Instant, u64), Waiting>,
+    next_later: u64,
     effects: VecDeque<ForSecondStore>,
     offers: usize,
 }
@@ -114,6 +129,8 @@ impl Asking {
             waiting: VecDeque::new(),
             first,
             by_origin: BTreeMap::new(),
+            later: BTreeMap::new(),
+            next_later: 0,
             effects: VecDeque::new(),
             offers: 0,
         }
@@ -125,9 +142,7 @@ impl Asking {
             self.counters.crowded += 1;
             return false;
         }
-        if let Some(origin) = waiting.origin {
-            *self.by_origin.entry(origin).or_default() += 1;
-        }
+        self.enter(&waiting);
         let id = QuestionId(self.first + self.waiting.len() as u64);
         self.waiting.push_back((now + self.config.patience, Some(waiting)));
         self.effects.push_back(ForSecondStore::Ask(id, interest.clone()));
@@ -135,12 +150,40 @@ impl Asking {
         true
     }
 
+    /// Notes a question that is to be put at `when` if upstream has not answered, if there is room for one
+    /// more.
+    pub(crate) fn ask_later(&mut self, when: Instant, waiting: Waiting) -> bool {
+        if !self.has_room(waiting.origin) {
+            self.counters.crowded += 1;
+            return false;
+        }
+        self.enter(&waiting);
+        self.later.insert((when, self.next_later), waiting);
+        self.next_later += 1;
+        true
+    }
+
+    /// Takes a question that is due to be put, unless upstream has answered.
+    pub(crate) fn due_later(&mut self, now: Instant) -> Option<Waiting> {
+        let first = self.later.first_entry().filter(|first| first.key().0 <= now)?;
+        let waiting = first.remove();
+        self.leave(Some(&waiting));
+        Some(waiting)
+    }
+
     /// Whether one more question may wait. However many an origin has, as much room is left for others: who
     /// asks for a thousand things at once does not keep the one from the store that somebody else asks for.
     fn has_room(&self, origin: Option<u64>) -> bool {
-        let left = self.config.max_waiting.saturating_sub(self.waiting.len());
+        let left = self.config.max_waiting.saturating_sub(self.waiting.len() + self.later.len());
         let own = origin.and_then(|origin| self.by_origin.get(&origin)).copied().unwrap_or(0);
         left > own
+    }
+
+    /// A question of an origin waits.
+    fn enter(&mut self, waiting: &Waiting) {
+        if let Some(origin) = waiting.origin {
+            *self.by_origin.entry(origin).or_default() += 1;
+        }
     }
 
     /// A question of an origin does not wait any more.
@@ -175,7 +218,7 @@ impl Asking {
 
     /// Takes a question that nobody answered in time.
     pub(crate) fn overdue(&mut self, now: Instant) -> Option<Waiting> {
-        if self.next_deadline() > now {
+        if self.waiting.front().is_none_or(|(deadline, _)| *deadline > now) {
             return None;
         }
         let waiting = self.waiting.front_mut()?.1.take();
@@ -186,7 +229,9 @@ impl Asking {
     }
 
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.waiting.front().map_or(Instant::NEVER, |(deadline, _)| *deadline)
+        let overdue = self.waiting.front().map_or(Instant::NEVER, |(deadline, _)| *deadline);
+        let later = self.later.first_key_value().map_or(Instant::NEVER, |((when, _), _)| *when);
+        overdue.min(later)
     }
 
     /// All questions, which will not be answered any more.

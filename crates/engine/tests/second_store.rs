@@ -28,6 +28,11 @@ impl SecondStore for Names {
         self.0.contains(interest.name().to_name().to_string().as_str())
     }
 
+    fn stands_in(&self, interest: &Interest) -> bool {
+        let newest: Name = "/newest".parse().unwrap();
+        newest.as_ref().is_prefix_of(interest.name())
+    }
+
     fn wants(&self, data: &Data) -> bool {
         let keep: Name = "/keep".parse().unwrap();
         keep.as_ref().is_prefix_of(data.name())
@@ -216,6 +221,76 @@ fn stale_data_answers_nobody_who_wants_it_fresh() {
     assert_eq!(world.sent(), [PRODUCER], "it goes upstream");
     world.ask(CONSUMERS[1], "/a", true);
     assert_eq!(world.sent(), [], "the content store does not take it for fresh");
+}
+
+#[test]
+fn what_only_stands_in_is_asked_for_when_upstream_is_silent_for_half_of_the_lifetime() {
+    let mut world = World::new(&["/newest/a"], 8);
+    world.ask(CONSUMERS[0], "/newest/a", true);
+    assert_eq!(world.sent(), [PRODUCER]);
+    assert!(world.question().is_none());
+    world.now += Duration::from_secs(1);
+    assert_eq!(world.engine.next_deadline(), world.now);
+    world.engine.advance(world.now);
+    let question = world.question().unwrap();
+    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + PATIENCE);
+    assert_eq!(world.sent(), [CONSUMERS[0]]);
+    assert_eq!(world.engine.pending_count(), 0);
+}
+
+#[test]
+fn what_upstream_answers_is_not_asked_of_a_store_that_stands_in() {
+    let mut world = World::new(&["/newest/a"], 1);
+    for _ in 0..3 {
+        world.ask(CONSUMERS[0], "/newest/a", true);
+        world.receive(PRODUCER, Packet::Data(data("/newest/a")));
+        assert_eq!(world.sent(), [PRODUCER, CONSUMERS[0]]);
+        world.now += Duration::from_secs(1);
+        world.engine.advance(world.now);
+        assert!(world.question().is_none());
+    }
+    assert_eq!((world.counters().asked, world.counters().crowded), (0, 0), "each made room again");
+}
+
+#[test]
+fn a_store_that_stands_in_is_asked_at_once_when_upstream_refuses() {
+    let mut world = World::new(&["/newest/a", "/newest/b"], 8);
+    let nack = |world: &mut World, uri: &str| {
+        world.ask(CONSUMERS[0], uri, true);
+        let sent = world.engine.poll_transmit().unwrap();
+        let Packet::Interest(interest) = sent.packet else { panic!("an Interest goes upstream") };
+        world.receive(PRODUCER, Packet::Nack(interest, packet::NackReason::NoRoute));
+        assert_eq!(world.sent(), [], "nobody is refused yet");
+        world.question().unwrap()
+    };
+    let question = nack(&mut world, "/newest/a");
+    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + PATIENCE);
+    assert_eq!(world.sent(), [CONSUMERS[0]]);
+    // And the refusal is passed on when the store has nothing either.
+    let question = nack(&mut world, "/newest/b");
+    world.engine.receive_absent(world.now, question);
+    while let Some(sent) = world.engine.poll_transmit() {
+        match sent.packet {
+            Packet::Nack(..) => return assert_eq!(sent.face, CONSUMERS[0]),
+            Packet::Interest(interest) => {
+                world.receive(PRODUCER, Packet::Nack(interest, packet::NackReason::NoRoute));
+            }
+            Packet::Data(_) => panic!("there is none"),
+        }
+    }
+    panic!("the refusal was lost");
+}
+
+#[test]
+fn a_store_that_stands_in_is_asked_at_once_when_there_is_no_way_upstream() {
+    let mut world = World::new(&["/newest/a"], 8);
+    world.engine.remove_face(PRODUCER);
+    world.ask(CONSUMERS[0], "/newest/a", true);
+    assert_eq!(world.sent(), []);
+    let question = world.question().unwrap();
+    world.engine.receive_absent(world.now, question);
+    assert_eq!(world.sent(), [CONSUMERS[0]], "that there is no route");
+    assert_eq!(world.engine.pending_count(), 0);
 }
 
 #[test]

@@ -2,7 +2,11 @@
 //! Data Retrieval).
 
 use packet::ndn::{tlv, types};
-use packet::{Component, ComponentKind, DecodeError, Name, NameRef};
+use packet::{Component, ComponentKind, DecodeError, Dialect, Name, NameRef};
+
+/// The dialect of all that is published and fetched by these conventions; Interests of another ask for
+/// something else.
+pub(crate) const DIALECT: Dialect = Dialect::Ndn;
 
 /// How numbers in names are told from other components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

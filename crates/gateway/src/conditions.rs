@@ -7,16 +7,16 @@ use packet::{Name, UnixTime};
 
 /// What tells one state of an object from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Validators {
+pub struct Validators {
     /// A strong entity tag, with its quotes.
-    pub(crate) etag: String,
+    pub etag: String,
     /// When it was changed, if anybody says so.
-    pub(crate) modified: Option<UnixTime>,
+    pub modified: Option<UnixTime>,
 }
 
 /// What a request's conditions come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is to be sent.
     Send,
     /// The client has it (status 304).
@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
 
 impl Validators {
     /// Of an object by its name with version: the bytes under such a name never change.
-    pub(crate) fn of(object: &Name, modified: Option<UnixTime>) -> Self {
+    pub fn of(object: &Name, modified: Option<UnixTime>) -> Self {
         let digest = trust::sha256(object.canonical());
         let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         Validators { etag: format!("\"{digits}\""), modified }
@@ -39,7 +39,7 @@ impl Validators {
     }
 
     /// What comes of the conditions in `headers`, in the order of RFC 9110, section 13.2.2.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Verdict {
+    pub fn check(&self, headers: &HeaderMap) -> Verdict {
         if let Some(list) = text(headers, header::IF_MATCH) {
             if !lists(&list, &self.etag, false) {
                 return Verdict::Failed;
@@ -59,7 +59,7 @@ impl Validators {
     }
 
     /// Whether a part may be sent, and not all, as If-Range says. A date counts only if it is the very one.
-    pub(crate) fn allows_parts(&self, headers: &HeaderMap) -> bool {
+    pub fn allows_parts(&self, headers: &HeaderMap) -> bool {
         let Some(wanted) = text(headers, header::IF_RANGE) else { return true };
         if wanted.starts_with(['"', 'W']) {
             return wanted == self.etag;

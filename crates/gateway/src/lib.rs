@@ -19,8 +19,8 @@
 //! ```
 //!
 //! # Where things are
-//! - [`name_path`], [`range`]: parse requests of strangers, without I/O. `conditions` decides whether the
-//!   client has the object already, `guard` whether it may ask at all.
+//! - [`name_path`], [`range`], [`conditions`]: parse what a stranger writes in a request, without I/O. `guard`
+//!   decides whether it may ask at all.
 //! - `resolve`: finds a name's version and size. `stream`: fetches the bytes at the pace of the client.
 //!   `object`: makes a response of both.
 //! - `own_page`: the page at `/` with the forwarder's state. `pages`: folders and errors as pages.
@@ -28,7 +28,7 @@
 //! - `gateway`: one request; `server`: connections. [`Limits`] limits both.
 
 mod access_log;
-mod conditions;
+pub mod conditions;
 mod content_type;
 mod counters;
 mod failure;

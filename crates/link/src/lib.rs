@@ -67,5 +67,5 @@ pub use drop_reason::{DropCounters, DropReason};
 pub use impairment::{
     Arrivals, Fault, FaultStreams, Faults, Impairment, ImpairmentConfig, ImpairmentVerdict, flip_bit,
 };
-pub use tap::{Direction, FrameTap, TapVerdict};
+pub use tap::{Direction, FrameTap, TapVerdict, show_to_taps};
 pub use wire::Wire;

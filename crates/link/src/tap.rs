@@ -32,3 +32,15 @@ pub trait FrameTap {
     /// Sees a frame, may change its bytes, and decides its verdict.
     fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> TapVerdict;
 }
+
+/// Shows a frame to the taps of a face, one after the other. The first verdict that is not to pass is that of
+/// all of them, and taps behind do not see the frame: put those that only watch first.
+pub fn show_to_taps<'a>(
+    taps: impl IntoIterator<Item = &'a mut Box<dyn FrameTap + Send>>,
+    now: Instant,
+    direction: Direction,
+    frame: &mut Vec<u8>,
+) -> TapVerdict {
+    let mut verdicts = taps.into_iter().map(|tap| tap.on_frame(now, direction, frame));
+    verdicts.find(|verdict| *verdict != TapVerdict::Pass).unwrap_or(TapVerdict::Pass)
+}

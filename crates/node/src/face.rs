@@ -72,11 +72,11 @@ pub(crate) enum Transport {
 pub(crate) struct DatagramPort {
     /// Frames of this turn, lent for as long as there are any.
     pub(crate) outbox: Option<Outbox>,
-    pub(crate) way: Way,
+    pub(crate) path: DatagramPath,
 }
 
 /// The socket and the peer's address on it.
-pub(crate) enum Way {
+pub(crate) enum DatagramPath {
     Udp {
         /// Number of the channel.
         channel: usize,
@@ -142,7 +142,7 @@ impl Face {
     /// address there.
     pub(crate) fn origin_now(&self) -> Option<Origin> {
         Origin::of(&self.local, &self.remote).or(match &self.transport {
-            Transport::Datagram(DatagramPort { way: Way::Ethernet { channel, .. }, .. })
+            Transport::Datagram(DatagramPort { path: DatagramPath::Ethernet { channel, .. }, .. })
                 if self.persistency == FacePersistency::OnDemand =>
             {
                 Some(Origin::Link(*channel))

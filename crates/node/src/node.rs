@@ -21,6 +21,7 @@ use crate::control::{
     CreateFaceError, CreateInnerFace, FaceChanges, FaceStatus, FaceUri, MANAGEMENT_FACE, NextHopChange,
     NodeControl, NodeStatus, Purpose, RouteStatus, StrategyChoice, UpdateFaceError, shown,
 };
+use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Task};
 use crate::repository::{self, Answers, Repositories, RepositoryStatus, Watched};
@@ -184,7 +185,7 @@ impl Node {
     fn open_internal_face(&mut self) -> Result<InnerFace, StartError> {
         let face = self.remote.create_inner_face(CreateInnerFace {
             purpose: Purpose::default(),
-            dialect: Dialect::Ndn,
+            dialect: MANAGED,
             limits: InnerLimits::default(),
         });
         let face = face.map_err(std::io::Error::other)?;

@@ -186,7 +186,22 @@ fn metadata_that_passes_by_is_not_kept_and_is_made_of_what_is() {
     let (answer, was_asked) = world.fetch("/video/film/32=metadata", None);
     let metadata = flow::Metadata::decode(answer.unwrap().content()).unwrap();
     assert_eq!(metadata.name, "/video/film/v=1".parse::<Name>().unwrap());
-    assert!(!was_asked);
+    assert!(was_asked, "who publishes knows of newer versions");
+}
+
+#[test]
+fn a_version_that_is_kept_does_not_hide_a_newer_one_upstream() {
+    let folder = Folder::new("newer");
+    let mut world = World::new(&folder.0);
+    let first = "/video/film/v=1/seg=0";
+    assert!(world.fetch(first, Some(&data(first))).0.is_some());
+    world.wait_for("insertions", 1);
+    let newer = data("/video/film/32=metadata/v=9/seg=0");
+    let (answer, was_asked) = world.fetch("/video/film/32=metadata", Some(&newer));
+    assert!(was_asked && answer.unwrap().wire() == newer.wire());
+    // What is kept is still what its own name brings.
+    let (answer, _) = world.fetch(first, None);
+    assert_eq!(answer.unwrap().wire(), data(first).wire());
 }
 
 #[test]

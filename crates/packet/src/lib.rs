@@ -82,4 +82,18 @@ impl Dialect {
             Dialect::Ccnx => ccnx::MAX_ENCODED_BYTES,
         }
     }
+
+    /// Whether an Interest can be sent back with a reason. Where it cannot, it is refused by silence.
+    pub const fn has_nacks(self) -> bool {
+        matches!(self, Dialect::Ndn)
+    }
+}
+
+impl std::fmt::Display for Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Dialect::Ndn => "NDN",
+            Dialect::Ccnx => "CCNx",
+        })
+    }
 }

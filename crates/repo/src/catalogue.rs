@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::extent::Extents;
+use crate::hot::HotObjects;
 use crate::key::{Key, ObjectName, prefix_key};
 use packet::UnixTime;
 use packet::{Dialect, NameRef};
@@ -63,6 +65,8 @@ pub struct Catalogue {
     objects: Vec<Option<Object>>,
     free: Vec<ObjectId>,
     by_key: BTreeMap<Key, ObjectId>,
+    /// What others see of objects; one that changes is not among them.
+    hot: Arc<HotObjects>,
 }
 
 impl Catalogue {
@@ -83,6 +87,7 @@ impl Catalogue {
 
     /// One object, to be changed.
     pub fn get_mut(&mut self, id: ObjectId) -> Option<&mut Object> {
+        self.hot.hide(id);
         self.objects.get_mut(id as usize)?.as_mut()
     }
 
@@ -106,6 +111,7 @@ impl Catalogue {
 
     /// Takes an object out.
     pub fn remove(&mut self, id: ObjectId) -> Option<Object> {
+        self.hot.hide(id);
         let object = self.objects.get_mut(id as usize)?.take()?;
         self.by_key.remove(&object.key);
         self.free.push(id);
@@ -131,6 +137,11 @@ impl Catalogue {
         let bounds = (Bound::Included(start), Bound::Included(end.as_slice()));
         let range = self.by_key.range::<[u8], _>(bounds);
         range.rev().map(|(_, &id)| id)
+    }
+
+    /// Objects that the data plane reads by itself.
+    pub(crate) fn hot(&self) -> &Arc<HotObjects> {
+        &self.hot
     }
 
     /// All objects, in canonical order of names.

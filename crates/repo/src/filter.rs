@@ -118,7 +118,9 @@ fn ccnx_base_components(interest: &Interest) -> usize {
     }
 }
 
-fn asks_for_metadata(interest: &Interest) -> bool {
+/// Whether an Interest asks which version of an object is the newest. What a store says to that it makes of
+/// what it holds.
+pub fn asks_for_metadata(interest: &Interest) -> bool {
     interest.can_be_prefix()
         && interest.must_be_fresh()
         && interest.name().last() == Some(flow::naming::METADATA)

@@ -56,6 +56,7 @@ pub mod disk;
 pub mod eviction;
 pub mod extent;
 pub mod filter;
+mod hot;
 mod index;
 pub mod key;
 pub mod limits;

@@ -55,8 +55,8 @@ ids! {
     pub(crate) PacketId;
     /// A frame in flight.
     pub(crate) FrameId;
-    /// A packet, or a frame, that arrives out of order.
-    pub(crate) ReorderedId;
+    /// A packet, or a frame, that goes on out of order.
+    pub(crate) HeldId;
     /// Something that the owner of the network planned.
     pub(crate) PlanId;
 }

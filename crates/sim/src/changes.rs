@@ -1,6 +1,7 @@
 //! Changing a network while time passes: plans, links that fail, nodes that restart, recording.
 
 use engine::Engine;
+use link::FrameTap;
 use packet::random::Random;
 use packet::time::Instant;
 
@@ -188,6 +189,28 @@ impl Network {
         self.is_up(link)?;
         self.core.trace.captures.retain(|capture| capture.link() != link);
         self.core.trace.captures.push(Capture::new(link, max_frames));
+        Ok(())
+    }
+
+    /// Has a tap see all frames that a node sends and receives by a link, also after the link was cut and
+    /// mended. Taps see them in the order in which they were added; what one drops or holds back, those
+    /// behind it do not see.
+    ///
+    /// # Errors
+    /// No such link, or the node is at none of its ends.
+    pub fn add_tap(
+        &mut self,
+        link: LinkId,
+        node: NodeId,
+        tap: Box<dyn FrameTap + Send>,
+    ) -> Result<(), SimError> {
+        let of_link = self.link(link)?;
+        let end = (0..).map(EndId).zip(&of_link.ends).find(|(_, end)| end.node == node);
+        let (end, _) = end.ok_or(SimError::NotAtLink(node, link))?;
+        for channel in of_link.channels.clone() {
+            self.core.channels[channel].is_tapped = true;
+        }
+        self.core.taps.add((link, end), tap);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use packet::time::Instant;
 use packet::{LinkHeader, NameHasher, Packet, PrefixHashes};
 
 use crate::arena::{
-    AppId, Arena, ChannelId, EndId, FrameId, FramedId, Id, LinkId, NodeId, PacketId, Pool, ReorderedId,
+    AppId, Arena, ChannelId, EndId, FrameId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool,
 };
 use crate::event_queue::{Alarm, EventQueue, Source};
 use crate::in_flight::{InFlight, OnLink, PacketsInFlight};
@@ -18,6 +18,7 @@ use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::link_services::Framed;
 use crate::node::Node;
+use crate::taps::Taps;
 use crate::trace::Trace;
 
 /// A link as the network knows it.
@@ -59,13 +60,26 @@ pub(crate) struct Attachment {
     pub(crate) random: Random,
 }
 
-/// A packet, or a frame, that arrives out of order.
+/// A packet, or a frame, that goes on out of order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reordered {
+pub(crate) struct Held {
     pub(crate) channel: ChannelId,
     pub(crate) epoch: u32,
+    /// The end of the link it comes from.
     pub(crate) end: EndId,
     pub(crate) carried: OnLink,
+    pub(crate) stage: Stage,
+}
+
+/// Where on its way something is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Before the link, by a tap on the face that sends it.
+    Leaving,
+    /// On the link, which brings it out of order.
+    Crossing,
+    /// Behind the link, by a tap on the face at this end.
+    Entering(EndId),
 }
 
 #[derive(Debug)]
@@ -84,7 +98,8 @@ pub(crate) struct Core {
     pub(crate) frames: Pool<FrameId, Vec<u8>>,
     /// What applications have sent and engines have not yet received.
     pub(crate) outbox: VecDeque<(AppId, PacketId)>,
-    pub(crate) reordered: Pool<ReorderedId, Option<Reordered>>,
+    pub(crate) held: Pool<HeldId, Option<Held>>,
+    pub(crate) taps: Taps,
     pub(crate) trace: Trace,
     /// Events handled at the present instant.
     pub(crate) events_at_this_instant: u64,
@@ -104,6 +119,17 @@ impl Core {
         if channel.framed.is_some() {
             return self.transmit_framed(number, end, packet_id);
         }
+        if channel.is_tapped {
+            return self.transmit_tapped(number, end, packet_id);
+        }
+        self.put_on_link(number, end, packet_id);
+    }
+
+    /// Offers a packet to the link that its face leads to.
+    #[inline]
+    pub(crate) fn put_on_link(&mut self, number: ChannelId, end: EndId, packet_id: PacketId) {
+        let channel = &mut self.channels[number];
+        let slot = self.in_flight.get_mut(packet_id);
         match channel.offer(self.now, OnLink::Packet(packet_id), slot.size_bytes()) {
             Offer::Departs { at, marked } => {
                 if marked {
@@ -140,9 +166,10 @@ impl Core {
             };
             taken = true;
             if arrival.is_reordered {
-                let late = Reordered { channel: number, epoch: channel.epoch, end, carried };
-                let place = self.reordered.add(Some(late));
-                self.queue.plan(arrival.at, Source::Reordered(place));
+                let epoch = channel.epoch;
+                let stage = Stage::Crossing;
+                let held = self.held.add(Some(Held { channel: number, epoch, end, carried, stage }));
+                self.queue.plan(arrival.at, Source::Held(held));
                 continue;
             }
             let turn = self.queue.turn(arrival.at);
@@ -234,7 +261,7 @@ impl Core {
         self.hasher.hash(packet.dialect(), packet.name().components())
     }
 
-    fn note_drop(&mut self, channel: ChannelId, reason: LinkDropReason, packet_id: PacketId) {
+    pub(crate) fn note_drop(&mut self, channel: ChannelId, reason: LinkDropReason, packet_id: PacketId) {
         let Channel { link, end, .. } = self.channels[channel];
         self.trace.note_link_drop(self.now, link, end, reason, self.in_flight.get(packet_id));
     }

@@ -24,6 +24,9 @@ pub enum SimError {
     /// Two nodes that are not neighbours.
     #[error("no link joins node {0} to node {1}")]
     NotLinked(NodeId, NodeId),
+    /// A node that is at no end of a link.
+    #[error("node {0} is at no end of link {1}")]
+    NotAtLink(NodeId, LinkId),
     /// A link needs two ends at least.
     #[error("a link needs at least two different nodes")]
     TooFewEnds,

@@ -6,7 +6,7 @@
 
 use packet::time::Instant;
 
-use crate::arena::{AppId, ChannelId, FramedId, NodeId, PlanId, ReorderedId};
+use crate::arena::{AppId, ChannelId, FramedId, HeldId, NodeId, PlanId};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) enum Source {
     Processor(NodeId),
     /// An application asked to be called.
     Application(AppId),
-    /// A packet that was held back or sent twice arrives.
-    Reordered(ReorderedId),
+    /// A packet that was held back or sent twice goes on.
+    Held(HeldId),
     /// The services of a framed link asked to be called.
     Framed(FramedId),
     /// Something that the owner of the network planned.

@@ -42,22 +42,29 @@ impl Core {
             let end = EndId::from_index(place);
             let Some(channel) = self.links[link].channel_from(end) else { continue };
             while self.framed[number].services[place].poll_transmit(now, &mut frame).is_some() {
-                let frame = std::mem::take(&mut frame);
+                let mut frame = std::mem::take(&mut frame);
                 self.trace.note_frame(now, link, end, &frame);
-                let frame_bytes = frame.len() as u32;
-                let carried = OnLink::Frame(self.frames.add(frame));
-                match self.channels[channel].offer(now, carried, frame_bytes) {
-                    Offer::Departs { at, .. } => {
-                        self.launch(channel, end, at, carried);
-                    }
-                    // Framed links have no queue that decides late: `Network::connect_all` sees to that.
-                    Offer::Waits { .. } | Offer::Dropped(_) => self.discard(carried),
+                if self.channels[channel].is_tapped && !self.show_sent_frame(channel, end, &mut frame) {
+                    continue;
                 }
+                let carried = OnLink::Frame(self.frames.add(frame));
+                self.put_frame_on_link(channel, end, carried);
             }
         }
         let framed = &mut self.framed[number];
         let deadline = framed.next_deadline();
         framed.alarm.set(&mut self.queue, deadline, Source::Framed(number));
+    }
+
+    /// Offers a frame to the link that its face leads to.
+    pub(crate) fn put_frame_on_link(&mut self, channel: ChannelId, end: EndId, carried: OnLink) {
+        let OnLink::Frame(frame) = carried else { return };
+        let frame_bytes = self.frames.get(frame).len() as u32;
+        match self.channels[channel].offer(self.now, carried, frame_bytes) {
+            Offer::Departs { at, .. } => self.launch(channel, end, at, carried),
+            // Framed links have no queue that decides late: `Network::connect_all` sees to that.
+            Offer::Waits { .. } | Offer::Dropped(_) => self.discard(carried),
+        }
     }
 
     /// A frame has arrived: gives what came of it.
@@ -72,17 +79,44 @@ impl Core {
         if let Some(bit) = self.channels[channel].flipped_bit(frame.len()) {
             link::flip_bit(&mut frame, bit);
         }
-        let now = self.now;
-        let framed = &mut self.framed[number];
-        let link = framed.link;
-        for (end, service) in (0..).map(EndId).zip(&mut framed.services) {
-            let channel = self.links[link].channels.first().copied().unwrap_or(channel);
-            if end != from && !self.channels[channel].is_missed() {
-                // What is wrong with a frame is counted by the service.
-                let _ = service.receive(now, EndpointId(from.0.into()), &frame);
+        let link = self.framed[number].link;
+        for place in 0..self.framed[number].services.len() {
+            let end = EndId::from_index(place);
+            let first = self.links[link].channels.first().copied().unwrap_or(channel);
+            if end == from || self.channels[first].is_missed() {
+                continue;
+            }
+            if !self.channels[channel].is_tapped {
+                self.receive_at_end(number, from, end, &frame);
+                continue;
+            }
+            let mut shown = frame.clone();
+            if self.show_received_frame(channel, from, end, &mut shown) {
+                self.receive_at_end(number, from, end, &shown);
             }
         }
         self.settle_framed(number)
+    }
+
+    /// A frame that a tap had held back at this end goes on: gives what came of it.
+    pub(crate) fn receive_held_frame(
+        &mut self,
+        number: FramedId,
+        from: EndId,
+        end: EndId,
+        frame: FrameId,
+    ) -> Vec<Delivered> {
+        let frame = self.frames.take(frame);
+        self.receive_at_end(number, from, end, &frame);
+        self.settle_framed(number)
+    }
+
+    fn receive_at_end(&mut self, number: FramedId, from: EndId, end: EndId, frame: &[u8]) {
+        let now = self.now;
+        if let Some(service) = self.framed[number].services.get_mut(end.index()) {
+            // What is wrong with a frame is counted by the service.
+            let _ = service.receive(now, EndpointId(from.0.into()), frame);
+        }
     }
 
     /// Lets services look at the time: gives what came of it.

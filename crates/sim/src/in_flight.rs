@@ -1,6 +1,6 @@
 //! Packets on their way, by reference: what moves through the network is the number of a slot.
 
-use packet::ndn::lp::types;
+use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::tlv;
 use packet::{Dialect, LinkHeader, Packet, PacketKind, PrefixHashes};
 
@@ -38,6 +38,21 @@ impl InFlight {
         let nack = matches!(packet, Packet::Nack(..));
         let header = if has_header { link_header_bytes(&self.header, nack, bare) } else { 0 };
         (bare + header) as u32
+    }
+
+    /// The frame that a link would carry, if this one carried frames.
+    pub(crate) fn frame(&self) -> Option<Vec<u8>> {
+        let packet = self.packet.as_ref()?;
+        let mut frame = Vec::new();
+        match packet.dialect() {
+            Dialect::Ndn => {
+                let header = LpPacketView::with_header(&self.header);
+                let view = LpPacketView { nack: packet.nack_reason(), ..header };
+                LpPacketView { fragment: Some(packet.wire()), ..view }.encode(&mut frame);
+            }
+            Dialect::Ccnx => frame.extend_from_slice(packet.wire()),
+        }
+        Some(frame)
     }
 
     pub(crate) fn kind(&self) -> PacketKind {
@@ -148,7 +163,6 @@ impl PacketsInFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::ndn::lp::LpPacketView;
     use packet::{Buffer, CachePolicy, ExplicitRate, NackReason, PitToken};
 
     #[test]

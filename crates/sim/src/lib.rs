@@ -37,6 +37,7 @@
 //!   the machines of the crate `flow`; [`SourceProducer`] answers from any of its sources;
 //!   [`CheckedConsumer`] and [`CheckedProducer`] tell what must not happen, for tests.
 //! - [`study_cache`]: caches without packets.
+//! - [`Network::add_tap`]: whatever watches or changes the frames of a face, as in the daemon.
 //! - [`paths`]: shortest paths, also of networks that are not simulated.
 //! - [`trace`]: what happened, as records, tables and capture files.
 //! - [`swarm`]: random networks that must heal.
@@ -65,6 +66,8 @@ mod run;
 mod sampled;
 mod sampling;
 pub mod swarm;
+mod tapped;
+mod taps;
 pub mod topology;
 pub mod trace;
 

@@ -20,6 +20,7 @@ use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer, Port, Processor, ProcessorConfig};
 use crate::sampled::Previous;
+use crate::taps::Taps;
 use crate::trace::Trace;
 
 type Action = Box<dyn FnOnce(&mut Network) + Send>;
@@ -83,7 +84,8 @@ impl Network {
                 in_flight: PacketsInFlight::default(),
                 frames: Pool::default(),
                 outbox: std::collections::VecDeque::new(),
-                reordered: Pool::default(),
+                held: Pool::default(),
+                taps: Taps::default(),
                 trace: Trace::default(),
                 events_at_this_instant: 0,
                 hops: 0,

@@ -6,7 +6,7 @@ use packet::{Packet, PacketKind};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
-use crate::core::{Attachment, End};
+use crate::core::{Attachment, End, Held, Stage};
 use crate::error::SimError;
 use crate::event_queue::{Event, Source};
 use crate::in_flight::{InFlight, OnLink};
@@ -143,12 +143,12 @@ impl Network {
                     self.call(application, |application, context| application.handle_timer(context));
                 }
             }
-            Source::Reordered(place) => {
-                let Some(late) = core.reordered.take(place) else { return };
-                if core.channels[late.channel].epoch == late.epoch {
-                    self.arrive(late.channel, late.end, late.carried);
+            Source::Held(place) => {
+                let Some(held) = core.held.take(place) else { return };
+                if core.channels[held.channel].epoch == held.epoch {
+                    self.go_on(held);
                 } else {
-                    core.discard(late.carried);
+                    core.discard(held.carried);
                 }
             }
             Source::Framed(number) => {
@@ -173,12 +173,37 @@ impl Network {
         core.in_flight.get_mut(packet_id).hops += 1;
         let link = core.channels[number].link;
         core.trace.note_arrival(core.now, link, from, core.in_flight.get(packet_id));
+        let is_tapped = core.channels[number].is_tapped;
         let link = &core.links[link];
         if link.is_shared() {
             return self.arrive_at_all(number, from, packet_id);
         }
-        let End { node, face } = link.ends[1 - (from.index() & 1)];
+        let end = EndId::from_index(1 - (from.index() & 1));
+        let End { node, face } = link.ends[end.index()];
+        if is_tapped && !self.core.show_received(number, from, end, packet_id) {
+            return;
+        }
         self.enter(node, face, packet_id);
+    }
+
+    /// What was held back goes on.
+    fn go_on(&mut self, held: Held) {
+        let Held { channel, end, carried, stage, .. } = held;
+        match (stage, carried) {
+            (Stage::Crossing, _) => self.arrive(channel, end, carried),
+            (Stage::Leaving, OnLink::Packet(packet_id)) => self.core.put_on_link(channel, end, packet_id),
+            (Stage::Leaving, OnLink::Frame(_)) => self.core.put_frame_on_link(channel, end, carried),
+            (Stage::Entering(at), OnLink::Packet(packet_id)) => {
+                let link = self.core.channels[channel].link;
+                let End { node, face } = self.core.links[link].ends[at.index()];
+                self.enter(node, face, packet_id);
+            }
+            (Stage::Entering(at), OnLink::Frame(frame)) => {
+                let Some(framed) = self.core.channels[channel].framed else { return };
+                let delivered = self.core.receive_held_frame(framed, end, at, frame);
+                self.deliver(framed, delivered);
+            }
+        }
     }
 
     fn arrive_at_all(&mut self, number: ChannelId, from: EndId, packet_id: PacketId) {
@@ -189,6 +214,10 @@ impl Network {
             }
             let End { node, face } = self.core.links[link].ends[end];
             let copy = self.core.in_flight.copy_of(packet_id);
+            let end = EndId::from_index(end);
+            if self.core.channels[number].is_tapped && !self.core.show_received(number, from, end, copy) {
+                continue;
+            }
             self.enter(node, face, copy);
         }
         self.core.in_flight.release(packet_id);

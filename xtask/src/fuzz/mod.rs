@@ -44,6 +44,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &[],
     },
     Target {
+        name: "gateway_requests",
+        about: "requests of HTTP: paths and names there and back, parts within the object, conditions",
+        seed_kinds: &[],
+    },
+    Target {
         name: "link_v1_operations",
         about: "two ends of an NDNLP v1 link and a bad wire: limits, counters, deadlines",
         seed_kinds: &[],

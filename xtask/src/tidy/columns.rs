@@ -51,6 +51,7 @@ fn prose(path: &str, text: &str) -> Option<Prose> {
     match name.rsplit_once('.') {
         Some((_, "rs")) => Some(Prose::Comments("//")),
         Some((_, "toml")) => Some(Prose::Comments("#")),
+        Some((_, "lua")) => Some(Prose::Comments("--")),
         Some((_, "md")) => Some(Prose::Markdown),
         Some((_, "py" | "mjs" | "service" | "sh")) => Some(Prose::Lines),
         _ if name == "Makefile" || text.starts_with("#!") => Some(Prose::Lines),

@@ -8,13 +8,16 @@ const RULE: &str = "name";
 /// Names that no type may have, and what to say.
 const BANNED: &[(&str, &str)] = &[
     ("Asks", "RequestKind, or what kind of a request it is"),
+    ("Attendant", "Executor"),
     ("Carrier", "AppFace, Transport or Connection"),
     ("Demand", "Request or Command"),
+    ("Demands", "what it demands: Digests, Requests"),
     ("Desk", "Queue"),
     ("Happening", "Event"),
     ("Judge", "Verifier"),
     ("Keeper", "the thread or the store that it is"),
     ("Leisure", "Background"),
+    ("Must", "Bound"),
     ("Piece", "Segment, Fragment or Chunk"),
     ("Reach", "Scope"),
     ("Refusal", "an error with the name of what failed, or a drop reason"),
@@ -22,9 +25,14 @@ const BANNED: &[(&str, &str)] = &[
     ("Shortage", "an error with the name of what failed"),
     ("Silence", "Timeout, or NoResponse"),
     ("Situation", "Context or State"),
+    ("Stand", "Testbed"),
     ("Standing", "State"),
     ("Turned", "Outcome"),
+    ("Twin", "Handle"),
     ("Vigil", "Watchdog or Timer"),
+    ("Visitor", "Connection or Client"),
+    ("Visitors", "Connections or Clients"),
+    ("Way", "Transport, Path or Route"),
     ("Ways", "Paths or Routes"),
 ];
 

@@ -71,7 +71,7 @@ async fn run(shared: &Shared) -> Result<std::convert::Infallible, ClientError> {
 fn watch(shared: &Shared) -> Result<Readiness, ClientError> {
     let client = shared.client();
     let connection = client.connection();
-    let watched = connection.twin().and_then(Readiness::of);
+    let watched = connection.poll_handle().and_then(Readiness::of);
     watched.map_err(|error| ClientError::Socket(connection.remote().clone(), error))
 }
 
@@ -117,9 +117,13 @@ async fn wait(shared: &Shared, socket: Option<(&Readiness, bool)>, at_most: Dura
 
 /// Tries to connect again, while the tasks go on.
 async fn attempt(shared: &Shared) -> Result<(), ClientError> {
-    let remote = shared.client().connection().remote().clone();
+    let (dialect, remote) = {
+        let client = shared.client();
+        (client.connection().dialect(), client.connection().remote().clone())
+    };
     let place = remote.clone();
-    let opening = tokio::task::spawn_blocking(move || Connection::open_within(&place, ATTEMPT_TIMEOUT));
+    let opening =
+        tokio::task::spawn_blocking(move || Connection::open_within(dialect, &place, ATTEMPT_TIMEOUT));
     let opened = opening.await.unwrap_or(Err(ClientError::Closed(remote)));
     shared.client().handle_attempt(opened)
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::net::{TcpStream, UdpSocket, UnixStream};
 
-use crate::socket::Twin;
+use crate::socket::PollHandle;
 
 /// The socket once more, as tokio knows it.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub(super) enum Readiness {
 }
 
 impl Readiness {
-    pub(super) fn of(twin: Twin) -> io::Result<Self> {
-        Ok(match twin {
-            Twin::Unix(stream) => Readiness::Unix(UnixStream::from_std(stream)?),
-            Twin::Tcp(stream) => Readiness::Tcp(TcpStream::from_std(stream)?),
-            Twin::Udp(socket) => Readiness::Udp(UdpSocket::from_std(socket)?),
+    pub(super) fn of(handle: PollHandle) -> io::Result<Self> {
+        Ok(match handle {
+            PollHandle::Unix(stream) => Readiness::Unix(UnixStream::from_std(stream)?),
+            PollHandle::Tcp(stream) => Readiness::Tcp(TcpStream::from_std(stream)?),
+            PollHandle::Udp(socket) => Readiness::Udp(UdpSocket::from_std(socket)?),
         })
     }
 

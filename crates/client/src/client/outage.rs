@@ -289,7 +289,8 @@ impl Client {
             return wait_for_time(timeout)
                 .map_err(|error| ClientError::Socket(self.connection.remote().clone(), error));
         }
-        let opened = Connection::open_within(self.connection.remote(), ATTEMPT_TIMEOUT);
+        let opened =
+            Connection::open_within(self.connection.dialect(), self.connection.remote(), ATTEMPT_TIMEOUT);
         self.handle_attempt(opened)?;
         Ok(Waited::Over)
     }

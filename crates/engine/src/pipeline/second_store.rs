@@ -1,6 +1,6 @@
 //! Interests that wait for the second store, and what it answers.
 
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader};
 
 use super::answers::DataName;
@@ -35,8 +35,41 @@ impl Engine {
         }
         let origin = self.faces.get(arrival.face).and_then(|face| face.config.origin);
         let waiting = Waiting { id, hash: entry.hash(), origin };
+        if asking.store.stands_in(interest) {
+            let half = Duration::from_nanos(interest.lifetime().as_nanos() / 2);
+            entry.may_turn_to_store = asking.ask_later(arrival.now + half, waiting);
+            return false;
+        }
         entry.asks_store = asking.ask(arrival.now, waiting, interest);
         entry.asks_store
+    }
+
+    /// Upstream has failed a pending Interest: whether the second store is asked now.
+    pub(super) fn turns_to_store(&mut self, now: Instant, id: PendingId) -> bool {
+        let Some(entry) = self.tables.pending.get_mut(id) else { return false };
+        if entry.asks_store {
+            return true;
+        }
+        if !std::mem::take(&mut entry.may_turn_to_store) || entry.satisfied {
+            return false;
+        }
+        let Some(asking) = self.second_store.as_mut() else { return false };
+        let waits = entry.in_records.iter().find(|record| record.expires > now);
+        let Some(face) = waits.map(|record| record.face) else { return false };
+        let origin = self.faces.get(face).and_then(|face| face.config.origin);
+        entry.asks_store = asking.ask(now, Waiting { id, hash: entry.hash(), origin }, &entry.interest);
+        entry.asks_store
+    }
+
+    /// Asks the second store what upstream has not answered in time.
+    pub(crate) fn put_late_questions(&mut self, now: Instant) {
+        while let Some(Waiting { id, hash, .. }) =
+            self.second_store.as_mut().and_then(|asking| asking.due_later(now))
+        {
+            if self.tables.pending.get(id).is_some_and(|entry| entry.hash() == hash) {
+                self.turns_to_store(now, id);
+            }
+        }
     }
 
     /// Takes Data that the second store has found. `fresh_until` is when it stops being fresh by its age in
@@ -107,6 +140,10 @@ impl Engine {
             return;
         }
         entry.asks_store = false;
+        // It is under way there, and goes on waiting.
+        if entry.out_records.iter().any(|record| record.nacked.is_none()) {
+            return;
+        }
         let Some(record) = entry.in_records.iter().find(|record| record.expires > now) else { return };
         let header = LinkHeader { non_discovery: record.non_discovery, ..LinkHeader::NONE };
         let (face, interest) = (record.face, entry.interest.clone());

@@ -237,6 +237,7 @@ impl Engine {
                     refused = true;
                     self.nack_one(id, face, reason);
                 }
+                Action::NackAll { .. } | Action::Reject { .. } if self.turns_to_store(now, id) => {}
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);

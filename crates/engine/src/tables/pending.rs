@@ -104,6 +104,8 @@ pub(crate) struct Pending {
     pub(crate) watches_data: bool,
     /// Whether it waits for the second store, and was sent nowhere yet.
     pub(crate) asks_store: bool,
+    /// Whether the second store is to be asked if upstream fails.
+    pub(crate) may_turn_to_store: bool,
     /// Given to the Data that is known to answer this.
     ticket: u32,
     tag: VariantTag,
@@ -345,6 +347,7 @@ impl PendingTable {
             satisfied: false,
             watches_data: false,
             asks_store: false,
+            may_turn_to_store: false,
             ticket: NO_TICKET,
             tag,
             data_freshness: Duration::ZERO,

@@ -2,9 +2,9 @@
 
 mod buffer;
 mod config;
-mod demands;
 mod discovery;
 mod object;
+mod required_digests;
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, versio
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
 use crate::verify::VerificationError;
 use buffer::Reorder;
-use demands::Demands;
 use discovery::Finder;
 use object::{Object, convention_of};
+use required_digests::RequiredDigests;
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
 
@@ -97,7 +97,7 @@ pub struct Fetcher {
     phase: Phase,
     transfer: Transfer,
     buffer: Reorder,
-    demands: Demands,
+    required_digests: RequiredDigests,
     unverified: VecDeque<Unverified>,
     /// The answer to discovery, while the owner looks at it.
     found: Option<Data>,
@@ -169,7 +169,7 @@ impl Fetcher {
             phase,
             transfer,
             buffer,
-            demands: Demands::default(),
+            required_digests: RequiredDigests::default(),
             unverified: VecDeque::new(),
             found: None,
             nonces,
@@ -216,7 +216,7 @@ impl Fetcher {
                     self.phase = Phase::Failed(error);
                 }
             }
-            Phase::Fetching(object) => match object.segment(demands::without_digest(interest)) {
+            Phase::Fetching(object) => match object.segment(required_digests::without_digest(interest)) {
                 Some(segment) => {
                     self.transfer.handle_nack(now, segment, reason);
                     self.check_failures();
@@ -260,7 +260,7 @@ impl Fetcher {
                     return;
                 }
                 self.refused_in_a_row = 0;
-                self.demands.remove(segment);
+                self.required_digests.remove(segment);
                 self.buffer.accept(segment);
                 self.transfer.confirm(segment);
                 if let Some(last) = end {
@@ -322,7 +322,7 @@ impl Fetcher {
 
     /// Asks for this segment by its implicit digest from now on, so that nobody can answer with another one.
     pub fn demand(&mut self, segment: u64, digest: [u8; 32]) {
-        self.demands.insert(segment, digest);
+        self.required_digests.insert(segment, digest);
     }
 
     /// The next segment of the object, in order.
@@ -343,7 +343,7 @@ impl Fetcher {
                 let request = self.transfer.poll_request(now)?;
                 match object.convention.with_segment(&object.name, request.item) {
                     Ok(name) => self
-                        .demands
+                        .required_digests
                         .interest(request.item, name)
                         .must_be_fresh(self.config.must_be_fresh)
                         .lifetime(self.config.lifetime),

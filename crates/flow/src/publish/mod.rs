@@ -15,7 +15,7 @@ use thiserror::Error;
 use trust::manifest::ManifestError;
 use trust::{SignError, Signer};
 
-use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
+use crate::naming::{DIALECT, METADATA, Metadata, NamingConvention, segment_number, version_number};
 
 use assemble::Common;
 use manifest::Listing;
@@ -258,6 +258,9 @@ impl Publication {
     /// # Errors
     /// Metadata cannot be signed.
     pub fn answer(&self, interest: &Interest) -> Result<Answer, PublishError> {
+        if interest.dialect() != DIALECT {
+            return Ok(Answer::NotMine);
+        }
         let asked = interest.name();
         if let Some(answer) = self.listing.as_ref().and_then(|listing| listing.answer(interest)) {
             return Ok(answer);

@@ -12,7 +12,7 @@ use packet::{Component, ComponentKind, ContentType, Data, Interest, Name};
 use trust::Signer;
 
 use super::{Reply, Source, SourceError};
-use crate::naming::{METADATA, Metadata};
+use crate::naming::{DIALECT, METADATA, Metadata};
 use crate::publish::{Publication, PublicationConfig, SegmentSize};
 use request::{LISTING, Request, parse};
 
@@ -95,7 +95,7 @@ pub struct FolderSource<F> {
 
 impl<F: Files> Source for FolderSource<F> {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        if !self.config.prefix.as_ref().is_prefix_of(interest.name()) {
+        if interest.dialect() != DIALECT || !self.config.prefix.as_ref().is_prefix_of(interest.name()) {
             return Ok(Reply::NotMine);
         }
         let data = match parse(&self.config.prefix, interest) {

@@ -7,8 +7,9 @@ use packet::{Interest, NackReason, Name};
 use trust::Signer;
 
 use super::{Reply, Source, SourceError};
+use crate::naming::DIALECT;
 
-/// Answers every Interest below its prefixes with Data of the very name that was asked for.
+/// Answers every Interest of NDN below its prefixes with Data of the very name that was asked for.
 #[derive(Debug)]
 pub struct Generator {
     prefixes: Vec<Name>,
@@ -66,7 +67,9 @@ impl Generator {
 
 impl Source for Generator {
     fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        if !self.prefixes.iter().any(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
+        if interest.dialect() != DIALECT
+            || !self.prefixes.iter().any(|prefix| prefix.as_ref().is_prefix_of(interest.name()))
+        {
             return Ok(Reply::NotMine);
         }
         if self.random.chance(self.ignored_share) {

@@ -94,7 +94,7 @@ impl From<trust::SignError> for SourceError {
 
 /// Answers Interests.
 pub trait Source {
-    /// What answers `interest`. Costs a bounded amount of work and memory.
+    /// What answers `interest`, in its dialect. Costs a bounded amount of work and memory.
     ///
     /// # Errors
     /// The source cannot go on: there is no point in asking it again.

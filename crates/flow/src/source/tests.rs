@@ -7,6 +7,7 @@ use trust::Signer;
 
 use super::folder::{Attributes, EntryKind, Files, FolderConfig};
 use super::*;
+use crate::publish::{Answer, Publication, PublicationConfig};
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()
@@ -241,4 +242,22 @@ fn a_folder_answers_for_its_files_and_listings_by_version_and_says_what_is_not_t
         assert!(matches!(get(ask(uri)), Reply::Silence), "{uri}");
     }
     assert!(matches!(get(ask("/other")), Reply::NotMine));
+}
+
+#[test]
+fn what_is_made_for_ndn_does_not_answer_who_asks_in_another_dialect() {
+    let ccnx = |uri: &str| {
+        let wire = packet::ccnx::InterestFields::default().encode(&name(uri)).unwrap();
+        Interest::decode_ccnx(wire.into()).unwrap()
+    };
+    let publication = PublicationConfig::new(name("/p"), 1, 10, Signer::digest());
+    let publication = Publication::new(publication).unwrap();
+    assert!(matches!(publication.answer(&ccnx("/p")).unwrap(), Answer::NotMine));
+    assert!(matches!(publication.answer(&find("/p")).unwrap(), Answer::Segment(_)));
+    let mut all: Vec<Box<dyn Source>> = vec![
+        Box::new(Generator::new(vec![name("/p")], Signer::digest(), 1)),
+        Box::new(Packets::new([data("/p/1")])),
+    ];
+    assert!(matches!(all.answer(&ccnx("/p/1")).unwrap(), Reply::NotMine));
+    assert!(matches!(all.answer(&ask("/p/1")).unwrap(), Reply::Data(_)));
 }

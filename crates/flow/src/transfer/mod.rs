@@ -150,23 +150,41 @@ pub struct Transfer {
     allowance: Allowance,
     pacer: Pacer,
     round_trip: RoundTrip,
-    max_attempts: u32,
-    fast_loss: bool,
-    max_in_flight: u32,
+    limits: Limits,
     items: Items,
     /// In the order of sending; entries whose item was answered or sent again are stale.
     flights: VecDeque<Flight>,
-    /// To be asked for again, oldest first; an entry is stale if its item came meanwhile.
-    repeats: VecDeque<u64>,
-    /// To be asked for again, and not before the time beside it.
-    resting: BTreeSet<(Instant, u64)>,
-    failures: VecDeque<Failure>,
     in_flight: u32,
-    next_number: u64,
+    numbers: Numbers,
+    repeats: Repeats,
+    failures: VecDeque<Failure>,
+    counters: TransferCounters,
+}
+
+/// What the configuration allows; see [`TransferConfig`].
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    max_attempts: u32,
+    max_in_flight: u32,
+    fast_loss: bool,
+}
+
+/// Items that are to be asked for again.
+#[derive(Debug, Default)]
+struct Repeats {
+    /// Oldest first; an entry is stale if its item came meanwhile.
+    due: VecDeque<u64>,
+    /// Not before the time beside it.
+    resting: BTreeSet<(Instant, u64)>,
+}
+
+/// Transmissions are numbered as they leave.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    next: u64,
     highest_answered: Option<u64>,
     /// The timeout is not doubled for transmissions below.
     backed_off_below: u64,
-    counters: TransferCounters,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -186,18 +204,17 @@ impl Transfer {
             controller,
             pacer: Pacer::new(config.pacing, now),
             round_trip: RoundTrip::new(config.round_trip),
-            max_attempts: config.max_attempts.max(1),
-            fast_loss: config.fast_loss,
-            max_in_flight: config.max_in_flight.max(1),
+            limits: Limits {
+                max_attempts: config.max_attempts.max(1),
+                max_in_flight: config.max_in_flight.max(1),
+                fast_loss: config.fast_loss,
+            },
             items: Items::new(config.max_span.max(1)),
             flights: VecDeque::new(),
-            repeats: VecDeque::new(),
-            resting: BTreeSet::new(),
-            failures: VecDeque::new(),
             in_flight: 0,
-            next_number: 0,
-            highest_answered: None,
-            backed_off_below: 0,
+            numbers: Numbers::default(),
+            repeats: Repeats::default(),
+            failures: VecDeque::new(),
             counters: TransferCounters::default(),
         };
         transfer.obey(now);
@@ -213,7 +230,7 @@ impl Transfer {
     /// it that are on their way are then forgotten.
     pub fn set_end(&mut self, end: u64) {
         self.in_flight -= self.items.set_end(end);
-        self.resting.retain(|(_, item)| *item < end);
+        self.repeats.resting.retain(|(_, item)| *item < end);
     }
 
     /// Asks for no item of `limit` or above until it is moved up: how a slow reader slows the transfer down.
@@ -238,7 +255,7 @@ impl Transfer {
                 (number, Some(sent_at))
             }
             State::Waiting { number, until } => {
-                self.resting.remove(&(until, item));
+                self.repeats.resting.remove(&(until, item));
                 self.counters.late += 1;
                 (number, None)
             }
@@ -249,7 +266,7 @@ impl Transfer {
         let round_trip = sent_at.filter(|_| attempts == 1).map(|sent| now.saturating_since(sent));
         if let Some(sample) = round_trip {
             self.round_trip.handle_sample(now, sample);
-            self.highest_answered = self.highest_answered.max(Some(number));
+            self.numbers.highest_answered = self.numbers.highest_answered.max(Some(number));
         }
         let Arrival { congestion_marked, explicit_rate, route } = arrival;
         let in_flight = self.in_flight;
@@ -273,7 +290,7 @@ impl Transfer {
     pub fn ask_again(&mut self, now: Instant, item: u64) {
         if self.items.get(item).is_some_and(|entry| entry.state == State::Arrived) {
             self.counters.refused += 1;
-            self.repeat(now, item, self.next_number, InVain::Refused);
+            self.repeat(now, item, self.numbers.next, InVain::Refused);
         }
     }
 
@@ -317,11 +334,11 @@ impl Transfer {
         if self.allowance.rate.is_finite() && !self.pacer.poll_send(now) {
             return None;
         }
-        if self.repeats.front() == Some(&item) {
-            self.repeats.pop_front();
+        if self.repeats.due.front() == Some(&item) {
+            self.repeats.due.pop_front();
         }
-        let number = self.next_number;
-        self.next_number += 1;
+        let number = self.numbers.next;
+        self.numbers.next += 1;
         let attempt = self.items.send(item, number, now);
         self.in_flight += 1;
         self.flights.push_back(Flight { number, item, sent_at: now });
@@ -342,7 +359,7 @@ impl Transfer {
     /// for at once.
     pub fn next_deadline(&self) -> Option<Instant> {
         let loss = self.flights.iter().find(|flight| self.is_live(flight)).map(|flight| self.lost_at(flight));
-        let rest = self.resting.first().map(|(at, _)| *at);
+        let rest = self.repeats.resting.first().map(|(at, _)| *at);
         let sendable = self.has_room() && self.peek_item().is_some();
         let send = match self.allowance.rate.is_finite() {
             _ if !sendable => None,
@@ -402,8 +419,8 @@ impl Transfer {
 
     /// Items that rest keep their places in the window: who is turned away does not go on with the next.
     fn has_room(&self) -> bool {
-        let taken = self.in_flight + self.resting.len() as u32;
-        taken < self.max_in_flight && self.allowance.has_room(taken)
+        let taken = self.in_flight + self.repeats.resting.len() as u32;
+        taken < self.limits.max_in_flight && self.allowance.has_room(taken)
     }
 
     fn is_live(&self, flight: &Flight) -> bool {
@@ -414,9 +431,10 @@ impl Transfer {
     /// When this Interest counts as lost.
     fn lost_at(&self, flight: &Flight) -> Instant {
         let timeout = flight.sent_at + self.round_trip.timeout();
-        let overtaken = self.highest_answered.is_some_and(|highest| highest >= flight.number + OVERTAKEN_BY);
+        let overtaken =
+            self.numbers.highest_answered.is_some_and(|highest| highest >= flight.number + OVERTAKEN_BY);
         match self.round_trip.smoothed().max(self.round_trip.latest()) {
-            Some(round_trip) if overtaken && self.fast_loss => {
+            Some(round_trip) if overtaken && self.limits.fast_loss => {
                 timeout.min(flight.sent_at + round_trip + round_trip / 8)
             }
             _ => timeout,
@@ -448,8 +466,8 @@ impl Transfer {
         self.controller.handle_loss(now, &loss);
         self.obey(now);
         self.repeat(now, flight.item, flight.number, InVain::Lost(evidence));
-        if timed_out && flight.number >= self.backed_off_below {
-            self.backed_off_below = self.next_number;
+        if timed_out && flight.number >= self.numbers.backed_off_below {
+            self.numbers.backed_off_below = self.numbers.next;
             self.round_trip.back_off();
         }
     }
@@ -468,7 +486,7 @@ impl Transfer {
             entry.asked_since = now;
         }
         let Item { attempts, overtaken, in_vain, .. } = *entry;
-        if in_vain >= self.max_attempts {
+        if in_vain >= self.limits.max_attempts {
             let reason = match why {
                 InVain::Nack(reason) => Some(reason),
                 InVain::Lost(_) | InVain::Refused => None,
@@ -492,16 +510,16 @@ impl Transfer {
         let until = now + (rest * (1 << doublings.min(16))).min(longest);
         self.items.set(item, State::Waiting { number, until });
         if until == now {
-            self.repeats.push_back(item);
+            self.repeats.due.push_back(item);
         } else {
-            self.resting.insert((until, item));
+            self.repeats.resting.insert((until, item));
         }
     }
 
     fn end_rests(&mut self, now: Instant) {
-        while let Some((at, item)) = self.resting.first().copied().filter(|(at, _)| *at <= now) {
-            self.resting.remove(&(at, item));
-            self.repeats.push_back(item);
+        while let Some((at, item)) = self.repeats.resting.first().copied().filter(|(at, _)| *at <= now) {
+            self.repeats.resting.remove(&(at, item));
+            self.repeats.due.push_back(item);
         }
     }
 
@@ -510,8 +528,8 @@ impl Transfer {
     }
 
     fn next_item(&mut self) -> Option<u64> {
-        while self.repeats.front().is_some_and(|item| !self.is_waiting(*item)) {
-            self.repeats.pop_front();
+        while self.repeats.due.front().is_some_and(|item| !self.is_waiting(*item)) {
+            self.repeats.due.pop_front();
         }
         self.peek_item()
     }
@@ -519,6 +537,7 @@ impl Transfer {
     fn peek_item(&self) -> Option<u64> {
         let repeat = self
             .repeats
+            .due
             .iter()
             .find(|item| self.is_waiting(**item) && self.items.is_below_limit(**item))
             .copied();

@@ -96,11 +96,13 @@ impl Mapping {
     pub fn name_of(&self, path: &str, query: Option<&str>) -> Result<Name, MappingError> {
         let elsewhere = || MappingError::Elsewhere(path.to_owned());
         let below = path.strip_prefix(&self.base).ok_or_else(elsewhere)?;
-        if path.len() + query.map_or(0, str::len) > MAX_TARGET_BYTES {
-            return Err(MappingError::NoName("it is too long"));
+        let too_long = || MappingError::NoName("it is too long");
+        // As it would be asked for: what was written without escapes may grow by them.
+        let escaped_bytes: usize = path.bytes().map(|byte| if needs_escape(byte) { 3 } else { 1 }).sum();
+        if escaped_bytes + query.map_or(0, str::len) > MAX_TARGET_BYTES {
+            return Err(too_long());
         }
         let mut name = self.prefix.clone();
-        let too_long = |_| MappingError::NoName("it is too long");
         match below.strip_prefix('/') {
             None if below.is_empty() => {}
             None => return Err(elsewhere()),
@@ -111,7 +113,7 @@ impl Mapping {
                     if matches!(&value[..], b"." | b"..") {
                         return Err(MappingError::NoName("`.` and `..` are no names"));
                     }
-                    name = name.with(Component::generic(&value)).map_err(too_long)?;
+                    name = name.with(Component::generic(&value)).map_err(|_| too_long())?;
                 }
             }
         }
@@ -120,7 +122,7 @@ impl Mapping {
             if !value.iter().all(|byte| is_of_query(*byte)) {
                 return Err(MappingError::NoName("the query holds what no URL may hold"));
             }
-            name = name.with(Component::new(ComponentKind::KEYWORD, &value)).map_err(too_long)?;
+            name = name.with(Component::new(ComponentKind::KEYWORD, &value)).map_err(|_| too_long())?;
         }
         Ok(name)
     }
@@ -201,6 +203,11 @@ fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte)
 }
 
+/// Bytes of a path, slashes and escapes among them, that are written as escapes of three.
+fn needs_escape(byte: u8) -> bool {
+    !is_of_path(byte) && !matches!(byte, b'/' | b'%')
+}
+
 /// Bytes that stand in a query. Some that should not be there are sent by browsers all the same.
 fn is_of_query(byte: u8) -> bool {
     is_of_path(byte) || b"/?%[]|^`{}\\".contains(&byte)
@@ -242,6 +249,16 @@ mod tests {
 
     fn mapping(url: &str) -> Mapping {
         Mapping::new(url, "/web/example".parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_would_be_too_long_with_its_escapes_has_no_name() {
+        let mapping = mapping("http://example.org");
+        let fits = format!("/{}", "\"".repeat((MAX_TARGET_BYTES - 1) / 3));
+        let name = mapping.name_of(&fits, None).unwrap();
+        assert_eq!(mapping.target_of(name.as_ref()).map(|target| target.len()), Some(MAX_TARGET_BYTES));
+        let longer = format!("{fits}\"");
+        assert!(matches!(mapping.name_of(&longer, None), Err(MappingError::NoName(_))));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
+use packet::ndn::PORT;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::plan::LinkIndex;
+use crate::experiment::plan::{LinkIndex, LinkKind};
 
 /// One end of a link, as a node sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,4 +24,18 @@ pub struct Interface {
     pub local_ether: [u8; 6],
     /// The neighbour's Ethernet address.
     pub remote_ether: [u8; 6],
+}
+
+impl Interface {
+    /// The address of a face to the neighbour, as NFD writes it.
+    pub(crate) fn face_uri(&self, kind: LinkKind) -> String {
+        match kind {
+            LinkKind::Udp => format!("udp4://{}:{PORT}", self.remote),
+            LinkKind::Tcp => format!("tcp4://{}:{PORT}", self.remote),
+            LinkKind::Ether => {
+                let [a, b, c, d, e, f] = self.remote_ether;
+                format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]")
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
-
+use packet::ndn::PORT;
 use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
@@ -23,19 +23,6 @@ impl Cairn {
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
         Cairn { program }
-    }
-}
-
-/// Where a face leads, in the canonical form of face URIs.
-fn remote(kind: LinkKind, interface: &Interface) -> (String, Option<String>) {
-    match kind {
-        LinkKind::Udp => (format!("udp4://{}:6363", interface.remote), None),
-        LinkKind::Tcp => (format!("tcp4://{}:6363", interface.remote), None),
-        LinkKind::Ether => {
-            let [a, b, c, d, e, f] = interface.remote_ether;
-            let address = format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]");
-            (address, Some(format!("dev://{}", interface.name)))
-        }
     }
 }
 
@@ -100,8 +87,8 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
     let plan = setup.plan;
     let socket = setup.socket.display();
     let mut text = format!(
-        "[unix]\nlisten = [\"{socket}\"]\n[websocket]\nlisten = []\n[udp]\nlisten = [\"0.0.0.0:6363\"]\n\
-         [tcp]\nlisten = [\"0.0.0.0:6363\"]\n"
+        "[unix]\nlisten = [\"{socket}\"]\n[websocket]\nlisten = []\n[udp]\nlisten = [\"0.0.0.0:{PORT}\"]\n\
+         [tcp]\nlisten = [\"0.0.0.0:{PORT}\"]\n"
     );
     let ether: Vec<String> = setup
         .interfaces
@@ -165,7 +152,8 @@ fn write_face(
     link: &LinkPlan,
     (cost, routes): (u32, &str),
 ) {
-    let (remote, local) = remote(link.kind, interface);
+    let remote = interface.face_uri(link.kind);
+    let local = (link.kind == LinkKind::Ether).then(|| format!("dev://{}", interface.name));
     let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{routes}]\ncost = {cost}");
     if let Some(local) = local {
         let _ = writeln!(text, "local = \"{local}\"");

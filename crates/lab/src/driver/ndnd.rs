@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
+use packet::ndn::PORT;
 
 use super::{Driver, DriverError, Launch, ManagementError, Manager, Setup, version_of};
 use crate::experiment::plan::LinkKind;
@@ -32,7 +33,7 @@ fn configuration(setup: &Setup<'_>) -> String {
     let on = capacity > 0;
     format!(
         "core:\n  log_level: WARN\nfaces:\n  udp:\n    enabled_unicast: true\n    enabled_multicast: false\n    \
-         port_unicast: 6363\n  tcp:\n    enabled: true\n    port_unicast: 6363\n  unix:\n    enabled: true\n    \
+         port_unicast: {PORT}\n  tcp:\n    enabled: true\n    port_unicast: {PORT}\n  unix:\n    enabled: true\n    \
          socket_path: {socket}\n  websocket:\n    enabled: false\nfw:\n  threads: 1\ntables:\n  content_store:\n    \
          capacity: {capacity}\n    admit: {on}\n    serve: {on}\n"
     )
@@ -86,11 +87,10 @@ impl Driver for Ndnd {
             if hops.is_empty() {
                 continue;
             }
-            let uri = match link.kind {
-                LinkKind::Udp => format!("udp4://{}:6363", interface.remote),
-                LinkKind::Tcp => format!("tcp4://{}:6363", interface.remote),
-                LinkKind::Ether => return Err(Ndnd::unable("use Ethernet links", "write kind = \"udp\"")),
-            };
+            if link.kind == LinkKind::Ether {
+                return Err(Ndnd::unable("use Ethernet links", "write kind = \"udp\""));
+            }
+            let uri = interface.face_uri(link.kind);
             let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
             let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
             for hop in hops {

@@ -1,7 +1,7 @@
 //! A line of a forwarder's log: what it answered when it was asked for its counters, and what its processor
 //! did. Every backend writes the same columns.
 
-use std::fmt::Write as _;
+use formats::csv;
 
 /// What a forwarder said of itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -53,47 +53,46 @@ pub(crate) enum LogOf {
 
 /// The columns, with their line's end.
 pub(crate) fn head(of: LogOf) -> String {
-    let (memory, busy) = match of {
-        LogOf::Process => ("memory", ""),
-        LogOf::VirtualTime => ("table_bytes", ",busy"),
+    let memory = match of {
+        LogOf::Process => "memory",
+        LogOf::VirtualTime => "table_bytes",
     };
-    format!(
-        "time,names,pending,propagated,noted,cpu,{memory},cached,in_interests,out_interests,in_data,out_data,\
-         in_nacks,out_nacks,satisfied,unsatisfied,waited,throttled{busy}\n"
-    )
+    let mut columns = vec!["time", "names", "pending", "propagated", "noted", "cpu", memory, "cached"];
+    columns.extend(["in_interests", "out_interests", "in_data", "out_data", "in_nacks", "out_nacks"]);
+    columns.extend(["satisfied", "unsatisfied", "waited", "throttled"]);
+    columns.extend((of == LogOf::VirtualTime).then_some("busy"));
+    csv::to_string([columns])
 }
 
 /// A line at a moment in nanoseconds. Without an answer its fields stay empty, which makes the line invalid,
 /// as in the testbed report.
 pub(crate) fn line(at_ns: u64, answer: Option<&Answer>, load: &Load) -> String {
     let Load { cpu, memory_bytes, waited, throttled, busy } = load;
-    let mut line = format!("{}.{:09},", at_ns / 1_000_000_000, at_ns % 1_000_000_000);
-    let _ = match answer {
-        None => write!(line, ",,,,{cpu:.2},{memory_bytes},,,,,,,,,,"),
-        Some(answer) => write!(
-            line,
-            "{},{},{:.3},{:.3},{cpu:.2},{memory_bytes},{},{},{},{},{},{},{},{},{},",
-            answer.names,
-            answer.pending,
-            answer.propagated,
-            answer.noted,
-            answer.cached,
-            answer.in_interests,
-            answer.out_interests,
-            answer.in_data,
-            answer.out_data,
-            answer.in_nacks,
-            answer.out_nacks,
-            answer.satisfied,
-            answer.unsatisfied,
-        ),
-    };
-    let _ = write!(line, "{waited:.2},{throttled:.2}");
-    if let Some(busy) = busy {
-        let _ = write!(line, ",{busy:.2}");
-    }
-    line.push('\n');
-    line
+    let count = |of: fn(&Answer) -> u64| answer.map_or_else(String::new, |answer| of(answer).to_string());
+    let rate =
+        |of: fn(&Answer) -> f64| answer.map_or_else(String::new, |answer| format!("{:.3}", of(answer)));
+    let mut fields = vec![
+        format!("{}.{:09}", at_ns / 1_000_000_000, at_ns % 1_000_000_000),
+        count(|answer| answer.names),
+        count(|answer| answer.pending),
+        rate(|answer| answer.propagated),
+        rate(|answer| answer.noted),
+        format!("{cpu:.2}"),
+        memory_bytes.to_string(),
+        count(|answer| answer.cached),
+        count(|answer| answer.in_interests),
+        count(|answer| answer.out_interests),
+        count(|answer| answer.in_data),
+        count(|answer| answer.out_data),
+        count(|answer| answer.in_nacks),
+        count(|answer| answer.out_nacks),
+        count(|answer| answer.satisfied),
+        count(|answer| answer.unsatisfied),
+        format!("{waited:.2}"),
+        format!("{throttled:.2}"),
+    ];
+    fields.extend(busy.map(|busy| format!("{busy:.2}")));
+    csv::to_string([fields])
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType, PacingConfig,
     ReassemblyConfig, Received, ReliabilityConfig,
 };
-use packet::ndn::lp::{LpPacketView, MAX_FRAME_BYTES, types};
+use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
@@ -29,20 +29,9 @@ pub(crate) struct NdnCodec {
 /// Where the first element of `stream` ends.
 #[inline]
 pub(super) fn framing(stream: &[u8]) -> Framing {
-    let Some(&kind) = stream.first() else { return Framing::Incomplete };
-    // Anything else would be no frame, and its length not worth waiting for.
-    if ![types::INTEREST, types::DATA, types::LP_PACKET].contains(&kind.into()) {
-        return Framing::Invalid;
-    }
-    match tlv::read_number(stream, 1) {
-        Ok((length, start)) => {
-            match usize::try_from(length).ok().and_then(|length| start.checked_add(length)) {
-                Some(end) if end <= MAX_FRAME_BYTES && end <= stream.len() => Framing::Complete(end),
-                Some(end) if end <= MAX_FRAME_BYTES => Framing::Incomplete,
-                _ => Framing::Invalid,
-            }
-        }
-        Err(packet::Rule::Truncated { .. }) => Framing::Incomplete,
+    match frame_len(stream) {
+        Ok(Some(length)) => Framing::Complete(length),
+        Ok(None) => Framing::Incomplete,
         Err(_) => Framing::Invalid,
     }
 }
@@ -287,32 +276,5 @@ fn config(settings: &LinkSettings) -> Config {
         max_outgoing_packets: if settings.receive_capacity_bytes.is_some() { 1 << 14 } else { 1024 },
         local_fields: settings.local_fields,
         ..Config::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elements_in_a_stream_end_where_their_length_says() {
-        assert_eq!(framing(&[]), Framing::Incomplete);
-        assert_eq!(framing(&[5]), Framing::Incomplete);
-        assert_eq!(framing(&[5, 2, 0]), Framing::Incomplete);
-        assert_eq!(framing(&[5, 2, 0, 0]), Framing::Complete(4));
-        assert_eq!(framing(&[6, 2, 0, 0, 5]), Framing::Complete(4));
-        assert_eq!(framing(&[100, 0, 5]), Framing::Complete(2));
-        assert_eq!(framing(&[100, 253, 1]), Framing::Incomplete);
-        assert_eq!(framing(&[100, 253, 0x22, 0x60]), Framing::Incomplete);
-    }
-
-    #[test]
-    fn what_is_no_frame_or_too_large_is_refused_before_it_is_waited_for() {
-        assert_eq!(framing(&[7]), Framing::Invalid);
-        assert_eq!(framing(b"GET / HTTP/1.1"), Framing::Invalid);
-        assert_eq!(framing(&[5, 253, 0xff, 0xff]), Framing::Invalid);
-        assert_eq!(framing(&[5, 255, 255, 255, 255, 255, 255, 255, 255, 255]), Framing::Invalid);
-        // Not in its shortest form.
-        assert_eq!(framing(&[5, 253, 0, 1]), Framing::Invalid);
     }
 }

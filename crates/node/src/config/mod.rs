@@ -190,8 +190,8 @@ section! {
     WebSocketConfig {
         /// Local addresses to accept connections at. An empty list turns WebSocket off.
         listen: Vec<SocketAddr> = vec![
-            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9696),
-            SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 9696),
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), packet::ndn::WEBSOCKET_PORT),
+            SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), packet::ndn::WEBSOCKET_PORT),
         ],
         /// Web pages that count as applications of this host and may give commands, as browsers name them:
         /// "http://localhost:8080". All others that a browser on this host shows, and whatever a proxy passes

@@ -54,7 +54,7 @@ use state::StateFile;
 use store::DataStore;
 
 /// The dialect that is managed: NFD's protocol has no word for any other.
-const MANAGED: Dialect = Dialect::Ndn;
+pub(crate) const MANAGED: Dialect = Dialect::Ndn;
 
 /// Most components of a prefix that routes and strategies can be given for: as many as tables look up by.
 pub const MAX_PREFIX_COMPONENTS: usize = packet::PrefixHashes::MAX_PREFIX_COMPONENTS;

@@ -1,23 +1,23 @@
 //! Metrics for Prometheus: what the node's counters say, as text over HTTP.
 
+mod connection;
+mod connections;
 mod server;
-mod visitor;
-mod visitors;
 
 use std::fmt::Write as _;
 
-use self::visitors::VisitorCounters;
+use self::connections::ConnectionCounters;
 use crate::control::{FaceStatus, NodeControl, NodeStatus};
 use crate::node::RemoteControl;
 
 pub(crate) use self::server::MetricsServer;
 
 /// All metrics as they are now.
-fn text(node: &RemoteControl, visitors: &VisitorCounters) -> String {
+fn text(node: &RemoteControl, connections: &ConnectionCounters) -> String {
     let mut remote = node.clone();
     let status = remote.status();
     let mut page = render(&status);
-    page.visitors(visitors);
+    page.connections(connections);
     page.management(&node.application_counters());
     page.faces(&remote.faces());
     page.0
@@ -133,8 +133,8 @@ impl Page {
         }
     }
 
-    fn visitors(&mut self, counters: &VisitorCounters) {
-        let name = "cairn_metrics_visitors_total";
+    fn connections(&mut self, counters: &ConnectionCounters) {
+        let name = "cairn_metrics_connections_total";
         self.head(name, "Connections to this server, and what became of them.", "counter");
         for (word, count) in [
             ("answered", counters.answered),

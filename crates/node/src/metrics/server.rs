@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-use super::visitor::Page;
-use super::visitors::Visitors;
+use super::connection::Page;
+use super::connections::Connections;
 use crate::node::RemoteControl;
 use crate::plane::Origin;
 use crate::share_of_time::{PART_FOR_STRANGERS, ShareOfTime};
@@ -37,7 +37,7 @@ impl MetricsServer {
             listener,
             stop: Arc::clone(&stop),
             node,
-            visitors: Visitors::new(),
+            connections: Connections::new(),
             pages: 0,
             share: ShareOfTime::new(PART_FOR_STRANGERS, now),
             listen_from: now,
@@ -65,7 +65,7 @@ struct Serving {
     listener: TcpListener,
     stop: Arc<OwnedFd>,
     node: RemoteControl,
-    visitors: Visitors<TcpStream>,
+    connections: Connections<TcpStream>,
     /// Pages made so far.
     pages: u64,
     /// When the next may be made. Who asks meanwhile waits, and shares it.
@@ -79,31 +79,31 @@ impl Serving {
         crate::start::threads::go_behind_the_data_plane();
         loop {
             let now = Instant::now();
-            self.visitors.handle_timeout(now);
-            if self.visitors.wait_for_page() && now >= self.share.next() {
+            self.connections.handle_timeout(now);
+            if self.connections.wait_for_page() && now >= self.share.next() {
                 self.make_page(now);
             }
             let Some(is_ready) = self.wait() else { return };
-            self.visitors.handle_ready(Instant::now(), is_ready);
+            self.connections.handle_ready(Instant::now(), is_ready);
             self.accept();
         }
     }
 
     fn make_page(&mut self, now: Instant) {
         self.pages += 1;
-        let text = super::text(&self.node, &self.visitors.counters).into();
+        let text = super::text(&self.node, &self.connections.counters).into();
         let then = Instant::now();
         self.share.spend(now, then);
-        self.visitors.give(then, &Page { number: self.pages, text });
+        self.connections.give(then, &Page { number: self.pages, text });
     }
 
-    /// Waits until there is something to do, and tells which visitors are ready; `None` when it is over.
+    /// Waits until there is something to do, and tells which connections are ready; `None` when it is over.
     fn wait(&self) -> Option<Vec<bool>> {
         let now = Instant::now();
         let listens = if now >= self.listen_from { PollFlags::IN } else { PollFlags::empty() };
-        let page = self.visitors.wait_for_page().then_some(self.share.next());
+        let page = self.connections.wait_for_page().then_some(self.share.next());
         let again = listens.is_empty().then_some(self.listen_from);
-        let deadline = [self.visitors.next_deadline(), page, again].into_iter().flatten().min();
+        let deadline = [self.connections.next_deadline(), page, again].into_iter().flatten().min();
         let timeout = deadline.map(|deadline| {
             // Rounded up: who wakes too early looks again.
             let left = deadline.saturating_duration_since(now) + Duration::from_micros(100);
@@ -111,7 +111,7 @@ impl Serving {
         });
         let stop = PollFd::from_borrowed_fd(self.stop.as_fd(), PollFlags::IN);
         let mut waited = vec![stop, PollFd::new(&self.listener, listens)];
-        waited.extend(self.visitors.all.iter().map(|one| PollFd::new(&one.stream, one.interest())));
+        waited.extend(self.connections.all.iter().map(|one| PollFd::new(&one.stream, one.interest())));
         // Whatever came of it, there is a look.
         let _ = poll(&mut waited, timeout.as_ref());
         let mut is_ready = waited.iter().map(|one| !one.revents().is_empty());
@@ -127,7 +127,7 @@ impl Serving {
             }
             match self.listener.accept() {
                 Ok((stream, peer)) if stream.set_nonblocking(true).is_ok() => {
-                    self.visitors.add(now, stream, Origin::of_address(peer.ip()));
+                    self.connections.add(now, stream, Origin::of_address(peer.ip()));
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -21,7 +21,8 @@ use crate::codec::{Codec, LinkSettings};
 use crate::control::{FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
-    DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
+    DatagramPath, DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport,
+    WebSocketPort,
 };
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
@@ -92,8 +93,8 @@ impl DataPlane {
         let (local, dialect) = (channel.uri(), channel.dialect);
         let settings =
             LinkSettings { receive_capacity_bytes: Some(channel.receive_buffer_bytes()), ..settings };
-        let way = Way::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
-        let port = DatagramPort { outbox: None, way };
+        let path = DatagramPath::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
+        let port = DatagramPort { outbox: None, path };
         let id = self.add_face(NewFace {
             remote: FaceUri::Udp(peer),
             local,
@@ -120,7 +121,7 @@ impl DataPlane {
     ) -> Option<FaceId> {
         let channel = self.sockets.channels.get(number)?;
         let (local, dialect) = (channel.uri(), channel.dialect);
-        let way = Way::Udp { channel: number, peer: group, largest_in_train: LARGEST_IN_TRAIN };
+        let path = DatagramPath::Udp { channel: number, peer: group, largest_in_train: LARGEST_IN_TRAIN };
         // As in NFD, packets are not cut: everybody would have to put them together.
         let settings = LinkSettings {
             multi_access: true,
@@ -135,7 +136,7 @@ impl DataPlane {
             scope: FaceScope::NonLocal,
             persistency: FacePersistency::Permanent,
             state: FaceState::Up,
-            transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            transport: Transport::Datagram(DatagramPort { outbox: None, path }),
             dialect,
             settings,
             link_type,
@@ -153,11 +154,8 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings = settings.unwrap_or_else(|| match dialect {
-            Dialect::Ndn => self.ethernet_link_settings(mtu_bytes, peer),
-            Dialect::Ccnx => self.ndnlp1_settings(mtu_bytes),
-        });
-        let way = Way::Ethernet { channel: number, peer };
+        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(dialect, mtu_bytes, peer));
+        let path = DatagramPath::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {
             remote: FaceUri::Ethernet(peer),
@@ -165,7 +163,7 @@ impl DataPlane {
             scope: FaceScope::NonLocal,
             persistency,
             state,
-            transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            transport: Transport::Datagram(DatagramPort { outbox: None, path }),
             dialect,
             settings,
             link_type: if many { LinkType::MultiAccess } else { LinkType::PointToPoint },
@@ -289,11 +287,11 @@ impl DataPlane {
         let face = self.faces.get(&id)?;
         let packets = self.engine.face_counters(id).copied().unwrap_or_default();
         let queued = match &face.transport {
-            Transport::Datagram(port) => match port.way {
-                Way::Udp { channel, .. } => {
+            Transport::Datagram(port) => match port.path {
+                DatagramPath::Udp { channel, .. } => {
                     self.sockets.channels.get(channel).map_or(0, DatagramChannel::queued_bytes)
                 }
-                Way::Ethernet { .. } => 0,
+                DatagramPath::Ethernet { .. } => 0,
             },
             Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
             Transport::Inner(port) => port.queued_bytes(),
@@ -323,8 +321,8 @@ impl DataPlane {
         self.absorb(&face.traffic, &face.drops, &packets);
         self.forget_holdings(&mut face);
         match &mut face.transport {
-            Transport::Datagram(port) => match port.way {
-                Way::Udp { channel, peer, .. } => {
+            Transport::Datagram(port) => match port.path {
+                DatagramPath::Udp { channel, peer, .. } => {
                     let main = self.sockets.channels.get(channel).and_then(DatagramChannel::main);
                     if main.is_some() {
                         self.sockets.channels.remove(channel);
@@ -333,7 +331,7 @@ impl DataPlane {
                         channel.remove_peer(peer);
                     }
                 }
-                Way::Ethernet { channel, peer } => {
+                DatagramPath::Ethernet { channel, peer } => {
                     if let Some(channel) = self.sockets.ethernet.get_mut(channel) {
                         channel.remove_peer(peer);
                     }

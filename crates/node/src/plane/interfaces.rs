@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
 
 use super::{DataPlane, Token};
 use crate::control::{FaceEventKind, FaceState};
-use crate::face::{DatagramPort, Transport, Way};
+use crate::face::{DatagramPath, DatagramPort, Transport};
 use crate::sys::interfaces::{self, Interface};
 use crate::sys::netlink_messages;
 use crate::transport::Place;
@@ -290,7 +290,8 @@ impl DataPlane {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.remote = crate::control::FaceUri::Udp(group);
             face.local = crate::control::FaceUri::Udp(group);
-            if let Transport::Datagram(DatagramPort { way: Way::Udp { peer, .. }, .. }) = &mut face.transport
+            if let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { peer, .. }, .. }) =
+                &mut face.transport
             {
                 *peer = group;
             }
@@ -301,10 +302,10 @@ impl DataPlane {
     fn faces_bound(&self, bound: Bound) -> Vec<FaceId> {
         let is_it = |transport: &Transport| match (transport, bound) {
             (Transport::Datagram(port), Bound::Ethernet(number)) => {
-                matches!(port.way, Way::Ethernet { channel, .. } if channel == number)
+                matches!(port.path, DatagramPath::Ethernet { channel, .. } if channel == number)
             }
             (Transport::Datagram(port), Bound::Group(number)) => {
-                matches!(port.way, Way::Udp { channel, .. } if channel == number)
+                matches!(port.path, DatagramPath::Udp { channel, .. } if channel == number)
             }
             (Transport::Stream(_) | Transport::Inner(_), _) => false,
         };

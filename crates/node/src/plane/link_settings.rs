@@ -85,7 +85,15 @@ impl DataPlane {
         }
     }
 
-    pub(super) fn ethernet_link_settings(&self, mtu_bytes: usize, peer: MacAddress) -> LinkSettings {
+    pub(super) fn ethernet_link_settings(
+        &self,
+        dialect: Dialect,
+        mtu_bytes: usize,
+        peer: MacAddress,
+    ) -> LinkSettings {
+        if dialect == Dialect::Ccnx {
+            return self.ndnlp1_settings(mtu_bytes);
+        }
         LinkSettings {
             transport_mtu_bytes: Some(mtu_bytes),
             fragmentation: true,

@@ -111,13 +111,10 @@ impl DataPlane {
                 ))
             })?;
         let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
-        let settings = match (request.dialect, request.changes.ndnlp1) {
-            (Dialect::Ndn, _) => self.ethernet_link_settings(mtu_bytes, peer),
-            (Dialect::Ccnx, None) => self.ndnlp1_settings(mtu_bytes),
-            (Dialect::Ccnx, Some(acknowledged)) => {
-                LinkSettings { reliability: acknowledged, ..self.ndnlp1_settings(mtu_bytes) }
-            }
-        };
+        let mut settings = self.ethernet_link_settings(request.dialect, mtu_bytes, peer);
+        if let Some(acknowledged) = request.changes.ndnlp1.filter(|_| settings.ndnlp) {
+            settings.reliability = acknowledged;
+        }
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))

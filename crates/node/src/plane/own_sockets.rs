@@ -11,7 +11,7 @@ use rustix::event::epoll;
 
 use super::{DataPlane, Token};
 use crate::control::FacePersistency;
-use crate::face::{DatagramPort, Face, Transport, Way};
+use crate::face::{DatagramPath, DatagramPort, Face, Transport};
 use crate::transport::datagram::DatagramChannel;
 
 /// Frames after which it is looked at whether a neighbour is useful.
@@ -28,7 +28,8 @@ impl DataPlane {
     pub(super) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         face.probation_ends = face.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
-        let Transport::Datagram(DatagramPort { way: Way::Udp { channel, peer, .. }, .. }) = face.transport
+        let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, peer, .. }, .. }) =
+            face.transport
         else {
             face.probation_ends = u64::MAX;
             return;
@@ -87,7 +88,7 @@ impl DataPlane {
 
     fn set_channel(&mut self, id: FaceId, number: usize) {
         if let Some(face) = self.faces.get_mut(&id)
-            && let Transport::Datagram(DatagramPort { way: Way::Udp { channel, .. }, .. }) =
+            && let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, .. }, .. }) =
                 &mut face.transport
         {
             *channel = number;
@@ -97,7 +98,9 @@ impl DataPlane {
     /// Has a neighbour share the socket of its local address again.
     pub(super) fn withdraw_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
-        let Transport::Datagram(DatagramPort { way: Way::Udp { channel, .. }, .. }) = face.transport else {
+        let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, .. }, .. }) =
+            face.transport
+        else {
             return;
         };
         let Some(main) = self.sockets.channels.get(channel).and_then(DatagramChannel::main) else { return };
@@ -119,7 +122,8 @@ impl DataPlane {
         let owned: Vec<FaceId> = self.sockets.channels.owned().collect();
         for id in owned {
             let Some(face) = self.faces.get(&id) else { continue };
-            let Transport::Datagram(DatagramPort { way: Way::Udp { channel, .. }, .. }) = face.transport
+            let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, .. }, .. }) =
+                face.transport
             else {
                 continue;
             };

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
-use packet::Interest;
 use packet::time::{Duration, Instant};
+use packet::{Interest, UnixTime};
+use repo::service::Found;
 
 use super::DataPlane;
 use crate::drop_reason::DropReason;
@@ -36,8 +37,8 @@ impl DataPlane {
             Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new(), replies: Vec::new() }));
     }
 
-    /// Passes on what the engine has for the repositories; whether some of it went upstream instead, and may
-    /// have to be sent.
+    /// Passes on what the engine has for the repositories; whether some of it was answered at once or went
+    /// upstream instead, so that there is more to send.
     #[inline]
     pub(super) fn turn_to_repositories(&mut self) -> bool {
         self.repository.is_some() && self.pass_on_questions()
@@ -46,14 +47,20 @@ impl DataPlane {
     #[inline(never)]
     fn pass_on_questions(&mut self) -> bool {
         let Some(end) = self.repository.as_mut() else { return false };
-        let mut was_refused = false;
+        let mut has_more_to_send = false;
+        let unix = repo::service::unix_now();
         while let Some(effect) = self.engine.poll_second_store() {
             match effect {
                 ForSecondStore::Ask(QuestionId(number), interest) => {
-                    if !end.seam.ask(0, number, &interest) {
+                    let hashes = end.seam.hashes(&interest);
+                    if let Some(found) = end.seam.read_in_memory(unix, &interest, &hashes) {
+                        let fresh_until = fresh_until(self.now, unix, &found);
+                        self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
+                        has_more_to_send = true;
+                    } else if !end.seam.ask(0, number, &interest, &hashes) {
                         self.tally.drops.add(DropReason::RepositoryBusy, 1);
                         self.engine.receive_absent(self.now, QuestionId(number));
-                        was_refused = true;
+                        has_more_to_send = true;
                     } else if end.seam.has_more_behind(0) {
                         end.asked.insert(number, interest);
                     }
@@ -65,7 +72,7 @@ impl DataPlane {
                 }
             }
         }
-        was_refused
+        has_more_to_send
     }
 
     /// Takes the answers that have come; whether there were any.
@@ -77,21 +84,19 @@ impl DataPlane {
             end.replies = replies;
             return false;
         }
-        let unix = repo::service::unix_now().as_millis();
+        let unix = repo::service::unix_now();
         for Reply { question, number, found } in replies.drain(..) {
             let Some(end) = self.repository.as_mut() else { break };
             let interest = end.asked.remove(&question);
             match found {
                 Some(found) => {
-                    let left = found.fresh_until.as_millis().saturating_sub(unix).max(1);
-                    let fresh_until = match found.is_fresh {
-                        true => self.now + Duration::from_millis(left),
-                        false => Instant::ZERO,
-                    };
+                    let fresh_until = fresh_until(self.now, unix, &found);
                     self.engine.receive_found(self.now, QuestionId(question), found.data, fresh_until);
                 }
                 None => {
-                    let others = interest.filter(|interest| end.seam.ask(number + 1, question, interest));
+                    let others = interest.filter(|interest| {
+                        end.seam.ask(number + 1, question, interest, &end.seam.hashes(interest))
+                    });
                     match others {
                         Some(interest) => drop(end.asked.insert(question, interest)),
                         None => self.engine.receive_absent(self.now, QuestionId(question)),
@@ -105,4 +110,10 @@ impl DataPlane {
         self.send_all();
         true
     }
+}
+
+/// When what was found stops being fresh, by the clock of the data plane.
+fn fresh_until(now: Instant, unix: UnixTime, found: &Found) -> Instant {
+    let left = found.fresh_until.as_millis().saturating_sub(unix.as_millis()).max(1);
+    if found.is_fresh { now + Duration::from_millis(left) } else { Instant::ZERO }
 }

@@ -11,7 +11,7 @@ use super::{DataPlane, Token};
 use crate::codec::Codec;
 use crate::control::FaceState;
 use crate::drop_reason::DropReason;
-use crate::face::{Face, Transport, Way};
+use crate::face::{DatagramPath, Face, Transport};
 use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 use crate::transport::train::Outbox;
 
@@ -186,8 +186,8 @@ impl DataPlane {
                 }
                 face.traffic.out_frames += outbox.frames() as u64;
                 face.traffic.out_bytes += outbox.len_bytes() as u64;
-                match &mut port.way {
-                    Way::Udp { channel, peer, largest_in_train } => {
+                match &mut port.path {
+                    DatagramPath::Udp { channel, peer, largest_in_train } => {
                         let number = *channel;
                         let Some(channel) = self.sockets.channels.get_mut(number) else { return };
                         let waited = channel.is_waiting();
@@ -199,7 +199,7 @@ impl DataPlane {
                             let _ = epoll::modify(&self.sockets.epoll, &channel.socket, token, flags);
                         }
                     }
-                    Way::Ethernet { channel, peer } => {
+                    DatagramPath::Ethernet { channel, peer } => {
                         if let Some(channel) = self.sockets.ethernet.get_mut(*channel) {
                             channel.send(*peer, &outbox, &mut face.drops);
                         }

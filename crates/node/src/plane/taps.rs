@@ -28,10 +28,13 @@ const MAX_DELAYED_BYTES: usize = 64 << 20;
 /// Frames let go in one turn; the rest go in the next.
 const RELEASED_PER_TURN: usize = 1024;
 
+/// A frame that is held back: of which face, and on its way where.
+type Held = (FaceId, Direction, Vec<u8>);
+
 /// Frames that taps hold back.
 #[derive(Default)]
 pub(crate) struct Delayed {
-    frames: BTreeMap<(Instant, u64), (FaceId, Direction, Vec<u8>)>,
+    frames: BTreeMap<(Instant, u64), Held>,
     bytes: usize,
     next: u64,
 }
@@ -50,24 +53,18 @@ impl Default for Tapping {
 }
 
 impl Delayed {
-    fn hold(
-        &mut self,
-        until: Instant,
-        face: FaceId,
-        direction: Direction,
-        frame: Vec<u8>,
-        drops: &mut DropCounters,
-    ) {
+    fn hold(&mut self, until: Instant, held: Held, drops: &mut DropCounters) {
+        let (_, _, frame) = &held;
         if self.frames.len() >= MAX_DELAYED || self.bytes + frame.len() > MAX_DELAYED_BYTES {
             return drops.add(DropReason::TooManyDelayed, 1);
         }
         self.bytes += frame.len();
-        self.frames.insert((until, self.next), (face, direction, frame));
+        self.frames.insert((until, self.next), held);
         self.next += 1;
     }
 
     /// The frame whose time has come longest ago.
-    fn pop_due(&mut self, now: Instant) -> Option<(FaceId, Direction, Vec<u8>)> {
+    fn pop_due(&mut self, now: Instant) -> Option<Held> {
         let first = self.frames.first_entry().filter(|entry| entry.key().0 <= now)?;
         let due = first.remove();
         self.bytes -= due.2.len();
@@ -88,31 +85,19 @@ pub(super) fn pass(
     delayed: &mut Delayed,
 ) -> Option<Vec<u8>> {
     let mut frame = frame.to_vec();
-    let (drops, face, taps) = (&mut face.drops, face.id, &mut face.taps);
-    for (_, tap) in taps {
-        match tap.on_frame(now, direction, &mut frame) {
-            TapVerdict::Pass => {}
-            TapVerdict::Drop => {
-                drops.count(DropReason::Loss);
-                return None;
-            }
-            TapVerdict::QueueFull => {
-                drops.count(DropReason::SendQueueFull);
-                return None;
-            }
-            // Taps behind this one do not see what is held back: put those that only watch first.
-            TapVerdict::Delay(span) => {
-                delayed.hold(now + span, face, direction, frame, drops);
-                return None;
-            }
-            TapVerdict::Duplicate(first, second) => {
-                delayed.hold(now + first, face, direction, frame.clone(), drops);
-                delayed.hold(now + second, face, direction, frame, drops);
-                return None;
-            }
+    let verdict = link::show_to_taps(face.taps.iter_mut().map(|(_, tap)| tap), now, direction, &mut frame);
+    let (drops, face) = (&mut face.drops, face.id);
+    match verdict {
+        TapVerdict::Pass => return Some(frame),
+        TapVerdict::Drop => drops.add(DropReason::Loss, 1),
+        TapVerdict::QueueFull => drops.add(DropReason::SendQueueFull, 1),
+        TapVerdict::Delay(span) => delayed.hold(now + span, (face, direction, frame), drops),
+        TapVerdict::Duplicate(first, second) => {
+            delayed.hold(now + first, (face, direction, frame.clone()), drops);
+            delayed.hold(now + second, (face, direction, frame), drops);
         }
     }
-    Some(frame)
+    None
 }
 
 impl DataPlane {
@@ -216,7 +201,7 @@ mod tests {
             let (mut delayed, mut drops) = (Delayed::default(), DropCounters::default());
             let now = Instant::from_secs(1);
             let mut hold = |delayed: &mut Delayed| {
-                delayed.hold(now, FaceId(300), Direction::In, vec![0; bytes], &mut drops);
+                delayed.hold(now, (FaceId(300), Direction::In, vec![0; bytes]), &mut drops);
             };
             for _ in 0..room + 10 {
                 hold(&mut delayed);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::SecondStore;
-use packet::{Data, Interest, NameHasher, PrefixHashes};
+use packet::{Data, Interest, NameHasher, PrefixHashes, UnixTime};
 use repo::ObjectName;
 use repo::service::{self, Busy, Found, ServiceHandle};
 
@@ -23,12 +23,26 @@ impl RepositoryHandles {
         RepositoryHandles { ends, names }
     }
 
+    /// The hashes of an Interest's name.
+    pub(crate) fn hashes(&self, interest: &Interest) -> PrefixHashes {
+        self.names.hash(interest.dialect(), interest.name().components())
+    }
+
+    /// What a repository has in memory and knows by the Interest's whole name. Never waits.
+    pub(crate) fn read_in_memory(
+        &self,
+        now: UnixTime,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+    ) -> Option<Found> {
+        self.ends.iter().find_map(|(_, end)| end.read_in_memory(now, interest, hashes))
+    }
+
     /// Asks the first repository from number `from` on that may answer and has room for a question; false if
-    /// there is none.
-    pub(crate) fn ask(&self, from: usize, question: u64, interest: &Interest) -> bool {
-        let hashes = self.names.hash(interest.dialect(), interest.name().components());
+    /// there is none. `hashes` are those of the Interest's name.
+    pub(crate) fn ask(&self, from: usize, question: u64, interest: &Interest, hashes: &PrefixHashes) -> bool {
         self.ends.iter().skip(from).any(|(_, end)| {
-            end.filter().may_answer(interest, &hashes) && end.ask(question, interest.clone()).is_ok()
+            end.filter().may_answer(interest, hashes) && end.ask(question, interest.clone()).is_ok()
         })
     }
 
@@ -56,6 +70,11 @@ impl RepositoryHandles {
 impl SecondStore for RepositoryHandles {
     fn may_have(&self, interest: &Interest, hashes: &PrefixHashes) -> bool {
         self.ends.iter().any(|(_, end)| end.filter().may_answer(interest, hashes))
+    }
+
+    /// A repository knows the newest version that it holds. Whoever publishes knows of newer ones.
+    fn stands_in(&self, interest: &Interest) -> bool {
+        repo::filter::asks_for_metadata(interest)
     }
 
     fn wants(&self, data: &Data) -> bool {

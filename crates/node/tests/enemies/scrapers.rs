@@ -23,7 +23,7 @@ fn a_scraper_is_answered_among_a_thousand_connections_of_one_address_that_say_no
     let mut silent: Vec<TcpStream> = (0..1000).map(|_| visit(&victim, 1)).collect();
     // From the same address, too.
     assert!(victim.metrics().contains("cairn_uptime_seconds"));
-    assert!(victim.counted("cairn_metrics_visitors_total{what=\"gave-way\"}") > 900);
+    assert!(victim.counted("cairn_metrics_connections_total{what=\"gave-way\"}") > 900);
     for one in &mut silent {
         // Closed by the node, and not kept for ever.
         assert!(matches!(one.read(&mut [0; 16]), Ok(0) | Err(_)));
@@ -52,7 +52,7 @@ fn a_request_larger_than_any_is_refused() {
     let mut answer = String::new();
     one.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
-    assert_eq!(victim.counted("cairn_metrics_visitors_total{what=\"too-large\"}"), 1);
+    assert_eq!(victim.counted("cairn_metrics_connections_total{what=\"too-large\"}"), 1);
 }
 
 #[test]

@@ -25,8 +25,10 @@
 //! fields out of order, and any field but Ack given twice, spoil the packet. ndn-cxx does the same.
 
 mod acks;
+mod stream;
 
 pub use acks::Acks;
+pub use stream::frame_len;
 
 use crate::buffer::Buffer;
 use crate::error::{DecodeError, Rule};

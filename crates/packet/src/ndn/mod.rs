@@ -22,6 +22,9 @@ use tlv::{Element, MAX_PACKET_BYTES, Reader};
 /// The port of NDN over UDP and TCP, as assigned by IANA.
 pub const PORT: u16 = 6363;
 
+/// The port at which forwarders listen for WebSocket connections.
+pub const WEBSOCKET_PORT: u16 = 9696;
+
 /// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where
 /// that starts.
 #[inline(always)]

@@ -9,7 +9,7 @@ use packet::{Interest, UnixTime};
 
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
 use super::{Answered, Found, Reply, unix_now};
-use crate::store::{Attendant, DiskJob, Store, is_answer, is_outdated, metadata_packet};
+use crate::store::{DiskExecutor, DiskJob, Located, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.
 const QUESTIONS_AT_ONCE: usize = 256;
@@ -36,7 +36,6 @@ pub(super) struct Lookups {
     missed: u64,
     /// What was read at once, for the store to take note of.
     served: Vec<Outcome>,
-    scratch: Vec<u8>,
 }
 
 impl Lookups {
@@ -49,7 +48,6 @@ impl Lookups {
             jobs: Vec::new(),
             missed: 0,
             served: Vec::new(),
-            scratch: Vec::new(),
         }
     }
 
@@ -124,10 +122,13 @@ impl Lookups {
             Some(Made { metadata, found: Found { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
-        let likely = places.first().and_then(|located| located.read_in_memory(&mut self.scratch));
+        let likely = places.first().and_then(|located| Located::read_in_memory(located));
         if let Some((data, arrival)) = likely
             .filter(|(data, arrival)| is_answer(now, &interest, data, *arrival) && !is_outdated(data, known))
         {
+            if let Some(located) = places.first() {
+                store.show(located);
+            }
             // While the store waits for the disk for long, so many requests tell it enough.
             if self.served.len() < MAX_JOBS {
                 self.served.push(Outcome::Served(places.swap_remove(0)));
@@ -176,8 +177,8 @@ impl DiskThread {
     }
 }
 
-impl Attendant for DiskThread {
-    fn attend(&mut self, store: &Store, job: DiskJob) {
+impl DiskExecutor for DiskThread {
+    fn execute(&mut self, store: &Store, job: DiskJob) {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => lock(&self.lookups).serve_until_done(store),
             // The thread has failed before: the keeper itself waits for the disk.

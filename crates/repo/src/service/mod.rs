@@ -42,9 +42,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use packet::{Data, Interest, UnixTime};
+use packet::{Data, Interest, PrefixHashes, UnixTime};
 
 use crate::filter::Filter;
+use crate::hot::HotObjects;
 use crate::limits::{Rejection, RejectionCounters};
 use crate::store::{Store, StoreCounters, StoreStats};
 
@@ -153,15 +154,15 @@ impl Service {
     pub fn start(mut store: Store, config: ServiceConfig, answered: Answered) -> io::Result<Self> {
         let (tasks, receiver) = sync_channel(config.queue.max(1));
         let (questions, asked) = sync_channel(config.queue.max(1));
-        let filter = Arc::clone(store.filter());
+        let (filter, hot) = (Arc::clone(store.filter()), Arc::clone(store.catalogue().hot()));
         let shared = Arc::new(Shared::default());
         let readers = Readers::start(config.readers.max(1), &answered)?;
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
-        store.set_attendant(Some(Box::new(disk)));
+        store.set_disk_executor(Some(Box::new(disk)));
         let keeper = StoreThread::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
-        let handle = ServiceHandle { tasks, questions, filter, shared };
+        let handle = ServiceHandle { tasks, questions, filter, hot, shared };
         Ok(Service { handle, keeper: Some(keeper), readers: Some(readers) })
     }
 
@@ -238,6 +239,7 @@ pub struct ServiceHandle {
     tasks: SyncSender<Task>,
     questions: SyncSender<Question>,
     filter: Arc<Filter>,
+    hot: Arc<HotObjects>,
     shared: Arc<Shared>,
 }
 
@@ -251,6 +253,18 @@ impl ServiceHandle {
     /// What says "not here" without a question.
     pub fn filter(&self) -> &Arc<Filter> {
         &self.filter
+    }
+
+    /// Reads what answers an Interest for a packet by its whole name, if that is known to be in memory. Where
+    /// nothing comes of it there may be an answer all the same: [`ask`](Self::ask). Never waits. `hashes` are
+    /// those of the Interest's name.
+    pub fn read_in_memory(&self, now: UnixTime, interest: &Interest, hashes: &PrefixHashes) -> Option<Found> {
+        let (data, arrival) = self.hot.read(now, interest, hashes)?;
+        if self.hot.has_many_requests() {
+            // A keeper for which there is no room has something to do, and looks afterwards.
+            let _ = self.tasks.try_send(Task::Look);
+        }
+        Some(readers::found(now, data, arrival))
     }
 
     /// As [`Service::ask`].
@@ -335,5 +349,7 @@ pub fn unix_now() -> UnixTime {
     UnixTime::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
+#[cfg(test)]
+mod hot_tests;
 #[cfg(test)]
 mod tests;

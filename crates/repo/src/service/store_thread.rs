@@ -10,6 +10,7 @@ use packet::{Data, UnixTime};
 use super::lookups::{Lookups, lock};
 use super::readers::{Outcome, ReadQueue};
 use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
+use crate::hot::Request;
 use crate::limits::Rejection;
 use crate::store::{Store, Ticket, Upkeep};
 
@@ -45,6 +46,8 @@ pub(super) struct StoreThread {
     shared: Arc<Shared>,
     config: ServiceConfig,
     waiting: Vec<(Ticket, Done)>,
+    /// Where requests are noted next that others answer; empty.
+    spare: Vec<Request>,
     /// When packets that nobody waits for are to be committed.
     commit_at: Option<Instant>,
     upkeep_at: Instant,
@@ -70,6 +73,7 @@ impl StoreThread {
             shared,
             config,
             waiting: Vec::new(),
+            spare: Vec::new(),
             commit_at: None,
             upkeep_at: now,
             status_at: now,
@@ -101,7 +105,7 @@ impl StoreThread {
         self.note_outcomes();
         // A failure has been counted, and the log still holds everything.
         let _ = self.store.checkpoint();
-        self.store.set_attendant(None);
+        self.store.set_disk_executor(None);
         self.publish(Instant::now());
         self.store
     }
@@ -183,6 +187,11 @@ impl StoreThread {
     }
 
     fn note_outcomes(&mut self) {
+        let hot = Arc::clone(self.store.catalogue().hot());
+        let (mut served, untold) = hot.take_requests(std::mem::take(&mut self.spare));
+        served.drain(..).for_each(|request| self.store.served_hot(request));
+        self.store.served_untold(untold);
+        self.spare = served;
         let outcomes = self.desk.outcomes();
         self.note(unix_now(), outcomes);
     }

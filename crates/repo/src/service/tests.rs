@@ -8,13 +8,13 @@ use super::*;
 use crate::disk::{Call, Disk, DiskFile, FolderLock, SimulatedDisk};
 use crate::store::{Selection, StoreConfig, StoreKeys};
 
-type Answers = Receiver<(u64, Option<Found>)>;
+pub(super) type Answers = Receiver<(u64, Option<Found>)>;
 
 fn start(disk: &SimulatedDisk, config: ServiceConfig) -> (Service, Answers) {
     start_on(Arc::new(disk.clone()), config)
 }
 
-fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
+pub(super) fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
     let (store, _) = Store::open(disk, StoreConfig::default(), keys).unwrap();
     let (answered, answers) = channel();
@@ -28,7 +28,7 @@ fn data(uri: &str) -> Data {
     DataBuilder::new(uri.parse().unwrap()).content(uri.as_bytes().to_vec()).build_with_digest().unwrap()
 }
 
-fn bytes(found: Option<Found>) -> Option<Vec<u8>> {
+pub(super) fn bytes(found: Option<Found>) -> Option<Vec<u8>> {
     found.map(|found| found.data.wire().to_vec())
 }
 
@@ -36,7 +36,7 @@ fn of(uri: &str) -> Option<Vec<u8>> {
     Some(data(uri).wire().to_vec())
 }
 
-fn interest(uri: &str) -> Interest {
+pub(super) fn interest(uri: &str) -> Interest {
     InterestBuilder::new(uri.parse().unwrap()).build().unwrap()
 }
 
@@ -129,7 +129,7 @@ fn a_full_queue_refuses_and_counts_and_nobody_waits() {
 
 /// A disk on which syncs wait for as long as somebody holds them.
 #[derive(Clone, Debug)]
-struct HeldDisk {
+pub(super) struct HeldDisk {
     disk: SimulatedDisk,
     gate: Arc<(Mutex<Gate>, Condvar)>,
 }
@@ -137,10 +137,20 @@ struct HeldDisk {
 #[derive(Debug, Default)]
 struct Gate {
     is_held: bool,
+    is_in_memory: bool,
     waiting: usize,
 }
 
 impl HeldDisk {
+    pub(super) fn new(seed: u64) -> Self {
+        HeldDisk { disk: SimulatedDisk::new(seed), gate: Arc::default() }
+    }
+
+    /// Whether all that is read is in memory, or nothing.
+    pub(super) fn keep_in_memory(&self, is_in_memory: bool) {
+        self.gate.0.lock().unwrap().is_in_memory = is_in_memory;
+    }
+
     fn hold(&self, is_held: bool) {
         self.gate.0.lock().unwrap().is_held = is_held;
         self.gate.1.notify_all();
@@ -195,6 +205,10 @@ impl DiskFile for HeldFile {
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read_at(offset, out)
     }
+    fn read_in_memory(&self, offset: u64, out: &mut [u8]) -> bool {
+        self.disk.gate.0.lock().unwrap().is_in_memory && self.file.read_at(offset, out).is_ok()
+    }
+
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.write_at(offset, bytes)
     }
@@ -228,7 +242,7 @@ fn questions_are_answered_while_a_sync_is_under_way_whatever_it_is_for() {
         ("checkpoint", |service| service.call(|store, _| store.checkpoint()).unwrap().unwrap()),
     ];
     for (what, work) in works {
-        let disk = HeldDisk { disk: SimulatedDisk::new(5), gate: Arc::default() };
+        let disk = HeldDisk::new(5);
         let (service, answers) = start_on(Arc::new(disk.clone()), ServiceConfig::default());
         service.insert(data("/a/v=1/seg=0")).unwrap();
         service.insert(data("/old")).unwrap();

@@ -82,7 +82,7 @@ impl Store {
             Selection::Segments(_, _, first, last) => self.delete_segments(now, &ids, first, last)?,
             _ => self.delete_objects(now, &ids)?,
         }
-        self.counters.deletions += deleted.objects;
+        self.tally.counters.deletions += deleted.objects;
         Ok(deleted)
     }
 
@@ -100,7 +100,7 @@ impl Store {
         if let Some(object) = self.catalogue.get_mut(id) {
             object.pinned = pinned;
         }
-        self.dirty.insert(id);
+        self.unindexed.dirty.insert(id);
         Ok(true)
     }
 
@@ -151,9 +151,9 @@ impl Store {
             reserve::give_up(&self.disk);
             written = self.append(entries);
         }
-        let written = written.map_err(|error| self.refusals.count(refusal_of(&error)))?;
+        let written = written.map_err(|error| self.tally.refusals.count(refusal_of(&error)))?;
         // Wanted until the index says the same.
-        self.notices.extend(written.iter().map(|record| {
+        self.unindexed.notices.extend(written.iter().map(|record| {
             (record.location.place.volume, record.location.place.offset()..record.location.place.end())
         }));
         Ok(())
@@ -169,9 +169,9 @@ impl Store {
         if let Some(policy) = &mut self.eviction {
             policy.remove(id);
         }
-        self.dirty.remove(&id);
+        self.unindexed.dirty.remove(&id);
         let runs: Vec<_> = object.extents.iter().copied().collect();
-        self.gone.push(object.key);
+        self.unindexed.gone.push(object.key);
         self.free(&runs);
     }
 
@@ -183,7 +183,7 @@ impl Store {
         object.bytes = object.bytes.saturating_sub(lost);
         self.bytes = self.bytes.saturating_sub(lost);
         let (is_empty, bytes) = (object.extents.is_empty(), object.bytes);
-        self.dirty.insert(id);
+        self.unindexed.dirty.insert(id);
         if let Some(policy) = &mut self.eviction {
             policy.grow(id, bytes);
         }

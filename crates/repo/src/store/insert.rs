@@ -87,7 +87,7 @@ impl Store {
             segments + self.open.segments.get(number).copied().unwrap_or_default()
         });
         if let Some(refusal) = self.refusal(data, &object, segments) {
-            return Err(self.refusals.count(refusal));
+            return Err(self.tally.refusals.count(refusal));
         }
         let (key, number) = match known {
             Some((key, number, _)) => (key, number),
@@ -167,12 +167,12 @@ impl Store {
         let mut packets = self.in_order(open.packets);
         // What is there already needs no writing.
         packets.retain(|packet| !self.is_stored(packet));
-        self.counters.duplicates += total - packets.len() as u64;
+        self.tally.counters.duplicates += total - packets.len() as u64;
         let written = match self.write(&packets) {
             Ok(written) => written,
             Err(error) => {
                 let reason = refusal_of(&error);
-                self.refusals.add(reason, total);
+                self.tally.refusals.add(reason, total);
                 return Err(CommitError { reason, first, last });
             }
         };
@@ -183,8 +183,8 @@ impl Store {
         for id in new {
             self.include(id);
         }
-        self.counters.commits += 1;
-        self.counters.insertions += packets.len() as u64;
+        self.tally.counters.commits += 1;
+        self.tally.counters.insertions += packets.len() as u64;
         Ok(Some(last))
     }
 
@@ -259,7 +259,7 @@ impl Store {
         if let Some(policy) = &mut self.eviction {
             policy.grow(id, bytes);
         }
-        self.dirty.insert(id);
+        self.unindexed.dirty.insert(id);
         self.free(&freed);
     }
 
@@ -279,7 +279,7 @@ impl Store {
         for run in runs {
             if let Some(volume) = self.volumes.get_mut(run.volume) {
                 let hole = volume.space.free(run.range());
-                self.punches.push_back((run.volume, hole));
+                self.reclaiming.punches.push_back((run.volume, hole));
             }
         }
     }

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use flow::Metadata;
 use flow::naming::METADATA;
 use packet::time::Duration;
-use packet::{Buffer, ComponentKind, Data, Dialect, Interest, Name, NameRef};
+use packet::{ComponentKind, Data, Dialect, Interest, Name, NameRef, SpareBuffer};
+
+use smallvec::SmallVec;
 
 use super::{Event, Store};
 use crate::catalogue::{Object, ObjectId};
 use crate::disk::DiskFile;
 use crate::extent::Place;
+use crate::hot::{HotObject, HotObjects, Request};
 use crate::key::{ObjectName, prefix_key};
 use crate::limits::Rejection;
 use crate::record::{Format, Header};
@@ -63,10 +66,10 @@ pub struct Located {
     pub id: ObjectId,
     /// The packet's number in the object.
     pub segment: u32,
-    place: Place,
-    object: u64,
-    file: Arc<dyn DiskFile>,
-    format: Format,
+    pub(crate) place: Place,
+    pub(crate) object: u64,
+    pub(crate) file: Arc<dyn DiskFile>,
+    pub(crate) format: Format,
 }
 
 impl Located {
@@ -75,26 +78,29 @@ impl Located {
     /// # Errors
     /// What failed; [`Store::report`] must be told.
     pub fn read_data(&self) -> Result<(Data, UnixTime), ReadError> {
-        let mut bytes = vec![0; self.place.len_bytes as usize];
-        self.file.read_at(self.place.offset(), &mut bytes)?;
-        self.decode(&bytes)
+        let mut memory = self.memory();
+        self.file.read_at(self.place.offset(), memory.memory_mut())?;
+        self.decode(memory)
     }
 
     /// The same if its bytes are in memory and are what they should be; otherwise
-    /// [`read_data`](Self::read_data) has more to say. `scratch` is for the record, call by call.
-    pub(crate) fn read_in_memory(&self, scratch: &mut Vec<u8>) -> Option<(Data, UnixTime)> {
-        let len = self.place.len_bytes as usize;
-        if scratch.len() < len {
-            scratch.resize(len, 0);
-        }
-        let bytes = scratch.get_mut(..len)?;
-        let is_read = self.file.read_in_memory(self.place.offset(), bytes);
-        is_read.then(|| self.decode(bytes).ok()).flatten()
+    /// [`read_data`](Self::read_data) has more to say.
+    pub(crate) fn read_in_memory(&self) -> Option<(Data, UnixTime)> {
+        let mut memory = self.memory();
+        let is_read = self.file.read_in_memory(self.place.offset(), memory.memory_mut());
+        is_read.then(|| self.decode(memory).ok()).flatten()
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<(Data, UnixTime), ReadError> {
-        let (header, payload) = self.record(bytes).ok_or(ReadError::Corrupt)?;
-        let wire = Buffer::copy_from(payload);
+    /// The packet stays where its record was read to, so there is no copy beside the one out of the cache.
+    fn memory(&self) -> SpareBuffer {
+        SpareBuffer::new(self.place.len_bytes as usize)
+    }
+
+    fn decode(&self, memory: SpareBuffer) -> Result<(Data, UnixTime), ReadError> {
+        let len = memory.capacity_bytes();
+        let bytes = memory.into_buffer(len);
+        let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
+        let wire = bytes.slice_of(payload).ok_or(ReadError::Corrupt)?;
         let data = match header.dialect {
             Dialect::Ndn => Data::decode_ndn(wire),
             Dialect::Ccnx => Data::decode_ccnx(wire),
@@ -132,12 +138,12 @@ impl Store {
                     self.served(&located);
                     return Some(Answer::Data(data));
                 }
-                Ok(_) => self.counters.vain_reads += 1,
+                Ok(_) => self.tally.counters.vain_reads += 1,
                 Err(error) => self.report(now, &located, &error),
             }
         }
         if metadata.is_none() {
-            self.counters.misses += 1;
+            self.tally.counters.misses += 1;
         }
         metadata.map(Answer::Metadata)
     }
@@ -164,30 +170,68 @@ impl Store {
 
     /// A packet was served that this says where it lay.
     pub fn served(&mut self, located: &Located) {
-        self.counters.hits += 1;
+        let Located { id, object, segment, .. } = *located;
+        self.served_hot(Request { id, object, segment });
+    }
+
+    /// A packet was served by somebody who knew where it lies.
+    pub(crate) fn served_hot(&mut self, Request { id, object: number, segment }: Request) {
+        self.tally.counters.hits += 1;
         // Its object may have left while it was read.
         if let Some(policy) = &mut self.eviction
-            && self.catalogue.get(located.id).is_some_and(|object| object.number == located.object)
+            && self.catalogue.get(id).is_some_and(|object| object.number == number)
         {
-            policy.request(located.id, located.segment);
+            policy.request(id, segment);
         }
+    }
+
+    /// So many packets were served, of which nothing more is known.
+    pub(crate) fn served_untold(&mut self, count: u64) {
+        self.tally.counters.hits += count;
+    }
+
+    /// Lets others read the packets of an object by themselves of which one was in memory.
+    pub(crate) fn show(&self, located: &Located) {
+        let hot = self.catalogue.hot();
+        if hot.shows(located.id) {
+            return;
+        }
+        let Some(object) = self.catalogue.get(located.id) else { return };
+        let Some(name) = object.name().filter(|_| HotObjects::is_worth_it(&object.extents)) else { return };
+        let mut files: SmallVec<[(u32, Arc<dyn DiskFile>); 1]> = SmallVec::new();
+        for run in object.extents.iter() {
+            if let Some(volume) = self.volumes.get(run.volume)
+                && !files.iter().any(|(number, _)| *number == run.volume)
+            {
+                files.push((run.volume, Arc::clone(&volume.file)));
+            }
+        }
+        let shown = HotObject {
+            id: located.id,
+            number: object.number,
+            form: name.form,
+            extents: object.extents.clone(),
+            files,
+            format: self.format.clone(),
+        };
+        hot.show(self.name_hashes(&name).whole(), shown);
     }
 
     /// So many Interests were not answered.
     pub(crate) fn missed(&mut self, count: u64) {
-        self.counters.misses += count;
+        self.tally.counters.misses += count;
     }
 
     /// A packet was read that was not the answer.
     pub(crate) fn read_in_vain(&mut self) {
-        self.counters.vain_reads += 1;
+        self.tally.counters.vain_reads += 1;
     }
 
     /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
     /// it.
     pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
         if let ReadError::Io(_) = error {
-            self.refusals.count(Rejection::DiskFailed);
+            self.tally.refusals.count(Rejection::DiskFailed);
             return;
         }
         let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -197,7 +241,7 @@ impl Store {
             return;
         };
         let name = object.name().map(|object| object.name.to_name());
-        self.refusals.count(Rejection::Corrupt);
+        self.tally.refusals.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

@@ -1,8 +1,8 @@
 //! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
 //! is deleted.
 
-mod attendant;
 mod delete;
+mod disk_executor;
 mod insert;
 mod lookup;
 mod recover;
@@ -27,8 +27,8 @@ use crate::record::Format;
 use crate::volume::Volumes;
 use packet::UnixTime;
 
-pub use attendant::{Attendant, DiskJob};
 pub use delete::{Deleted, Selection};
+pub use disk_executor::{DiskExecutor, DiskJob};
 pub use insert::{CommitError, Ticket};
 pub(crate) use lookup::is_outdated;
 pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
@@ -187,37 +187,58 @@ pub struct Store {
     next_object: u64,
     open: insert::Open,
     buffer: Vec<u8>,
-    /// What differs from the index.
+    unindexed: Unindexed,
+    reclaiming: Reclaiming,
+    tally: Tally,
+    /// Whether the room is kept that a full disk needs for deleting.
+    has_reserve: bool,
+    disk_executor: Option<Box<dyn DiskExecutor>>,
+    _lock: Box<dyn FolderLock>,
+}
+
+/// What differs from the index.
+#[derive(Debug)]
+struct Unindexed {
+    /// Up to where in the log the index says everything: volume and offset.
+    since: (u32, u64),
+    /// Bytes of the log behind that.
+    log_bytes: u64,
     dirty: BTreeSet<ObjectId>,
     gone: Vec<Key>,
-    checkpoint: (u32, u64),
-    log_bytes: u64,
-    punches: VecDeque<(u32, Range<u64>)>,
     /// Where records lie that belong to no object and say what the index does not say yet.
     notices: Vec<(u32, Range<u64>)>,
+}
+
+/// Space that is on its way back to the file system.
+#[derive(Debug, Default)]
+struct Reclaiming {
+    /// Holes that are to be punched.
+    punches: VecDeque<(u32, Range<u64>)>,
     /// Volumes with holes that the file system may forget again.
     punched: BTreeSet<u32>,
     /// Volumes without anything alive; removed after the next checkpoint.
     emptied: Vec<u32>,
     compaction: upkeep::Compaction,
+}
+
+/// What has happened.
+#[derive(Debug, Default)]
+struct Tally {
     counters: StoreCounters,
     refusals: RejectionCounters,
+    /// Not polled yet.
     events: VecDeque<Event>,
-    /// Whether the room is kept that a full disk needs for deleting.
-    has_reserve: bool,
-    attendant: Option<Box<dyn Attendant>>,
-    _lock: Box<dyn FolderLock>,
 }
 
 impl Store {
     /// What it has done.
     pub fn counters(&self) -> &StoreCounters {
-        &self.counters
+        &self.tally.counters
     }
 
     /// What it has refused or given up, by reason.
     pub fn refusals(&self) -> &RejectionCounters {
-        &self.refusals
+        &self.tally.refusals
     }
 
     /// What says "not here" to whoever asks, from any thread.
@@ -242,7 +263,7 @@ impl Store {
 
     /// Something that happened, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.tally.events.pop_front()
     }
 
     /// How much it holds. Looks at all objects.
@@ -252,7 +273,7 @@ impl Store {
             bytes: self.bytes,
             open_packets: self.open.len() as u64,
             open_bytes: self.open.bytes(),
-            pending_punches: self.punches.len() as u64,
+            pending_punches: self.reclaiming.punches.len() as u64,
             ..StoreStats::default()
         };
         // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared
@@ -296,10 +317,10 @@ impl Store {
     }
 
     fn tell(&mut self, event: Event) {
-        if self.events.len() == MAX_EVENTS {
-            self.events.pop_front();
+        if self.tally.events.len() == MAX_EVENTS {
+            self.tally.events.pop_front();
         }
-        self.events.push_back(event);
+        self.tally.events.push_back(event);
     }
 
     fn checkpoint_now(&self) -> Checkpoint {

@@ -1,6 +1,6 @@
 //! Opening: the index says what there was at the last checkpoint, the log behind it what has happened since.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
-use super::{OpenError, Store, StoreConfig, StoreCounters, StoreKeys, learn};
+use super::{OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Tally, Unindexed, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::disk::{Disk, read_up_to};
 use crate::extent::{Extent, Location, Place, UNIT_BYTES};
@@ -65,7 +65,7 @@ impl Store {
             config,
             key,
             has_reserve: false,
-            attendant: None,
+            disk_executor: None,
             names: keys.names,
             index,
             catalogue: Catalogue::default(),
@@ -75,18 +75,15 @@ impl Store {
             next_object: 1,
             open: Open::default(),
             buffer: Vec::new(),
-            dirty: BTreeSet::new(),
-            gone: Vec::new(),
-            checkpoint: (0, HEAD_BYTES),
-            log_bytes: 0,
-            punches: VecDeque::new(),
-            notices: Vec::new(),
-            punched: BTreeSet::new(),
-            emptied: Vec::new(),
-            compaction: super::upkeep::Compaction::default(),
-            counters: StoreCounters::default(),
-            refusals: Default::default(),
-            events: VecDeque::new(),
+            unindexed: Unindexed {
+                since: (0, HEAD_BYTES),
+                log_bytes: 0,
+                dirty: BTreeSet::new(),
+                gone: Vec::new(),
+                notices: Vec::new(),
+            },
+            reclaiming: Reclaiming::default(),
+            tally: Tally::default(),
             _lock: lock,
         };
         for number in numbers {
@@ -106,7 +103,7 @@ impl Store {
 
     fn restore(&mut self, contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
         if let Some(Checkpoint { volume, offset, next_object, .. }) = contents.checkpoint {
-            self.checkpoint = (volume, offset);
+            self.unindexed.since = (volume, offset);
             self.next_object = next_object;
         }
         let mut replay = Replay::default();
@@ -129,11 +126,11 @@ impl Store {
             if let Some(volume) = self.volumes.get_mut(number) {
                 // Dead already; this only says how far the hole may go.
                 let hole = volume.space.free_again(range);
-                self.punches.push_back((number, hole));
+                self.reclaiming.punches.push_back((number, hole));
             }
         }
         // The index catches up when it is time for it, not while somebody waits for the store.
-        self.log_bytes = recovery.replayed_bytes;
+        self.unindexed.log_bytes = recovery.replayed_bytes;
         Ok(())
     }
 
@@ -145,14 +142,14 @@ impl Store {
         }
         recovery.missing += 1;
         // An object with a hole in it is none: all of it is got anew.
-        self.gone.push(object.key.clone());
+        self.unindexed.gone.push(object.key.clone());
         object.extents = Default::default();
     }
 
     /// Reads the log behind the checkpoint. Returns where each volume ends.
     fn replay_log(&mut self, replay: &mut Replay, recovery: &mut Recovery) -> io::Result<BTreeMap<u32, u64>> {
         let mut ends = BTreeMap::new();
-        let (first, offset) = self.checkpoint;
+        let (first, offset) = self.unindexed.since;
         let numbers: Vec<u32> = self.volumes.iter().map(|(number, _)| number).collect();
         for number in numbers {
             let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else {
@@ -205,7 +202,7 @@ impl Store {
         let known = replay.ids.get(&header.object).copied();
         if header.kind != RecordKind::Data {
             let end = record.offset + header.footprint_bytes();
-            self.notices.push((record.volume, record.offset..end));
+            self.unindexed.notices.push((record.volume, record.offset..end));
         }
         match (header.kind, known) {
             (RecordKind::Data, _) => self.apply_data(replay, known, record),
@@ -218,7 +215,7 @@ impl Store {
             (RecordKind::Pin | RecordKind::Unpin, Some(id)) => {
                 if let Some(object) = self.catalogue.get_mut(id) {
                     object.pinned = header.kind == RecordKind::Pin;
-                    self.dirty.insert(id);
+                    self.unindexed.dirty.insert(id);
                 }
             }
             (_, None) => {}
@@ -272,7 +269,7 @@ impl Store {
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = (object.bytes + grown).saturating_sub(lost);
         self.bytes = (self.bytes + grown).saturating_sub(lost);
-        self.dirty.insert(id);
+        self.unindexed.dirty.insert(id);
         replay.freed.extend(freed);
     }
 
@@ -282,8 +279,8 @@ impl Store {
         self.bytes = self.bytes.saturating_sub(object.bytes);
         replay.ids.remove(&object.number);
         replay.freed.extend(object.extents.iter().copied());
-        self.dirty.remove(&id);
-        self.gone.push(object.key);
+        self.unindexed.dirty.remove(&id);
+        self.unindexed.gone.push(object.key);
     }
 
     fn unlist_segments(&mut self, replay: &mut Replay, id: ObjectId, first: u32, last: u32) {
@@ -295,7 +292,7 @@ impl Store {
         self.bytes = self.bytes.saturating_sub(lost);
         let is_empty = object.extents.is_empty();
         replay.freed.extend(freed);
-        self.dirty.insert(id);
+        self.unindexed.dirty.insert(id);
         if is_empty {
             self.unlist(replay, id);
         }
@@ -310,7 +307,7 @@ impl Store {
                 volume.space.restore(run.range());
             }
         }
-        for (number, range) in self.notices.clone() {
+        for (number, range) in self.unindexed.notices.clone() {
             if let Some(volume) = self.volumes.get_mut(number) {
                 volume.space.restore(range);
             }

@@ -55,7 +55,7 @@ impl Store {
         {
             return Ok(Upkeep::More);
         }
-        if !self.punches.is_empty() {
+        if !self.reclaiming.punches.is_empty() {
             let some = self.punch(PUNCHES_OF_A_STEP, PUNCHED_BYTES_OF_A_STEP);
             some.map_err(|error| self.failed(&error))?;
             return Ok(Upkeep::More);
@@ -63,9 +63,13 @@ impl Store {
         if !self.has_reserve {
             self.keep_reserve();
         }
-        let has_many_changes = self.dirty.len() + self.gone.len() >= self.config.checkpoint_objects;
-        if has_many_changes || self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
-            self.checkpoint_index().map_err(|_| self.refusals.count(Rejection::DiskFailed))?;
+        let has_many_changes =
+            self.unindexed.dirty.len() + self.unindexed.gone.len() >= self.config.checkpoint_objects;
+        if has_many_changes
+            || self.unindexed.log_bytes >= self.config.checkpoint_bytes
+            || !self.reclaiming.emptied.is_empty()
+        {
+            self.checkpoint_index().map_err(|_| self.tally.refusals.count(Rejection::DiskFailed))?;
             return Ok(Upkeep::More);
         }
         self.compact(now)
@@ -77,7 +81,7 @@ impl Store {
     /// The index cannot be written; the log still holds everything.
     pub fn checkpoint(&mut self) -> Result<(), IndexError> {
         if let Err(error) = self.commit() {
-            self.refusals.count(error.reason);
+            self.tally.refusals.count(error.reason);
         }
         self.checkpoint_index()
     }
@@ -108,7 +112,7 @@ impl Store {
         }
         self.eviction = Some(policy);
         deleted?;
-        self.counters.evictions += victims.len() as u64;
+        self.tally.counters.evictions += victims.len() as u64;
         Ok(victims.len())
     }
 
@@ -117,14 +121,14 @@ impl Store {
         let (mut bytes, mut parts) = (0, VecDeque::new());
         while parts.len() < count
             && bytes < max_bytes
-            && let Some((number, hole)) = self.punches.pop_front()
+            && let Some((number, hole)) = self.reclaiming.punches.pop_front()
         {
             let Some(volume) = self.volumes.get(number) else { continue };
             let cut = hole.start.saturating_add(HOLE_BYTES).next_multiple_of(BLOCK_BYTES);
             let part = hole.start..hole.end.min(cut);
             bytes += part.end - part.start;
             if part.end < hole.end {
-                self.punches.push_front((number, part.end..hole.end));
+                self.reclaiming.punches.push_front((number, part.end..hole.end));
             }
             parts.push_back((number, Arc::clone(&volume.file), part));
         }
@@ -139,10 +143,10 @@ impl Store {
             }
             (done, parts, Ok(()))
         })?;
-        self.counters.punches += done.len() as u64;
-        self.punched.extend(done);
+        self.tally.counters.punches += done.len() as u64;
+        self.reclaiming.punched.extend(done);
         for (number, _, part) in left.into_iter().rev() {
-            self.punches.push_front((number, part));
+            self.reclaiming.punches.push_front((number, part));
         }
         result
     }
@@ -150,11 +154,11 @@ impl Store {
     /// Punches all holes that are due, and has them last.
     fn sync_holes(&mut self) -> io::Result<()> {
         self.punch(usize::MAX, u64::MAX)?;
-        while let Some(&number) = self.punched.first() {
+        while let Some(&number) = self.reclaiming.punched.first() {
             if let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) {
                 self.on_disk(move || file.sync())??;
             }
-            self.punched.remove(&number);
+            self.reclaiming.punched.remove(&number);
         }
         Ok(())
     }
@@ -165,9 +169,9 @@ impl Store {
         self.sync_holes().map_err(|error| IndexError::io(&error))?;
         let checkpoint = self.checkpoint_now();
         let rows: Vec<Row> =
-            self.dirty.iter().filter_map(|&id| self.catalogue.get(id)).map(Row::of).collect();
+            self.unindexed.dirty.iter().filter_map(|&id| self.catalogue.get(id)).map(Row::of).collect();
         let mut index = std::mem::replace(&mut self.index, Index::closed());
-        let (disk, gone) = (Arc::clone(&self.disk), self.gone.clone());
+        let (disk, gone) = (Arc::clone(&self.disk), self.unindexed.gone.clone());
         let write = move || {
             let written = index.write(&disk, &checkpoint, &gone, &rows);
             (index, written)
@@ -175,18 +179,18 @@ impl Store {
         let (index, written) = self.on_disk(write).map_err(|error| IndexError::io(&error))?;
         self.index = index;
         written?;
-        self.dirty.clear();
-        self.gone.clear();
-        self.checkpoint = (checkpoint.volume, checkpoint.offset);
-        self.log_bytes = 0;
-        self.counters.checkpoints += 1;
-        for (number, range) in std::mem::take(&mut self.notices) {
+        self.unindexed.dirty.clear();
+        self.unindexed.gone.clear();
+        self.unindexed.since = (checkpoint.volume, checkpoint.offset);
+        self.unindexed.log_bytes = 0;
+        self.tally.counters.checkpoints += 1;
+        for (number, range) in std::mem::take(&mut self.unindexed.notices) {
             let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
             // So small a hole is worth a call only where it makes whole blocks free.
             let is_worth_it = |hole: &Range<u64>| {
                 hole.start.is_multiple_of(BLOCK_BYTES) && hole.end.is_multiple_of(BLOCK_BYTES)
             };
-            self.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
+            self.reclaiming.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
         }
         self.remove_emptied();
         Ok(())
@@ -194,35 +198,35 @@ impl Store {
 
     /// Removes volumes that neither the index nor the log behind the checkpoint refers to.
     fn remove_emptied(&mut self) {
-        for number in std::mem::take(&mut self.emptied) {
-            let is_behind = number >= self.checkpoint.0;
+        for number in std::mem::take(&mut self.reclaiming.emptied) {
+            let is_behind = number >= self.unindexed.since.0;
             let is_alive = self.volumes.get(number).is_some_and(|volume| volume.space.live_bytes() > 0);
             if is_behind || is_alive {
                 continue;
             }
             // If it cannot be removed it is found without anything alive when the store is opened again.
             if self.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
-                self.counters.volumes_removed += 1;
+                self.tally.counters.volumes_removed += 1;
             }
         }
         let _ = self.disk.sync_folder();
     }
 
     fn compact(&mut self, now: UnixTime) -> Result<Upkeep, Rejection> {
-        if self.compaction.not_before > now {
-            return Ok(Upkeep::Later(self.compaction.not_before));
+        if self.reclaiming.compaction.not_before > now {
+            return Ok(Upkeep::Later(self.reclaiming.compaction.not_before));
         }
-        let Some(number) = self.compaction.volume else {
+        let Some(number) = self.reclaiming.compaction.volume else {
             return Ok(if self.choose_volume() { Upkeep::More } else { Upkeep::Idle });
         };
         let copied = self.copy_some(now, number)?;
-        if self.compaction.objects.is_empty() {
-            self.compaction.volume = None;
-            self.emptied.push(number);
+        if self.reclaiming.compaction.objects.is_empty() {
+            self.reclaiming.compaction.volume = None;
+            self.reclaiming.emptied.push(number);
         }
-        self.counters.compacted_bytes += copied;
+        self.tally.counters.compacted_bytes += copied;
         let millis = copied.saturating_mul(1000) / self.config.compact_bytes_per_second.max(1);
-        self.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
+        self.reclaiming.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
         Ok(Upkeep::More)
     }
 
@@ -234,7 +238,9 @@ impl Store {
             .volumes
             .iter()
             .filter(|&(number, volume)| {
-                Some(number) != active && number <= self.checkpoint.0 && volume.space.is_mostly_holes(share)
+                Some(number) != active
+                    && number <= self.unindexed.since.0
+                    && volume.space.is_mostly_holes(share)
             })
             .min_by_key(|(_, volume)| volume.space.live_bytes())
             .map(|(number, _)| number);
@@ -244,7 +250,7 @@ impl Store {
             object.is_some_and(|object| object.extents.iter().any(|run| run.volume == number))
         };
         let objects = self.catalogue.iter().map(|(id, _)| id).filter(has_some).collect();
-        self.compaction = Compaction { volume: Some(number), objects, ..Compaction::default() };
+        self.reclaiming.compaction = Compaction { volume: Some(number), objects, ..Compaction::default() };
         true
     }
 
@@ -252,14 +258,14 @@ impl Store {
     fn copy_some(&mut self, now: UnixTime, number: u32) -> Result<u64, Rejection> {
         let mut copied = 0;
         while copied < BYTES_OF_A_STEP
-            && let Some(&id) = self.compaction.objects.front()
+            && let Some(&id) = self.reclaiming.compaction.objects.front()
         {
             let (records, is_all) = self.records_in(now, id, number, BYTES_OF_A_STEP);
             if !records.is_empty() {
                 copied += self.copy(id, &records)?;
             }
             if is_all {
-                self.compaction.objects.pop_front();
+                self.reclaiming.compaction.objects.pop_front();
             }
         }
         Ok(copied)
@@ -328,7 +334,7 @@ impl Store {
     }
 
     fn failed(&mut self, error: &io::Error) -> Rejection {
-        self.refusals.count(refusal_of(error))
+        self.tally.refusals.count(refusal_of(error))
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Channel {
     /// When the packet that such a queue is sending will have left.
     pub(crate) departure: Option<Turn>,
     pub(crate) is_up: bool,
+    /// Whether taps see what its faces send and receive.
+    pub(crate) is_tapped: bool,
     /// How often it was cut: what was under way then does not arrive.
     pub(crate) epoch: u32,
     pub(crate) overhead_bytes: u32,
@@ -102,6 +104,7 @@ impl Channel {
             from_end: end,
             departure: None,
             is_up: true,
+            is_tapped: false,
             epoch: 0,
             overhead_bytes: 0,
             delay: Duration::ZERO,

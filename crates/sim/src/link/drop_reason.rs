@@ -18,6 +18,8 @@ packet::drop_reasons! {
         UnknownFace = "unknown-face",
         /// The link service refused or lost the packet; its own counters say why.
         LinkService = "link-service",
+        /// What a tap made of the packet is none.
+        MalformedPacket = "malformed-packet",
     }
 
     /// A counter for every [`LinkDropReason`].

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use packet::time::Duration;
+use packet::{Dialect, Name};
 
 use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
 use crate::application::{CheckedConsumer, Outcome, Request};
-use crate::arena::Id;
+use crate::arena::{Id, NodeId};
 use crate::link::{Faults, Queue};
 use crate::trace::TraceConfig;
 
@@ -91,19 +92,11 @@ impl World {
         for node in self.nodes.clone() {
             self.network.clear_routes(node)?;
             // A strategy that learns routes by flooding needs them to be announced, by all nodes on the way.
-            let learns = self.network.engine(node).is_some_and(|engine| {
-                engine
-                    .strategies(packet::Dialect::Ndn)
-                    .any(|(_, name)| name.to_string().contains("self-learning"))
-            });
-            if learns {
+            if self.strategies(node).any(|(_, name)| name.to_string().contains("self-learning")) {
                 self.network.set_strategy(node, "/", "best-route")?;
             }
             // Tokens that come too seldom are a fault like others.
-            let limits = self.network.engine(node).is_some_and(|engine| {
-                engine.strategies(packet::Dialect::Ndn).any(|(_, name)| name.to_string().contains("stateful"))
-            });
-            if limits {
+            if self.strategies(node).any(|(_, name)| name.to_string().contains("stateful")) {
                 self.network.set_strategy(node, "/", "stateful-forwarding")?;
             }
         }
@@ -188,7 +181,7 @@ impl World {
     }
 
     /// The last packets about a name that crossed links, and the strategies of the nodes.
-    fn last_packets(&self, name: &packet::Name) -> String {
+    fn last_packets(&self, name: &Name) -> String {
         let rows: Vec<_> =
             self.network.trace().packets.rows().iter().filter(|row| row.name == *name).collect();
         let mut text = String::new();
@@ -210,16 +203,16 @@ impl World {
                     drops.map(|(reason, count)| format!("{} {count}", reason.as_str())).collect();
                 let _ = writeln!(text, "  node {node} dropped {}", drops.join(", "));
             }
-            for (prefix, strategy) in self
-                .network
-                .engine(node)
-                .into_iter()
-                .flat_map(|engine| engine.strategies(packet::Dialect::Ndn))
-            {
+            for (prefix, strategy) in self.strategies(node) {
                 let _ = writeln!(text, "  node {node}: {prefix} {strategy}");
             }
         }
         text
+    }
+
+    /// The strategies of a node, which are the same in both dialects ([`Network::set_strategy`]).
+    fn strategies(&self, node: NodeId) -> impl Iterator<Item = (&Name, &Name)> {
+        self.network.engine(node).into_iter().flat_map(|engine| engine.strategies(Dialect::Ndn))
     }
 
     /// At any time: nobody got what was not asked for, or what the producer did not make.
@@ -310,7 +303,7 @@ mod tests {
         let home = world.network.home(world.consumers[0]).unwrap();
         let hasher = world.network.core.hasher.clone();
         world.network.change_engine(home, |engine| {
-            let hashes = hasher.hash(packet::Dialect::Ndn, interest.name().components());
+            let hashes = hasher.hash(Dialect::Ndn, interest.name().components());
             engine.receive(
                 engine::Arrival::bare(packet::time::Instant::ZERO, face, &hashes),
                 packet::Packet::Interest(interest.clone()),

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use formats::pcapng::{ETHERTYPE_NDN, Frame, Interface, Writer};
-use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
 
 use crate::arena::{EndId, LinkId};
@@ -43,16 +42,9 @@ impl Capture {
     }
 
     pub(crate) fn note_packet(&mut self, now: Instant, end: EndId, in_flight: &InFlight) {
-        let Some(packet) = &in_flight.packet else { return };
-        let nack = packet.nack_reason();
-        let view = LpPacketView { nack, ..LpPacketView::with_header(&in_flight.header) };
-        let mut frame = Vec::new();
-        if nack.is_none() && view == LpPacketView::default() {
-            frame.extend_from_slice(packet.wire());
-        } else {
-            LpPacketView { fragment: Some(packet.wire()), ..view }.encode(&mut frame);
+        if let Some(frame) = in_flight.frame() {
+            self.note_frame(now, end, &frame);
         }
-        self.note_frame(now, end, &frame);
     }
 
     pub(crate) fn note_frame(&mut self, now: Instant, end: EndId, frame: &[u8]) {

@@ -26,7 +26,7 @@ pub(super) struct Load {
 
 /// What packets travel by.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Transport {
     Udp,
     Tcp,
     Unix,
@@ -49,13 +49,13 @@ impl Bench<'_> {
         &mut self,
         part: Part,
         subjects: &[Subject],
-        way: Way,
+        transport: Transport,
         load: Load,
     ) -> Result<(), BenchError> {
         let mut trials = Vec::new();
         for subject in subjects {
             self.progress.set_message(format!("{}: {} warms up", part.title(), subject.name()));
-            match self.start_trial(subject, way, load) {
+            match self.start_trial(subject, transport, load) {
                 Ok(trial) => trials.extend(trial),
                 Err(BenchError::Silent { seconds, .. }) => self.note_silent(part, subject, seconds as f64),
                 Err(error) => return Err(error),
@@ -86,21 +86,21 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Starts a forwarder and exchanges until it is warm; `None` if it does not speak in this way.
+    /// Starts a forwarder and exchanges until it is warm; `None` if it does not speak over this transport.
     fn start_trial<'s>(
         &self,
         subject: &'s Subject,
-        way: Way,
+        transport: Transport,
         load: Load,
     ) -> Result<Option<Trial<'s>>, BenchError> {
-        let trial = match way {
-            Way::Udp => self.start_udp(subject, load)?,
-            Way::Tcp => {
+        let trial = match transport {
+            Transport::Udp => self.start_udp(subject, load)?,
+            Transport::Tcp => {
                 let wiring =
                     Wiring::Tcp { listen: loopback(free_tcp_port()?), producer: loopback(free_tcp_port()?) };
                 self.start_stream(subject, &wiring, load)?
             }
-            Way::Unix => {
+            Transport::Unix => {
                 let path = |end| {
                     self.stage.directory.join(format!("{}-{end}.sock", subject.name().replace(' ', "-")))
                 };

@@ -10,7 +10,7 @@ use node::load::Shape;
 use thiserror::Error;
 
 use super::cable::Cable;
-use super::contest::{Load, Way};
+use super::contest::{Load, Transport};
 use super::process::{Forwarder, Processors};
 use super::subjects::{Stage, Subject, find_ndnd};
 use super::{ForwardArguments, Part, own_folder};
@@ -98,23 +98,25 @@ impl<'a> Bench<'a> {
         let window = self.arguments.window;
         let kilobyte = Load { payload_bytes: 1000, window, catalogue: 0 };
         match part {
-            Part::Udp => self.contest(part, subjects, Way::Udp, kilobyte),
-            Part::UdpOne => self.contest(part, subjects, Way::Udp, Load { window: 1, ..kilobyte }),
-            Part::UdpSixteen => self.contest(part, subjects, Way::Udp, Load { window: 16, ..kilobyte }),
-            Part::UnixOne => self.contest(part, subjects, Way::Unix, Load { window: 1, ..kilobyte }),
-            Part::UnixSixteen => self.contest(part, subjects, Way::Unix, Load { window: 16, ..kilobyte }),
+            Part::Udp => self.contest(part, subjects, Transport::Udp, kilobyte),
+            Part::UdpOne => self.contest(part, subjects, Transport::Udp, Load { window: 1, ..kilobyte }),
+            Part::UdpSixteen => self.contest(part, subjects, Transport::Udp, Load { window: 16, ..kilobyte }),
+            Part::UnixOne => self.contest(part, subjects, Transport::Unix, Load { window: 1, ..kilobyte }),
+            Part::UnixSixteen => {
+                self.contest(part, subjects, Transport::Unix, Load { window: 16, ..kilobyte })
+            }
             Part::UdpLarge => {
                 let load = Load { payload_bytes: 8000, window: window.min(128), catalogue: 0 };
-                self.contest(part, subjects, Way::Udp, load)
+                self.contest(part, subjects, Transport::Udp, load)
             }
             Part::UdpCached => {
                 let load = Load { catalogue: 512, ..kilobyte };
-                self.contest(part, &with_tables(subjects), Way::Udp, load)
+                self.contest(part, &with_tables(subjects), Transport::Udp, load)
             }
             Part::UdpVeth => match Cable::plug() {
                 Some(cable) => {
                     self.stage.namespace = Some(cable.namespace.clone());
-                    let outcome = self.contest(part, subjects, Way::Udp, kilobyte);
+                    let outcome = self.contest(part, subjects, Transport::Udp, kilobyte);
                     self.stage.namespace = None;
                     outcome
                 }
@@ -123,8 +125,8 @@ impl<'a> Bench<'a> {
                     Ok(())
                 }
             },
-            Part::Tcp => self.contest(part, subjects, Way::Tcp, kilobyte),
-            Part::Unix => self.contest(part, subjects, Way::Unix, kilobyte),
+            Part::Tcp => self.contest(part, subjects, Transport::Tcp, kilobyte),
+            Part::Unix => self.contest(part, subjects, Transport::Unix, kilobyte),
             Part::Latency | Part::LatencyApart => {
                 self.each(part, subjects, |bench, subject| bench.latency(part, subject))
             }

@@ -16,7 +16,7 @@ use super::subjects::{Subject, Wiring, free_udp_port};
 impl Bench<'_> {
     /// Pings through a forwarder with nothing else to do, beside pings without one.
     pub(super) fn latency(&mut self, part: Part, subject: &Subject) -> Result<(), BenchError> {
-        let Some(Stand { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
+        let Some(Testbed { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
             return Ok(());
         };
         let mut ping = UdpPing::new(loopback(0), listen, shape, 0)?;
@@ -44,7 +44,7 @@ impl Bench<'_> {
 
     /// Interests for content that does not exist on one face, and pings on another.
     pub(super) fn pending(&mut self, subject: &Subject) -> Result<(), BenchError> {
-        let Some(Stand { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
+        let Some(Testbed { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
             return Ok(());
         };
         let mut ping = UdpPing::new(loopback(0), listen, shape, 1 << 32)?;
@@ -85,16 +85,16 @@ impl Bench<'_> {
     /// From the start of the process to the first packet that comes through.
     pub(super) fn start(&mut self, subject: &Subject) -> Result<(), BenchError> {
         let started = Instant::now();
-        let Some(mut stand) = self.set_up(subject)? else { return Ok(()) };
-        let mut ping = UdpPing::new(loopback(0), stand.listen, stand.shape, 0)?;
-        await_ping(subject, &mut ping, &mut stand.forwarder)?;
+        let Some(mut testbed) = self.set_up(subject)? else { return Ok(()) };
+        let mut ping = UdpPing::new(loopback(0), testbed.listen, testbed.shape, 0)?;
+        await_ping(subject, &mut ping, &mut testbed.forwarder)?;
         let values = vec![("first packet after", started.elapsed().as_secs_f64() * 1000.0, " ms")];
         self.rows.push(Row { part: Part::Start.title(), subject: subject.name(), values });
         Ok(())
     }
 
     /// Starts a producer and a forwarder before it; `None` if the forwarder does not speak UDP.
-    fn set_up(&self, subject: &Subject) -> Result<Option<Stand>, BenchError> {
+    fn set_up(&self, subject: &Subject) -> Result<Option<Testbed>, BenchError> {
         let shape = shape(self.arguments, 1000);
         let listen = loopback(free_udp_port()?);
         let producer = Producer::start(shape)?;
@@ -103,12 +103,12 @@ impl Bench<'_> {
             return Ok(None);
         }
         let forwarder = subject.start(&wiring, &self.stage)?;
-        Ok(Some(Stand { shape, listen, producer, forwarder }))
+        Ok(Some(Testbed { shape, listen, producer, forwarder }))
     }
 }
 
 /// A forwarder and the producer behind it.
-struct Stand {
+struct Testbed {
     shape: Shape,
     listen: SocketAddr,
     producer: Producer,

@@ -181,7 +181,10 @@ impl Sweep<'_> {
         ] {
             for (&depth, letter) in self.experiment.sweep.bucket_depths.iter().zip('a'..) {
                 let title = format!("Figure {number} ({letter}): {what}, bucket depth {depth}");
-                let chart = self.bars(title, depth, smoothened, axis(), results, value);
+                let groups = self.groups(results, depth, smoothened, value);
+                let labels = self.experiment.sweep.ticks_ms.iter().map(|tick| tick_text(*tick)).collect();
+                let x = "consumer–producer pairs".into();
+                let chart = BarChart { title, x, y: axis(), labels, groups };
                 figures.push(Figure::bars(&format!("figure-{number}{letter}-{}", self.word()), &chart));
             }
         }
@@ -189,15 +192,8 @@ impl Sweep<'_> {
         figures
     }
 
-    fn bars(
-        &self,
-        title: String,
-        depth: u32,
-        smoothened: bool,
-        y: Axis,
-        results: &Results,
-        value: Quantity,
-    ) -> BarChart {
+    /// A group for each number of pairs, with a bar for each tick.
+    fn groups(&self, results: &Results, depth: u32, smoothened: bool, value: Quantity) -> Vec<BarGroup> {
         let sweep = &self.experiment.sweep;
         let groups = sweep.pairs.iter().map(|&pairs| BarGroup {
             name: pairs.to_string(),
@@ -208,13 +204,7 @@ impl Sweep<'_> {
                 .map(|point| self.estimate(results, &point, value).map_or(f64::NAN, |estimate| estimate.mean))
                 .collect(),
         });
-        BarChart {
-            title,
-            x: "consumer–producer pairs".into(),
-            y,
-            labels: sweep.ticks_ms.iter().map(|tick| tick_text(*tick)).collect(),
-            groups: groups.collect(),
-        }
+        groups.collect()
     }
 
     /// Figure 10: what each flow gets at a tick of 1 ms and a depth of 50.

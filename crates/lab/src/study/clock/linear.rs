@@ -34,12 +34,9 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
     );
     for (number, reading) in experiment.readings.iter().enumerate() {
         report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
-        for (smoothened, name, title) in
-            [(false, "table-1", "Table I, coarse clock"), (true, "table-2", "Table II, smoothened")]
-        {
+        for paper in PAPER_TABLES {
             let misses = if number == 0 { Some(&mut report.misses) } else { None };
-            let table = table(&experiment, &results, number, smoothened, name, title, misses);
-            report.tables.push(table);
+            report.tables.push(table(&experiment, &results, number, paper, misses));
         }
         report.tables.push(trajectories(&experiment, &results, number));
         report.figures.extend(figures(&experiment, &results, number));
@@ -71,13 +68,24 @@ fn results_recorded<'a>(
     })
 }
 
+/// A table of the paper that is made anew.
+#[derive(Clone, Copy)]
+struct PaperTable {
+    name: &'static str,
+    title: &'static str,
+    smoothened: bool,
+}
+
+const PAPER_TABLES: [PaperTable; 2] = [
+    PaperTable { name: "table-1", title: "Table I, coarse clock", smoothened: false },
+    PaperTable { name: "table-2", title: "Table II, smoothened", smoothened: true },
+];
+
 fn table(
     experiment: &Experiment,
     results: &Results,
     reading: usize,
-    smoothened: bool,
-    name: &str,
-    title: &str,
+    PaperTable { name, title, smoothened }: PaperTable,
     mut misses: Option<&mut Vec<String>>,
 ) -> Table {
     let word = &experiment.readings[reading].name;

@@ -40,9 +40,10 @@ pub(super) fn add(
         let title = format!("Hit rates of policies, {}, %", workload.name);
         let name = format!("policies-{}", workload.name);
         let (hits, bytes): (Vec<_>, Vec<_>) = rates.into_iter().map(|rates| rates.split()).unzip();
-        add_table(report, &name, &title, x, section, &heads, &hits);
+        add_table(report, &Wording { name: &name, title: &title, x }, section, &heads, &hits);
         let title = format!("Bytes served by policies of those asked for, {}, %", workload.name);
-        add_table(report, &format!("{name}-bytes"), &title, x, section, &heads, &bytes);
+        let name = format!("{name}-bytes");
+        add_table(report, &Wording { name: &name, title: &title, x }, section, &heads, &bytes);
     }
     add_zipf(experiment, section, &specs, runner, report)
 }
@@ -139,7 +140,8 @@ fn add_zipf(
     let heads = columns.iter().map(|(alpha, room)| format!("{alpha}: {:.0} %", room * 100.0));
     let title = format!("Hit rates of policies, Zipf's law over {} objects, %", section.objects);
     let x = "exponent, and room for which part of the objects";
-    add_table(report, "policies-zipf", &title, x, section, &heads.collect::<Vec<_>>(), &rates);
+    let wording = Wording { name: "policies-zipf", title: &title, x };
+    add_table(report, &wording, section, &heads.collect::<Vec<_>>(), &rates);
     Ok(())
 }
 
@@ -155,12 +157,17 @@ fn means(repeats: &[Rates], of: impl Fn(&Rates) -> &Vec<f64>) -> Vec<f64> {
     (0..policies).map(|policy| values(policy).sum::<f64>() / repeats.len() as f64).collect()
 }
 
+/// What a table, and the figure beside it, are called, and what its columns are.
+struct Wording<'a> {
+    name: &'a str,
+    title: &'a str,
+    x: &'a str,
+}
+
 /// A table, and the same as a figure.
 fn add_table(
     report: &mut Report,
-    name: &str,
-    title: &str,
-    x: &str,
+    Wording { name, title, x }: &Wording<'_>,
     section: &PoliciesSection,
     heads: &[String],
     rates: &[Vec<f64>],
@@ -183,7 +190,7 @@ fn add_table(
     }
     report.tables.push(table);
     let chart = GridChart {
-        title: title.to_owned(),
+        title: (*title).to_owned(),
         x: format!("{x}; the darker, the more hits"),
         y: "policy".to_owned(),
         columns: heads.to_vec(),

@@ -175,7 +175,7 @@ impl Target<'_> {
     }
 
     fn websocket(&mut self, section: &Entry) -> Result<(), ConfigError> {
-        let mut listening = Listening::at(9696);
+        let mut listening = Listening::at(packet::ndn::WEBSOCKET_PORT);
         for entry in &section.entries {
             if !listening.take(entry)? {
                 self.unknown("face_system.websocket.", entry);

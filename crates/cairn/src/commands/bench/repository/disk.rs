@@ -14,7 +14,7 @@ use repo::reclaim::{CopyAndSwap, Phase, Reclaim, WhileDeleting};
 use repo::service::{Reply, Service, ServiceConfig, ServiceHandle};
 use repo::{Limits, Selection, Store, StoreConfig, StoreKeys};
 
-use super::{Must, Row, SEGMENT_BYTES, SEGMENTS, Stage};
+use super::{Bound, Row, SEGMENT_BYTES, SEGMENTS, Stage};
 use crate::tool::ToolError;
 use crate::tool::histogram::Histogram;
 
@@ -41,7 +41,7 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
     miss(&service, &hasher, rows)?;
     let stats = service.call(|store, _| store.stats()).ok_or_else(gone)?;
     let bytes = stats.memory_bytes as f64 / stats.segments.max(1) as f64;
-    rows.push(Row::new("memory of a stored segment", bytes, "B", Must::AtMost(40.0)));
+    rows.push(Row::new("memory of a stored segment", bytes, "B", Bound::AtMost(40.0)));
     service.stop().map(drop).ok_or_else(gone)
 }
 
@@ -113,9 +113,9 @@ fn insert(stage: &Stage, service: &Service, rows: &mut Vec<Row>) -> Result<(), T
     insert_all(&service.handle(), packets.into_iter().map(Ok))?;
     let seconds = began.elapsed().as_secs_f64();
     let rate = |seconds: f64| bytes as f64 / seconds / 1e6;
-    rows.push(Row::new("raw writing, a sync for each MiB", rate(raw), "MB/s", Must::Nothing));
-    rows.push(Row::new("insertion, acknowledged when durable", rate(seconds), "MB/s", Must::Nothing));
-    rows.push(Row::new("of what raw writing reaches", raw / seconds * 100.0, "%", Must::AtLeast(60.0)));
+    rows.push(Row::new("raw writing, a sync for each MiB", rate(raw), "MB/s", Bound::Nothing));
+    rows.push(Row::new("insertion, acknowledged when durable", rate(seconds), "MB/s", Bound::Nothing));
+    rows.push(Row::new("of what raw writing reaches", raw / seconds * 100.0, "%", Bound::AtLeast(60.0)));
     stage.progress.set_message("filling");
     insert_all(&service.handle(), (timed..stage.objects).flat_map(all_of))
 }
@@ -194,14 +194,14 @@ fn delete(service: &Service, answers: Answers, objects: u64, rows: &mut Vec<Row>
     })?;
     let millis = |duration: packet::time::Duration| duration.as_nanos() as f64 / 1e6;
     let (p99_before, p99) = (millis(before.quantile(0.99)), millis(during.quantile(0.99)));
-    let most = Must::AtMost;
-    rows.push(Row::new("a quarter deleted in service: acknowledged", acknowledged, "s", Must::Nothing));
+    let most = Bound::AtMost;
+    rows.push(Row::new("a quarter deleted in service: acknowledged", acknowledged, "s", Bound::Nothing));
     rows.push(Row::new("a quarter deleted in service: room given back", given_back, "s", most(2.0)));
-    rows.push(Row::new("reads before: 99 %", p99_before, "ms", Must::Nothing));
-    rows.push(Row::new("reads meanwhile: 99 %", p99, "ms", Must::Nothing));
+    rows.push(Row::new("reads before: 99 %", p99_before, "ms", Bound::Nothing));
+    rows.push(Row::new("reads meanwhile: 99 %", p99, "ms", Bound::Nothing));
     rows.push(Row::new("reads meanwhile: 99 % of that before", p99 / p99_before, "times", most(3.0)));
     rows.push(Row::new("reads meanwhile: slowest", millis(during.quantile(1.0)), "ms", most(50.0)));
-    rows.push(Row::new("reads meanwhile", during.count() as f64, "packets", Must::Nothing));
+    rows.push(Row::new("reads meanwhile", during.count() as f64, "packets", Bound::Nothing));
     Ok(())
 }
 
@@ -239,7 +239,7 @@ fn miss(service: &Service, hasher: &NameHasher, rows: &mut Vec<Row>) -> Result<(
     if held > 0 {
         return Err(ToolError::other("the filter affirms what is not there"));
     }
-    rows.push(Row::new("a miss, without a read", nanos, "ns", Must::AtMost(100.0)));
+    rows.push(Row::new("a miss, without a read", nanos, "ns", Bound::AtMost(100.0)));
     Ok(())
 }
 
@@ -264,11 +264,11 @@ pub(super) fn measure_copy_and_swap(stage: &Stage, rows: &mut Vec<Row>) -> Resul
     layout.begin_deletion(&going).map_err(ToolError::other)?;
     while layout.step().map_err(ToolError::other)? != Phase::Idle {}
     let seconds = began.elapsed().as_secs_f64();
-    rows.push(Row::new("the same quarter by copy and swap", seconds, "s", Must::Nothing));
+    rows.push(Row::new("the same quarter by copy and swap", seconds, "s", Bound::Nothing));
     let ours = rows.iter().find(|row| row.what.ends_with("room given back")).map(|row| row.measured);
     if let Some(ours) = ours {
         let what = "copy and swap, of what ours takes";
-        rows.push(Row::new(what, seconds / ours, "times", Must::AtLeast(10.0)));
+        rows.push(Row::new(what, seconds / ours, "times", Bound::AtLeast(10.0)));
     }
     Ok(())
 }

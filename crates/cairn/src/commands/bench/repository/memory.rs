@@ -8,7 +8,7 @@ use repo::disk::SimulatedDisk;
 use repo::service::unix_now;
 use repo::{Store, StoreConfig, StoreKeys};
 
-use super::{Must, Row};
+use super::{Bound, Row};
 use crate::tool::ToolError;
 
 const OBJECTS: u64 = 50_000;
@@ -28,6 +28,6 @@ pub(super) fn measure(rows: &mut Vec<Row>) -> Result<(), ToolError> {
     }
     let stats = store.stats();
     let bytes = stats.memory_bytes as f64 / stats.objects.max(1) as f64;
-    rows.push(Row::new("memory of an object of one packet", bytes, "B", Must::AtMost(400.0)));
+    rows.push(Row::new("memory of an object of one packet", bytes, "B", Bound::AtMost(400.0)));
     Ok(())
 }

@@ -45,7 +45,7 @@ pub(crate) struct RepositoryArguments {
 
 /// What a number must be.
 #[derive(Clone, Copy, Debug)]
-enum Must {
+enum Bound {
     AtMost(f64),
     AtLeast(f64),
     /// It stands there to compare with.
@@ -58,20 +58,20 @@ struct Row {
     what: String,
     measured: f64,
     unit: &'static str,
-    must: Must,
+    bound: Bound,
 }
 
 impl Row {
-    fn new(what: impl Into<String>, measured: f64, unit: &'static str, must: Must) -> Self {
-        Row { what: what.into(), measured, unit, must }
+    fn new(what: impl Into<String>, measured: f64, unit: &'static str, bound: Bound) -> Self {
+        Row { what: what.into(), measured, unit, bound }
     }
 
     /// How much of what is allowed was used: above one the number is not what it must be.
     fn ratio(&self) -> Option<f64> {
-        match self.must {
-            Must::AtMost(bound) => Some(self.measured / bound),
-            Must::AtLeast(bound) => Some(bound / self.measured),
-            Must::Nothing => None,
+        match self.bound {
+            Bound::AtMost(bound) => Some(self.measured / bound),
+            Bound::AtLeast(bound) => Some(bound / self.measured),
+            Bound::Nothing => None,
         }
     }
 }
@@ -157,10 +157,10 @@ fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
 fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
     if as_json {
         let rows = rows.iter().map(|row| {
-            let must = match row.must {
-                Must::AtMost(bound) => json!({ "at_most": bound }),
-                Must::AtLeast(bound) => json!({ "at_least": bound }),
-                Must::Nothing => json!(null),
+            let must = match row.bound {
+                Bound::AtMost(bound) => json!({ "at_most": bound }),
+                Bound::AtLeast(bound) => json!({ "at_least": bound }),
+                Bound::Nothing => json!(null),
             };
             json!({
                 "what": row.what,
@@ -175,10 +175,10 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
     }
     output::line(format_args!("{} stored in segments of 8 kB", show_size(stage.bytes() as f64)))?;
     let shown = |row: &Row| {
-        let must = match row.must {
-            Must::AtMost(bound) => format!("≤ {}", number(bound)),
-            Must::AtLeast(bound) => format!("≥ {}", number(bound)),
-            Must::Nothing => String::new(),
+        let must = match row.bound {
+            Bound::AtMost(bound) => format!("≤ {}", number(bound)),
+            Bound::AtLeast(bound) => format!("≥ {}", number(bound)),
+            Bound::Nothing => String::new(),
         };
         let ratio = row.ratio().map(|ratio| format!("{ratio:.2}"));
         let verdict = match row.ratio() {
@@ -207,11 +207,11 @@ mod tests {
 
     #[test]
     fn a_ratio_above_one_says_that_the_number_is_not_what_it_must_be() {
-        let ratio = |measured, must| Row::new("x", measured, "s", must).ratio();
-        assert_eq!(ratio(3.0, Must::AtMost(2.0)), Some(1.5));
-        assert_eq!(ratio(30.0, Must::AtLeast(60.0)), Some(2.0));
-        assert_eq!(ratio(120.0, Must::AtLeast(60.0)), Some(0.5));
-        assert_eq!(ratio(1.0, Must::Nothing), None);
+        let ratio = |measured, bound| Row::new("x", measured, "s", bound).ratio();
+        assert_eq!(ratio(3.0, Bound::AtMost(2.0)), Some(1.5));
+        assert_eq!(ratio(30.0, Bound::AtLeast(60.0)), Some(2.0));
+        assert_eq!(ratio(120.0, Bound::AtLeast(60.0)), Some(0.5));
+        assert_eq!(ratio(1.0, Bound::Nothing), None);
     }
 
     #[test]

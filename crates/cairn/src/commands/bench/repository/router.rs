@@ -12,7 +12,7 @@ use packet::time::Duration;
 use packet::{Name, median};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Must, Row, SEGMENTS, Stage, disk};
+use super::{Bound, Row, SEGMENTS, Stage, disk};
 use crate::tool::ToolError;
 
 /// Objects that are asked for twice: first the repository answers, then the content store.
@@ -43,10 +43,10 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
         return Err(ToolError::other(format!("the repository answered only {found} Interests")));
     }
     let (stored, cached) = (median(&mut stored), median(&mut cached));
-    rows.push(Row::new("a hit of the content store: CPU", cached, "µs", Must::Nothing));
-    rows.push(Row::new("a hit of the repository: CPU", stored, "µs", Must::Nothing));
+    rows.push(Row::new("a hit of the content store: CPU", cached, "µs", Bound::Nothing));
+    rows.push(Row::new("a hit of the repository: CPU", stored, "µs", Bound::Nothing));
     let what = "a hit of the repository, of one of the content store";
-    rows.push(Row::new(what, stored / cached, "times", Must::AtMost(3.0)));
+    rows.push(Row::new(what, stored / cached, "times", Bound::AtMost(3.0)));
     Ok(())
 }
 

@@ -10,9 +10,9 @@ use super::MAX_REFUSED_IN_A_ROW;
 /// The digests of segments that were refused. No cache and nobody on the way can answer with another packet
 /// then.
 #[derive(Debug, Default)]
-pub(super) struct Demands(BTreeMap<u64, [u8; 32]>);
+pub(super) struct RequiredDigests(BTreeMap<u64, [u8; 32]>);
 
-impl Demands {
+impl RequiredDigests {
     /// Of more than are refused before a fetch ends none need be known.
     pub(super) fn insert(&mut self, segment: u64, digest: [u8; 32]) {
         if self.0.len() < MAX_REFUSED_IN_A_ROW as usize {

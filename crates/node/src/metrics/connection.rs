@@ -17,7 +17,7 @@ pub(super) const MAX_REQUEST_BYTES: usize = 8192;
 
 /// Somebody who has connected. The owner tells it when its stream is ready, gives it the page that it waits
 /// for, and drops it when it has come to an end.
-pub(super) struct Visitor<S> {
+pub(super) struct Connection<S> {
     pub(super) stream: S,
     pub(super) origin: Origin,
     stage: Stage,
@@ -54,9 +54,9 @@ pub(super) enum End {
 
 const TOO_LARGE: &str = "431 Request Header Fields Too Large";
 
-impl<S: Read + Write> Visitor<S> {
+impl<S: Read + Write> Connection<S> {
     pub(super) fn new(stream: S, origin: Origin, now: Instant) -> Self {
-        Visitor { stream, origin, stage: Stage::Asking { request: Vec::new() }, until: now + PATIENCE }
+        Connection { stream, origin, stage: Stage::Asking { request: Vec::new() }, until: now + PATIENCE }
     }
 
     /// When it has taken too long, unless it gets on before.

@@ -4,19 +4,19 @@
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use super::visitor::{End, Page, Visitor};
+use super::connection::{Connection, End, Page};
 use crate::plane::Origin;
 
 /// Connections at once.
-pub(super) const MAX_VISITORS: usize = 32;
+pub(super) const MAX_CONNECTIONS: usize = 32;
 /// Of these, those of one address.
-pub(super) const MAX_VISITORS_OF_AN_ADDRESS: usize = 8;
+pub(super) const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 8;
 /// Pages that are kept for those who still read them.
 const MAX_PAGES: usize = 4;
 
 /// What has become of those who came.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct VisitorCounters {
+pub(super) struct ConnectionCounters {
     /// Have been answered, if only that there is no such page.
     pub(super) answered: u64,
     /// Went by themselves.
@@ -30,45 +30,47 @@ pub(super) struct VisitorCounters {
 }
 
 /// Those who are connected, in the order in which they came.
-pub(super) struct Visitors<S> {
-    pub(super) all: Vec<Visitor<S>>,
-    pub(super) counters: VisitorCounters,
+pub(super) struct Connections<S> {
+    pub(super) all: Vec<Connection<S>>,
+    pub(super) counters: ConnectionCounters,
 }
 
-impl<S: Read + Write> Visitors<S> {
+impl<S: Read + Write> Connections<S> {
     pub(super) fn new() -> Self {
-        Visitors { all: Vec::new(), counters: VisitorCounters::default() }
+        Connections { all: Vec::new(), counters: ConnectionCounters::default() }
     }
 
     /// Somebody has connected, who always finds a place. Where there is none, one of his own address goes if
     /// that has its share, and else one of the address that holds most: first who has not asked yet, and of
     /// those who came first.
     pub(super) fn add(&mut self, now: Instant, stream: S, origin: Origin) {
-        let of = |origin| self.all.iter().filter(|visitor| visitor.origin == origin).count();
+        let of = |origin| self.all.iter().filter(|connection| connection.origin == origin).count();
         let own = of(origin);
-        let crowded = if own >= MAX_VISITORS_OF_AN_ADDRESS {
+        let crowded = if own >= MAX_CONNECTIONS_OF_AN_ADDRESS {
             Some(origin)
-        } else if self.all.len() >= MAX_VISITORS {
-            let most = self.all.iter().map(|visitor| visitor.origin).max_by_key(|other| of(*other));
+        } else if self.all.len() >= MAX_CONNECTIONS {
+            let most = self.all.iter().map(|connection| connection.origin).max_by_key(|other| of(*other));
             most.map(|most| if of(most) > own { most } else { origin })
         } else {
             None
         };
         if let Some(crowded) = crowded {
-            let those = self.all.iter().enumerate().filter(|(_, visitor)| visitor.origin == crowded);
-            if let Some((place, _)) = those.min_by_key(|(place, visitor)| (!visitor.is_asking(), *place)) {
+            let those = self.all.iter().enumerate().filter(|(_, connection)| connection.origin == crowded);
+            if let Some((place, _)) =
+                those.min_by_key(|(place, connection)| (!connection.is_asking(), *place))
+            {
                 self.all.remove(place);
                 self.counters.gave_way += 1;
             }
         }
-        self.all.push(Visitor::new(stream, origin, now));
+        self.all.push(Connection::new(stream, origin, now));
     }
 
-    /// The streams of which this is true can be read or written, in the order of [`Visitors::all`].
+    /// The streams of which this is true can be read or written, in the order of [`Connections::all`].
     pub(super) fn handle_ready(&mut self, now: Instant, is_ready: impl IntoIterator<Item = bool>) {
         let mut is_ready = is_ready.into_iter();
-        self.retain(|visitor| match is_ready.next() {
-            Some(true) => visitor.handle_ready(now),
+        self.retain(|connection| match is_ready.next() {
+            Some(true) => connection.handle_ready(now),
             _ => None,
         });
     }
@@ -76,37 +78,37 @@ impl<S: Read + Write> Visitors<S> {
     /// Closes those who have taken too long.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         let before = self.all.len();
-        self.all.retain(|visitor| visitor.deadline() > now);
+        self.all.retain(|connection| connection.deadline() > now);
         self.counters.too_slow += (before - self.all.len()) as u64;
     }
 
     /// The first time at which somebody has taken too long.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.all.iter().map(Visitor::deadline).min()
+        self.all.iter().map(Connection::deadline).min()
     }
 
     pub(super) fn wait_for_page(&self) -> bool {
-        self.all.iter().any(Visitor::waits_for_page)
+        self.all.iter().any(Connection::waits_for_page)
     }
 
     /// Gives all who wait the same page. Who still reads one so old that there would be too many of them has
     /// taken too long.
     pub(super) fn give(&mut self, now: Instant, page: &Page) {
-        let mut kept: Vec<u64> = self.all.iter().filter_map(Visitor::page_number).collect();
+        let mut kept: Vec<u64> = self.all.iter().filter_map(Connection::page_number).collect();
         kept.sort_unstable();
         kept.dedup();
         if let Some(last) = kept.len().checked_sub(MAX_PAGES).and_then(|place| kept.get(place)) {
             let before = self.all.len();
-            self.all.retain(|visitor| visitor.page_number().is_none_or(|number| number > *last));
+            self.all.retain(|connection| connection.page_number().is_none_or(|number| number > *last));
             self.counters.too_slow += (before - self.all.len()) as u64;
         }
-        self.retain(|visitor| visitor.give(now, page));
+        self.retain(|connection| connection.give(now, page));
     }
 
-    fn retain(&mut self, mut step: impl FnMut(&mut Visitor<S>) -> Option<End>) {
+    fn retain(&mut self, mut step: impl FnMut(&mut Connection<S>) -> Option<End>) {
         let counters = &mut self.counters;
-        self.all.retain_mut(|visitor| {
-            let end = step(visitor);
+        self.all.retain_mut(|connection| {
+            let end = step(connection);
             match end {
                 Some(End::Answered) => counters.answered += 1,
                 Some(End::TooLarge) => counters.too_large += 1,
@@ -123,7 +125,7 @@ mod tests {
     use std::io;
     use std::time::Duration;
 
-    use super::super::visitor::{MAX_REQUEST_BYTES, PATIENCE};
+    use super::super::connection::{MAX_REQUEST_BYTES, PATIENCE};
     use super::*;
 
     /// A connection whose other side has said something, and reads nothing.
@@ -158,67 +160,68 @@ mod tests {
 
     #[test]
     fn who_has_not_asked_gives_way_and_of_those_who_came_first() {
-        let (now, mut visitors) = (Instant::now(), Visitors::new());
-        visitors.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(1));
-        for _ in 1..MAX_VISITORS_OF_AN_ADDRESS {
-            visitors.add(now, Told(b""), address(1));
+        let (now, mut connections) = (Instant::now(), Connections::new());
+        connections.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(1));
+        for _ in 1..MAX_CONNECTIONS_OF_AN_ADDRESS {
+            connections.add(now, Told(b""), address(1));
         }
-        visitors.handle_ready(now, [true]);
+        connections.handle_ready(now, [true]);
         for _ in 0..100 {
-            visitors.add(now, Told(b""), address(1));
+            connections.add(now, Told(b""), address(1));
         }
-        assert_eq!(visitors.all.len(), MAX_VISITORS_OF_AN_ADDRESS);
-        assert!(visitors.all[0].waits_for_page(), "who has asked keeps the place");
-        assert_eq!(visitors.counters.gave_way, 100);
+        assert_eq!(connections.all.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
+        assert!(connections.all[0].waits_for_page(), "who has asked keeps the place");
+        assert_eq!(connections.counters.gave_way, 100);
     }
 
     #[test]
     fn where_there_is_no_place_the_address_with_most_gives_way() {
-        let (now, mut visitors) = (Instant::now(), Visitors::new());
-        for number in 0..MAX_VISITORS as u32 {
-            visitors.add(now, Told(b""), address(number / 5));
+        let (now, mut connections) = (Instant::now(), Connections::new());
+        for number in 0..MAX_CONNECTIONS as u32 {
+            connections.add(now, Told(b""), address(number / 5));
         }
-        visitors.add(now, Told(b""), address(1000));
-        let of = |number| visitors.all.iter().filter(|visitor| visitor.origin == address(number)).count();
-        assert_eq!((visitors.all.len(), of(1000)), (MAX_VISITORS, 1));
-        assert_eq!((0..7).map(of).sum::<usize>(), MAX_VISITORS - 1);
+        connections.add(now, Told(b""), address(1000));
+        let of =
+            |number| connections.all.iter().filter(|connection| connection.origin == address(number)).count();
+        assert_eq!((connections.all.len(), of(1000)), (MAX_CONNECTIONS, 1));
+        assert_eq!((0..7).map(of).sum::<usize>(), MAX_CONNECTIONS - 1);
         assert_eq!(of(6), 2, "an address with few keeps what it has");
     }
 
     #[test]
     fn who_drips_a_byte_now_and_then_is_closed_all_the_same() {
-        let (begin, mut visitors) = (Instant::now(), Visitors::new());
-        visitors.add(begin, Told(b"GET"), address(1));
+        let (begin, mut connections) = (Instant::now(), Connections::new());
+        connections.add(begin, Told(b"GET"), address(1));
         let late = begin + PATIENCE - Duration::from_millis(1);
-        visitors.handle_ready(late, [true]);
-        visitors.handle_timeout(late);
-        assert_eq!(visitors.all.len(), 1);
-        visitors.handle_timeout(begin + PATIENCE);
-        assert_eq!((visitors.all.len(), visitors.counters.too_slow), (0, 1));
+        connections.handle_ready(late, [true]);
+        connections.handle_timeout(late);
+        assert_eq!(connections.all.len(), 1);
+        connections.handle_timeout(begin + PATIENCE);
+        assert_eq!((connections.all.len(), connections.counters.too_slow), (0, 1));
     }
 
     #[test]
     fn a_request_without_an_end_is_read_no_further_than_to_its_limit() {
         static ENDLESS: [u8; 1 << 20] = [b'a'; 1 << 20];
-        let (now, mut visitors) = (Instant::now(), Visitors::new());
-        visitors.add(now, Told(&ENDLESS), address(1));
+        let (now, mut connections) = (Instant::now(), Connections::new());
+        connections.add(now, Told(&ENDLESS), address(1));
         for _ in 0..100 {
-            visitors.handle_ready(now, [true]);
+            connections.handle_ready(now, [true]);
         }
-        assert_eq!(visitors.all[0].stream.0.len(), ENDLESS.len() - MAX_REQUEST_BYTES);
+        assert_eq!(connections.all[0].stream.0.len(), ENDLESS.len() - MAX_REQUEST_BYTES);
     }
 
     #[test]
     fn slow_readers_keep_few_pages_in_memory() {
-        let (now, mut visitors) = (Instant::now(), Visitors::new());
+        let (now, mut connections) = (Instant::now(), Connections::new());
         for number in 0..20 {
-            visitors.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(number));
-            visitors.handle_ready(now, (0..=visitors.all.len()).map(|_| true));
-            visitors.give(now, &page(u64::from(number)));
-            let mut kept: Vec<_> = visitors.all.iter().filter_map(Visitor::page_number).collect();
+            connections.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(number));
+            connections.handle_ready(now, (0..=connections.all.len()).map(|_| true));
+            connections.give(now, &page(u64::from(number)));
+            let mut kept: Vec<_> = connections.all.iter().filter_map(Connection::page_number).collect();
             kept.dedup();
             assert!(kept.len() <= MAX_PAGES && kept.last() == Some(&u64::from(number)), "{kept:?}");
         }
-        assert_eq!(visitors.counters.too_slow, 20 - MAX_PAGES as u64);
+        assert_eq!(connections.counters.too_slow, 20 - MAX_PAGES as u64);
     }
 }

@@ -9,15 +9,15 @@ use crate::volume::{Entry, Written};
 pub type DiskJob = Box<dyn FnOnce() + Send>;
 
 /// Has the disk's work done by somebody else, and answers questions meanwhile.
-pub trait Attendant: Send + std::fmt::Debug {
+pub trait DiskExecutor: Send + std::fmt::Debug {
     /// Returns when `job` has been done. Until then `store` stays as it is, and may be asked.
-    fn attend(&mut self, store: &Store, job: DiskJob);
+    fn execute(&mut self, store: &Store, job: DiskJob);
 }
 
 impl Store {
-    /// Whatever waits for the disk is attended from now on; with `None` it just waits.
-    pub fn set_attendant(&mut self, attendant: Option<Box<dyn Attendant>>) {
-        self.attendant = attendant;
+    /// Hands the disk's work over to somebody from now on; with `None` the store does it itself.
+    pub fn set_disk_executor(&mut self, disk_executor: Option<Box<dyn DiskExecutor>>) {
+        self.disk_executor = disk_executor;
     }
 
     /// Does something with the disk that may take long.
@@ -28,14 +28,14 @@ impl Store {
         &mut self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        let Some(mut attendant) = self.attendant.take() else { return Ok(job()) };
+        let Some(mut disk_executor) = self.disk_executor.take() else { return Ok(job()) };
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let job = move || {
             // It has room for one.
             let _ = tell.send(job());
         };
-        attendant.attend(self, Box::new(job));
-        self.attendant = Some(attendant);
+        disk_executor.execute(self, Box::new(job));
+        self.disk_executor = Some(disk_executor);
         told.try_recv().map_err(|_| io::Error::other("the disk's thread has failed"))
     }
 
@@ -58,7 +58,7 @@ impl Store {
         })?;
         self.buffer = buffer;
         let written = self.volumes.finish(prepared, written)?;
-        self.log_bytes += self.buffer.len() as u64;
+        self.unindexed.log_bytes += self.buffer.len() as u64;
         Ok(written)
     }
 }

@@ -6,20 +6,18 @@ pub(crate) mod fetching;
 mod outage;
 mod serving;
 
-use std::sync::Arc;
-
-use flow::source::SourceError;
 use flow::verify::Now;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use packet::{Data, Interest, LinkHeader, NackReason, Packet};
 use trust::{InterestSigner, Signer};
 
+use crate::attempts::Patience;
 use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::error::ClientError;
-use crate::management_request::Patience;
+use crate::event::Event;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
 use crate::session::{Answer, Outgoing, Session};
@@ -34,52 +32,6 @@ pub use outage::{Outage, OutageCounters, WhenGone};
 
 /// Packets that are taken before what they ask for is sent.
 const BATCH: usize = 64;
-
-/// Something that happened.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// An Interest of ours was answered.
-    Data {
-        /// Which.
-        id: RequestId,
-        /// The answer.
-        data: Data,
-        /// What its last hop tells.
-        header: LinkHeader,
-        /// How long it took.
-        round_trip: Duration,
-    },
-    /// An Interest of ours came back.
-    Nack {
-        /// Which.
-        id: RequestId,
-        /// Why.
-        reason: NackReason,
-        /// What its last hop tells.
-        header: LinkHeader,
-        /// How long it took.
-        round_trip: Duration,
-    },
-    /// An Interest of ours was given up.
-    Timeout {
-        /// Which.
-        id: RequestId,
-    },
-    /// Somebody asks for what we registered.
-    Interest {
-        /// The Interest.
-        interest: Interest,
-        /// To be given back with the answer.
-        header: LinkHeader,
-    },
-    /// A source cannot go on, and answers no more.
-    SourceFailed {
-        /// What it was [attached](Client::attach) to.
-        prefix: Name,
-        /// Why.
-        error: Arc<SourceError>,
-    },
-}
 
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,16 +318,12 @@ impl Client {
                 self.note_dropped(dropped);
                 return Ok(());
             }
-            let Some(outgoing) = self.session.poll_transmit(now) else { return Ok(()) };
-            match outgoing {
-                Outgoing::Interest(interest, header) => {
-                    self.connection.send_interest_with(&interest, header)?;
-                }
-                Outgoing::Data(data, asked) => self.connection.send_data(&data, &asked)?,
-                Outgoing::Nack(..) if !self.connection.dialect().has_nacks() => {}
-                Outgoing::Nack(interest, reason, asked) => {
-                    self.connection.send_nack(&interest, reason, &asked)?;
-                }
+            let Some(Outgoing { packet, header }) = self.session.poll_transmit(now) else { return Ok(()) };
+            match packet {
+                Packet::Interest(interest) => self.connection.send_interest_with(&interest, header)?,
+                Packet::Data(data) => self.connection.send_data(&data, &header)?,
+                Packet::Nack(..) if !self.connection.dialect().has_nacks() => {}
+                Packet::Nack(interest, reason) => self.connection.send_nack(&interest, reason, &header)?,
             }
         }
     }

@@ -347,7 +347,7 @@ impl Connection {
             Ok(None) => Ok(false),
             Err(error) => {
                 let (remote, dialect) = (self.remote.clone(), self.dialect());
-                Err(ClientError::OtherDialect { remote, dialect, error })
+                Err(ClientError::OtherDialect { remote, dialect, error: error.into() })
             }
         }
     }

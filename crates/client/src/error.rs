@@ -41,7 +41,7 @@ pub enum ClientError {
         /// What it should be.
         dialect: Dialect,
         /// What is wrong with it.
-        error: DecodeError,
+        error: Box<DecodeError>,
     },
     /// The socket fails.
     #[error("the connection to {0} failed: {1}")]

@@ -33,12 +33,14 @@
 mod arrivals;
 #[cfg(feature = "async")]
 mod asynchronous;
+mod attempts;
 mod back_off;
 mod client;
 mod clock;
 mod codec;
 mod connection;
 mod error;
+mod event;
 pub mod files;
 mod get;
 mod input;
@@ -54,14 +56,16 @@ mod trains;
 pub use arrivals::Counters;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncClient;
+pub use attempts::Patience;
 pub use back_off::{BackOff, BackOffConfig};
 pub use client::fetching::{FetchFailure, FetchOptions, Reader};
-pub use client::{AskError, Client, Event, Outage, OutageCounters, WhenGone};
+pub use client::{AskError, Client, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
 pub use connection::Connection;
 pub use error::{ClientError, Unsendable};
+pub use event::Event;
 pub use get::{Fetched, Get, Trust};
-pub use management_request::{ManagementError, ManagementRequest, NoResponse, Patience};
+pub use management_request::{ManagementError, ManagementRequest, NoResponse};
 pub use pending::RequestId;
 pub use printable::{is_unprintable, printable};
 pub use refused::Refused;

@@ -13,7 +13,7 @@ use flow::{RefusedPacket, Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet};
 
-use crate::client::Event;
+use crate::event::Event;
 use crate::pending::{Kind, PendingTable, RequestId};
 
 /// Interests that wait for the application to look at them, and their bytes. More are dropped, and counted.
@@ -33,10 +33,10 @@ pub(crate) enum Answer {
 
 /// A packet to be sent.
 #[derive(Debug)]
-pub(crate) enum Outgoing {
-    Interest(Interest, LinkHeader),
-    Data(Data, LinkHeader),
-    Nack(Interest, NackReason, LinkHeader),
+pub(crate) struct Outgoing {
+    pub(crate) packet: Packet,
+    /// That of an Interest; of an answer that of the Interest which it answers.
+    pub(crate) header: LinkHeader,
 }
 
 /// A fetch under way.
@@ -282,15 +282,19 @@ impl Session {
 
     fn handle_interest(&mut self, interest: Interest, header: LinkHeader) {
         if let Some(certificate) = self.credentials.iter().find(|shown| interest.matches(shown)) {
-            return self.outgoing.push_back(Outgoing::Data(certificate.clone(), header));
+            let packet = Packet::Data(certificate.clone());
+            return self.outgoing.push_back(Outgoing { packet, header });
         }
         let name = interest.name();
         let place = self.sources.iter().position(|attached| attached.prefix.as_ref().is_prefix_of(name));
         if let Some(attached) = place.and_then(|place| self.sources.get_mut(place)) {
             match attached.source.answer(&interest) {
-                Ok(Reply::Data(data)) => self.outgoing.push_back(Outgoing::Data(data, header)),
+                Ok(Reply::Data(data)) => {
+                    self.outgoing.push_back(Outgoing { packet: Packet::Data(data), header });
+                }
                 Ok(Reply::Nack(reason)) => {
-                    self.outgoing.push_back(Outgoing::Nack(interest, reason, header));
+                    let packet = Packet::Nack(interest, reason);
+                    self.outgoing.push_back(Outgoing { packet, header });
                 }
                 Ok(Reply::Silence | Reply::NotMine) => {}
                 Err(error) => {
@@ -360,7 +364,8 @@ impl Running {
     fn poll(&mut self, now: Now) -> Option<Outgoing> {
         let (interest, asks) = self.fetch.poll_interest(now)?;
         let next_hop_face = self.next_hop_face.filter(|_| asks == RequestKind::Object);
-        Some(Outgoing::Interest(interest, LinkHeader { next_hop_face, ..LinkHeader::default() }))
+        let header = LinkHeader { next_hop_face, ..LinkHeader::default() };
+        Some(Outgoing { packet: Packet::Interest(interest), header })
     }
 }
 

@@ -17,7 +17,8 @@ use crate::in_flight::{InFlight, OnLink, PacketsInFlight};
 use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::link_services::Framed;
-use crate::node::Node;
+use crate::node::{Node, Peer};
+use crate::processor::Use;
 use crate::taps::Taps;
 use crate::trace::Trace;
 
@@ -150,6 +151,22 @@ impl Core {
                 self.note_drop(number, reason, packet_id);
                 self.in_flight.release(packet_id);
             }
+        }
+    }
+
+    /// By what a packet comes or leaves that uses a face.
+    pub(crate) fn used(&self, node: NodeId, face: FaceId) -> Use {
+        match self.nodes[node].ports.get(face).map(|port| port.peer) {
+            Some(Peer::Channel { channel, .. }) => Use::Link(self.channels[channel].link),
+            Some(Peer::Application(_) | Peer::Gone) | None => Use::Application,
+        }
+    }
+
+    /// Has a node's processor do what it takes to send a packet, if it has one.
+    pub(crate) fn charge_sending(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
+        let (by, kind) = (self.used(node, face), self.in_flight.get(packet_id).kind());
+        if let Some(processor) = &mut self.nodes[node].processor {
+            processor.send(self.now, by, kind);
         }
     }
 

@@ -61,6 +61,7 @@ mod network;
 mod node;
 mod observe;
 pub mod paths;
+mod processor;
 mod routes;
 mod run;
 mod sampled;
@@ -91,6 +92,7 @@ pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::Network;
-pub use node::ProcessorConfig;
+pub use processor::{FaceTimes, KindTimes, ProcessorConfig};
+
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};

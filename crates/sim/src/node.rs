@@ -1,17 +1,17 @@
-//! A node: an engine, what its faces lead to, its clocks and its processor.
+//! A node: an engine, what its faces lead to, and its clocks.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::{Engine, EngineConfig, FaceConfig, FaceCounters, FaceId, NextHop, StrategySpec};
 use packet::random::Random;
-use packet::time::{Duration, Instant};
-use packet::{Dialect, Name, PacketKind};
+use packet::time::Instant;
+use packet::{Dialect, Name};
 
-use crate::arena::{AppId, Arena, ChannelId, EndId, PacketId};
+use crate::arena::{AppId, Arena, ChannelId, EndId};
 use crate::clock::Clock;
 use crate::error::SimError;
-use crate::event_queue::{Alarm, Turn};
+use crate::event_queue::Alarm;
+use crate::processor::Processor;
 
 /// Where a face leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,142 +208,5 @@ impl Node {
             self.set_strategy(&prefix, &spec)?;
         }
         Ok(())
-    }
-}
-
-/// How long a node takes for packets, and how many may wait for it. Applications on the node pass through the
-/// same processor as links do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProcessorConfig {
-    /// For an Interest, at full capacity.
-    pub interest_time: Duration,
-    /// For Data, at full capacity.
-    pub data_time: Duration,
-    /// For a Nack, at full capacity.
-    pub nack_time: Duration,
-    /// Packets that may wait; later ones are dropped.
-    pub max_waiting: u32,
-    /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the
-    /// first entry it is full.
-    pub capacity: Vec<(Instant, u32)>,
-}
-
-impl ProcessorConfig {
-    /// The same time for packets of all kinds, and room for a thousand of them.
-    pub const fn uniform(time: Duration) -> Self {
-        ProcessorConfig {
-            interest_time: time,
-            data_time: time,
-            nack_time: time,
-            max_waiting: 1000,
-            capacity: Vec::new(),
-        }
-    }
-}
-
-/// A processor: one packet at a time, first come, first served.
-#[derive(Debug)]
-pub(crate) struct Processor {
-    config: ProcessorConfig,
-    busy_until: Instant,
-    /// When each is done, the packet, and the face it came by.
-    pub(crate) waiting: VecDeque<(Turn, PacketId, FaceId)>,
-    pub(crate) dropped: u64,
-    pub(crate) busy: Duration,
-}
-
-impl Processor {
-    pub(crate) fn new(config: ProcessorConfig) -> Self {
-        Processor {
-            config,
-            busy_until: Instant::ZERO,
-            waiting: VecDeque::new(),
-            dropped: 0,
-            busy: Duration::ZERO,
-        }
-    }
-
-    /// When a packet that comes now will be done; `None` if it finds no room.
-    pub(crate) fn admit(&mut self, now: Instant, kind: PacketKind) -> Option<Instant> {
-        if self.waiting.len() as u64 >= u64::from(self.config.max_waiting) {
-            self.dropped += 1;
-            return None;
-        }
-        let full = match kind {
-            PacketKind::Interest => self.config.interest_time,
-            PacketKind::Data => self.config.data_time,
-            PacketKind::Nack => self.config.nack_time,
-        };
-        Some(self.charge(now, full))
-    }
-
-    /// Does this work after what it has to do already; says when it is done.
-    pub(crate) fn charge(&mut self, now: Instant, work: Duration) -> Instant {
-        let begins = self.busy_until.max(now);
-        let done = self.done(begins, work);
-        self.busy += done.saturating_since(begins);
-        self.busy_until = done;
-        done
-    }
-
-    /// When `work` that begins at `begins` is done, while the capacity changes.
-    fn done(&self, begins: Instant, work: Duration) -> Instant {
-        let mut at = begins;
-        let mut left = u128::from(work.as_nanos()) * 1000;
-        let mut thousandths = 1000u128;
-        for &(from, capacity) in &self.config.capacity {
-            if from > at {
-                let span = u128::from(from.saturating_since(at).as_nanos());
-                if span * thousandths >= left {
-                    break;
-                }
-                left -= span * thousandths;
-                at = from;
-            }
-            thousandths = capacity.into();
-        }
-        match left.checked_div(thousandths) {
-            _ if left == 0 => at,
-            None => Instant::NEVER,
-            Some(_) => {
-                at + Duration::from_nanos(u64::try_from(left.div_ceil(thousandths)).unwrap_or(u64::MAX))
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn work_takes_longer_when_there_is_less_capacity() {
-        let config = ProcessorConfig {
-            capacity: vec![
-                (Instant::from_millis(10), 500),
-                (Instant::from_millis(20), 0),
-                (Instant::from_millis(30), 2000),
-            ],
-            ..ProcessorConfig::uniform(Duration::from_millis(4))
-        };
-        let processor = Processor::new(config);
-        let done = |at| processor.done(Instant::from_millis(at), Duration::from_millis(4)).as_nanos() / 1000;
-        assert_eq!(done(0), 4_000);
-        assert_eq!(done(8), 14_000, "half in 2 ms, the other half at half speed");
-        assert_eq!(done(18), 31_500, "a quarter in 2 ms, nothing for 10 ms, the rest at double speed");
-        assert_eq!(done(40), 42_000);
-    }
-
-    #[test]
-    fn who_finds_the_queue_full_is_dropped() {
-        let config = ProcessorConfig { max_waiting: 2, ..ProcessorConfig::uniform(Duration::from_millis(1)) };
-        let mut processor = Processor::new(config);
-        let mut queue = crate::event_queue::EventQueue::default();
-        for expected in [Some(1), Some(2), None] {
-            let done = processor.admit(Instant::ZERO, PacketKind::Data);
-            assert_eq!(done, expected.map(Instant::from_millis));
-            processor.waiting.extend(done.map(|at| (queue.turn(at), PacketId(0), FaceId(0))));
-        }
-        assert_eq!(processor.dropped, 1);
     }
 }

@@ -251,8 +251,9 @@ impl Network {
 
     fn queue_for_processor(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
         let core = &mut self.core;
+        let by = core.used(node, face);
         let Some(processor) = &mut core.nodes[node].processor else { return };
-        match processor.admit(core.now, core.in_flight.get(packet_id).kind()) {
+        match processor.admit(core.now, by, core.in_flight.get(packet_id).kind()) {
             Some(done) => {
                 let turn = core.queue.plan(done, Source::Processor(node));
                 processor.waiting.push_back((turn, packet_id, face));
@@ -285,6 +286,9 @@ impl Network {
                     );
                     if received.kind == PacketKind::Interest && matches!(first.packet, Packet::Data(_)) {
                         slot.hops = 0;
+                        if let Some(processor) = &mut node.processor {
+                            processor.answer(core.now);
+                        }
                     }
                     let face = first.face;
                     let (packet, header) = first.into_parts();
@@ -369,6 +373,9 @@ impl Network {
     /// Takes a packet to where a face leads.
     #[inline]
     fn dispatch(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
+        if self.core.nodes[number].processor.is_some() {
+            self.core.charge_sending(number, face, packet_id);
+        }
         match self.core.nodes[number].ports.get(face).map(|port| port.peer) {
             Some(Peer::Channel { channel, end }) => self.core.transmit(channel, end, packet_id),
             Some(Peer::Application(application)) => self.hand_over(application, packet_id),

@@ -19,11 +19,13 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::attempts::{Next, must_be_ok};
 use crate::client::commands::about;
-use crate::client::{AskError, Client, Event};
+use crate::client::{AskError, Client};
 use crate::error::ClientError;
+use crate::event::Event;
 use crate::get::{Get, Trust};
-use crate::management_request::{ManagementRequest, Next, must_be_ok};
+use crate::management_request::ManagementRequest;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
 use crate::session::Answer;

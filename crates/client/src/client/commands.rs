@@ -5,8 +5,9 @@ use packet::time::{Duration, Instant};
 use packet::{Interest, Name};
 
 use super::{Client, WaitOutcome};
+use crate::attempts::{Attempts, Next, must_be_ok};
 use crate::error::{ClientError, Unsendable};
-use crate::management_request::{Attempts, ManagementRequest, Next, NoResponse, must_be_ok};
+use crate::management_request::{ManagementRequest, NoResponse};
 use crate::pending::{Kind, RequestId};
 use crate::session::Answer;
 

@@ -2,16 +2,11 @@
 //! the higher rate is what the additional packets cost; what it takes anyway falls out.
 
 use std::collections::BTreeMap;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
 
-use packet::ndn::DataBuilder;
-use trust::{KeyKind, PrivateKey, Signer, Verifier};
-
-use super::DistanceError;
 use super::validate::run_on;
+use super::{DistanceError, in_process};
 use crate::experiment::Experiment;
-use crate::experiment::profile::{LinkCost, Profile, SignatureCost};
+use crate::experiment::profile::{LinkCost, PacketCost, Profile};
 use crate::report::CaseData;
 use crate::run::progress::Progress;
 use crate::run::{Machine, Options, Program};
@@ -32,7 +27,9 @@ const LARGE: u32 = 4096;
 const SMALL: u32 = 100;
 /// Packets a second, one by one and not in bursts: a packet that comes alone wakes the forwarder up, which is
 /// most of its cost, and so it is in the experiments that virtual time predicts.
-const RATES: [u32; 2] = [50, 400];
+const RATES: [u32; 2] = [100, 800];
+/// The nodes, each in a role of its own.
+const NODES: [&str; 3] = ["consumer", "router", "producer"];
 const KINDS: [&str; 3] = ["udp", "tcp", "ether"];
 
 /// The experiments that a calibration consists of, by name: nothing but these is used to calibrate.
@@ -67,7 +64,7 @@ fn name(kind: &str, part: Part) -> String {
     }
 }
 
-/// An experiment of three nodes whose middle is looked at.
+/// An experiment of three nodes.
 fn text(kind: &str, part: Part) -> String {
     let (segment, size) = match part {
         Part::Exchange { content_bytes } => (content_bytes, u64::from(content_bytes) * 20_000),
@@ -90,10 +87,9 @@ fn text(kind: &str, part: Part) -> String {
     };
     format!(
         r#"title = "What packets cost over {kind}: {part:?}"
-duration = "3 s"
-sample_every = "250 ms"
+duration = "5 s"
 gates = {{ waited = "100 %", invalid_samples = "20 %", steal = "30 %", unfinished = "100 %", retries = 1 }}
-measure = {{ from = "1 s", until = "3 s" }}
+measure = {{ from = "1 s", until = "5 s" }}
 
 [defaults]
 link = {{ kind = "{kind}", rate = "100 Mbit/s", delay = "1 ms" }}
@@ -143,98 +139,94 @@ pub fn calibrate(
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default().words(),
         ..Profile::default()
     };
+    let mut idle = Vec::new();
     for kind in KINDS {
-        let mut costs = BTreeMap::new();
+        let mut lines = BTreeMap::new();
         for part in parts(kind) {
-            let name = name(kind, part);
-            let experiment = Experiment::parse(&name, &name, &text(kind, part))?;
+            let title = name(kind, part);
+            let experiment = Experiment::parse(&title, &title, &text(kind, part))?;
             let run = run_on(&experiment, options, "netns", &mut observe)?;
-            let cost = cost_us(&run.cases, part)
-                .ok_or_else(|| DistanceError::Nothing(format!("{name}: no valid run at two rates")))?;
-            costs.insert(name, cost);
+            for node in NODES {
+                let nothing = || DistanceError::Nothing(format!("{title}: no valid run at two rates"));
+                let line = line_of(&run.cases, node, part).ok_or_else(nothing)?;
+                idle.push(line.1);
+                lines.insert((title.clone(), node), line);
+            }
         }
-        let of = |part: Part| costs.get(&name(kind, part)).copied();
+        let of = |node: &'static str, part: Part| {
+            let line = lines.get(&(name(kind, part), node))?;
+            // A percent of a core is 10,000 us a second.
+            Some((line.0 * 1e4).max(0.0))
+        };
         profile.link.insert(kind.to_owned(), link_cost(of));
     }
-    profile.signature = signatures();
+    profile.idle_percent = rounded((idle.iter().sum::<f64>() / idle.len().max(1) as f64).max(0.0));
+    profile.signature = in_process::signatures();
+    profile.dialect = in_process::dialects();
+    profile.disk = in_process::disk(&options.runs);
     Ok(profile)
 }
 
-/// The costs of a kind of link from those of its parts. An exchange is an Interest and a Data packet.
-fn link_cost(of: impl Fn(Part) -> Option<f64>) -> LinkCost {
-    let exchange = |content_bytes| of(Part::Exchange { content_bytes }).unwrap_or(0.0);
-    let interest_us = of(Part::Unanswered).unwrap_or(0.0);
-    let (large, small) = (exchange(LARGE), exchange(SMALL));
-    let data_us_per_kilobyte = ((large - small) / f64::from(LARGE - SMALL) * 1e3).max(0.0);
-    let data_us = (large - interest_us - data_us_per_kilobyte * f64::from(LARGE) / 1e3).max(0.0);
-    let rounded = |cost: f64| (cost * 100.0).round() / 100.0;
+/// To hundredths of a microsecond.
+pub(super) fn rounded(cost: f64) -> f64 {
+    (cost * 100.0).round() / 100.0
+}
+
+/// The costs of a kind of link from those of its parts at each node. An exchange is an Interest and a Data
+/// packet.
+fn link_cost(of: impl Fn(&'static str, Part) -> Option<f64>) -> LinkCost {
+    let role = |node: &'static str| {
+        let exchange = |content_bytes| of(node, Part::Exchange { content_bytes }).unwrap_or(0.0);
+        let interest_us = of(node, Part::Unanswered).unwrap_or(0.0);
+        let (large, small) = (exchange(LARGE), exchange(SMALL));
+        let data_us_per_kilobyte = ((large - small) / f64::from(LARGE - SMALL) * 1e3).max(0.0);
+        let data_us = (large - interest_us - data_us_per_kilobyte * f64::from(LARGE) / 1e3).max(0.0);
+        PacketCost {
+            interest_us: rounded(interest_us),
+            data_us: rounded(data_us),
+            data_us_per_kilobyte: rounded(data_us_per_kilobyte),
+        }
+    };
+    let [consumer, router, producer] = NODES.map(role);
     LinkCost {
-        interest_us: rounded(interest_us),
-        data_us: rounded(data_us),
-        data_us_per_kilobyte: rounded(data_us_per_kilobyte),
-        cache_hit_us: of(Part::Hit).map(rounded),
+        cache_hit_us: of("router", Part::Hit).map(rounded),
+        consumer: Some(consumer),
+        producer: Some(producer),
+        ..LinkCost::forwarding(router)
     }
 }
 
-/// What one more packet costs the router, in microseconds: the slope of processor time over packets a second.
-fn cost_us(cases: &[CaseData], part: Part) -> Option<f64> {
-    let packets = if part == Part::Hit { "router.noted" } else { "router.propagated" };
+/// The line of a node's processor time, in percent, over packets a second: what one more packet takes, and
+/// what is taken without any.
+fn line_of(cases: &[CaseData], node: &str, part: Part) -> Option<(f64, f64)> {
+    let is_answered = part == Part::Hit && node == "router";
+    let packets = format!("{node}.{}", if is_answered { "noted" } else { "propagated" });
+    // Behind the content store nothing arrives, and its rate says nothing of what a node takes.
+    if part == Part::Hit && node == "producer" {
+        return Some((0.0, idle_of(cases, node)?));
+    }
     let mut points = Vec::new();
     for case in cases {
-        let (packets, cpu) = (case.values(packets, "mean"), case.values("router.cpu", "mean"));
-        points.extend(packets.into_iter().zip(cpu));
+        let cpu = case.values(&format!("{node}.cpu"), "mean");
+        points.extend(case.values(&packets, "mean").into_iter().zip(cpu));
     }
-    // A percent of a core is 10,000 us a second.
-    slope(&points).map(|percent| percent * 1e4).filter(|cost| *cost > 0.0)
+    line(&points)
 }
 
-/// The slope of the line through points with the least squares.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
+/// The mean of what a node takes that gets no packets, in percent.
+fn idle_of(cases: &[CaseData], node: &str) -> Option<f64> {
+    let cpu: Vec<f64> = cases.iter().flat_map(|case| case.values(&format!("{node}.cpu"), "mean")).collect();
+    (!cpu.is_empty()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64)
+}
+
+/// The line through points with the least squares: its slope, and where it begins.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
     let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
     let common: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    (spread > 0.0).then(|| common / spread)
-}
-
-/// What signatures cost, by kind of key; a kind that the cryptographic library refuses is left out.
-fn signatures() -> BTreeMap<String, SignatureCost> {
-    let kinds = [("ecdsa-p256", KeyKind::EcdsaP256), ("ed25519", KeyKind::Ed25519), ("hmac", KeyKind::Hmac)];
-    let keyed = kinds.into_iter().filter_map(|(name, kind)| {
-        let key = PrivateKey::generate(kind).ok()?;
-        let signer = Signer::new(key.clone(), "/cost/KEY/1".parse().ok()?);
-        Some((name, signature(&signer, &Verifier::of_private(&key).ok()?)?))
-    });
-    let digest = signature(&Signer::digest(), &Verifier::digest()).map(|cost| ("sha256", cost));
-    keyed.chain(digest).map(|(name, cost)| (name.to_owned(), cost)).collect()
-}
-
-fn signature(signer: &Signer, verifier: &Verifier) -> Option<SignatureCost> {
-    let segment = DataBuilder::new("/cost/seg=7".parse().ok()?).content(vec![7; LARGE as usize]);
-    let data = signer.sign_data(&segment).ok()?;
-    verifier.verify_data(&data).ok()?;
-    let rounded = |cost: f64| (cost * 100.0).round() / 100.0;
-    Some(SignatureCost {
-        sign_us: rounded(time_us(|| drop(black_box(signer.sign_data(black_box(&segment)))))),
-        verify_us: rounded(time_us(|| {
-            let _ = black_box(verifier.verify_data(black_box(&data)));
-        })),
-    })
-}
-
-/// How long something takes, in microseconds: the least of several means, as everything else on a machine
-/// only adds to it.
-fn time_us(mut act: impl FnMut()) -> f64 {
-    let mut least = f64::INFINITY;
-    for _ in 0..5 {
-        let (begin, mut count) = (Instant::now(), 0.0);
-        while begin.elapsed() < Duration::from_millis(20) {
-            act();
-            count += 1.0;
-        }
-        least = least.min(begin.elapsed().as_secs_f64() * 1e6 / count);
-    }
-    least
+    let slope = common / spread;
+    (spread > 0.0).then_some((slope, y - slope * x))
 }
 
 #[cfg(test)]
@@ -255,20 +247,23 @@ mod tests {
     fn what_a_processor_takes_anyway_costs_no_packet() {
         // 3 % of a core for nothing, and 50 us for each packet.
         let points = [(200.0, 4.0), (1200.0, 9.0), (1200.0, 9.0)];
-        assert!((slope(&points).unwrap() * 1e4 - 50.0).abs() < 1e-6);
-        assert_eq!(slope(&[(200.0, 4.0), (200.0, 5.0)]), None, "one rate says nothing");
+        let (slope, idle) = line(&points).unwrap();
+        assert!((slope * 1e4 - 50.0).abs() < 1e-6 && (idle - 3.0).abs() < 1e-9);
+        assert_eq!(line(&[(200.0, 4.0), (200.0, 5.0)]), None, "one rate says nothing");
     }
 
     #[test]
     fn an_exchange_is_an_interest_and_data_which_costs_more_the_longer_it_is() {
-        let cost = link_cost(|part| {
+        let cost = link_cost(|node, part| {
+            let more = if node == "router" { 0.0 } else { 100.0 };
             Some(match part {
-                Part::Exchange { content_bytes } => 30.0 + f64::from(content_bytes) / 100.0,
+                Part::Exchange { content_bytes } => 30.0 + more + f64::from(content_bytes) / 100.0,
                 Part::Unanswered => 12.0,
                 Part::Hit => 40.0,
             })
         });
         assert_eq!((cost.interest_us, cost.data_us, cost.data_us_per_kilobyte), (12.0, 18.0, 10.0));
-        assert!((cost.data_with(LARGE) - 58.96).abs() < 1e-9);
+        assert!((cost.forwarder().data_with(LARGE) - 58.96).abs() < 1e-9);
+        assert!((cost.consumer().data_us - 118.0).abs() < 1e-9 && cost.cache_hit_us == Some(40.0));
     }
 }

@@ -2,6 +2,7 @@
 //! once, and with it virtual time predicts runs that were not used for that.
 
 mod calibrate;
+mod in_process;
 mod page;
 mod validate;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::validate::{Distance, Reach, Row};
-use crate::experiment::profile::Profile;
-use crate::figure::number::{half_width, with_unit};
+use crate::experiment::profile::{PacketCost, Profile};
+use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
 
 const HEAD: &str = "\
@@ -44,22 +44,23 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
             count(Reach::Undecided)
         );
     }
-    page.push_str("\n## What packets cost\n\n");
-    page.push_str("| link | Interest | Data | each kilobyte of content | answered from the cache |\n");
-    page.push_str("|---|---:|---:|---:|---:|\n");
-    for (kind, cost) in &profile.link {
-        let hit = cost.cache_hit_us.map_or_else(|| "–".to_owned(), |us| format!("{us:.1} µs"));
-        let _ = writeln!(
-            page,
-            "| {kind} | {:.1} µs | {:.1} µs | {:.2} µs | {hit} |",
-            cost.interest_us, cost.data_us, cost.data_us_per_kilobyte
-        );
-    }
+    costs(&mut page, profile);
     page.push_str("\n| signature | to make | to check |\n|---|---:|---:|\n");
     for (kind, cost) in &profile.signature {
         let _ = writeln!(page, "| {kind} | {:.1} µs | {:.1} µs |", cost.sign_us, cost.verify_us);
     }
-    page.push_str("\nSignatures are of 4 KiB of content.\n");
+    page.push_str("\n| dialect | to decode an Interest | to decode Data |\n|---|---:|---:|\n");
+    for (dialect, cost) in &profile.dialect {
+        let _ = writeln!(page, "| {dialect} | {:.2} µs | {:.2} µs |", cost.interest_us, cost.data_us);
+    }
+    page.push_str("\nSignatures and Data are of 4 KiB of content.\n");
+    if let Some(disk) = profile.disk {
+        let _ = writeln!(
+            page,
+            "A repository takes {:.1} µs for such a segment until it is durable, and {:.1} µs to answer with it.",
+            disk.insert_us, disk.answer_us
+        );
+    }
     for distance in list {
         let _ = write!(page, "\n## {}: {}\n\n", distance.experiment, distance.title);
         for why in &distance.not_valid {
@@ -109,11 +110,36 @@ pub fn text(distance: &Distance) -> String {
     text
 }
 
+/// What was measured of packets, by kind of link and by what the forwarder is to them.
+fn costs(page: &mut String, profile: &Profile) {
+    page.push_str("\n## What packets cost\n\n");
+    page.push_str(
+        "| link | the forwarder | Interest | Data | each kilobyte of content | answered from the cache |\n",
+    );
+    page.push_str("|---|---|---:|---:|---:|---:|\n");
+    for (kind, cost) in &profile.link {
+        let hit = cost.cache_hit_us.map_or_else(|| "–".to_owned(), |us| format!("{us:.1} µs"));
+        let roles = [
+            ("between neighbours", cost.forwarder(), hit.as_str()),
+            ("of a consumer", cost.consumer(), "–"),
+            ("of a producer", cost.producer(), "–"),
+        ];
+        for (role, cost, hit) in roles {
+            let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
+            let _ = writeln!(
+                page,
+                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {hit} |"
+            );
+        }
+    }
+    let _ = writeln!(page, "\nWithout packets a forwarder takes {:.2} % of a core.", profile.idle_percent);
+}
+
 /// A mean with half the width of its 90 % interval.
 fn number(estimate: &Estimate, unit: &str) -> String {
     let mean = with_unit(estimate.mean, unit);
-    match estimate.half90 {
-        Some(half) => format!("{mean} ± {}", half_width(half, estimate.mean, unit)),
+    match spread(estimate.half90, estimate.count, estimate.mean, unit) {
+        Some(spread) => format!("{mean} {spread}"),
         None => mean,
     }
 }

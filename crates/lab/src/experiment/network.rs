@@ -11,7 +11,7 @@ use sim::topology::{Topology as Graph, TopologyLink};
 use super::model::{self, File, Topology};
 use super::names;
 use super::plan::NodeIndex;
-use super::problem::suggest;
+use super::problem::{distance, suggest};
 use super::resolve::Findings;
 
 /// Files that an experiment names, by the names it gives them.
@@ -132,8 +132,9 @@ fn ends(
         if found.is_some() {
             return found;
         }
-        // Where one end is a node, it is the other that is written wrong.
-        let wrong = name.match_indices('-').find_map(|(at, _)| {
+        // Where one end is a node, it is the other that is written wrong. A hyphen may be a name's own: of
+        // several parts that may be meant, it is the one that is most like a node's name.
+        let parts = name.match_indices('-').filter_map(|(at, _)| {
             let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
             match (names.contains(&a), names.contains(&b)) {
                 (true, false) if !b.is_empty() => Some(b),
@@ -141,6 +142,7 @@ fn ends(
                 _ => None,
             }
         });
+        let wrong = parts.min_by_key(|part| names.iter().map(|name| distance(part, name)).min());
         match wrong {
             Some(wrong) => drop(f.place(key, "node", wrong, names)),
             None => {
@@ -323,6 +325,13 @@ mod tests {
             let (_, wrong) = made(text, &Files::new(), 1);
             assert!(wrong[0].contains(said), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn of_a_link_whose_nodes_have_hyphens_the_name_that_is_nearly_right_is_told() {
+        let text = "[node]\nconsumer = {}\nconsumer-b = {}\nrouter = {}\n[link.consumer-bb-router]\n";
+        let (_, wrong) = made(text, &Files::new(), 1);
+        assert_eq!(wrong, ["link.consumer-bb-router: there is no node called `consumer-bb`"]);
     }
 
     #[test]

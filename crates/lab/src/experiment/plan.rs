@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::costs::{NodeCosts, UseCosts};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerPlan, Demand, EventPlan, Gap, ProducerKey, ProducerPlan,
     SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
 use super::model::{Expect, Forwarder};
 
+mod costs;
+mod order;
 mod simulated;
 
 /// One case of an experiment, complete.
@@ -121,6 +124,9 @@ pub struct NodePlan {
     pub service_time_ns: u64,
     /// Virtual time: the same for a Data packet.
     pub data_service_time_ns: u64,
+    /// Virtual time: what a profile says that packets cost it, in place of the two times above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<NodeCosts>,
     /// Virtual time: how many packets wait for it.
     pub service_queue: u32,
     /// Virtual time: the parts of a core that the processor has from moments in nanoseconds on.

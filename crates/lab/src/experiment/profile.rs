@@ -10,27 +10,72 @@ use super::network::Files;
 use super::plan::LinkKind;
 use super::resolve::Findings;
 
-/// What packets of one kind of link cost, in microseconds of a processor.
+/// What the packets of one exchange cost a forwarder, in microseconds of a processor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LinkCost {
-    /// An Interest that is forwarded.
+pub struct PacketCost {
+    /// The Interest.
     pub interest_us: f64,
-    /// A Data packet that is forwarded, without its content.
+    /// The Data packet, without its content.
     pub data_us: f64,
     /// What each kilobyte (1,000 bytes) of content adds to that.
     pub data_us_per_kilobyte: f64,
-    /// An Interest for 4 KiB that are answered from the content store. Virtual time has no such time: it
-    /// charges an answered Interest like one that is forwarded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cache_hit_us: Option<f64>,
 }
 
-impl LinkCost {
+impl PacketCost {
     /// A Data packet with so much content.
     #[must_use]
     pub fn data_with(&self, content_bytes: u32) -> f64 {
         self.data_us + self.data_us_per_kilobyte * f64::from(content_bytes) / 1e3
+    }
+}
+
+/// What packets of one kind of link cost, in microseconds of a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkCost {
+    /// An Interest that comes from a neighbour and goes to another.
+    pub interest_us: f64,
+    /// Data that comes from a neighbour and goes to another, without its content.
+    pub data_us: f64,
+    /// What each kilobyte (1,000 bytes) of content adds to that.
+    pub data_us_per_kilobyte: f64,
+    /// An Interest of a neighbour for 4 KiB that the content store answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_us: Option<f64>,
+    /// At a consumer's forwarder: what comes from an application and what goes to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumer: Option<PacketCost>,
+    /// At a producer's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<PacketCost>,
+}
+
+impl LinkCost {
+    /// The same for applications as between neighbours, and nothing of a content store.
+    #[must_use]
+    pub fn forwarding(cost: PacketCost) -> Self {
+        let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
+        LinkCost { interest_us, data_us, data_us_per_kilobyte, ..LinkCost::default() }
+    }
+
+    /// Between two neighbours.
+    #[must_use]
+    pub fn forwarder(&self) -> PacketCost {
+        let LinkCost { interest_us, data_us, data_us_per_kilobyte, .. } = *self;
+        PacketCost { interest_us, data_us, data_us_per_kilobyte }
+    }
+
+    /// At a consumer's forwarder; what was not measured costs what it does between neighbours.
+    #[must_use]
+    pub fn consumer(&self) -> PacketCost {
+        self.consumer.unwrap_or_else(|| self.forwarder())
+    }
+
+    /// At a producer's.
+    #[must_use]
+    pub fn producer(&self) -> PacketCost {
+        self.producer.unwrap_or_else(|| self.forwarder())
     }
 }
 
@@ -42,6 +87,26 @@ pub struct SignatureCost {
     pub sign_us: f64,
     /// To check it.
     pub verify_us: f64,
+}
+
+/// What it takes to decode packets of a dialect, in microseconds of a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DialectCost {
+    /// An Interest with two components and a nonce.
+    pub interest_us: f64,
+    /// Data with 4 KiB of content.
+    pub data_us: f64,
+}
+
+/// What a repository takes for a segment of 4 KiB, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiskCost {
+    /// Until it is durable, among others that one sync makes durable.
+    pub insert_us: f64,
+    /// To answer with it.
+    pub answer_us: f64,
 }
 
 /// What verification costs, in microseconds of a processor.
@@ -61,11 +126,21 @@ pub struct Profile {
     pub machine: String,
     /// The program, in words: a build without optimisation has other costs.
     pub program: String,
+    /// What a forwarder takes without any packets, in percent of a core, its counters being asked for twice a
+    /// second.
+    #[serde(default)]
+    pub idle_percent: f64,
     /// By kind of link: `udp`, `tcp`, `ether`.
     pub link: BTreeMap<String, LinkCost>,
     /// By kind of key.
     #[serde(default)]
     pub signature: BTreeMap<String, SignatureCost>,
+    /// By dialect: `ndn`, `ccnx`.
+    #[serde(default)]
+    pub dialect: BTreeMap<String, DialectCost>,
+    /// A repository's disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskCost>,
 }
 
 impl Profile {
@@ -104,11 +179,20 @@ impl Profile {
             return Err("it has no costs of any kind of link".to_owned());
         }
         let is_cost = |cost: f64| cost.is_finite() && (0.0..1e7).contains(&cost);
+        let roles = |link: &LinkCost| [link.forwarder(), link.consumer(), link.producer()];
         let costs = profile
             .link
             .values()
-            .flat_map(|link| [link.interest_us, link.data_us, link.data_us_per_kilobyte]);
-        if costs.into_iter().all(is_cost) { Ok(profile) } else { Err("a cost is no time".to_owned()) }
+            .flat_map(roles)
+            .flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
+        let hits = profile.link.values().filter_map(|link| link.cache_hit_us);
+        if !costs.chain(hits).all(is_cost) {
+            return Err("a cost is no time".to_owned());
+        }
+        if !(0.0..=100.0).contains(&profile.idle_percent) {
+            return Err("`idle_percent` is no part of a core".to_owned());
+        }
+        Ok(profile)
     }
 
     /// As a file, to be read again by [`Profile::parse`].
@@ -149,6 +233,7 @@ pub(super) fn named(file: &File, files: &Files, f: &mut Findings) -> Option<Prof
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
+    use crate::experiment::plan::NodePlan;
 
     const PROFILE: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
                            data_us_per_kilobyte = 5.0\n[link.tcp]\ninterest_us = 7.5\ndata_us = 1.0\n\
@@ -175,10 +260,11 @@ mod tests {
             Experiment::parse_in(Some(&folder), "t", "t.toml", &text)
         };
         let plan = parse("m.toml").unwrap().plans("sim").unwrap().remove(0);
-        let times: Vec<_> =
-            plan.nodes.iter().map(|node| (node.service_time_ns, node.data_service_time_ns)).collect();
+        let [a, b, c] = plan.nodes.as_slice() else { panic!("{} nodes", plan.nodes.len()) };
         // 4,096 bytes of content at 5 us for each kilobyte.
-        assert_eq!(times, [(10_000, 40_480), (1_000, 1_000), (7_500, 1_000)]);
+        let first = |node: &NodePlan| node.costs.as_ref().map(|costs| costs.links[0].1.arriving_ns);
+        assert_eq!((first(a), first(c)), (Some([10_000, 40_480]), Some([7_500, 1_000])));
+        assert_eq!((first(b), b.service_time_ns), (None, 1_000));
         let problems = parse("n.toml").unwrap_err().to_string();
         assert!(problems.starts_with("t.toml:3: profile: `n.toml` cannot be read"), "{problems}");
         std::fs::remove_dir_all(&folder).unwrap();

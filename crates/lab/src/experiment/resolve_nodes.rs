@@ -2,9 +2,9 @@
 
 use super::choice::Purpose;
 use super::model::{self, File};
-use super::plan::{ClockPlan, Hop, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan};
+use super::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeCosts, NodeIndex, NodePlan};
 use super::problem::suggest;
-use super::profile::{LinkCost, Profile, nanos};
+use super::profile::Profile;
 use super::resolve::Findings;
 use super::units::Size;
 
@@ -77,23 +77,31 @@ pub(super) fn nodes(
         let first = watched.get(index).copied().flatten();
         let said = Layers(said);
         let mut plan = node(file, name, &said, (first, &link_names), f);
-        let kind = plan.watch.and_then(|link| links.get(link)).map_or(LinkKind::Udp, |link| link.kind);
-        if let Some((profile, content_bytes)) = costs {
-            measured(&mut plan, &said, profile.of(kind), content_bytes);
+        if let Some(costs) = costs {
+            measured((index, &mut plan), &said, links, costs);
         }
         nodes.push(plan);
     }
     nodes
 }
 
-/// Gives a node the costs of a profile where it does not say its own: those of the kind of its first link,
-/// and of Data with so much content.
-fn measured(node: &mut NodePlan, said: &Layers<'_>, cost: Option<LinkCost>, content_bytes: u32) {
-    let Some(cost) = cost.filter(|_| said.of(|node| node.service_time).is_none()) else { return };
-    node.service_time_ns = nanos(cost.interest_us);
-    if said.of(|node| node.data_service_time).is_none() {
-        node.data_service_time_ns = nanos(cost.data_with(content_bytes));
+/// Gives a node the costs of a profile where it does not say its own: those of its links, the first of which
+/// is the one that it watches, and of Data with so much content.
+fn measured(
+    (index, node): (NodeIndex, &mut NodePlan),
+    said: &Layers<'_>,
+    links: &[LinkPlan],
+    (profile, content_bytes): (&Profile, u32),
+) {
+    if said.of(|node| node.service_time).is_some() {
+        return;
     }
+    let mut own: Vec<LinkIndex> = (0..links.len()).collect();
+    own.retain(|link| links.get(*link).is_some_and(|link| link.between.contains(&index)));
+    own.sort_by_key(|link| Some(*link) != node.watch);
+    let kind = |link: LinkIndex| links.get(link).map(|link| link.kind);
+    let costs: Vec<_> = own.into_iter().filter_map(|link| Some((link, profile.of(kind(link)?)?))).collect();
+    node.costs = NodeCosts::of(&costs, profile.idle_percent, content_bytes);
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.
@@ -150,6 +158,7 @@ fn node(
         watch,
         service_time_ns,
         data_service_time_ns: said.of(|node| node.data_service_time).map_or(service_time_ns, |span| span.0),
+        costs: None,
         service_queue: said.of(|node| node.service_queue).unwrap_or(1000),
         capacity: capacity(&key, said, f),
         clock: clock(said),

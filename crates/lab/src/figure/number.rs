@@ -53,9 +53,17 @@ fn grouped(text: &str) -> String {
     out
 }
 
+/// The unit that a number is written in, and the factor to it. Measures count bytes; what links carry in a
+/// second is written in bits, as their rates are, so that one can be held against the other.
+fn written_in(unit: &str) -> (&str, f64) {
+    if unit == "B/s" { ("bit/s", 8.0) } else { (unit, 1.0) }
+}
+
 /// A number with its unit and a prefix.
 #[must_use]
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
+    let (unit, times) = written_in(unit);
+    let value = value * times;
     let (factor, prefix) = prefix(value.abs(), unit);
     let space = if unit.is_empty() { "" } else { "\u{a0}" };
     format!("{}{space}{prefix}{unit}", short(value / factor))
@@ -65,11 +73,22 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
 /// in, and with two digits, for more of them say nothing.
 #[must_use]
 pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
-    let (factor, prefix) = prefix(around.abs(), unit);
-    let value = half / factor;
+    let (unit, times) = written_in(unit);
+    let (factor, prefix) = prefix((around * times).abs(), unit);
+    let value = half * times / factor;
     let digits = if value > 0.0 { 10f64.powf(1.0 - value.log10().floor()) } else { 1.0 };
     let space = if unit.is_empty() { "" } else { "\u{a0}" };
     format!("{}{space}{prefix}{unit}", short((value * digits).round() / digits))
+}
+
+/// How sure a number over repeats is, behind it. Repeats that all brought the same number have a deviation of
+/// nothing; that the next one would bring it as well is not known, so that they are told and not an interval.
+#[must_use]
+pub(crate) fn spread(half: Option<f64>, repeats: u64, around: f64, unit: &str) -> Option<String> {
+    match half {
+        Some(half) if half <= 0.0 && repeats > 1 => Some(format!("in each of {repeats}")),
+        half => half.map(|half| format!("± {}", half_width(half, around, unit))),
+    }
 }
 
 #[cfg(test)]
@@ -78,13 +97,27 @@ mod tests {
 
     #[test]
     fn an_interval_has_the_unit_of_its_number() {
-        assert_eq!(half_width(4821.0, 2_170_000.0, "B/s"), "0.0048\u{a0}MB/s");
-        assert_eq!(half_width(217_300.0, 901_000.0, "B/s"), "220\u{a0}kB/s");
+        assert_eq!(half_width(4821.0, 2_170_000.0, "B"), "0.0048\u{a0}MB");
+        assert_eq!(half_width(217_300.0, 901_000.0, "bit/s"), "220\u{a0}kbit/s");
         assert_eq!(
             (half_width(0.115, 84.0, "%"), half_width(0.0, 5e6, "B")),
             ("0.12\u{a0}%".into(), "0\u{a0}MB".into())
         );
         assert_eq!(half_width(97.9, 167.0, ""), "98");
+    }
+
+    #[test]
+    fn what_a_link_carries_has_the_unit_of_its_rate() {
+        assert_eq!(with_unit(1_250_000.0, "B/s"), with_unit(10e6, "bit/s"));
+        assert_eq!(half_width(125_000.0, 1_250_000.0, "B/s"), "1\u{a0}Mbit/s");
+    }
+
+    #[test]
+    fn equal_repeats_are_told_and_no_certainty_is_made_of_them() {
+        assert_eq!(spread(Some(0.0), 3, 7.0, "s").as_deref(), Some("in each of 3"));
+        assert_eq!(spread(Some(0.5), 3, 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
+        assert_eq!(spread(Some(0.0), 1, 7.0, "s").as_deref(), Some("± 0\u{a0}s"), "nothing random in it");
+        assert_eq!(spread(None, 1, 7.0, "s"), None);
     }
 
     #[test]
@@ -95,7 +128,7 @@ mod tests {
         assert_eq!(short(0.001_234), "0.00123");
         assert_eq!(short(-0.000_000_1), "0");
         assert_eq!(short(f64::NAN), "–");
-        assert_eq!(with_unit(5_100_000.0, "B/s"), "5.1\u{a0}MB/s");
+        assert_eq!(with_unit(5_100_000.0, "B"), "5.1\u{a0}MB");
         assert_eq!(with_unit(83.7, "%"), "83.7\u{a0}%");
         assert_eq!(with_unit(12_345.0, "1/s"), "12\u{202f}345\u{a0}1/s", "only bits and bytes have prefixes");
     }

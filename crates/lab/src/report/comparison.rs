@@ -13,7 +13,7 @@ use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
 use super::{html, pdf};
 use crate::analysis::RepeatResult;
-use crate::figure::number::{half_width, short, with_unit};
+use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
 use crate::stats::Estimate;
@@ -73,10 +73,9 @@ impl Pair {
         let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
             let mean = with_unit(estimate.mean * factor, unit);
-            estimate.half95.map_or_else(
-                || mean.clone(),
-                |half| format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)),
-            )
+            let half = estimate.half95.map(|half| half * factor);
+            let spread = spread(half, estimate.count, estimate.mean * factor, unit);
+            spread.map_or_else(|| mean.clone(), |spread| format!("{mean} {spread}"))
         };
         (words(&self.a), words(&self.b))
     }

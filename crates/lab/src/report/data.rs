@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
-use crate::experiment::plan::NodeIndex;
+use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::{RunFolder, RunRecord};
 use crate::stats::Estimate;
@@ -51,11 +51,17 @@ impl CaseData {
     /// something beside forwarding, as far as there is room. Tables have all.
     #[must_use]
     pub fn drawn_nodes(&self) -> Vec<NodeIndex> {
-        let all = 0..self.plan.nodes.len();
-        if all.len() <= MOST_DRAWN {
-            return all.collect();
+        let mut all = self.plan.along_routes();
+        if all.len() > MOST_DRAWN {
+            all.retain(|node| self.plan.has_work(*node));
+            all.truncate(MOST_DRAWN);
         }
-        all.filter(|node| self.plan.has_work(*node)).take(MOST_DRAWN).collect()
+        all
+    }
+
+    /// All nodes, along the ways of packets.
+    pub(crate) fn ordered_nodes(&self) -> impl Iterator<Item = (NodeIndex, &NodePlan)> {
+        self.plan.along_routes().into_iter().filter_map(|node| Some((node, self.plan.nodes.get(node)?)))
     }
 
     /// Is any repeat valid?

@@ -239,9 +239,9 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
     for case in cases {
         let mut cells = Vec::new();
         let nodes = case.plan.nodes.len();
-        for (place, node) in case.plan.nodes.iter().enumerate() {
+        for (place, (index, node)) in case.ordered_nodes().enumerate() {
             for (column, quantity) in quantities.iter().enumerate() {
-                let points = quantity.points(case, place);
+                let points = quantity.points(case, index);
                 rows.points(case, &node.name, quantity, &points);
                 let line = vec![Series { label: String::new(), points }];
                 let mut chart = over_time(quantity, case, quantity.most(case), line);
@@ -331,7 +331,7 @@ fn scenarios(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Op
         let mut most = 0.0;
         for case in cases {
             let (mut groups, mut deviations) = (Vec::new(), Vec::new());
-            for node in &case.plan.nodes {
+            for (_, node) in case.ordered_nodes() {
                 let key = format!("{}.{}", node.name, quantity.key);
                 let get = |summary: &str| {
                     case.estimate(&key, summary).map_or(f64::NAN, |found| found.mean * quantity.factor)

@@ -52,7 +52,7 @@ pub(super) fn figure(
         for case in cases {
             let Some((variant, value, in_unit)) = parted(run, &case.plan.case) else { continue };
             unit = in_unit;
-            for node in &case.plan.nodes {
+            for (_, node) in case.ordered_nodes() {
                 if wanted.at.as_ref().is_some_and(|at| *at != node.name) {
                     continue;
                 }

@@ -45,7 +45,7 @@ fn command(run: &RunData) -> String {
 
 fn row(run: &RunData, verdict: Verdict) -> Row {
     let measured = match verdict.found() {
-        (found, Some(half)) => format!("{found} ± {half}"),
+        (found, Some(spread)) => format!("{found} {spread}"),
         (found, None) => found,
     };
     Row {
@@ -88,8 +88,9 @@ verdicts:
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
   well or which is not valid itself.
 
-± is half the width of the 95 % confidence interval over repeats. A single repeat in virtual time is exact
-where nothing in the experiment is random.
+± is half the width of the 95 % confidence interval over repeats; *in each of 3* says that all repeats brought
+the same number, from which no interval follows. A single repeat in virtual time is exact where nothing in the
+experiment is random. What links carry in a second is written in bits.
 ";
 
 /// The page of results.

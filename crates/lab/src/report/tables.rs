@@ -5,14 +5,15 @@ use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
 use super::verdict::{Outcome, Verdict, controls as control_rows};
 use crate::experiment::plan::{Activity, NodePlan, Workload};
-use crate::figure::number::{half_width, with_unit};
+use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     let mean = with_unit(estimate.mean * factor, unit);
-    match estimate.half95 {
-        Some(half) => format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)),
+    let half = estimate.half95.map(|half| half * factor);
+    match spread(half, estimate.count, estimate.mean * factor, unit) {
+        Some(spread) => format!("{mean} {spread}"),
         None => mean,
     }
 }
@@ -35,7 +36,7 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
             Outcome::NotTestable => Tone::Soft,
         };
         let (found, half) = verdict.found();
-        let measured = Cell::new(found).with(half.map_or_else(String::new, |half| format!("± {half}")));
+        let measured = Cell::new(found).with(half.unwrap_or_default());
         let mut row = vec![Cell::new(verdict.say.as_str()).with(format!("`{}`", verdict.measure))];
         if with_case {
             row.push(Cell::new(verdict.case.as_str()));
@@ -69,7 +70,7 @@ pub(super) fn nodes(case: &CaseData) -> Table {
     };
     let shown: Vec<&Quantity> = SIX.iter().filter(is_measured).collect();
     table.columns.extend(shown.iter().map(|quantity| (quantity.title.to_owned(), true)));
-    for node in &case.plan.nodes {
+    for (_, node) in case.ordered_nodes() {
         let mut row = vec![Cell::new(node.name.as_str())];
         for quantity in &shown {
             let key = format!("{}.{}", node.name, quantity.key);

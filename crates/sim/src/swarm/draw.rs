@@ -14,7 +14,7 @@ use crate::arena::{AppId, Arena, LinkId, NodeId};
 use crate::clock::Clock;
 use crate::link::{CoDel, CoDelAction, Faults, LinkConfig, Queue};
 use crate::network::Network;
-use crate::node::ProcessorConfig;
+use crate::processor::ProcessorConfig;
 
 /// A network, and what is known of it from outside.
 pub(super) struct World {

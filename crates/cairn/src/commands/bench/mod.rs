@@ -6,6 +6,7 @@ mod contest;
 mod forward;
 mod ndnd;
 mod pings;
+mod ports;
 mod process;
 mod report;
 mod repository;

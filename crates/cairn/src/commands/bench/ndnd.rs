@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use super::subjects::free_udp_port;
+use super::ports::free_udp_port;
 
 /// Its program, and the socket of one of its forwarders.
 pub(super) struct Ndnd<'a> {

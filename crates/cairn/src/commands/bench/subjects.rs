@@ -1,7 +1,7 @@
 //! What is measured: the bare relay, Cairn, ndnd, and any command.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +9,7 @@ use std::process::Command;
 use node::load::{StreamSocket, relay_streams};
 
 use super::ndnd::Ndnd;
+use super::ports::free_udp_port;
 use super::process::{Forwarder, Processors};
 
 /// A forwarder to be measured.
@@ -156,16 +157,6 @@ fn user_command(command: &str, wiring: &Wiring, stage: &Stage) -> io::Result<Com
     let mut shell = Command::new("sh");
     shell.args(["-c", &line]);
     Ok(shell)
-}
-
-/// A port that nobody uses for UDP at present.
-pub(super) fn free_udp_port() -> io::Result<u16> {
-    Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
-/// A port that nobody uses for TCP at present.
-pub(super) fn free_tcp_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// The bare relay for connections, as a process.

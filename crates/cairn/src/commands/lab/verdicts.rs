@@ -72,8 +72,8 @@ pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
 fn statements(run: &RunData) -> Result<(), ToolError> {
     let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
     for verdict in &verdicts(run) {
-        let (found, half) = verdict.found();
-        let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
+        let (found, spread) = verdict.found();
+        let measured = spread.map_or_else(|| found.clone(), |spread| format!("{found} {spread}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
         let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };

@@ -2,12 +2,15 @@
 
 use engine::{FaceConfig, RateLimit};
 use packet::time::{Duration, Instant};
-use sim::{Clock, CoDel, CoDelAction, LinkConfig, LinkId, Network, NodeId, ProcessorConfig, Queue, SimError};
+use sim::{
+    Clock, CoDel, CoDelAction, FaceTimes, KindTimes, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
+    Queue, SimError,
+};
 
 use super::run::SimulationError;
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
-    Activity, ClockPlan, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
+    Activity, ClockPlan, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink, UseCosts,
 };
 
 /// The header of an Ethernet frame, which its MTU does not count.
@@ -41,12 +44,9 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     let mut network = Network::new(seed);
     network.record(super::trace::config(&plan.trace));
     let mut nodes = Vec::new();
-    for (index, node) in plan.nodes.iter().enumerate() {
+    for node in &plan.nodes {
         configure(&mut network, node)?;
         let id = network.add_node()?;
-        if let Some(processor) = processor(plan, index, node) {
-            network.set_processor(id, processor)?;
-        }
         if let Some(clock) = node.clock {
             set_clock(&mut network, id, clock)?;
         }
@@ -57,6 +57,11 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
         let [a, b] = link.between;
         let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
         links.push(network.connect(*a, *b, &self::link(link)?)?);
+    }
+    for (index, (node, id)) in plan.nodes.iter().zip(&nodes).enumerate() {
+        if let Some(processor) = processor(plan, index, node, &links) {
+            network.set_processor(*id, processor)?;
+        }
     }
     super::trace::capture(&mut network, &plan.trace, &links)?;
     for hop in &plan.hops {
@@ -113,8 +118,8 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
 
 /// The processor of a node: its service time, its share, and what competing loads leave of it and when. One
 /// whose work takes no time needs none.
-fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<ProcessorConfig> {
-    if node.service_time_ns == 0 && node.data_service_time_ns == 0 {
+fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan, links: &[LinkId]) -> Option<ProcessorConfig> {
+    if node.costs.is_none() && node.service_time_ns == 0 && node.data_service_time_ns == 0 {
         return None;
     }
     let share = node.cpu.unwrap_or(1.0).min(1.0);
@@ -132,12 +137,29 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<Processor
         }
     }
     capacity.sort_by_key(|(at, _)| *at);
-    Some(ProcessorConfig {
+    let config = ProcessorConfig {
         max_waiting: node.service_queue,
         capacity,
         data_time: Duration::from_nanos(node.data_service_time_ns),
         ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
+    };
+    let Some(costs) = &node.costs else { return Some(config) };
+    let of_links = costs.links.iter().filter_map(|(link, costs)| Some((*links.get(*link)?, times(*costs))));
+    Some(ProcessorConfig {
+        links: of_links.collect(),
+        applications: Some(times(costs.applications)),
+        answer_time: Duration::from_nanos(costs.answer_ns),
+        ..config
     })
+}
+
+/// A Nack is an Interest that is on its way back.
+fn times(costs: UseCosts) -> FaceTimes {
+    let kinds = |[interest, data]: [u64; 2]| {
+        let [interest, data] = [interest, data].map(Duration::from_nanos);
+        KindTimes { interest, data, nack: interest }
+    };
+    FaceTimes { arriving: kinds(costs.arriving_ns), leaving: kinds(costs.leaving_ns) }
 }
 
 fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(), SimulationError> {

@@ -38,6 +38,11 @@ fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
     left.fold(share, |share, left| share * left)
 }
 
+/// What a node's forwarder takes without packets, as a profile says it.
+fn idle_percent(plan: &Plan, node: usize) -> f64 {
+    plan.nodes.get(node).and_then(|node| node.costs.as_ref()).map_or(0.0, |costs| costs.idle_percent)
+}
+
 /// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
 /// one set of headers: with more of them a full link would seem to carry more than its rate.
 fn below(plan: &Plan, link: usize) -> f64 {
@@ -120,7 +125,8 @@ impl Recorder {
             let passed_ns = now_ns.saturating_sub(before.at_ns);
             let done_ns = given_ns.min(passed_ns);
             let busy = done_ns as f64 / passed_ns.max(1) as f64 * 100.0;
-            let cpu = busy * part_of_a_core(plan, index, now_ns.saturating_sub(passed_ns / 2));
+            let part = part_of_a_core(plan, index, now_ns.saturating_sub(passed_ns / 2));
+            let cpu = (busy * part + idle_percent(plan, index)).min(100.0 * part);
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
             let (mut in_interests, mut in_data, mut in_nacks) = (0, 0, 0);
             for face in faces {

@@ -9,7 +9,7 @@ use self::evaluation::{Evaluation, Finding};
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
-use crate::figure::number::{half_width, with_unit};
+use crate::figure::number::{spread, with_unit};
 use crate::stats::{Estimate, Interval, Level};
 
 /// What came of an expectation.
@@ -68,16 +68,15 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What was measured with its unit, and half the width of its 95 % confidence interval where it is known.
+    /// What was measured with its unit, and where it is known half the width of its 95 % confidence interval,
+    /// or of how many repeats it is the number of each.
     #[must_use]
     pub fn found(&self) -> (String, Option<String>) {
         let words = |number: f64| with_unit(number, self.unit);
         match self.measured {
             Some(estimate) => {
-                let half = self.interval.map(|interval| {
-                    half_width((interval.high - interval.low) / 2.0, estimate.mean, self.unit)
-                });
-                (words(estimate.mean), half)
+                let half = self.interval.map(|interval| (interval.high - interval.low) / 2.0);
+                (words(estimate.mean), spread(half, estimate.count, estimate.mean, self.unit))
             }
             None => ("–".to_owned(), None),
         }

@@ -116,6 +116,43 @@ impl EchoSupport {
     }
 }
 
+/// What the neighbour is asked to send back.
+#[derive(Debug)]
+struct Echoes {
+    /// Whether requests fit the link: what does not cannot be asked for.
+    has_room: bool,
+    support: EchoSupport,
+    /// Under way, in the order of sending.
+    asked: VecDeque<Asked>,
+    last_asked: Instant,
+    /// What was charged since then.
+    charged_since: u64,
+    /// In a row without an answer.
+    unanswered: u32,
+    /// Whether one is to be asked for to learn of progress.
+    due: bool,
+    /// Whether one is to be asked for as a probe.
+    probe_due: bool,
+    /// Bytes of probes that left.
+    probed_bytes: u64,
+}
+
+impl Echoes {
+    fn new(has_room: bool) -> Self {
+        Echoes {
+            has_room,
+            support: EchoSupport::at_first(has_room),
+            asked: VecDeque::new(),
+            last_asked: Instant::ZERO,
+            charged_since: 0,
+            unanswered: 0,
+            due: false,
+            probe_due: false,
+            probed_bytes: 0,
+        }
+    }
+}
+
 /// What is known of one neighbour, and what follows from it.
 #[derive(Debug)]
 pub(crate) struct Pacer {
@@ -125,28 +162,17 @@ pub(crate) struct Pacer {
     window: Window,
     meter: Meter,
     path_mtu: Option<PathMtu>,
-    /// Whether requests fit the link: what does not cannot be asked for.
-    has_room: bool,
-    echo_support: EchoSupport,
+    echoes: Echoes,
     /// What the neighbour's receive buffer holds, and when it said so.
     capacity: Option<(u64, Instant)>,
-    asked: VecDeque<Asked>,
-    unanswered: u32,
-    /// What was charged since the last echo was asked for.
-    since_asked: u64,
-    echo_due: bool,
-    probe_due: bool,
     round_trip: Option<Duration>,
     /// When the neighbour has certainly taken all, however slow it is.
     settled_at: Instant,
     last_sent: Instant,
-    last_asked: Instant,
     /// When all that left would have left at the pace of the window.
     spaced_until: Instant,
     /// When what waits may be tried again; NEVER if nothing waits for time.
     release_at: Instant,
-    /// Bytes of probes that left.
-    probed_bytes: u64,
 }
 
 fn has_room(mtu_bytes: Option<usize>) -> bool {
@@ -166,24 +192,16 @@ impl Pacer {
             meter: Meter::new(window.limit()),
             window,
             path_mtu: mtu_bytes.filter(|_| config.probe_path_mtu).map(PathMtu::new),
-            has_room: has_room(mtu_bytes),
+            echoes: Echoes::new(has_room(mtu_bytes)),
             config,
             random,
             reliable,
-            echo_support: EchoSupport::at_first(has_room(mtu_bytes)),
             capacity: None,
-            asked: VecDeque::new(),
-            unanswered: 0,
-            since_asked: 0,
-            echo_due: false,
-            probe_due: false,
             round_trip: None,
             settled_at: Instant::ZERO,
             last_sent: Instant::ZERO,
-            last_asked: Instant::ZERO,
             spaced_until: Instant::ZERO,
             release_at: Instant::NEVER,
-            probed_bytes: 0,
         }
     }
 
@@ -198,21 +216,21 @@ impl Pacer {
 
     /// The configuration allows frames of another size.
     pub(crate) fn set_top_mtu(&mut self, mtu_bytes: Option<usize>) {
-        if std::mem::replace(&mut self.has_room, has_room(mtu_bytes)) != self.has_room {
-            self.echo_support = EchoSupport::at_first(self.has_room);
+        if std::mem::replace(&mut self.echoes.has_room, has_room(mtu_bytes)) != self.echoes.has_room {
+            self.echoes.support = EchoSupport::at_first(self.echoes.has_room);
         }
         let top = mtu_bytes.filter(|_| self.config.probe_path_mtu);
         if self.path_mtu.as_ref().map(PathMtu::top) != top {
             self.path_mtu = top.map(PathMtu::new);
             // What probes under way will tell is about another search.
-            self.asked.retain(|asked| asked.purpose == Purpose::Progress);
+            self.echoes.asked.retain(|asked| asked.purpose == Purpose::Progress);
         }
     }
 
     /// Until when frames may leave without being shown to the pacer.
     pub(crate) fn free_until(&self) -> Instant {
         match self.capacity {
-            Some((bytes, heard_at)) if bytes >= PLENTY_BYTES && !self.reliable && !self.echo_due => {
+            Some((bytes, heard_at)) if bytes >= PLENTY_BYTES && !self.reliable && !self.echoes.due => {
                 let probing = self.path_mtu_bytes().is_some();
                 if probing { Instant::ZERO } else { heard_at + ASK_AGAIN }
             }
@@ -228,7 +246,7 @@ impl Pacer {
     /// Whether [`write_request`](Self::write_request) may have something to ask.
     #[inline]
     pub(crate) fn wants_request(&self) -> bool {
-        self.echo_due || self.probe_due
+        self.echoes.due || self.echoes.probe_due
     }
 
     /// Whether a frame may leave now.
@@ -237,14 +255,14 @@ impl Pacer {
         if self.is_free(now) {
             return true;
         }
-        if now >= self.settled_at && self.asked.is_empty() {
+        if now >= self.settled_at && self.echoes.asked.is_empty() {
             self.window.settle();
-            self.since_asked = 0;
+            self.echoes.charged_since = 0;
         }
         self.meter.handle_received(now, frames_received);
         let charge = charge(frame_len);
         let is_open = self.window.admits(charge);
-        match self.echo_support {
+        match self.echoes.support {
             EchoSupport::Silent(_) if !self.reliable => {
                 self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
             }
@@ -262,10 +280,10 @@ impl Pacer {
     /// asked for; and if there will be none, and no acknowledgement either because all of them were lost or
     /// are for frames that nobody remembers, by the time after which nothing waits at the neighbour.
     fn await_room(&mut self, now: Instant) {
-        if !self.asked.is_empty() {
+        if !self.echoes.asked.is_empty() {
             return;
         }
-        self.echo_due |= !matches!(self.echo_support, EchoSupport::Silent(_));
+        self.echoes.due |= !matches!(self.echoes.support, EchoSupport::Silent(_));
         let patience = self.last_sent + self.echo_timeout();
         self.release_at = self.settled_at.max(patience).max(now + Duration::from_nanos(1));
     }
@@ -291,20 +309,20 @@ impl Pacer {
         let position = self.count(now, frame_len);
         if let Some(mtu) = &mut self.path_mtu {
             mtu.note_sent(now, frame_len);
-            self.probe_due = mtu.wants_probe(now).is_some();
+            self.echoes.probe_due = mtu.wants_probe(now).is_some();
         }
-        self.since_asked += charge(frame_len);
+        self.echoes.charged_since += charge(frame_len);
         if self.is_free(now) {
             let wants_news = self.capacity.is_some_and(|(_, heard_at)| now >= heard_at + ASK_AGAIN);
-            self.echo_due |= wants_news && self.asked.is_empty();
-        } else if self.since_asked >= self.window.limit().min(self.window.target()) / 4 * 3 {
+            self.echoes.due |= wants_news && self.echoes.asked.is_empty();
+        } else if self.echoes.charged_since >= self.window.limit().min(self.window.target()) / 4 * 3 {
             // Acknowledgements tell as much, but not how long a round trip takes.
             let knows_little = !self.reliable
                 || self.window.outstanding() >= self.window.limit() / 4 * 3
-                || now >= self.last_asked + ECHO_INTERVAL;
-            self.echo_due = match self.echo_support {
+                || now >= self.echoes.last_asked + ECHO_INTERVAL;
+            self.echoes.due = match self.echoes.support {
                 EchoSupport::Silent(until) => now >= until,
-                _ => knows_little && self.asked.len() < MAX_ECHOES,
+                _ => knows_little && self.echoes.asked.len() < MAX_ECHOES,
             };
         }
         position
@@ -334,7 +352,7 @@ impl Pacer {
     pub(crate) fn handle_ack(&mut self, now: Instant, position: u64, round_trip: Option<Duration>) {
         // Where echoes tell how long a round trip takes, acknowledgements, which may wait, do not.
         let sample = round_trip
-            .filter(|_| matches!(self.echo_support, EchoSupport::Silent(_)))
+            .filter(|_| matches!(self.echoes.support, EchoSupport::Silent(_)))
             .map(|sample| sample.saturating_sub(ACK_DELAY).max(Duration::from_micros(1)));
         self.window.note_gone(now, position, sample);
     }
@@ -348,44 +366,45 @@ impl Pacer {
     /// it has sent an echo back, and so is where it says it is, probes never take more than that, so that
     /// nobody can have them sent to somebody else.
     pub(crate) fn write_request(&mut self, now: Instant, received_bytes: u64, frame: &mut Vec<u8>) -> bool {
-        if !self.has_room {
-            (self.probe_due, self.echo_due) = (false, false);
+        if !self.echoes.has_room {
+            (self.echoes.probe_due, self.echoes.due) = (false, false);
         }
-        if !std::mem::take(&mut self.probe_due) && !self.echo_due {
+        if !std::mem::take(&mut self.echoes.probe_due) && !self.echoes.due {
             return false;
         }
         let credit = match self.round_trip {
             Some(_) => u64::MAX,
-            None => received_bytes.saturating_sub(self.probed_bytes),
+            None => received_bytes.saturating_sub(self.echoes.probed_bytes),
         };
         let wanted = self.path_mtu.as_mut().and_then(|mtu| mtu.wants_probe(now));
-        let probe = wanted.filter(|size| *size as u64 <= credit && self.asked.len() < MAX_ECHOES);
+        let probe = wanted.filter(|size| *size as u64 <= credit && self.echoes.asked.len() < MAX_ECHOES);
         // A small request is answered where large frames vanish, and proves the address. Frames that every
         // Ethernet carries seldom vanish.
         let is_too_dear = wanted.is_some_and(|size| size > ETHERNET_BYTES) && probe.is_none();
-        self.echo_due |= is_too_dear && self.echo_support == EchoSupport::Unknown && self.asked.is_empty();
+        self.echoes.due |=
+            is_too_dear && self.echoes.support == EchoSupport::Unknown && self.echoes.asked.is_empty();
         let (purpose, len) = match probe {
             Some(size) => (Purpose::Probe(size), size),
-            None if std::mem::take(&mut self.echo_due) && self.asked.len() < MAX_ECHOES => {
+            None if std::mem::take(&mut self.echoes.due) && self.echoes.asked.len() < MAX_ECHOES => {
                 (Purpose::Progress, 0)
             }
             None => return false,
         };
         if let (Purpose::Probe(size), Some(mtu)) = (purpose, &mut self.path_mtu) {
             mtu.note_probe();
-            self.probed_bytes += size as u64;
+            self.echoes.probed_bytes += size as u64;
         } else {
-            self.since_asked = 0;
-            self.last_asked = now;
-            if matches!(self.echo_support, EchoSupport::Silent(_)) {
-                self.echo_support = EchoSupport::Silent(now + SILENCE);
+            self.echoes.charged_since = 0;
+            self.echoes.last_asked = now;
+            if matches!(self.echoes.support, EchoSupport::Silent(_)) {
+                self.echoes.support = EchoSupport::Silent(now + SILENCE);
             }
         }
         let number = self.random.next_u64();
         let start = frame.len();
         echo::write_request(frame, number, self.config.receive_capacity_bytes, len);
         let position = self.count(now, frame.len() - start);
-        self.asked.push_back(Asked { number, position, sent_at: now, purpose });
+        self.echoes.asked.push_back(Asked { number, position, sent_at: now, purpose });
         true
     }
 
@@ -398,13 +417,13 @@ impl Pacer {
     /// An echo, or what stands for one, has come. Says whether it had been asked for, and whether the MTU has
     /// changed.
     pub(crate) fn handle_echo(&mut self, now: Instant, number: u64) -> Option<bool> {
-        let place = self.asked.iter().position(|asked| asked.number == number)?;
-        let asked = self.asked.remove(place)?;
+        let place = self.echoes.asked.iter().position(|asked| asked.number == number)?;
+        let asked = self.echoes.asked.remove(place)?;
         let sample = now.saturating_since(asked.sent_at);
         self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
         self.window.note_gone(now, asked.position, Some(sample));
-        self.echo_support = EchoSupport::Answers;
-        self.unanswered = 0;
+        self.echoes.support = EchoSupport::Answers;
+        self.echoes.unanswered = 0;
         self.release_at = Instant::NEVER;
         let changed = match (asked.purpose, &mut self.path_mtu) {
             (Purpose::Probe(size), Some(mtu)) => mtu.handle_answer(now, size),
@@ -421,8 +440,10 @@ impl Pacer {
         }
         let mut changed = false;
         let timeout = self.echo_timeout();
-        while let Some(asked) = self.asked.front().copied().filter(|asked| asked.sent_at + timeout <= now) {
-            self.asked.pop_front();
+        while let Some(asked) =
+            self.echoes.asked.front().copied().filter(|asked| asked.sent_at + timeout <= now)
+        {
+            self.echoes.asked.pop_front();
             match (asked.purpose, &mut self.path_mtu) {
                 (Purpose::Probe(size), Some(mtu)) => {
                     // That a probe is lost says nothing about queues.
@@ -438,19 +459,19 @@ impl Pacer {
 
     /// The next probe need not wait for another large frame: where those vanish there may be few.
     fn look_for_probe(&mut self, now: Instant) {
-        self.probe_due = self.path_mtu.as_mut().is_some_and(|mtu| mtu.wants_probe(now).is_some());
+        self.echoes.probe_due = self.path_mtu.as_mut().is_some_and(|mtu| mtu.wants_probe(now).is_some());
     }
 
     fn handle_unanswered(&mut self, now: Instant, asked: Asked) {
-        self.unanswered += 1;
-        if self.echo_support == EchoSupport::Answers {
+        self.echoes.unanswered += 1;
+        if self.echoes.support == EchoSupport::Answers {
             self.window.note_lost(asked.position);
         } else {
             self.window.note_gone(now, asked.position, None);
         }
-        if self.unanswered >= MAX_UNANSWERED || self.echo_support != EchoSupport::Answers {
-            self.unanswered = 0;
-            self.echo_support = EchoSupport::Silent(now + SILENCE);
+        if self.echoes.unanswered >= MAX_UNANSWERED || self.echoes.support != EchoSupport::Answers {
+            self.echoes.unanswered = 0;
+            self.echoes.support = EchoSupport::Silent(now + SILENCE);
         }
     }
 
@@ -461,7 +482,8 @@ impl Pacer {
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub(crate) fn next_deadline(&self) -> Instant {
-        let echo = self.asked.front().map_or(Instant::NEVER, |asked| asked.sent_at + self.echo_timeout());
+        let echo =
+            self.echoes.asked.front().map_or(Instant::NEVER, |asked| asked.sent_at + self.echo_timeout());
         echo.min(self.release_at)
     }
 }

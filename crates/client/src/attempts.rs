@@ -1,0 +1,88 @@
+//! How often a forwarder is asked before it is given up.
+
+use management::ControlResponse;
+use packet::time::Duration;
+
+use crate::error::ClientError;
+use crate::management_request::{ManagementRequest, NoResponse};
+use crate::session::Answer;
+
+/// How long a forwarder may take to answer a command or to tell what it knows, and how often it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// How long it may take each time; the Interest lives as long.
+    pub timeout: Duration,
+    /// How often it is asked before it is given up; none counts as one.
+    pub attempts: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { timeout: Duration::from_secs(4), attempts: 3 }
+    }
+}
+
+/// How long to wait before a command is given again that came back: a forwarder that is just starting may
+/// have no route to its own management yet.
+pub(crate) const COMMAND_REST: Duration = Duration::from_millis(200);
+
+/// How often something is asked for, and what is to be done after an answer: the same for all who wait,
+/// whatever way they wait.
+#[derive(Debug)]
+pub(crate) struct Attempts {
+    left: u32,
+    is_local: bool,
+}
+
+/// What follows from an answer.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// This came.
+    Data(packet::Data),
+    /// It is asked for again after this time.
+    Again(Duration),
+    /// It is given up.
+    GiveUp(NoResponse),
+}
+
+impl Attempts {
+    pub(crate) fn new(patience: Patience, is_local: bool) -> Self {
+        Attempts { left: patience.attempts, is_local }
+    }
+
+    pub(crate) fn handle_answer(&mut self, answer: Answer) -> Next {
+        let (silence, rest) = match answer {
+            Answer::Data(data) => return Next::Data(data),
+            Answer::Nack(reason) => (NoResponse::Nack { reason, is_local: self.is_local }, COMMAND_REST),
+            Answer::Timeout => (NoResponse::Timeout, Duration::ZERO),
+        };
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 { Next::GiveUp(silence) } else { Next::Again(rest) }
+    }
+}
+
+/// What a forwarder said to a command that must succeed.
+pub(crate) fn must_be_ok(request: &ManagementRequest, response: ControlResponse) -> Result<(), ClientError> {
+    if response.is_ok() {
+        return Ok(());
+    }
+    Err(ClientError::Refused { what: request.clone(), why: response.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::NackReason;
+
+    #[test]
+    fn what_came_back_is_asked_for_again_after_a_rest_and_given_up_at_last() {
+        let mut attempts = Attempts::new(Patience::default(), true);
+        let nack = || Answer::Nack(NackReason::NoRoute);
+        assert!(matches!(attempts.handle_answer(nack()), Next::Again(COMMAND_REST)));
+        assert!(matches!(attempts.handle_answer(Answer::Timeout), Next::Again(Duration::ZERO)));
+        let Next::GiveUp(why) = attempts.handle_answer(nack()) else { panic!("three times is enough") };
+        assert_eq!(why.to_string(), "it came back (no-route)");
+        let elsewhere = NoResponse::Nack { reason: NackReason::NoRoute, is_local: false };
+        assert!(elsewhere.to_string().contains("localhop"), "{elsewhere}");
+    }
+}

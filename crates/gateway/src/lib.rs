@@ -19,8 +19,8 @@
 //! ```
 //!
 //! # Where things are
-//! - [`name_path`], [`range`], [`conditions`]: parse what a stranger writes in a request, without I/O. `guard`
-//!   decides whether it may ask at all.
+//! - [`name_path`], [`range`], [`conditions`]: parse requests of strangers, without I/O. `guard` decides
+//!   whether a client may ask at all.
 //! - `resolve`: finds a name's version and size. `stream`: fetches the bytes at the pace of the client.
 //!   `object`: makes a response of both.
 //! - `own_page`: the page at `/` with the forwarder's state. `pages`: folders and errors as pages.

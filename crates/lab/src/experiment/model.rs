@@ -41,41 +41,42 @@ impl<T> Emptiness for BTreeMap<String, T> {
 tables! {
     /// The whole file.
     File as "the file" {
-        /// One line that says what is looked at. It is the report's title.
+        /// One line that says what the experiment studies. It is the report's title.
         title: String,
-        /// What is done and what is expected, in sentences. It stands at the top of the report.
+        /// What is done and what is expected, in sentences. The report begins with it.
         about: Option<String> = "no text",
         /// Where the experiment comes from, such as a paper and its figure.
         source: Option<String> = "no source",
         /// How long the workloads run. Transfers that are not done by then count as unfinished.
         duration: Span,
-        /// Does a run end as soon as every download and every counted ping is done, and not only after
-        /// `duration`?
+        /// Whether a run ends as soon as every download and every counted ping is done, and not only after
+        /// `duration`.
         until_done: Option<bool> = "false",
-        /// How often each case is repeated, each time with fresh forwarders and another seed.
+        /// How often each case is repeated, each time with new forwarders and another seed.
         repeats: Option<u32> = "1",
-        /// The seed all randomness comes from. Repeat number n uses seed + n.
+        /// The seed of all randomness. Repeat number n uses seed + n.
         seed: Option<u64> = "1",
         /// How often forwarders are asked for their counters.
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// The forwarder under test: `cairn` or `ndnd`.
         software: Option<String> = "cairn",
-        /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, beside this one. A
-        /// node that says a `service_time` has its own.
+        /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, in the same folder. A
+        /// node with a `service_time` uses that instead.
         profile: Option<String> = "30 us for each packet",
-        /// Settings that hold for every node or every link that does not set them itself.
+        /// Settings for every node or link that does not set them itself.
         defaults: Option<Defaults> = "none",
         /// A network that is generated, drawn or read from a file.
         topology: Option<Topology> = "the nodes and links of this file",
-        /// The nodes, by name; with a topology, what is different about some of its nodes.
+        /// The nodes, by name; with a topology, the settings of some of its nodes.
         node: BTreeMap<String, Node> = "none; at least one is needed, or a topology",
-        /// What some nodes have in common.
+        /// Settings that some nodes share.
         group: BTreeMap<String, Group> = "none",
-        /// The links, by name. A link called `a-b` joins the nodes `a` and `b`. With a topology, what is
-        /// different about some of its links, or further links that say `between` what they are.
+        /// The links, by name. A link called `a-b` joins the nodes `a` and `b`. With a topology, the settings
+        /// of some of its links, or further links, whose nodes `between` names.
         link: BTreeMap<String, Link> = "none",
-        /// Where Interests go beside static routes: `static`, nowhere; `shortest`, along one shortest path to
-        /// the nearest node that answers for a prefix; `all`, to all neighbours from which it is nearer.
+        /// Where Interests go in addition to static routes: `static`, nowhere; `shortest`, along one shortest
+        /// path to the nearest node that answers for a prefix; `all`, to all neighbours that are nearer to
+        /// it.
         routes: Option<String> = "static",
         /// Static routes.
         route: Vec<Route> = "none",
@@ -87,11 +88,11 @@ tables! {
         flood: BTreeMap<String, Flood> = "none",
         /// Single Interests, answered at once, whose round trips are timed.
         ping: BTreeMap<String, Ping> = "none",
-        /// Interests for chunks in a pattern.
+        /// Interests for single chunks of files, in a pattern.
         traffic: BTreeMap<String, Traffic> = "none",
-        /// Who answers for all names under a prefix, in virtual time.
+        /// Applications that answer for all names under a prefix, in virtual time.
         producer: BTreeMap<String, Producer> = "none",
-        /// Who asks, in virtual time.
+        /// Applications that send Interests, in virtual time.
         consumer: BTreeMap<String, Consumer> = "none",
         /// Programs of your own, in network namespaces.
         program: BTreeMap<String, Program> = "none",
@@ -99,11 +100,11 @@ tables! {
         load: BTreeMap<String, Load> = "none",
         /// What happens to the network, in virtual time or in namespaces.
         event: Vec<Event> = "nothing",
-        /// What virtual time writes down beside what every run does.
+        /// What virtual time records in addition to what every run does.
         trace: Option<Trace> = "nothing",
         /// Links of virtual time whose packets are captured.
         capture: Vec<Capture> = "none",
-        /// What is recorded beside counters and transfers.
+        /// What is recorded in addition to counters and transfers.
         probe: Option<Probe> = "a capture at every node",
         /// Which part of a run counts.
         measure: Option<Window> = "from the first to the last activity of the workloads",
@@ -113,11 +114,11 @@ tables! {
         case: Vec<Case> = "one case, the file as it stands",
         /// Keys that are run over many values; more than one sweep makes every combination.
         sweep: Vec<Sweep> = "none",
-        /// What the result is held against.
+        /// What is expected of the results.
         expect: Vec<Expect> = "none",
-        /// Runs without the cause of what is expected.
+        /// Runs without the claimed cause of what is expected.
         control: Vec<Control> = "none",
-        /// Figures of a paper, to be drawn from what is measured here.
+        /// Figures of a paper, drawn again from the measurements.
         figure: Vec<Figure> = "only the figures that every report has",
         /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an
         /// experiment is scaled to one machine.
@@ -137,31 +138,33 @@ tables! {
         /// The share of one processor core that the forwarder gets. In virtual time it slows the node's
         /// service down.
         cpu: Option<Share> = "all it can get",
-        /// The period over which the kernel keeps that share. A forwarder that has used it up stands still
-        /// until the period ends.
+        /// The period over which the kernel enforces that share. A forwarder that has used its share up
+        /// stands still until the period ends.
         cpu_period: Option<Span> = "1 ms divided by the share, the shortest that the kernel can keep",
         /// The memory the forwarder may use.
         memory: Option<Size> = "all it can get",
         /// The forwarder's settings.
         forwarder: Option<Forwarder> = "the forwarder's own defaults",
-        /// The link whose traffic is this node's in figures and tables.
+        /// The link whose traffic figures and tables show for this node.
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
-        /// The time one packet keeps the node's processor busy in virtual time, at a full core; with 0 it
-        /// takes no time and nothing waits. Other backends measure instead of being told.
+        /// The time for which one packet keeps the node's processor busy in virtual time, at a full core;
+        /// with 0 packets take no time and never wait. Other backends measure it instead.
         service_time: Option<Span> = "30 us",
-        /// The same for a Data packet, where it costs more than an Interest.
+        /// The same for a Data packet, if it costs more than an Interest.
         data_service_time: Option<Span> = "the same as `service_time`",
-        /// How many packets wait for the processor in virtual time before the next is dropped.
+        /// How many packets may wait for the processor in virtual time; further ones are dropped.
         service_queue: Option<u32> = "1000",
-        /// What the processor can do from some moments on. Virtual time only; a `load` says it everywhere.
+        /// Changes of the processor's speed at given times. Virtual time only; a `load` works on every
+        /// backend.
         capacity: Vec<Capacity> = "as `cpu` says, all the time",
-        /// How coarse the clock is that consumers of this node see. Virtual time only, as all of the clock.
+        /// How coarse the clock of this node's consumers is. All settings of clocks are for virtual time
+        /// only.
         tick: Option<Span> = "fine",
-        /// How far that clock is ahead.
+        /// How far that clock is ahead of the true time.
         clock_offset: Option<Span> = "0 s",
         /// How much faster it runs, in millionths.
         drift_ppm: Option<f64> = "0",
-        /// Does the forwarder have that clock, too?
+        /// Whether the forwarder uses that clock, too.
         engine_clock: Option<bool> = "false",
     }
 
@@ -172,18 +175,19 @@ tables! {
         content_store: Option<u32> = "the forwarder's own default",
         /// How many bytes of Data are cached. Virtual time only.
         content_store_bytes: Option<Size> = "256 MiB",
-        /// How many Interests may be pending. At the limit the forwarder's policy decides who goes.
+        /// How many Interests may be pending. At the limit the forwarder's policy decides which one is
+        /// dropped.
         pending_limit: Option<u32> = "the forwarder's own default",
         /// How many pending Interests one face may hold.
         pending_limit_per_face: Option<u32> = "no limit",
-        /// Interests a second that one face may send before it is answered with Nacks or dropped.
+        /// Interests a second that one face may send; more are answered with Nacks or dropped.
         face_rate_limit: Option<Frequency> = "no limit",
         /// The forwarding strategy of every name, such as `best-route` or `multicast`.
         strategy: Option<String> = "best-route",
-        /// Which cached Data gives way when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy of the
-        /// program's own.
+        /// Which cached Data is evicted when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy that
+        /// was added to the program.
         eviction: Option<String> = "sieve",
-        /// Further lines for the forwarder's own configuration file, as they stand.
+        /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",
     }
 
@@ -199,35 +203,36 @@ tables! {
         delay: Option<Span> = "0 ms",
         /// The part of all frames that is lost.
         loss: Option<Share> = "0 %",
-        /// How many full frames wait for a link with a rate before the next is dropped.
+        /// How many full frames may wait for a link with a rate; further ones are dropped.
         queue: Option<u32> = "100",
         /// The largest IP packet in bytes.
         mtu: Option<u32> = "1500",
         /// The length of the link for `routes`.
         metric: Option<u32> = "1",
-        /// How many packets wait, whatever their size, in place of `queue`. Virtual time only, as all below.
+        /// How many packets may wait, whatever their size, instead of `queue`. This key and all below are for
+        /// virtual time only.
         queue_packets: Option<u32> = "by `queue`",
-        /// How many bytes wait, in place of `queue`.
+        /// How many bytes may wait, instead of `queue`.
         queue_bytes: Option<Size> = "by `queue`",
-        /// Packets that join get a congestion mark while more bytes than this wait.
+        /// Packets that join the queue get a congestion mark while more bytes than this wait.
         mark_above: Option<Size> = "never",
-        /// Controlled delay for what waits.
+        /// CoDel for the queue.
         codel: Option<CoDel> = "none",
-        /// Engines at both ends tell consumers how fast to ask. Needs a rate.
+        /// The engines at both ends tell consumers how fast they may send Interests. Needs a rate.
         rate_control: Option<RateControl> = "none",
         /// Bytes of headers below a packet.
         overhead: Option<Size> = "those of `kind`: 42 B for udp, 66 B for tcp, 14 B for ether",
         /// The part of all packets that arrives twice.
         duplicate: Option<Share> = "0 %",
-        /// The part of all packets that is late by `reorder_delay`, so that later ones overtake.
+        /// The part of all packets that is delayed by `reorder_delay`, so that later ones overtake them.
         reorder: Option<Share> = "0 %",
-        /// How late those are.
+        /// How long those are delayed.
         reorder_delay: Option<Span> = "0 s",
-        /// Each packet is late by any time up to this.
+        /// Each packet is delayed by a random time up to this.
         jitter: Option<Span> = "0 s",
-        /// Does the link carry real frames of NDNLPv2, of at most `mtu` bytes?
+        /// Whether the link carries real NDNLPv2 frames of at most `mtu` bytes.
         frames: Option<bool> = "false: each packet is one frame",
-        /// Are lost frames acknowledged and sent again? Needs `frames`.
+        /// Whether frames are acknowledged, and sent again if they are lost. Needs `frames`.
         reliable: Option<bool> = "false",
     }
 
@@ -235,8 +240,8 @@ tables! {
     Route as "route" {
         /// The names it is for.
         prefix: String,
-        /// The nodes Interests pass, from the consumer to the producer. Each node on it gets a route to the
-        /// next.
+        /// The nodes on the way of Interests, from the consumer to the producer. Each of them gets a route to
+        /// the next.
         path: Vec<String>,
         /// The cost of each hop.
         cost: Option<u32> = "1",
@@ -254,7 +259,7 @@ tables! {
         size: Size,
         /// The bytes of content in one Data packet.
         segment: Option<Size> = "4096 B",
-        /// How long a cache may call a segment fresh.
+        /// How long a segment counts as fresh in a cache.
         freshness: Option<Span> = "1 h",
     }
 
@@ -268,12 +273,13 @@ tables! {
         rate: Option<Frequency> = "the next begins when the one before is done",
         /// How many downloads there are; file numbers start over when there are more downloads than files.
         count: Option<u32> = "as many as there are files",
-        /// How many may be under way at once; the next waits.
+        /// How many may be under way at once; further ones wait.
         at_once: Option<u32> = "no limit",
-        /// How the fetcher decides what to ask for: `fixed`, `aimd`, `cubic`, or any other controller by its
-        /// name and parameters, as in `pcon/beta~0.8`; such a one decides of its window itself.
+        /// The congestion controller: `fixed`, `aimd`, `cubic`, or any other by its name and parameters, as
+        /// in `pcon/beta~0.8`, which then sets its window itself.
         controller: Option<String> = "cubic",
-        /// Interests in flight for one file with the controller `fixed`; where the others begin.
+        /// Interests in flight for one file with the controller `fixed`; the initial window of `aimd` and
+        /// `cubic`.
         window: Option<u32> = "16 for fixed, 2 for others",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
@@ -295,8 +301,8 @@ tables! {
         until: u32,
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
-        /// When each Interest is sent again, counted from its last sending; must be less than the lifetime to
-        /// keep it pending.
+        /// How long after it was sent each Interest is sent again; must be less than the lifetime to keep it
+        /// pending.
         refresh: Option<Span> = "never",
         /// When the first burst leaves.
         start: Option<Span> = "1 s",
@@ -316,7 +322,7 @@ tables! {
         every: Option<Span> = "100 ms",
         /// How many there are.
         count: Option<u32> = "as many as fit",
-        /// How long is waited for an answer.
+        /// How long to wait for an answer.
         lifetime: Option<Span> = "4 s",
         /// When the first leaves.
         start: Option<Span> = "1 s",
@@ -336,8 +342,9 @@ tables! {
         exponent: Option<f64> = "1",
         /// `constant` intervals, or `poisson` ones.
         spacing: Option<String> = "constant",
-        /// In place of the four keys above, a workload by its name and parameters, such as one of the
-        /// program's own, or `zipf/rate~100/shift~5`. Its items are the chunks, file after file.
+        /// Instead of the four keys above, a workload by its name and parameters, such as
+        /// `zipf/rate~100/shift~5`, or one that was added to the program. Its items are the chunks, file
+        /// after file.
         workload: Option<String> = "`rate`, `pattern`, `exponent` and `spacing` say it",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
@@ -358,12 +365,12 @@ tables! {
         at: String,
         /// The program and its arguments. No shell reads them; `["sh", "-c", "…"]` is one.
         command: Vec<String>,
-        /// Further variables of its environment.
+        /// Further environment variables.
         environment: BTreeMap<String, String> = "none",
-        /// Does it serve until the end of the run? Then it is no transfer, and the run is not valid if it
-        /// ends before.
+        /// Whether it serves until the end of the run. Then it is no transfer, and the run is not valid if it
+        /// ends earlier.
         serves: Option<bool> = "false: it ends by itself",
-        /// How often it runs, one time after the other.
+        /// How often it runs, one after the other.
         count: Option<u32> = "1",
         /// The exit status that means success.
         exit: Option<u32> = "0",
@@ -392,41 +399,41 @@ tables! {
 
     /// What is recorded.
     Probe as "probe" {
-        /// Are packets captured?
+        /// Whether packets are captured.
         capture: Option<bool> = "true",
         /// How many bytes of each packet are kept.
         snap: Option<Size> = "500 B, as in the testbed report",
-        /// Is a packet summary written as PSML beside the table that is always written?
+        /// Whether a packet summary is written as PSML, in addition to the table that is always written.
         psml: Option<bool> = "false",
     }
 
     /// The part of a run that counts. Numbers of nodes are of this part; those of workloads are of what began
     /// in it.
     Window as "measure" {
-        /// Its begin, from the start of the run: what comes before is warm-up.
+        /// When it begins, from the start of the run: everything before is warm-up.
         from: Option<Span> = "with the first transfer, ping or Interest of any workload",
-        /// Its end.
+        /// When it ends.
         until: Option<Span> = "with the last transfer or answer, or the end of a flood",
     }
 
     /// Thresholds. A run that exceeds one is marked invalid, and not used in means.
     Gates as "gates" {
-        /// The part of all frames that a capture may have missed.
+        /// The part of all frames that a capture may miss.
         capture_drops: Option<Share> = "0.1 %",
-        /// The part of all samples that a forwarder may have failed to answer.
+        /// The part of all samples that a forwarder may fail to answer.
         invalid_samples: Option<Share> = "5 %",
         /// The part of all transfers that may be unfinished.
         unfinished: Option<Share> = "0 %: what was begun is to be finished, or the numbers are those of a part of the work",
-        /// The part of the processor's time that the machine below may have taken away.
+        /// The part of the processor's time that the host of a virtual machine may take away.
         steal: Option<Share> = "5 %",
-        /// The part of the time that a forwarder may have waited for a processor that others had. What its
-        /// own share denies it is not in it.
+        /// The part of the time for which a forwarder may wait for a processor that others use. Time in which
+        /// its own share keeps it from running does not count.
         waited: Option<Share> = "25 %",
-        /// How long a forwarder may give no answer, as one does that is frozen.
+        /// How long a forwarder may give no answer.
         silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
-        /// How long a client may stand still, as one does that is frozen or waits for a processor.
+        /// How long a client may stand still, because it is frozen or waits for a processor.
         client_standstill: Option<Span> = "1 s",
-        /// How far clocks may be apart, or the clock may have been set during a run.
+        /// How far clocks may differ, or by how much the clock may be set during a run.
         clock_error: Option<Span> = "1 ms",
         /// How often an invalid run is repeated before it is left as invalid.
         retries: Option<u32> = "0",
@@ -461,15 +468,16 @@ tables! {
 
     /// What the result is held against: a bound, another measure, or a paper's number with a tolerance.
     Expect as "expect" {
-        /// A name, by which controls call it.
+        /// A name, by which controls refer to it.
         name: Option<String> = "no control can name it",
         /// What is expected, in a sentence.
         say: String,
         /// The measure, such as `n2.pending.max`; ` @ name` behind it names a case.
         value: String,
-        /// The measure or number it must be at least. All of the 95 % interval must be, and likewise below.
+        /// The measure or number that it must at least be. All of the 95 % interval must fulfil it; the same
+        /// holds for the keys below.
         at_least: Option<toml::Value> = "no lower bound",
-        /// The measure or number it must be at most.
+        /// The measure or number that it must at most be.
         at_most: Option<toml::Value> = "no upper bound",
         /// The measure or number it must be greater than. What is equal is not greater.
         more_than: Option<toml::Value> = "no such bound",
@@ -477,13 +485,13 @@ tables! {
         less_than: Option<toml::Value> = "no such bound",
         /// The measure it must be equal to, within `margin`, in both directions: by two one-sided tests.
         same_as: Option<String> = "no such measure",
-        /// How far from `same_as` it may be, as a part of that.
+        /// How far from `same_as` it may be, as a part of it.
         margin: Option<Share> = "5 %",
         /// Measures that follow it, such as those of the next nodes: each must be less than the one before.
         falls: Vec<String> = "none",
         /// Measures that follow it, each greater than the one before.
         rises: Vec<String> = "none",
-        /// What the bound is multiplied with, as in "at least twice".
+        /// A factor for the bound, as in "at least twice".
         times: Option<f64> = "1",
         /// The number it must be near.
         about: Option<f64> = "no such number",
@@ -491,10 +499,10 @@ tables! {
         within: Option<Share> = "20 %",
         /// What the paper says, for the table in the report.
         paper: Option<String> = "nothing",
-        /// What in this setting makes it so, whatever the forwarder does. It then is no finding, and is not
+        /// Why it is so in this setting, whatever the forwarder does. Then it is no finding, and is not
         /// called confirmed.
         by_construction: Option<String> = "nothing does",
-        /// The backends it is stated for. Elsewhere it is listed as not testable.
+        /// The backends for which it is stated. On others it is listed as not testable.
         on: Vec<String> = "all",
     }
 
@@ -503,7 +511,7 @@ tables! {
     Control as "control" {
         /// Its name; it follows the case's.
         name: String,
-        /// What is taken away, and nothing else: the cause that the paper names.
+        /// What is taken away: the cause that the paper names, and nothing else.
         removes: String,
         /// Keys and their values, as in a case.
         set: BTreeMap<String, toml::Value> = "nothing is changed",
@@ -526,13 +534,13 @@ tables! {
         /// each node, or with `at` one for each other variant.
         form: String,
         /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`,
-        /// from start to stop, and `loads`, the times at which competing processes are busy.
+        /// from start to stop, and `loads`, when competing processes are busy.
         show: Vec<String>,
         /// The node of the forms `over-time` and `over-parameter`.
         at: Option<String> = "the second node of the first route: the consumer's router; every node in `over-parameter`",
-        /// Which number the bars of the form `per-node` are, such as `max` or `sum`.
+        /// Which number the bars of the form `per-node` show, such as `max` or `sum`.
         of: Option<String> = "mean",
-        /// Only cases whose name holds this text.
+        /// Only cases whose name contains this text.
         cases: Option<String> = "all cases",
     }
 

@@ -31,9 +31,9 @@ tables! {
         pairs: Option<u32> = "must be given for it",
         /// Of `waxman`: how likely links are, above 0 and at most 1.
         alpha: Option<f64> = "0.4",
-        /// Of `waxman`: how likely long links are beside short ones, above 0 and at most 1.
+        /// Of `waxman`: how likely long links are compared with short ones, above 0 and at most 1.
         beta: Option<f64> = "0.1",
-        /// Of `waxman`: the delay of a link along the whole diagonal; others in proportion.
+        /// Of `waxman`: the delay of a link along the whole diagonal; the delays of others are in proportion.
         diagonal_delay: Option<Span> = "50 ms",
         /// Of `barabasi-albert`: links that each new node makes.
         links_each: Option<u32> = "2",
@@ -41,7 +41,7 @@ tables! {
         file: Option<String> = "must be given for a kind that is read",
     }
 
-    /// What some nodes have in common.
+    /// Settings that some nodes share.
     Group as "group" {
         /// Which nodes.
         nodes: Choice,
@@ -63,7 +63,7 @@ tables! {
         target: Option<Span> = "5 ms",
         /// For how long that may be exceeded.
         interval: Option<Span> = "100 ms",
-        /// Is a packet marked, and not dropped?
+        /// Whether packets are marked instead of dropped.
         mark: Option<bool> = "false",
     }
 
@@ -72,7 +72,7 @@ tables! {
     RateControl as "link.rate_control" {
         /// `hobhis` or `mircc`.
         method: String,
-        /// How many Interests may wait for their turn.
+        /// How many Interests may wait until they may be sent.
         max_held: Option<u32> = "100",
     }
 
@@ -86,11 +86,11 @@ tables! {
         packet: Option<Size> = "by its content",
         /// The bytes of content in each packet.
         content: Option<Size> = "1000 B",
-        /// How long a cache may call a packet fresh.
+        /// How long a packet counts as fresh in a cache.
         freshness: Option<Span> = "10 s",
-        /// How long an answer takes.
+        /// How long the producer takes to answer.
         reply_delay: Option<Span> = "0 s",
-        /// Publishes a file of so many random bytes under the prefix, signed, in segments, and answers
+        /// Publishes a file of this many random bytes under the prefix, signed, in segments, and answers
         /// nothing else.
         file: Option<Size> = "numbered names without end",
         /// How the file's segments are signed: `digest`, which says nothing of who made them; `trusted`, with
@@ -129,10 +129,10 @@ tables! {
         items: Option<u64> = "without end; a file is fetched as a whole",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
-        /// How often a name is asked for before it is given up.
+        /// How often a name is asked for before it counts as failed.
         attempts: Option<u32> = "its kind's own",
-        /// Are the segments of a `file` verified before they count, against the keys of producers that say
-        /// `key = "trusted"`?
+        /// Whether the segments of a `file` are verified before they count, with the keys of producers that
+        /// have `key = "trusted"`.
         verify: Option<bool> = "false",
         /// How long checking a signature keeps the node's processor busy, at nodes with a `service_time`.
         signature_time: Option<Span> = "the profile's, for Ed25519; 0 s without one",
@@ -174,7 +174,7 @@ tables! {
 
     /// What a run in virtual time writes down beside what every run does, in `trace/` of each repeat.
     Trace as "trace" {
-        /// Look at all nodes, faces, links and applications this often.
+        /// How often all nodes, faces, links and applications are sampled.
         sample: Option<Span> = "never",
         /// Every packet that arrives over a link.
         packets: Option<bool> = "false",
@@ -184,9 +184,9 @@ tables! {
         values: Option<bool> = "false",
         /// Every packet that is dropped, and why.
         drops: Option<bool> = "false",
-        /// Keep one of so many packets, delays, values and drops.
+        /// Keep one in this many packets, delays, values and drops.
         one_in: Option<u32> = "1",
-        /// Records kept in each table; what comes later is lost, and that is told.
+        /// Records kept in each table; later ones are lost, and the run says so.
         max_records: Option<u64> = "10,000,000",
         /// `csv` or `parquet`.
         format: Option<String> = "csv",

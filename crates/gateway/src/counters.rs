@@ -52,6 +52,8 @@ counters! {
     connections_stalled_total: "counter",
     /// Requests that waited too long for their turn to fetch.
     fetches_refused_total: "counter",
+    /// Questions for the forwarder's state that were refused because too many were asked at once.
+    looks_refused_total: "counter",
     /// Bytes of bodies that were sent.
     sent_bytes_total: "counter",
     /// Responses that the client did not take to the end.

@@ -75,6 +75,8 @@ pub(crate) struct Gateway {
     proxied: Vec<Mapping>,
     log: Option<WriteLine>,
     fetches: Arc<Semaphore>,
+    /// Questions for the forwarder's state.
+    looks: Semaphore,
     clock: Clock,
 }
 
@@ -109,6 +111,7 @@ impl Gateway {
             proxied: config.proxied,
             log: config.log,
             fetches: Arc::new(Semaphore::new(config.limits.fetches)),
+            looks: Semaphore::new(config.limits.looks),
             limits: config.limits,
             counters: Arc::new(Counters::default()),
             clock: Clock::start(),
@@ -177,7 +180,11 @@ impl Gateway {
             }
             "/-/status.json" => {
                 self.guard.check_origin(&parts.headers)?;
-                let _turn = self.turn().await?;
+                // Not among the fetches: the page is looked at most when these are many.
+                let Ok(_look) = self.looks.try_acquire() else {
+                    self.counters.looks_refused_total.add(1);
+                    return Err(Failure::Busy("too many ask for the forwarder's state at once".into()));
+                };
                 own_page::status(&self.client).await
             }
             "/-/metrics" => {
@@ -208,7 +215,8 @@ impl Gateway {
         set(&mut response, header::ALLOW, "GET, HEAD, OPTIONS");
         if self.any_origin && parts.uri.path().starts_with(name_path::PREFIX) {
             set(&mut response, header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS");
-            let allowed = "Range, If-Range, If-None-Match, If-Modified-Since, Cache-Control";
+            let allowed = "Range, If-Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, \
+                Cache-Control";
             set(&mut response, header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
             set(&mut response, header::ACCESS_CONTROL_MAX_AGE, "86400");
             if parts.headers.contains_key("access-control-request-private-network") {

@@ -9,7 +9,9 @@ pub struct Limits {
     pub connections: usize,
     /// Requests that fetch at once; others wait for their turn.
     pub fetches: usize,
-    /// How long they wait for it.
+    /// Questions for the forwarder's state at once, which the page at `/` asks; more are refused.
+    pub looks: usize,
+    /// How long requests wait for their turn to fetch.
     pub turn: Duration,
     /// Bytes of packets that one fetch keeps for a slow client.
     pub buffer_bytes: usize,
@@ -36,6 +38,7 @@ impl Default for Limits {
         Limits {
             connections: 2048,
             fetches: 64,
+            looks: 8,
             turn: Duration::from_secs(10),
             buffer_bytes: 1 << 20,
             head_bytes: 16 << 10,

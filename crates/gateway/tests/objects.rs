@@ -369,7 +369,7 @@ fn pages_of_any_origin_may_read_objects_and_nothing_else() {
 
 #[test]
 fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
-    let world = World::new(answer_with(|interest| {
+    let source = answer_with(|interest: &packet::Interest| {
         let asked = interest.name().to_string();
         let content = match &asked[..] {
             "/localhost/nfd/status/general" => {
@@ -382,7 +382,9 @@ fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
         let name = interest.name().to_name();
         let data = management::segments(&name, 1, &content)?.remove(0);
         Ok(Reply::Data(data.build_with_digest()?))
-    }));
+    });
+    // However many objects are being fetched.
+    let world = World::with(source, Trust::anybody, |config| config.limits.fetches = 0);
     let page = world.get("/");
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     assert!(page.header("content-security-policy").starts_with("default-src 'none'; script-src 'self'"));

@@ -135,39 +135,70 @@ impl Held {
 }
 
 /// The version of an answer: the second of its last change, and within that second a part of what its entity
-/// tag comes to. So two gateways publish the same state under the same name, and every change has another.
-/// Without either it is the time of the answer.
-pub(super) fn version_of(known: &Known, modified: Option<UnixTime>, now: UnixTime) -> u64 {
-    let tag = known.etag.as_ref().map(|etag| {
-        let digest = trust::sha256(etag.as_bytes());
-        digest.iter().take(7).fold(0u64, |number, byte| number << 8 | u64::from(*byte))
-    });
-    match (modified, tag) {
-        (Some(modified), tag) => {
-            modified.as_secs().saturating_mul(1_000_000).saturating_add(tag.unwrap_or(0) % 1_000_000)
+/// tag comes to, so that two gateways mostly publish the same state under the same name. Without a last
+/// change it is the time of the answer, for an entity tag alone says nothing of what is newer.
+///
+/// What the web server describes as it describes what is `held` keeps its version, unless its entity tag is a
+/// weak one, under which bytes may differ; anything else is newer than what is held, because whoever asks for
+/// the newest version gets the one with the largest number.
+pub(super) fn version_of(
+    known: &Known,
+    modified: Option<UnixTime>,
+    now: UnixTime,
+    held: Option<(&Known, u64)>,
+) -> u64 {
+    let is_weak = known.etag.as_ref().is_some_and(|etag| etag.starts_with("W/"));
+    match held {
+        Some((before, version)) if before == known && *known != Known::default() && !is_weak => version,
+        _ => {
+            let least = held.map_or(0, |(_, version)| version.saturating_add(1));
+            time_of_change(known, modified, now).max(least)
         }
-        (None, Some(tag)) => tag,
-        (None, None) => now.as_millis().saturating_mul(1000),
     }
+}
+
+/// In microseconds since 1970.
+fn time_of_change(known: &Known, modified: Option<UnixTime>, now: UnixTime) -> u64 {
+    let Some(modified) = modified else { return now.as_millis().saturating_mul(1000) };
+    let part = known.etag.as_ref().map_or(0, |etag| {
+        let digest = trust::sha256(etag.as_bytes());
+        digest.iter().take(7).fold(0u64, |number, byte| number << 8 | u64::from(*byte)) % 1_000_000
+    });
+    modified.as_secs().saturating_mul(1_000_000).saturating_add(part)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn known(etag: Option<&str>) -> Known {
+        Known { etag: etag.map(str::to_owned), modified: None }
+    }
+
     #[test]
     fn a_version_follows_from_what_the_server_says_of_its_state() {
-        let known = |etag: Option<&str>| Known { etag: etag.map(str::to_owned), modified: None };
         let (now, then) = (UnixTime::from_secs(2_000_000_000), Some(UnixTime::from_secs(1_700_000_000)));
-        assert_eq!(version_of(&known(None), then, now), 1_700_000_000_000_000);
-        let tagged = version_of(&known(Some("\"a\"")), then, now);
+        assert_eq!(version_of(&known(None), then, now, None), 1_700_000_000_000_000);
+        let tagged = version_of(&known(Some("\"a\"")), then, now, None);
         assert_eq!(tagged / 1_000_000, 1_700_000_000);
-        assert_ne!(tagged, version_of(&known(Some("\"b\"")), then, now));
-        assert_eq!(tagged, version_of(&known(Some("\"a\"")), then, UnixTime::ZERO));
-        assert_ne!(
-            version_of(&known(Some("\"a\"")), None, now),
-            version_of(&known(Some("\"b\"")), None, now)
-        );
-        assert_eq!(version_of(&known(None), None, now), 2_000_000_000_000_000);
+        assert_ne!(tagged, version_of(&known(Some("\"b\"")), then, now, None));
+        assert_eq!(tagged, version_of(&known(Some("\"a\"")), then, UnixTime::ZERO, None));
+        assert_eq!(version_of(&known(None), None, now, None), 2_000_000_000_000_000);
+    }
+
+    #[test]
+    fn the_newest_version_is_the_latest_answer_whatever_its_entity_tag_is() {
+        let now = UnixTime::from_secs(2_000_000_000);
+        for tags in [["\"a\"", "\"b\""], ["\"b\"", "\"a\""]] {
+            let [first, second] = tags.map(|tag| known(Some(tag)));
+            for modified in [None, Some(UnixTime::from_secs(1_700_000_000))] {
+                let before = version_of(&first, modified, now, None);
+                assert!(version_of(&second, modified, now, Some((&first, before))) > before, "{tags:?}");
+                assert_eq!(version_of(&first, modified, now, Some((&first, before))), before, "{tags:?}");
+            }
+        }
+        let weak = known(Some("W/\"a\""));
+        let before = version_of(&weak, None, now, None);
+        assert!(version_of(&weak, None, now, Some((&weak, before))) > before);
     }
 }

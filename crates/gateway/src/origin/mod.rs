@@ -242,7 +242,9 @@ impl Origin {
             etag: text(&parts.headers, header::ETAG),
             modified: text(&parts.headers, header::LAST_MODIFIED),
         };
-        let version = version_of(&known, fields.modified, self.shared.clock.unix());
+        let now = self.shared.clock.unix();
+        let version =
+            self.table().next_version(object, |held| version_of(&known, fields.modified, now, held));
         let has_validator = known != Known::default();
         let length =
             text(&parts.headers, header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());

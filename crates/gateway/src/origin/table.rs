@@ -83,6 +83,16 @@ impl Table {
         held.filter(|held| held.is_complete()).map(|held| held.known.clone()).unwrap_or_default()
     }
 
+    /// The version of an answer about this URL, which `version_of` makes of what is held.
+    pub(super) fn next_version(
+        &self,
+        object: &Name,
+        version_of: impl FnOnce(Option<(&Known, u64)>) -> u64,
+    ) -> u64 {
+        let held = self.entries.get(object).and_then(|entry| entry.held.as_ref());
+        version_of(held.map(|held| (&held.known, held.version())))
+    }
+
     /// An Interest about this URL came.
     pub(super) fn ask(
         &mut self,

@@ -11,6 +11,7 @@ mod bench;
 mod busy_poll;
 mod channels;
 mod descriptors;
+mod face_counts;
 mod faces;
 mod impaired;
 mod inner;
@@ -55,6 +56,7 @@ use crate::transport::train::Outbox;
 use turn::Source;
 
 pub(crate) use channels::Listener;
+pub(crate) use face_counts::FACES_AT_ONCE;
 pub(crate) use impaired::Impaired;
 pub(crate) use on_demand::Origin;
 pub(crate) use partials::Owner;

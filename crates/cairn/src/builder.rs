@@ -106,6 +106,22 @@ impl CommandBuilder {
             tell!("cairn: {problem}");
             return ExitCode::from(2);
         }
-        Arguments::parse().command.run()
+        match Arguments::try_parse() {
+            Ok(arguments) => arguments.command.run(),
+            Err(error) => show(&error),
+        }
     }
+}
+
+/// Shows what is wrong with the arguments, or the help that they ask for. Arguments may be what others
+/// wrote.
+fn show(error: &clap::Error) -> ExitCode {
+    let plain = error.render().to_string();
+    if plain.contains(|c| client::is_unprintable(c) && c != '\n') {
+        tell!("{}", plain.trim_end());
+    } else {
+        // Where it cannot be written, nobody can be told.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

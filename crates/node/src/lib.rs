@@ -67,6 +67,7 @@ mod serve;
 mod share_of_time;
 mod socket_path;
 mod start;
+mod status;
 mod sys;
 mod transport;
 

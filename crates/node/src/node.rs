@@ -532,8 +532,7 @@ impl NodeControl for RemoteControl {
 
     fn status(&mut self) -> NodeStatus {
         let repositories = self.repository_status();
-        let status = self.call(|plane| plane.status());
-        let status = status.map(|status| NodeStatus { repositories, ..status });
+        let status = crate::status::of(self).map(|status| NodeStatus { repositories, ..status });
         status.unwrap_or_else(|| NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_millis: 0,

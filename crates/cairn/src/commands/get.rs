@@ -28,6 +28,7 @@ use room::Room;
 
 use super::put::Naming;
 use crate::tool::connect::ConnectArguments;
+use crate::tool::content::ContentWriter;
 use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -132,7 +133,7 @@ impl FindBy {
 
 /// Where the object goes.
 enum Target {
-    Output(BufWriter<File>),
+    Output(BufWriter<ContentWriter<File>>),
     List(ListingWriter<io::Stdout>),
     /// What is no file: a device, a pipe.
     Special(BufWriter<File>, PathBuf),
@@ -149,10 +150,9 @@ impl Target {
     /// What is written to.
     fn file(&self) -> io::Result<File> {
         match self {
-            Target::Output(out) | Target::Special(out, _) | Target::File { out, .. } => {
-                out.get_ref().try_clone()
-            }
-            Target::List(_) => standard_output(),
+            Target::Output(out) => out.get_ref().get_ref().try_clone(),
+            Target::Special(out, _) | Target::File { out, .. } => out.get_ref().try_clone(),
+            Target::List(_) => standard_output().map(ContentWriter::into_inner),
         }
     }
 }

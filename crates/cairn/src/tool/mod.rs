@@ -7,6 +7,7 @@ macro_rules! tell {
 }
 
 pub(crate) mod connect;
+pub(crate) mod content;
 pub(crate) mod face_address;
 pub(crate) mod files;
 pub(crate) mod forwarder;

@@ -59,9 +59,9 @@ fn escaped(json: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// Prints bytes as they are.
+/// Prints what others published as it is; a terminal it commands nothing.
 pub(crate) fn bytes(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = super::content::standard_output()?;
     out.write_all(bytes)?;
     out.flush()
 }

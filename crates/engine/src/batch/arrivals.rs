@@ -92,6 +92,13 @@ impl Arrivals {
         }
     }
 
+    /// Packets that wait.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether none do")]
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Whether it is time to hand over what waits.
     #[inline]
     pub fn is_full(&self) -> bool {

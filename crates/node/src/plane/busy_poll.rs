@@ -71,6 +71,8 @@ pub(super) struct Waking {
     pub(super) asked: bool,
     /// Whether the last wait brought something.
     pub(super) had_events: bool,
+    /// Packets that have come in this turn.
+    pub(super) packets: usize,
 }
 
 impl Waking {
@@ -82,6 +84,7 @@ impl Waking {
             arrival_poll: BusyPoll::default(),
             asked: false,
             had_events: false,
+            packets: 0,
         }
     }
 }
@@ -91,6 +94,9 @@ impl Waking {
 const CLOSE: Duration = Duration::from_micros(50);
 /// After so many of them, one after another, the next is polled for.
 const CLOSE_ARRIVALS: u32 = 16;
+
+/// More packets than these in one turn share what waking up takes, which is less for each than polling would.
+const FEW_PACKETS: usize = 8;
 
 /// Tells from the gaps between arrivals whether to sleep and be woken costs more than to poll for the next.
 #[derive(Debug, Default)]
@@ -105,10 +111,12 @@ impl ArrivalGaps {
         self.close = if gap <= CLOSE { (self.close + 1).min(CLOSE_ARRIVALS) } else { self.close / 2 };
     }
 
-    /// How long the next arrival is worth waiting for; zero for not at all.
+    /// How long the next arrival is worth polling for, so many packets having come in this turn; zero for not
+    /// at all.
     #[inline]
-    pub(super) fn poll_time(&self) -> Duration {
-        if self.close >= CLOSE_ARRIVALS { CLOSE } else { Duration::ZERO }
+    pub(super) fn poll_time(&self, packets: usize) -> Duration {
+        let is_worth_it = self.close >= CLOSE_ARRIVALS && packets <= FEW_PACKETS;
+        if is_worth_it { CLOSE } else { Duration::ZERO }
     }
 }
 
@@ -123,16 +131,24 @@ mod tests {
         let mut gaps = ArrivalGaps::default();
         for _ in 1..CLOSE_ARRIVALS {
             gaps.arrived(Duration::from_micros(10));
-            assert_eq!(gaps.poll_time(), Duration::ZERO);
+            assert_eq!(gaps.poll_time(1), Duration::ZERO);
         }
         gaps.arrived(Duration::from_micros(10));
-        assert_eq!(gaps.poll_time(), CLOSE);
+        assert_eq!(gaps.poll_time(1), CLOSE);
         gaps.arrived(Duration::from_millis(1));
-        assert_eq!(gaps.poll_time(), Duration::ZERO);
+        assert_eq!(gaps.poll_time(1), Duration::ZERO);
         for _ in 0..1000 {
             gaps.arrived(Duration::from_micros(60));
         }
-        assert_eq!((gaps.poll_time(), gaps.close), (Duration::ZERO, 0));
+        assert_eq!((gaps.poll_time(1), gaps.close), (Duration::ZERO, 0));
+    }
+
+    #[test]
+    fn where_many_packets_come_at_once_the_next_are_not_polled_for_however_close_they_are() {
+        let mut gaps = ArrivalGaps::default();
+        (0..CLOSE_ARRIVALS).for_each(|_| gaps.arrived(Duration::from_micros(10)));
+        let worth_it = |packets| gaps.poll_time(packets) > Duration::ZERO;
+        assert!(worth_it(0) && worth_it(FEW_PACKETS) && !worth_it(FEW_PACKETS + 1));
     }
 
     /// Time awake while `count` Interests are sent, one each millisecond, whose answers take `answer`.

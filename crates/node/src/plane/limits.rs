@@ -1,7 +1,5 @@
 //! Limits over all faces together: what one may have depends on what the others have already.
 
-use std::collections::BTreeMap;
-
 use engine::{FaceId, FaceScope};
 use packet::time::{Duration, Instant};
 
@@ -313,15 +311,6 @@ impl DataPlane {
             port.stream = None;
             note_queue(&mut self.occupancy.held.queued_bytes, port);
         }
-    }
-
-    /// What links dropped, over all faces, past ones included.
-    pub(super) fn all_link_drops(&self) -> BTreeMap<&'static str, u64> {
-        let mut all = self.tally.link_drops.clone();
-        for (word, count) in self.faces.values().flat_map(|face| face.codec.drops()) {
-            *all.entry(word).or_default() += count;
-        }
-        all
     }
 }
 

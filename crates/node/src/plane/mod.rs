@@ -11,6 +11,7 @@ mod bench;
 mod busy_poll;
 mod channels;
 mod descriptors;
+mod face_counts;
 mod faces;
 mod impaired;
 mod inner;
@@ -52,8 +53,10 @@ use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
+use turn::Source;
 
 pub(crate) use channels::Listener;
+pub(crate) use face_counts::FACES_AT_ONCE;
 pub(crate) use impaired::Impaired;
 pub(crate) use on_demand::Origin;
 pub(crate) use partials::Owner;
@@ -268,6 +271,7 @@ impl DataPlane {
     fn turn(&mut self, events: &[epoll::Event]) {
         self.now = self.clock.now();
         self.schedule.waking.had_events = !events.is_empty();
+        self.schedule.waking.packets = 0;
         if self.schedule.waking.had_events {
             self.schedule
                 .waking
@@ -278,23 +282,20 @@ impl DataPlane {
             self.schedule.waking.arrival_poll.arrived();
         }
         let (later, first) = events.split_at(self.schedule.turn.begin(events.len()));
+        let mut put_off = std::mem::take(&mut self.schedule.put_off);
         for event in first.iter().chain(later) {
-            let flags = event.flags;
-            let token = Token::of(event.data);
-            let has_worked = match token {
-                Token::Waker => self.carry_out_tasks(),
-                Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
-                Token::Ethernet(channel) => self.handle_ethernet(channel, flags),
-                Token::Listener(listener) => self.accept(listener, flags),
-                Token::Face(face) => self.handle_face(face, flags),
-                Token::Interfaces => self.handle_interfaces(),
-            };
-            if has_worked {
-                self.schedule.watchdog.worked(token);
+            if self.schedule.turn.has_heavy() && self.comes_last(Token::of(event.data)) {
+                put_off.push(*event);
             } else {
-                self.note_idle(token);
+                self.handle(event);
             }
         }
+        if !put_off.is_empty() {
+            // What the others brought about does not wait for these.
+            self.finish_touched();
+            put_off.drain(..).for_each(|event| self.handle(&event));
+        }
+        self.schedule.put_off = put_off;
         if self.engine.next_deadline() <= self.now {
             self.engine.advance(self.now);
             self.send_all();
@@ -313,6 +314,39 @@ impl DataPlane {
         }
     }
 
+    /// Does what one socket is ready for.
+    fn handle(&mut self, event: &epoll::Event) {
+        let flags = event.flags;
+        let token = Token::of(event.data);
+        let has_worked = match token {
+            Token::Waker => self.carry_out_tasks(),
+            Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+            Token::Ethernet(channel) => self.handle_ethernet(channel, flags),
+            Token::Listener(listener) => self.accept(listener, flags),
+            Token::Face(face) => self.handle_face(face, flags),
+            Token::Interfaces => self.handle_interfaces(),
+        };
+        if has_worked {
+            self.schedule.watchdog.worked(token);
+        } else {
+            self.note_idle(token);
+        }
+    }
+
+    /// Whether what came by a socket waits for what came by others, because whoever is behind it used up the
+    /// share of the turn before.
+    #[cold]
+    fn comes_last(&self, token: Token) -> bool {
+        let source = match token {
+            Token::Datagrams(number) => Some(self.source_of_datagrams(number)),
+            Token::Ethernet(number) => Some(Source::Ethernet(number)),
+            Token::Listener(number) => Some(Source::Listener(number)),
+            Token::Face(face) => self.faces.get(&face).and_then(|face| face.origin_now()).map(Source::Origin),
+            Token::Waker | Token::Interfaces => None,
+        };
+        source.is_some_and(|source| self.schedule.turn.comes_last(source))
+    }
+
     /// How long to sleep; `None` for ever.
     fn timeout(&mut self) -> Option<rustix::event::Timespec> {
         let deadline = self
@@ -329,7 +363,8 @@ impl DataPlane {
             deadline.min(self.now + Duration::from_millis(10))
         };
         if self.schedule.waking.had_events && self.settings.polling.answer > Duration::ZERO {
-            self.schedule.waking.arrival_poll.begin(self.now, self.schedule.waking.arrival_gaps.poll_time());
+            let length = self.schedule.waking.arrival_gaps.poll_time(self.schedule.waking.packets);
+            self.schedule.waking.arrival_poll.begin(self.now, length);
         }
         let is_awake = self.settings.polling.busy > Duration::ZERO
             || self.schedule.waking.busy_poll.is_on()

@@ -5,6 +5,7 @@ use link::v2::MIN_MTU_BYTES;
 use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
+use super::face_counts::FACES_AT_ONCE;
 use super::faces::{NewStreamFace, Peer};
 use crate::codec::LinkSettings;
 use crate::control::{
@@ -12,7 +13,6 @@ use crate::control::{
     FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError, in_words,
 };
-use crate::drop_reason::DropCounters;
 use crate::face::{Face, StreamTarget, Transport};
 use crate::transport::datagram::DatagramChannel;
 
@@ -256,8 +256,11 @@ impl DataPlane {
     /// Part of the list of faces, from number `from` on.
     pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
+        if ids.len() > FACES_AT_ONCE {
+            ids.select_nth_unstable(FACES_AT_ONCE);
+            ids.truncate(FACES_AT_ONCE);
+        }
         ids.sort_unstable();
-        ids.truncate(PAGE);
         ids.into_iter().filter_map(|id| self.face_status(id)).collect()
     }
 
@@ -308,24 +311,9 @@ impl DataPlane {
         }
     }
 
-    /// What transports dropped, over all faces, past ones included.
-    fn all_drops(&self) -> DropCounters {
-        let mut drops = self.tally.drops;
-        self.faces.values().for_each(|face| drops.absorb(&face.drops));
-        drops
-    }
-
-    pub(crate) fn status(&self) -> NodeStatus {
-        let [mut received, mut sent] = self.tally.packets;
-        for id in self.faces.keys().copied() {
-            let Some(face) = self.engine.face_counters(id) else { continue };
-            for (sum, count) in received.iter_mut().zip([face.in_interests, face.in_data, face.in_nacks]) {
-                *sum += count;
-            }
-            for (sum, count) in sent.iter_mut().zip([face.out_interests, face.out_data, face.out_nacks]) {
-                *sum += count;
-            }
-        }
+    /// The status, with no more in the sums over all faces than those have counted that are gone.
+    pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
+        let [received, sent] = self.tally.packets;
         let started = crate::clock::Clock::START;
         NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -342,8 +330,8 @@ impl DataPlane {
             idle_wakeups: self.schedule.watchdog.idle_wakeups(),
             socket_rests: self.schedule.watchdog.rests(),
             stream_holds: self.occupancy.held.holds,
-            transport_drops: self.all_drops(),
-            link_drops: self.all_link_drops(),
+            transport_drops: self.tally.drops,
+            link_drops: self.tally.link_drops.clone(),
             second_store: self.engine.second_store_counters().copied(),
             repositories: Vec::new(),
         }

@@ -103,7 +103,7 @@ impl DataPlane {
     }
 
     /// Who is charged for what comes to a socket: a neighbour with one of its own, or all who share it.
-    fn source_of_datagrams(&self, number: usize) -> Source {
+    pub(super) fn source_of_datagrams(&self, number: usize) -> Source {
         let owner = self.sockets.channels.get(number).and_then(|channel| channel.owner());
         let origin = owner.and_then(|face| self.faces.get(&face)?.origin_now());
         origin.map_or(Source::Datagrams(number), Source::Origin)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::FaceId;
 use packet::time::Instant;
+use rustix::event::epoll;
 
 use super::busy_poll::Waking;
 use super::turn::Turn;
@@ -15,6 +16,8 @@ pub(super) struct Schedule {
     pub(super) alarms: BTreeSet<(Instant, FaceId)>,
     /// What each source took of this turn.
     pub(super) turn: Turn,
+    /// What is ready and comes after all else that is.
+    pub(super) put_off: Vec<epoll::Event>,
     pub(super) waking: Waking,
     /// Looks for sources that are ready again and again and bring nothing.
     pub(super) watchdog: Watchdog,
@@ -25,6 +28,7 @@ impl Schedule {
         Schedule {
             alarms: BTreeSet::new(),
             turn: Turn::default(),
+            put_off: Vec::new(),
             waking: Waking::new(now),
             watchdog: Watchdog::default(),
         }

@@ -27,6 +27,7 @@ const HELD_PART: usize = 4;
 impl DataPlane {
     /// Hands all arrivals to the engine and sends what comes of them.
     pub(super) fn hand_over(&mut self) {
+        self.schedule.waking.packets += self.batch.arrivals.len();
         self.batch.arrivals.hand_over(self.now, &mut self.engine);
         self.send_all();
     }
@@ -229,6 +230,12 @@ impl DataPlane {
 
     /// Writes more to a connection that has room again.
     pub(super) fn handle_writable(&mut self, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(&id)
+            && let Transport::Stream(port) = &mut face.transport
+            && let Some(stream) = &mut port.stream
+        {
+            stream.has_room = true;
+        }
         self.flush(id);
     }
 }
@@ -271,4 +278,50 @@ fn write_stream(
     }
     face.codec.handle_send_queue(stream.all_queued_bytes());
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use engine::FaceId;
+
+    use super::super::bench::{Bench, bench};
+    use super::super::channels::Listener;
+    use super::*;
+    use crate::control::FaceUri;
+
+    const FRAME: [u8; 4000] = [0x06; 4000];
+
+    fn push(bench: &mut Bench, face: FaceId) {
+        let Transport::Stream(port) = &mut bench.plane.faces.get_mut(&face).unwrap().transport else {
+            panic!("no connection")
+        };
+        port.stream.as_mut().unwrap().queue().push_raw(&FRAME);
+        bench.plane.flush(face);
+    }
+
+    #[test]
+    fn a_connection_that_is_full_is_written_to_again_when_the_system_says_that_there_is_room() {
+        let mut bench = bench();
+        let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), packet::Dialect::Ndn).unwrap();
+        let FaceUri::Tcp(there) = listener.uri().clone() else { panic!("no address") };
+        bench.plane.add_listener(listener).unwrap();
+        let mut peer = std::net::TcpStream::connect(there).unwrap();
+        bench.work();
+        let face = *bench.plane.faces.keys().max().unwrap();
+        let written = |bench: &Bench| bench.plane.faces.get(&face).unwrap().traffic.out_bytes;
+        let mut pushed = 0;
+        while written(&bench) == pushed {
+            push(&mut bench, face);
+            pushed += FRAME.len() as u64;
+        }
+        let full = written(&bench);
+        peer.read_exact(&mut vec![0; full as usize]).unwrap();
+        // There is room by now, but nobody has said so.
+        push(&mut bench, face);
+        assert_eq!(written(&bench), full);
+        bench.work();
+        assert_eq!(written(&bench), pushed + FRAME.len() as u64);
+    }
 }

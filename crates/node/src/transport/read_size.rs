@@ -2,13 +2,13 @@
 
 use packet::time::Duration;
 
-/// What was read is to be worked off within this.
-const QUICK: Duration = Duration::from_micros(200);
+/// What was read is to be worked off within this: what a source may take of a turn.
+const QUICK: Duration = Duration::from_micros(100);
 /// Bytes read at once from a socket for datagrams, about: few enough that they are still in the second-level
 /// cache when they leave.
 const MOST_BYTES_AT_ONCE: usize = 128 << 10;
-/// … and no fewer than these, however much work they make.
-const LEAST_BYTES_AT_ONCE: usize = 4 << 10;
+/// … and no fewer than these, however much work they make: a few Interests.
+const LEAST_BYTES_AT_ONCE: usize = 256;
 
 /// How much is read at once from one socket: as much as is quickly worked off.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +44,11 @@ mod tests {
     #[test]
     fn costly_packets_are_read_few_at_a_time_and_cheap_ones_many() {
         let mut size = ReadSize::default();
-        (0..10).for_each(|_| size.took(QUICK * 2));
+        (0..20).for_each(|_| size.took(QUICK * 2));
         assert_eq!(size.bytes(), LEAST_BYTES_AT_ONCE);
         size.took(QUICK / 2);
         assert_eq!(size.bytes(), LEAST_BYTES_AT_ONCE, "what fits is left as it is");
-        (0..10).for_each(|_| size.took(QUICK / 8));
+        (0..20).for_each(|_| size.took(QUICK / 8));
         assert_eq!(size.bytes(), MOST_BYTES_AT_ONCE);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSlice, Write};
-use std::os::fd::AsFd as _;
 
 use flow::Segment;
+
+use crate::tool::content::{self, ContentWriter};
 
 /// Bytes that are gathered when they come in small pieces. Larger ones leave from where they are.
 const GATHERED_BYTES: usize = 32 << 10;
@@ -12,12 +13,12 @@ const GATHERED_BYTES: usize = 32 << 10;
 /// What a pipe holds if the system lets it, so that its two ends need not take turns for every few packets.
 const PIPE_BYTES: usize = 256 << 10;
 
-/// Standard output without the buffer that would look for lines in it.
-pub(super) fn standard_output() -> io::Result<File> {
-    let out = io::stdout().as_fd().try_clone_to_owned()?;
+/// Standard output, with as much room as a pipe can have.
+pub(super) fn standard_output() -> io::Result<ContentWriter<File>> {
+    let out = content::standard_output()?;
     // Fails for what is no pipe, and where the system grants less; both are fine.
-    let _ = rustix::pipe::fcntl_setpipe_size(&out, PIPE_BYTES);
-    Ok(File::from(out))
+    let _ = rustix::pipe::fcntl_setpipe_size(out.get_ref(), PIPE_BYTES);
+    Ok(out)
 }
 
 /// Gathers small pieces.

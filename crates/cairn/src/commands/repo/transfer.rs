@@ -16,7 +16,7 @@ use super::pattern::Pattern;
 use super::put::insert;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
-use crate::tool::{ToolError, files, output};
+use crate::tool::{ToolError, content, files, output};
 
 /// Write an object of a repository to a file or standard output.
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ impl GetArguments {
         };
         match self.output.as_deref().filter(|path| *path != Path::new("-")) {
             Some(path) => files::write_by(path, false, || interrupt.came(), |file| write(file))?,
-            None => write(&mut io::stdout().lock())?,
+            None => write(&mut content::standard_output()?)?,
         }
         Ok(ExitCode::SUCCESS)
     }

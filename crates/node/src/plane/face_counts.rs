@@ -1,0 +1,59 @@
+//! What faces have counted, in pieces: thousands of faces lie in memory that nobody has touched for a while,
+//! and to add all of them up at once would keep everybody waiting.
+
+use engine::FaceId;
+
+use super::DataPlane;
+use crate::control::NodeStatus;
+use crate::drop_reason::DropCounters;
+
+/// Faces that are looked at in one go.
+pub(crate) const FACES_AT_ONCE: usize = 128;
+
+/// What one face has counted.
+#[derive(Clone, Debug)]
+pub(crate) struct FaceCounts {
+    pub(crate) face: FaceId,
+    /// Received and sent: Interests, Data, Nacks.
+    packets: [[u64; 3]; 2],
+    drops: DropCounters,
+    link_drops: Vec<(&'static str, u64)>,
+}
+
+impl FaceCounts {
+    /// Adds them to the sums over all faces.
+    pub(crate) fn add_to(&self, status: &mut NodeStatus) {
+        let sums = [&mut status.in_packets, &mut status.out_packets];
+        for (sums, counts) in sums.into_iter().zip(&self.packets) {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        status.transport_drops.absorb(&self.drops);
+        for (word, count) in &self.link_drops {
+            *status.link_drops.entry(word).or_default() += count;
+        }
+    }
+}
+
+impl DataPlane {
+    /// All faces there are, in no particular order.
+    pub(crate) fn face_ids(&self) -> Vec<FaceId> {
+        self.faces.keys().copied().collect()
+    }
+
+    /// What those of these faces have counted that are still there.
+    pub(crate) fn face_counts(&self, faces: &[FaceId]) -> Vec<FaceCounts> {
+        let counts = faces.iter().filter_map(|id| {
+            let (face, packets) = (self.faces.get(id)?, self.engine.face_counters(*id).copied()?);
+            Some(FaceCounts {
+                face: *id,
+                packets: [
+                    [packets.in_interests, packets.in_data, packets.in_nacks],
+                    [packets.out_interests, packets.out_data, packets.out_nacks],
+                ],
+                drops: face.drops,
+                link_drops: face.codec.drops(),
+            })
+        });
+        counts.collect()
+    }
+}

@@ -48,8 +48,7 @@ fn what_one_client_of_ccnx_serves_another_gets_through_a_node() {
     let answer = object("ccnx:/lab/report/%00", b"what was found");
     let mut producer = open();
     let prefix = uri::parse("ccnx:/lab").unwrap();
-    producer
-        .attach(&prefix, (answer_with(|_| Ok(flow::source::Reply::NotMine)), Packets::new([answer.clone()])));
+    producer.attach(&prefix, Packets::new([answer.clone()]));
     // The node knows the client once something has come from it.
     let hello = InterestFields::default().encode(&uri::parse("ccnx:/hello").unwrap()).unwrap();
     producer.send_only(&Interest::decode_ccnx(hello.into()).unwrap()).unwrap();

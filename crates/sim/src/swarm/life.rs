@@ -210,7 +210,8 @@ impl World {
         text
     }
 
-    /// The strategies of a node, which are the same in both dialects ([`Network::set_strategy`]).
+    /// The strategies of a node, which are the same in both dialects: see
+    /// [`set_strategy`](crate::Network::set_strategy).
     fn strategies(&self, node: NodeId) -> impl Iterator<Item = (&Name, &Name)> {
         self.network.engine(node).into_iter().flat_map(|engine| engine.strategies(Dialect::Ndn))
     }

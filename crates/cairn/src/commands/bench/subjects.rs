@@ -9,7 +9,7 @@ use std::process::Command;
 use node::load::{StreamSocket, relay_streams};
 
 use super::ndnd::Ndnd;
-use super::ports::free_udp_port;
+use super::ports::{free_tcp_port, free_udp_port};
 use super::process::{Forwarder, Processors};
 
 /// A forwarder to be measured.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use packet::{Data, Dialect, Interest, NameHash, PrefixHashes, UnixTime};
+use packet::{Data, Dialect, Interest, NameHash, PrefixHashes, SpareBuffer, UnixTime};
 use smallvec::SmallVec;
 
 use crate::catalogue::ObjectId;
@@ -124,12 +124,13 @@ impl HotObjects {
     }
 
     /// Reads the packet that an Interest of NDN asks for by its whole name, if its object is shown and the
-    /// packet is in memory. Never waits.
+    /// packet is in memory. `spare` gives memory for it, or nothing. Never waits.
     pub(crate) fn read(
         &self,
         now: UnixTime,
         interest: &Interest,
         hashes: &PrefixHashes,
+        spare: impl FnOnce(usize) -> Option<SpareBuffer>,
     ) -> Option<(Data, UnixTime)> {
         if interest.dialect() != Dialect::Ndn {
             return None;
@@ -140,7 +141,7 @@ impl HotObjects {
             let table = self.table.try_read().ok()?;
             table.by_name.get(&object).filter(|shown| shown.form == form)?.locate(segment)?
         };
-        let Some((data, arrival)) = located.read_in_memory() else {
+        let Some((data, arrival)) = located.read_in_memory(spare) else {
             // Where somebody else has the table, the next packet comes here again.
             if let Ok(mut table) = self.table.try_write() {
                 table.hide(located.id);

@@ -40,7 +40,11 @@ fn fill(service: &Service, object: u64, content: u64) {
 fn read(service: &Service, uri: &str) -> Option<Vec<u8>> {
     let interest = interest(uri);
     let hashes = NameHasher::new([3, 4]).hash(Dialect::Ndn, interest.name().components());
-    bytes(service.handle().read_in_memory(unix_now(), &interest, &hashes))
+    bytes(
+        service
+            .handle()
+            .read_in_memory(unix_now(), &interest, &hashes, |len| Some(SpareBuffer::new(len / 2))),
+    )
 }
 
 fn ask(service: &Service, answers: &Answers, uri: &str) -> Option<Vec<u8>> {

@@ -2,6 +2,7 @@
 
 mod disk;
 mod memory;
+mod neighbours;
 mod router;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
+
+pub(super) use disk::delete_in_parts;
 
 use super::own_folder;
 use crate::tool::units::show_size;
@@ -88,7 +91,7 @@ struct Stage {
 }
 
 /// A folder that is gone afterwards.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
@@ -97,7 +100,11 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Folder(path)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -135,6 +142,7 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     let mut rows = Vec::new();
     let measured = disk::measure(&stage, &mut rows)
         .and_then(|()| router::measure(&stage, &mut rows))
+        .and_then(|()| neighbours::measure(&stage, &mut rows))
         .and_then(|()| disk::measure_copy_and_swap(&stage, &mut rows))
         .and_then(|()| memory::measure(&mut rows));
     stage.progress.finish_and_clear();
@@ -143,7 +151,7 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     measured
 }
 
-fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
+pub(super) fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
     let disk = rustix::fs::statvfs(folder).map_err(std::io::Error::from).map_err(ToolError::file(folder))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < wanted {

@@ -190,6 +190,7 @@ impl Store {
     /// So many packets were served, of which nothing more is known.
     pub(crate) fn served_untold(&mut self, count: u64) {
         self.counters.hits += count;
+        self.counters.untold_hits += count;
     }
 
     /// Lets others read the packets of an object by themselves of which one was in memory.

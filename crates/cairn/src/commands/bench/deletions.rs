@@ -1,7 +1,8 @@
-//! `cairn bench deletions`: how long deletions take on this disk, for the paper's requests and several layouts.
+//! `cairn bench deletions`: how long deletions take on this disk, for the paper's requests and several
+//! layouts.
 //!
-//! The request stream of the paper's study is replayed as fast as the disk allows, with a real Data packet for
-//! each segment, until so many deletions were made: figure 6 of Gadow, Anastasiades et al., "Persistent
+//! The request stream of the paper's study is replayed as fast as the disk allows, with a real Data packet
+//! for each segment, until so many deletions were made: figure 6 of Gadow, Anastasiades et al., "Persistent
 //! Caching in Information-Centric Networking" (2015). Nothing is read meanwhile, and no router takes part.
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 mod disk;
 mod memory;
 mod neighbours;
+mod peers;
 mod router;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use crate::tool::{ToolError, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 All of it happens in one run on one file system: what others would do with the same bytes stands beside it. The folder needs twice \
-the bytes that are stored.
+the bytes that are stored. ndn-python-repo is measured too if it is in PATH.
 
 Examples:
   cairn bench repository
@@ -62,11 +63,18 @@ struct Row {
     measured: f64,
     unit: &'static str,
     must: Must,
+    /// Stands in place of the number, if there is none.
+    note: &'static str,
 }
 
 impl Row {
     fn new(what: impl Into<String>, measured: f64, unit: &'static str, must: Must) -> Self {
-        Row { what: what.into(), measured, unit, must }
+        Row { what: what.into(), measured, unit, must, note: "" }
+    }
+
+    /// Why there is no number.
+    fn note(what: impl Into<String>, note: &'static str) -> Self {
+        Row { what: what.into(), measured: f64::NAN, unit: "", must: Must::Nothing, note }
     }
 
     /// How much of what is allowed was used: above one the number is not what it must be.
@@ -82,6 +90,9 @@ impl Row {
 /// Content of a segment, and segments of an object.
 const SEGMENT_BYTES: u64 = 8000;
 const SEGMENTS: u64 = 512;
+
+/// What other people's repositories are given, unless all is asked for.
+const PEER_BYTES: u64 = 64_000_000;
 
 /// What is stored, and where.
 struct Stage {
@@ -139,12 +150,15 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     progress.enable_steady_tick(Duration::from_millis(250));
     let objects = (bytes / (SEGMENTS * SEGMENT_BYTES)).max(8);
     let stage = Stage { folder, objects, progress };
+    // Others take minutes for what ours does in seconds.
+    let peer_bytes = if arguments.full { 1_000_000_000 } else { PEER_BYTES };
     let mut rows = Vec::new();
     let measured = disk::measure(&stage, &mut rows)
         .and_then(|()| router::measure(&stage, &mut rows))
         .and_then(|()| neighbours::measure(&stage, &mut rows))
         .and_then(|()| disk::measure_copy_and_swap(&stage, &mut rows))
-        .and_then(|()| memory::measure(&mut rows));
+        .and_then(|()| memory::measure(&mut rows))
+        .and_then(|()| peers::measure(&stage, peer_bytes, &mut rows));
     stage.progress.finish_and_clear();
     // What was measured until then is told all the same.
     print(&stage, &rows, arguments.json)?;
@@ -172,7 +186,8 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
             };
             json!({
                 "what": row.what,
-                "measured": row.measured,
+                "measured": row.measured.is_finite().then_some(row.measured),
+                "note": row.note,
                 "unit": row.unit,
                 "must": must,
                 "ratio": row.ratio(),
@@ -194,7 +209,10 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
             Some(_) => "met",
             None => "",
         };
-        let measured = format!("{} {}", number(row.measured), row.unit);
+        let measured = match row.note {
+            "" => format!("{} {}", number(row.measured), row.unit),
+            note => note.to_owned(),
+        };
         vec![row.what.clone(), measured, must, ratio.unwrap_or_default(), verdict.to_owned()]
     };
     let rows: Vec<_> = rows.iter().map(shown).collect();

@@ -28,6 +28,8 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(1200);
 /// An Interest that brings nothing for so long is sent again.
 const INTEREST_PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(2);
+/// Until the last packet is there it is asked for as often.
+const POLL: packet::time::Duration = packet::time::Duration::from_millis(20);
 
 /// What it took to insert and fetch.
 struct Taken {
@@ -143,10 +145,10 @@ fn take(repository: &mut Repository, socket: &Path, prefix: &str, segments: u64)
     to.flush()?;
     drop(to);
     // Nobody acknowledges: all was inserted when the last packet can be had.
-    fetch(&mut consumer, prefix, segments - 1..segments)?;
+    fetch(&mut consumer, prefix, segments - 1..segments, POLL)?;
     let insert = began.elapsed().as_secs_f64();
     let began = Instant::now();
-    fetch(&mut consumer, prefix, 0..segments - 1)?;
+    fetch(&mut consumer, prefix, 0..segments - 1, INTEREST_PATIENCE)?;
     let fetch = began.elapsed().as_secs_f64();
     Ok(Taken { insert, fetch, cpu: (repository.process.cpu_time() - before).as_secs_f64() })
 }
@@ -165,15 +167,20 @@ fn connect(repository: &mut Repository) -> Result<TcpStream, ToolError> {
 }
 
 /// Fetches these segments, each again until it comes.
-fn fetch(consumer: &mut Client, prefix: &str, segments: std::ops::Range<u64>) -> Result<(), ToolError> {
+fn fetch(
+    consumer: &mut Client,
+    prefix: &str,
+    segments: std::ops::Range<u64>,
+    patience: packet::time::Duration,
+) -> Result<(), ToolError> {
     let deadline = Instant::now() + PATIENCE;
     let (mut coming, mut again, mut open) = (segments, Vec::new(), Vec::new());
     loop {
         while open.len() < WINDOW
             && let Some(segment) = again.pop().or_else(|| coming.next())
         {
-            let interest = InterestBuilder::new(name(prefix, segment)?).lifetime(INTEREST_PATIENCE);
-            open.push((consumer.express(&interest, INTEREST_PATIENCE)?, segment));
+            let interest = InterestBuilder::new(name(prefix, segment)?).lifetime(patience);
+            open.push((consumer.express(&interest, patience)?, segment));
         }
         if open.is_empty() {
             return Ok(());
@@ -188,7 +195,7 @@ fn fetch(consumer: &mut Client, prefix: &str, segments: std::ops::Range<u64>) ->
             let (_, segment) = open.swap_remove(place);
             if !has_come {
                 // Nobody has registered the name yet, or a packet was lost.
-                std::thread::sleep(Duration::from_millis(10));
+                std::thread::sleep(Duration::from_millis(1));
                 again.push(segment);
             }
         }

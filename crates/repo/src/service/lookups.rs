@@ -127,7 +127,7 @@ impl Lookups {
             .filter(|(data, arrival)| is_answer(now, &interest, data, *arrival) && !is_outdated(data, known))
         {
             if let Some(located) = places.first() {
-                store.show(located);
+                store.show(now, located);
             }
             // While the store waits for the disk for long, so many requests tell it enough.
             if self.served.len() < MAX_JOBS {

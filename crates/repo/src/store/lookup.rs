@@ -194,9 +194,9 @@ impl Store {
     }
 
     /// Lets others read the packets of an object by themselves of which one was in memory.
-    pub(crate) fn show(&self, located: &Located) {
+    pub(crate) fn show(&self, now: UnixTime, located: &Located) {
         let hot = self.catalogue.hot();
-        if hot.shows(located.id) {
+        if !hot.wants(now, located.id) {
             return;
         }
         let Some(object) = self.catalogue.get(located.id) else { return };

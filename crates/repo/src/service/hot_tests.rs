@@ -78,8 +78,8 @@ fn what_is_not_in_memory_is_asked_for_and_not_tried_packet_by_packet() {
     disk.keep_in_memory(true);
     for segment in 1..SEGMENTS {
         assert_eq!(read(&service, &name(1, segment)), None);
-        assert!(ask(&service, &answers, &name(1, segment)).is_some());
     }
+    assert!(ask(&service, &answers, &name(1, 1)).is_some());
 }
 
 #[test]

@@ -307,3 +307,22 @@ fn four_lines_of_configuration_keep_what_passed_by_when_its_producer_and_the_nod
     let status = world.good(&["status"]);
     assert!(status.contains("Repository at cache"), "{status}");
 }
+
+#[test]
+fn deletions_for_the_papers_requests_are_timed_in_three_layouts_and_leave_nothing_behind() {
+    let world = World::new();
+    let bench = ["bench", "deletions", "--megabytes", "100", "--deletions", "2", "--percent", "25"];
+    let timed = world.json(&[&bench[..], &["--folder", "."]].concat());
+    let rows = timed["rows"].as_array().unwrap();
+    let layouts: Vec<_> = rows.iter().map(|row| row["layout"].as_str().unwrap()).collect();
+    assert_eq!(layouts, ["copy and swap", "a file for each object", "holes"]);
+    for row in rows {
+        let seconds = |part: &str| row[part].as_f64().unwrap();
+        assert_eq!((&row["deletions"], &row["percent"]), (&2.into(), &25.into()));
+        assert!(seconds("clean_up_seconds") > 0.0 && row["deletions_a_day"].as_u64().unwrap() > 0);
+        // Only the paper's way copies what stays.
+        assert_eq!(seconds("copy_seconds") > 0.0, row["layout"] == "copy and swap");
+    }
+    let mut left = std::fs::read_dir(world.path(".")).unwrap().flatten();
+    assert!(!left.any(|entry| entry.file_name().to_string_lossy().contains("bench")));
+}

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use packet::{Data, Dialect, Interest, NameHash, PrefixHashes, UnixTime};
+use packet::time::Duration;
+use packet::{Data, Dialect, Interest, NameHash, PrefixHashes, SpareBuffer, UnixTime};
 use smallvec::SmallVec;
 
 use crate::catalogue::ObjectId;
@@ -27,6 +28,9 @@ const MAX_OBJECTS: usize = 1024;
 const MAX_RUNS: usize = 64;
 /// An object of fewer packets is asked for too seldom to be shown.
 const MIN_SEGMENTS: u64 = 4;
+/// For so long an object is left to the keeper after a read would have had to wait: to find that out starts
+/// the read, which takes the caller some microseconds, and half a millisecond at times.
+const REST: Duration = Duration::from_secs(1);
 /// Requests that may wait until the keeper tells the policy of them; further ones are only counted.
 const MAX_REQUESTS: usize = 8192;
 
@@ -82,6 +86,8 @@ struct Table {
     names: BTreeMap<ObjectId, NameHash>,
     /// The one that was shown first stands first. Some may have left.
     order: VecDeque<ObjectId>,
+    /// Objects that were not in memory, and until when they are not shown again.
+    resting: BTreeMap<ObjectId, UnixTime>,
 }
 
 impl HotObjects {
@@ -90,15 +96,18 @@ impl HotObjects {
         extents.run_count() <= MAX_RUNS && extents.segment_count() >= MIN_SEGMENTS
     }
 
-    /// Whether this object is shown.
-    pub(crate) fn shows(&self, id: ObjectId) -> bool {
-        self.table.read().is_ok_and(|table| table.names.contains_key(&id))
+    /// Whether this object is to be shown, of which a packet was in memory.
+    pub(crate) fn wants(&self, now: UnixTime, id: ObjectId) -> bool {
+        self.table.read().is_ok_and(|table| {
+            !table.names.contains_key(&id) && table.resting.get(&id).is_none_or(|&until| until <= now)
+        })
     }
 
     /// Shows an object.
     pub(crate) fn show(&self, name: NameHash, object: HotObject) {
         if let Ok(mut table) = self.table.write() {
             table.hide(object.id);
+            table.resting.remove(&object.id);
             while table.order.len() >= MAX_OBJECTS
                 && let Some(first) = table.order.pop_front()
             {
@@ -116,7 +125,7 @@ impl HotObjects {
     /// The object is about to change, or to leave.
     pub(crate) fn hide(&self, id: ObjectId) {
         // Most objects are not here, and a writer turns readers away.
-        if self.shows(id)
+        if self.table.read().is_ok_and(|table| table.names.contains_key(&id))
             && let Ok(mut table) = self.table.write()
         {
             table.hide(id);
@@ -124,12 +133,13 @@ impl HotObjects {
     }
 
     /// Reads the packet that an Interest of NDN asks for by its whole name, if its object is shown and the
-    /// packet is in memory. Never waits.
+    /// packet is in memory. `spare` gives memory for it, or nothing. Never waits.
     pub(crate) fn read(
         &self,
         now: UnixTime,
         interest: &Interest,
         hashes: &PrefixHashes,
+        spare: impl FnOnce(usize) -> Option<SpareBuffer>,
     ) -> Option<(Data, UnixTime)> {
         if interest.dialect() != Dialect::Ndn {
             return None;
@@ -140,10 +150,10 @@ impl HotObjects {
             let table = self.table.try_read().ok()?;
             table.by_name.get(&object).filter(|shown| shown.form == form)?.locate(segment)?
         };
-        let Some((data, arrival)) = located.read_in_memory() else {
+        let Some((data, arrival)) = located.read_in_memory(spare) else {
             // Where somebody else has the table, the next packet comes here again.
             if let Ok(mut table) = self.table.try_write() {
-                table.hide(located.id);
+                table.rest(now, located.id);
             }
             return None;
         };
@@ -175,9 +185,70 @@ impl HotObjects {
 }
 
 impl Table {
+    fn rest(&mut self, now: UnixTime, id: ObjectId) {
+        self.hide(id);
+        if self.resting.len() >= MAX_OBJECTS {
+            self.resting.retain(|_, until| *until > now);
+        }
+        if self.resting.len() < MAX_OBJECTS {
+            self.resting.insert(id, now.after(REST));
+        }
+    }
+
     fn hide(&mut self, id: ObjectId) {
         if let Some(name) = self.names.remove(&id) {
             self.by_name.remove(&name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(id: ObjectId) -> HotObject {
+        HotObject {
+            id,
+            number: u64::from(id),
+            form: SegmentForm::Typed,
+            extents: Extents::default(),
+            files: SmallVec::new(),
+            format: Format::new([1, 2]),
+        }
+    }
+
+    #[test]
+    fn an_object_that_was_not_in_memory_rests_for_a_second() {
+        let (hot, now) = (HotObjects::default(), UnixTime::from_millis(5000));
+        assert!(hot.wants(now, 7));
+        hot.show(NameHash(7), object(7));
+        assert!(!hot.wants(now, 7), "it is shown already");
+        hot.table.write().unwrap().rest(now, 7);
+        assert!(!hot.wants(now.after(Duration::from_millis(999)), 7));
+        assert!(hot.wants(now.after(REST), 7));
+        hot.show(NameHash(7), object(7));
+        hot.hide(7);
+        assert!(hot.wants(now, 7), "who was only changed need not rest");
+    }
+
+    #[test]
+    fn whatever_comes_and_goes_no_more_are_kept_than_may_be() {
+        let (hot, now) = (HotObjects::default(), UnixTime::from_millis(5000));
+        let most = MAX_OBJECTS as u32;
+        for id in 0..3 * most {
+            hot.show(NameHash(u64::from(id)), object(id));
+            match id % 3 {
+                0 => hot.hide(id),
+                1 => hot.table.write().unwrap().rest(now, id),
+                _ => {}
+            }
+            let table = hot.table.read().unwrap();
+            let counts = [table.by_name.len(), table.names.len(), table.order.len(), table.resting.len()];
+            assert!(counts.iter().all(|&count| count <= MAX_OBJECTS), "{counts:?}");
+        }
+        // Of two with one name the last is shown, and the first can be again.
+        hot.show(NameHash(1), object(1));
+        hot.show(NameHash(1), object(2));
+        assert!(hot.wants(now.after(REST), 1) && !hot.wants(now.after(REST), 2));
     }
 }

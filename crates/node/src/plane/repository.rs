@@ -48,12 +48,14 @@ impl DataPlane {
     fn pass_on_questions(&mut self) -> bool {
         let Some(end) = self.repository.as_mut() else { return false };
         let mut has_more_to_send = false;
-        let unix = repo::service::unix_now();
+        let mut unix = None;
         while let Some(effect) = self.engine.poll_second_store() {
             match effect {
                 ForSecondStore::Ask(QuestionId(number), interest) => {
                     let hashes = end.seam.hashes(&interest);
-                    if let Some(found) = end.seam.read_in_memory(unix, &interest, &hashes) {
+                    let unix = *unix.get_or_insert_with(repo::service::unix_now);
+                    let mut spare = |len| self.engine.spare_buffer(len);
+                    if let Some(found) = end.seam.read_in_memory(unix, &interest, &hashes, &mut spare) {
                         let fresh_until = fresh_until(self.now, unix, &found);
                         self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
                         has_more_to_send = true;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::SecondStore;
-use packet::{Data, Interest, NameHasher, PrefixHashes, UnixTime};
+use packet::{Data, Interest, NameHasher, PrefixHashes, SpareBuffer, UnixTime};
 use repo::ObjectName;
 use repo::service::{self, Busy, Found, ServiceHandle};
 
@@ -28,14 +28,16 @@ impl RepositoryHandles {
         self.names.hash(interest.dialect(), interest.name().components())
     }
 
-    /// What a repository has in memory and knows by the Interest's whole name. Never waits.
+    /// What a repository has in memory and knows by the Interest's whole name. `spare` gives memory for
+    /// a packet, or nothing. Never waits.
     pub(crate) fn read_in_memory(
         &self,
         now: UnixTime,
         interest: &Interest,
         hashes: &PrefixHashes,
+        spare: &mut dyn FnMut(usize) -> Option<SpareBuffer>,
     ) -> Option<Found> {
-        self.ends.iter().find_map(|(_, end)| end.read_in_memory(now, interest, hashes))
+        self.ends.iter().find_map(|(_, end)| end.read_in_memory(now, interest, hashes, &mut *spare))
     }
 
     /// Asks the first repository from number `from` on that may answer and has room for a question; false if

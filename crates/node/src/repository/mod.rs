@@ -43,6 +43,7 @@ impl RepositoryStatus {
             ("disk-bytes", stats.disk_bytes),
             ("memory-bytes", stats.memory_bytes),
             ("hits", counters.hits),
+            ("untold-hits", counters.untold_hits),
             ("misses", counters.misses),
             ("insertions", counters.insertions),
             ("duplicates", counters.duplicates),

@@ -9,7 +9,7 @@ use packet::{Interest, UnixTime};
 
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
 use super::{Answered, Found, Reply, unix_now};
-use crate::store::{DiskExecutor, DiskJob, Located, Store, is_answer, is_outdated, metadata_packet};
+use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.
 const QUESTIONS_AT_ONCE: usize = 256;
@@ -122,12 +122,12 @@ impl Lookups {
             Some(Made { metadata, found: Found { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
-        let likely = places.first().and_then(|located| Located::read_in_memory(located));
+        let likely = places.first().and_then(|located| located.read_in_memory(|_| None));
         if let Some((data, arrival)) = likely
             .filter(|(data, arrival)| is_answer(now, &interest, data, *arrival) && !is_outdated(data, known))
         {
             if let Some(located) = places.first() {
-                store.show(located);
+                store.show(now, located);
             }
             // While the store waits for the disk for long, so many requests tell it enough.
             if self.served.len() < MAX_JOBS {

@@ -42,7 +42,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use packet::{Data, Interest, PrefixHashes, UnixTime};
+use packet::{Data, Interest, PrefixHashes, SpareBuffer, UnixTime};
 
 use crate::filter::Filter;
 use crate::hot::HotObjects;
@@ -142,7 +142,7 @@ pub struct Service {
 struct Shared {
     status: Mutex<ServiceStatus>,
     busy: AtomicU64,
-    /// Whether the keeper has been told that there are questions.
+    /// Whether the keeper has been told that there are questions, or requests to be noted.
     has_questions: AtomicBool,
 }
 
@@ -257,12 +257,17 @@ impl ServiceHandle {
 
     /// Reads what answers an Interest for a packet by its whole name, if that is known to be in memory. Where
     /// nothing comes of it there may be an answer all the same: [`ask`](Self::ask). Never waits. `hashes` are
-    /// those of the Interest's name.
-    pub fn read_in_memory(&self, now: UnixTime, interest: &Interest, hashes: &PrefixHashes) -> Option<Found> {
-        let (data, arrival) = self.hot.read(now, interest, hashes)?;
+    /// those of the Interest's name; `spare` gives memory of at least so many bytes, or nothing.
+    pub fn read_in_memory(
+        &self,
+        now: UnixTime,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        spare: impl FnOnce(usize) -> Option<SpareBuffer>,
+    ) -> Option<Found> {
+        let (data, arrival) = self.hot.read(now, interest, hashes, spare)?;
         if self.hot.has_many_requests() {
-            // A keeper for which there is no room has something to do, and looks afterwards.
-            let _ = self.tasks.try_send(Task::Look);
+            self.wake();
         }
         Some(readers::found(now, data, arrival))
     }
@@ -273,11 +278,16 @@ impl ServiceHandle {
     /// The question was not taken, and no answer will come.
     pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
         self.count_busy(self.questions.try_send(Question::Ask(question, interest)))?;
+        self.wake();
+        Ok(())
+    }
+
+    /// Has the keeper look for what others have left for it.
+    fn wake(&self) {
         if !self.shared.has_questions.swap(true, Ordering::SeqCst) {
             // A keeper for which there is no room has something to do, and looks afterwards.
             let _ = self.tasks.try_send(Task::Look);
         }
-        Ok(())
     }
 
     /// As [`Service::offer`].

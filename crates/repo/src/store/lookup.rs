@@ -78,27 +78,29 @@ impl Located {
     /// # Errors
     /// What failed; [`Store::report`] must be told.
     pub fn read_data(&self) -> Result<(Data, UnixTime), ReadError> {
-        let mut memory = self.memory();
+        let mut memory = SpareBuffer::new(self.place.len_bytes as usize);
         self.file.read_at(self.place.offset(), memory.memory_mut())?;
         self.decode(memory)
     }
 
     /// The same if its bytes are in memory and are what they should be; otherwise
-    /// [`read_data`](Self::read_data) has more to say.
-    pub(crate) fn read_in_memory(&self) -> Option<(Data, UnixTime)> {
-        let mut memory = self.memory();
-        let is_read = self.file.read_in_memory(self.place.offset(), memory.memory_mut());
+    /// [`read_data`](Self::read_data) has more to say. The record is read to memory that `spare` gives, if it
+    /// has as much, for new memory costs the system as much as reading does.
+    pub(crate) fn read_in_memory(
+        &self,
+        spare: impl FnOnce(usize) -> Option<SpareBuffer>,
+    ) -> Option<(Data, UnixTime)> {
+        let len = self.place.len_bytes as usize;
+        let spare = spare(len).filter(|spare| spare.capacity_bytes() >= len);
+        let mut memory = spare.unwrap_or_else(|| SpareBuffer::new(len));
+        let bytes = memory.memory_mut().get_mut(..len)?;
+        let is_read = self.file.read_in_memory(self.place.offset(), bytes);
         is_read.then(|| self.decode(memory).ok()).flatten()
     }
 
     /// The packet stays where its record was read to, so there is no copy beside the one out of the cache.
-    fn memory(&self) -> SpareBuffer {
-        SpareBuffer::new(self.place.len_bytes as usize)
-    }
-
     fn decode(&self, memory: SpareBuffer) -> Result<(Data, UnixTime), ReadError> {
-        let len = memory.capacity_bytes();
-        let bytes = memory.into_buffer(len);
+        let bytes = memory.into_buffer(self.place.len_bytes as usize);
         let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
         let wire = bytes.slice_of(payload).ok_or(ReadError::Corrupt)?;
         let data = match header.dialect {
@@ -188,12 +190,13 @@ impl Store {
     /// So many packets were served, of which nothing more is known.
     pub(crate) fn served_untold(&mut self, count: u64) {
         self.tally.counters.hits += count;
+        self.tally.counters.untold_hits += count;
     }
 
     /// Lets others read the packets of an object by themselves of which one was in memory.
-    pub(crate) fn show(&self, located: &Located) {
+    pub(crate) fn show(&self, now: UnixTime, located: &Located) {
         let hot = self.catalogue.hot();
-        if hot.shows(located.id) {
+        if !hot.wants(now, located.id) {
             return;
         }
         let Some(object) = self.catalogue.get(located.id) else { return };

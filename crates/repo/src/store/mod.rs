@@ -120,6 +120,8 @@ pub struct StoreCounters {
     pub commits: u64,
     /// Interests answered with a packet.
     pub hits: u64,
+    /// Of these, packets of which the policy was not told, because too many were served at once.
+    pub untold_hits: u64,
     /// Interests not answered.
     pub misses: u64,
     /// Packets read that were not the answer after all.

@@ -3,6 +3,7 @@
 mod cable;
 mod connections;
 mod contest;
+mod deletions;
 mod forward;
 mod ndnd;
 mod pings;
@@ -33,6 +34,7 @@ Examples:
   cairn bench forward --json > numbers.json
   cairn bench transfer --megabytes 100
   cairn bench repository
+  cairn bench deletions --megabytes 2000
 
 Exit codes: 0 done; 1 failure, what was measured before it is printed; 2 wrong usage.")]
 pub(crate) enum BenchCommand {
@@ -44,6 +46,9 @@ pub(crate) enum BenchCommand {
     /// Measure a repository: insertion, deletion in service, serving, memory; beside raw writing, copy and
     /// swap, and the content store.
     Repository(repository::RepositoryArguments),
+    /// Measure how long deletions take on this disk, for the paper's requests: copy and swap, a file for each
+    /// object, holes.
+    Deletions(deletions::DeletionsArguments),
     /// The bare relay for datagrams.
     #[command(hide = true)]
     RelayUdp {
@@ -146,6 +151,7 @@ impl BenchCommand {
                 .map_err(|error| failed(&error))
                 .and_then(|rows| Ok(report::print(&rows, arguments.json)?)),
             BenchCommand::Repository(arguments) => repository::run(&arguments),
+            BenchCommand::Deletions(arguments) => deletions::run(&arguments),
             BenchCommand::RelayUdp { local, producer } => {
                 node::load::relay_udp(local, producer).map_err(|error| failed(&error))
             }

@@ -2,6 +2,8 @@
 
 mod disk;
 mod memory;
+mod neighbours;
+mod peers;
 mod router;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
 
+pub(super) use disk::delete_in_parts;
+
 use super::own_folder;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
@@ -19,7 +23,7 @@ use crate::tool::{ToolError, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 All of it happens in one run on one file system: what others would do with the same bytes stands beside it. The folder needs twice \
-the bytes that are stored.
+the bytes that are stored. ndn-python-repo is measured too if it is in PATH.
 
 Examples:
   cairn bench repository
@@ -59,11 +63,18 @@ struct Row {
     measured: f64,
     unit: &'static str,
     bound: Bound,
+    /// Stands in place of the number, if there is none.
+    note: &'static str,
 }
 
 impl Row {
     fn new(what: impl Into<String>, measured: f64, unit: &'static str, bound: Bound) -> Self {
-        Row { what: what.into(), measured, unit, bound }
+        Row { what: what.into(), measured, unit, bound, note: "" }
+    }
+
+    /// Why there is no number.
+    fn note(what: impl Into<String>, note: &'static str) -> Self {
+        Row { what: what.into(), measured: f64::NAN, unit: "", bound: Bound::Nothing, note }
     }
 
     /// How much of what is allowed was used: above one the number is not what it must be.
@@ -80,6 +91,9 @@ impl Row {
 const SEGMENT_BYTES: u64 = 8000;
 const SEGMENTS: u64 = 512;
 
+/// What other people's repositories are given, unless all is asked for.
+const PEER_BYTES: u64 = 64_000_000;
+
 /// What is stored, and where.
 struct Stage {
     folder: Folder,
@@ -88,7 +102,7 @@ struct Stage {
 }
 
 /// A folder that is gone afterwards.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
@@ -97,7 +111,11 @@ impl Drop for Folder {
 }
 
 impl Folder {
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Folder(path)
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -132,18 +150,22 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     progress.enable_steady_tick(Duration::from_millis(250));
     let objects = (bytes / (SEGMENTS * SEGMENT_BYTES)).max(8);
     let stage = Stage { folder, objects, progress };
+    // Others take minutes for what ours does in seconds.
+    let peer_bytes = if arguments.full { 1_000_000_000 } else { PEER_BYTES };
     let mut rows = Vec::new();
     let measured = disk::measure(&stage, &mut rows)
         .and_then(|()| router::measure(&stage, &mut rows))
+        .and_then(|()| neighbours::measure(&stage, &mut rows))
         .and_then(|()| disk::measure_copy_and_swap(&stage, &mut rows))
-        .and_then(|()| memory::measure(&mut rows));
+        .and_then(|()| memory::measure(&mut rows))
+        .and_then(|()| peers::measure(&stage, peer_bytes, &mut rows));
     stage.progress.finish_and_clear();
     // What was measured until then is told all the same.
     print(&stage, &rows, arguments.json)?;
     measured
 }
 
-fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
+pub(super) fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
     let disk = rustix::fs::statvfs(folder).map_err(std::io::Error::from).map_err(ToolError::file(folder))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < wanted {
@@ -164,7 +186,8 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
             };
             json!({
                 "what": row.what,
-                "measured": row.measured,
+                "measured": row.measured.is_finite().then_some(row.measured),
+                "note": row.note,
                 "unit": row.unit,
                 "must": must,
                 "ratio": row.ratio(),
@@ -186,7 +209,10 @@ fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
             Some(_) => "met",
             None => "",
         };
-        let measured = format!("{} {}", number(row.measured), row.unit);
+        let measured = match row.note {
+            "" => format!("{} {}", number(row.measured), row.unit),
+            note => note.to_owned(),
+        };
         vec![row.what.clone(), measured, must, ratio.unwrap_or_default(), verdict.to_owned()]
     };
     let rows: Vec<_> = rows.iter().map(shown).collect();

@@ -19,13 +19,16 @@ use crate::tool::ToolError;
 const OBJECTS: u64 = 12;
 const WINDOW: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
-const ROUNDS: u64 = 3;
+const ROUNDS: u64 = 7;
 
 pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("serving through the router");
     let socket = stage.folder.path("socket");
-    let node = Node::start(&config(&stage.folder.path(disk::STORE), &socket)?, Box::new(Unmanaged));
-    let node = node.map_err(ToolError::other)?;
+    let mut config = config(&stage.folder.path(disk::STORE), &socket, "")?;
+    // Full after the first round, as that of a router that has run for a while: before that, each packet
+    // takes memory that the system has to clear first, whoever brings it.
+    config.content_store.max_entries = (OBJECTS * SEGMENTS) as u32;
+    let node = Node::start(&config, Box::new(Unmanaged)).map_err(ToolError::other)?;
     let remote: Remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
     let mut consumer = Consumer(Client::connect(&remote)?);
     let kept = (0..stage.objects).filter(|&object| !Stage::goes(object));
@@ -50,17 +53,17 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
     Ok(())
 }
 
-fn config(folder: &Path, socket: &Path) -> Result<Config, ToolError> {
-    let text =
-        format!("[[repository]]\npath = {folder:?}\nmax_bytes = {}\npatience_millis = 4000\n", 1_u64 << 40);
+/// A router with the repository in this folder, which serves this socket, and more lines.
+pub(super) fn config(folder: &Path, socket: &Path, more: &str) -> Result<Config, ToolError> {
+    let text = format!(
+        "[[repository]]\npath = {folder:?}\nprefixes = [\"/kept\"]\nmax_bytes = {}\npatience_millis = 4000\n{more}",
+        1_u64 << 40
+    );
     let mut config = Config::read(&text).map_err(ToolError::other)?;
     config.udp.listen = Vec::new();
     config.tcp.listen = Vec::new();
     config.websocket.listen = Vec::new();
     config.unix.listen = Some(vec![socket.to_owned()]);
-    // Full after the first round, as that of a router that has run for a while: before that, each packet
-    // takes memory that the system has to clear first, whoever brings it.
-    config.content_store.max_entries = (OBJECTS * SEGMENTS) as u32;
     config.content_store.eviction = "lru".to_owned();
     Ok(config)
 }

@@ -48,6 +48,7 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
     if time > LIMIT {
         return Err(format!("{hostile_count} hostile packets took {time:?}; {LIMIT:?} are allowed"));
     }
+    limits(tshark)?;
     cut_captures(tshark)?;
     Ok(format!("{count} broken packets, {hostile_count} hostile ones in {:.1} s", time.as_secs_f64()))
 }
@@ -254,6 +255,36 @@ fn hostile_ndn(packets: &mut Vec<Vec<u8>>) {
     ] {
         ndn(&part(sequence, index, count));
     }
+}
+
+/// What is left out, or given up, is said.
+fn limits(tshark: &Tshark) -> Result<(), String> {
+    let ccnx = |bytes: &[u8]| udp(Way::There, CCNX, bytes);
+    let bits = element(20_653_257, &blob(&[0xff; 2000]));
+    let acks = element(20_653_254, &element(20_653_255, &[number(20_653_256, &[1; 6]), bits].concat()));
+    let (component, segment) = (element(15, &[]), element(15, &blob(&[0])));
+    let mut frames = vec![
+        (ccnx(&element(14, &segment.repeat(6_000))), "More than 10000 elements: the rest is not shown"),
+        (ccnx(&element(14, &component.repeat(10_000))), "more than 20000 blocks in a message"),
+        (ccnx(&[0xf2; 40]), "elements nested deeper than 32"),
+        (ccnx(&element(14, &[]).repeat(1001)), "More than 1000 messages: the rest is not shown"),
+        (ethernet(Way::There, &acks), "More than 1000 packets are acknowledged: the rest is not shown"),
+    ];
+    for index in 0..18 {
+        let said = if index == 17 { "A message too large to be put together" } else { "" };
+        frames.push((ethernet(Way::There, &fragment(u64::from(index), index, 20, &[b'x'; LARGE])), said));
+    }
+    let (frames, wanted): (Vec<_>, Vec<_>) = frames.into_iter().unzip();
+    let file = tshark.path("limits.pcapng");
+    frames::write(&file, &in_turn(frames), frames::WHOLE)?;
+    let rows = tshark.fields(&file, &["_ws.expert.message"], &[])?;
+    for (row, wanted) in rows.iter().zip(wanted) {
+        let said = row.concat().join("; ");
+        if !said.contains(wanted) || wanted.is_empty() && !said.is_empty() {
+            return Err(format!("{wanted:?} is not said, but {said:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Captures that keep the beginnings of frames are read, and it is not the senders' fault.

@@ -72,7 +72,7 @@ fn shown(tshark: &Tshark, sent: &[Sent], fields: &[&str]) -> Result<Vec<Row>, St
 
 const LINKS: &[&str] = &[
     "ndnlp.reassembled_in",
-    "ndnlp.fragment",
+    "ndnlp.fragment_frame",
     "ndnlp.reassembled_length",
     "ndnlp.acknowledged_in",
     "ndnlp.acknowledges_frame",
@@ -188,7 +188,8 @@ fn retransmission(tshark: &Tshark) -> Result<(), String> {
     let parts = packets(1 << 47);
     let order = [0, 1, 2, 3, 4, 2, 4].iter().filter_map(|&at| parts.get(at));
     let sent = in_turn(order.map(|packet| ethernet(Way::There, packet)).collect());
-    let rows = shown(tshark, &sent, &["ndnlp.retransmission_of", "ndnlp.reassembled_in", "ndnlp.fragment"])?;
+    let rows =
+        shown(tshark, &sent, &["ndnlp.retransmission_of", "ndnlp.reassembled_in", "ndnlp.fragment_frame"])?;
     let wanted = ["- 5 -", "- 5 -", "- 5 -", "- 5 -", "- - 1,2,3,4,5", "3 5 -", "5 5 -"];
     equal("links of a retransmission", &links(&rows), &wanted.map(str::to_owned).to_vec())
 }
@@ -209,7 +210,7 @@ fn any_order(tshark: &Tshark) -> Result<(), String> {
         packets.push(ethernet(Way::Back, &part(at, b'b')));
     }
     packets.extend([0, 1, 2, 3].map(|at| ethernet(Way::There, &part(at, b'c'))));
-    let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment", "ccnx.name"])?;
+    let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment_frame", "ccnx.name"])?;
     let name = |letter: &str| format!("ccnx:/{}", letter.repeat(30));
     let whole =
         |at: usize| rows.get(at).map(|row| row[1..].iter().map(|cell| cell.join(",")).collect::<Vec<_>>());

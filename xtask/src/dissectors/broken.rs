@@ -49,6 +49,7 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
         return Err(format!("{hostile_count} hostile packets took {time:?}; {LIMIT:?} are allowed"));
     }
     limits(tshark)?;
+    oldest_message(tshark)?;
     cut_captures(tshark)?;
     Ok(format!("{count} broken packets, {hostile_count} hostile ones in {:.1} s", time.as_secs_f64()))
 }
@@ -285,6 +286,21 @@ fn limits(tshark: &Tshark) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Of messages whose fragments are missing the oldest is given up, and no other.
+fn oldest_message(tshark: &Tshark) -> Result<(), String> {
+    let part = |message: u64, index: u16| {
+        ethernet(Way::There, &fragment(message * 10 + u64::from(index), index, 2, &element(14, &[])))
+    };
+    let mut frames: Vec<Vec<u8>> = (0..=2000).map(|message| part(message, 0)).collect();
+    frames.extend([part(1, 1), part(0, 1), part(2000, 1)]);
+    let file = tshark.path("oldest.pcapng");
+    frames::write(&file, &in_turn(frames), frames::WHOLE)?;
+    let rows = tshark.fields(&file, &["ndnlp.reassembled_length"], &[])?;
+    let whole: Vec<usize> =
+        (1..).zip(&rows).filter(|(_, row)| !row.concat().is_empty()).map(|(at, _)| at).collect();
+    if whole == [2002, 2004] { Ok(()) } else { Err(format!("messages are whole in frames {whole:?}")) }
 }
 
 /// Captures that keep the beginnings of frames are read, and it is not the senders' fault.

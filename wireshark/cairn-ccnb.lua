@@ -189,13 +189,14 @@ function M.value_of(node)
     end
 end
 
--- A number in big-endian order, exact below 2^53.
+-- A number in big-endian order, exact below 2^53. Reckoned with as a double, for whole numbers wrap in newer
+-- versions of Lua.
 function M.number(bytes, from, to)
-    local number = 0
+    local number = 0.0
     for at = from, to do
         number = number * 256 + string.byte(bytes, at)
     end
-    return number
+    return number < 2 ^ 53 and math.floor(number) or number
 end
 
 return M

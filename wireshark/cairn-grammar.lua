@@ -14,6 +14,7 @@
 --   packet   a packet of its own, shown by `show`
 -- `must` is for what has to be there, `again` for what may be repeated.
 
+local ccnb = require("cairn-ccnb")
 local tlv = require("cairn-tlv")
 local uri = require("cairn-uri")
 
@@ -27,10 +28,7 @@ end
 
 -- Eight bytes of a time in milliseconds, or less, as Wireshark wants it.
 local function milliseconds(bytes, from, to)
-    local number = 0
-    for at = from, to do
-        number = number * 256 + string.byte(bytes, at)
-    end
+    local number = ccnb.number(bytes, from, to)
     local whole = math.floor(number / 1000)
     return NSTime.new(whole, math.floor(number - whole * 1000) * 1000000)
 end

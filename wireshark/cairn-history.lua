@@ -9,8 +9,8 @@ local M = {}
 
 -- Packets that are remembered. Then all are forgotten, and a retransmission of an older one is not known.
 M.MAX_PACKETS = 500000
--- Messages of which fragments are missing; the oldest is given up.
-M.MAX_PARTIAL = 2000
+-- Messages to which fragments are added, or found to have been; the oldest is given up.
+M.MAX_MESSAGES = 2000
 M.MAX_MESSAGE_BYTES = 1048576
 M.MAX_FRAGMENTS = 65535
 
@@ -18,7 +18,7 @@ local state
 
 -- Forgets everything: another capture is opened.
 function M.clear()
-    state = { packets = {}, packet_count = 0, messages = {}, partial = {}, first = 1, last = 0, frames = {} }
+    state = { packets = {}, packet_count = 0, messages = {}, recent = {}, first = 1, last = 0, frames = {} }
 end
 M.clear()
 
@@ -100,23 +100,24 @@ function M.alias(pinfo, flow, number, record)
 end
 
 local function give_up_oldest()
-    while state.last - state.first + 1 > M.MAX_PARTIAL do
-        local key = state.partial[state.first]
-        local message = state.messages[key]
-        if message and not message.complete then
-            message.parts = {}
-            state.messages[key] = nil
+    while state.last - state.first + 1 > M.MAX_MESSAGES do
+        local oldest = state.recent[state.first]
+        if state.messages[oldest.key] == oldest then
+            state.messages[oldest.key] = nil
         end
-        state.partial[state.first] = nil
+        if not oldest.complete then
+            oldest.parts = {}
+        end
+        state.recent[state.first] = nil
         state.first = state.first + 1
     end
 end
 
 local function begin(key, count)
-    local message = { count = count, parts = {}, have = 0, bytes = 0 }
+    local message = { key = key, count = count, parts = {}, have = 0, bytes = 0 }
     state.messages[key] = message
     state.last = state.last + 1
-    state.partial[state.last] = key
+    state.recent[state.last] = message
     give_up_oldest()
     return message
 end

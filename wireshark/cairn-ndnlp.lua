@@ -5,6 +5,7 @@ local ccnb = require("cairn-ccnb")
 local ccnx = require("cairn-ccnx")
 local dictionary = require("cairn-dictionary")
 local history = require("cairn-history")
+local links = require("cairn-links")
 local view = require("cairn-view")
 
 local M = {}
@@ -36,7 +37,7 @@ local FIELDS = {
     acknowledged_in = { "Acknowledged in", ftypes.FRAMENUM, nil, base.NONE },
     retransmission_of = { "Retransmission of", ftypes.FRAMENUM, nil, base.NONE },
     message = { "Number of the message", ftypes.STRING },
-    fragment = { "Fragment in", ftypes.FRAMENUM, nil, base.NONE },
+    fragment_frame = { "Fragment in", ftypes.FRAMENUM, nil, base.NONE },
     reassembled_in = { "Reassembled in", ftypes.FRAMENUM, nil, base.NONE },
     reassembled_length = { "Bytes of the message", ftypes.UINT32, nil, base.DEC },
 }
@@ -96,37 +97,6 @@ local function show_values(seen, tree, node)
     return numbers, places
 end
 
--- The fragments of a message, and what it is once all are there.
-local function show_message(seen, tree, outer, message)
-    local frame = seen.pinfo.number
-    if message.complete and message.complete ~= frame then
-        seen:note(tree, "reassembled_in", message.complete)
-    end
-    if message.complete ~= frame then
-        return
-    end
-    for at = 1, message.count do
-        if not seen:note(tree, "fragment", message.parts[at].frame) then
-            break
-        end
-    end
-    seen:note(tree, "reassembled_length", #message.payload)
-    if #message.payload > 0 then
-        local whole = ByteArray.new(message.payload, true):tvb("Reassembled NDNLP message")
-        ccnx.show_messages(view.new(definition, whole, seen.pinfo), outer, 1, whole:len())
-    end
-end
-
-local function note_history(seen, tree, record)
-    if record.before then
-        seen:note(tree, "retransmission_of", record.before)
-        tree:add_proto_expert_info(definition.experts.again, "Sent again; first in frame " .. record.before)
-    end
-    if record.acknowledged then
-        seen:note(tree, "acknowledged_in", record.acknowledged)
-    end
-end
-
 local function show_data(seen, tree, outer, node)
     local item = seen:add(tree, "data", node.at, node.stop)
     if not item then
@@ -146,7 +116,7 @@ local function show_data(seen, tree, outer, node)
     end
     local flow = history.flow(seen.pinfo, "ndnlp")
     local bytes = string.sub(seen.bytes, payload.from, payload.to)
-    note_history(seen, item, history.packet(seen.pinfo, flow, twelve(sequence), bytes))
+    links.show_packet(seen, item, history.packet(seen.pinfo, flow, twelve(sequence), bytes))
     local index, count = numbers.frag_index or 0, numbers.frag_count or 1
     if index >= count then
         seen:complain(item, "NdnlpFragIndex that is not below NdnlpFragCount")
@@ -156,10 +126,9 @@ local function show_data(seen, tree, outer, node)
         local base = twelve((sequence - index) % SEQUENCES)
         seen:note(item, "message", base)
         local message = history.fragment(seen.pinfo, flow, base, index, count, bytes)
-        if message then
-            show_message(seen, item, outer, message)
-        else
-            item:add_proto_expert_info(definition.experts.limit, "A message too large to be put together")
+        local whole = links.show_message(seen, item, message, "Reassembled NDNLP message")
+        if whole then
+            ccnx.show_messages(view.new(definition, whole, seen.pinfo), outer, 1, whole:len())
         end
     end
     return line

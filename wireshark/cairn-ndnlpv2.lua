@@ -3,6 +3,7 @@
 
 local grammar = require("cairn-grammar")
 local history = require("cairn-history")
+local links = require("cairn-links")
 local ndn = require("cairn-ndn")
 local tlv = require("cairn-tlv")
 local uri = require("cairn-uri")
@@ -107,14 +108,7 @@ local function note_history(seen, item, found, bytes)
         if found.tx_sequence then
             history.alias(seen.pinfo, sent, found.tx_sequence, record)
         end
-        if record.before then
-            seen:note(item, "retransmission_of", record.before)
-            item:add_proto_expert_info(definition.experts.again, "Sent again; first in frame "
-                .. record.before)
-        end
-        if record.acknowledged then
-            seen:note(item, "acknowledged_in", record.acknowledged)
-        end
+        links.show_packet(seen, item, record)
     end
     for _, ack in ipairs(found.all or {}) do
         local record = history.acknowledge(seen.pinfo, answered, ack.hex)
@@ -141,23 +135,8 @@ local function show_part(seen, item, outer, found, flow)
     seen:note(item, "message", base)
     local bytes = string.sub(seen.bytes, found.fragment.from, found.fragment.to)
     local message = history.fragment(seen.pinfo, flow, base, index, count, bytes)
-    if not message then
-        item:add_proto_expert_info(definition.experts.limit, "A packet too large to be put together")
-        return nil
-    elseif message.complete and message.complete ~= seen.pinfo.number then
-        seen:note(item, "reassembled_in", message.complete)
-        return nil
-    elseif not message.complete then
-        return nil
-    end
-    for at = 1, message.count do
-        if not seen:note(item, "fragment_frame", message.parts[at].frame) then
-            break
-        end
-    end
-    seen:note(item, "reassembled_length", #message.payload)
-    local whole = ByteArray.new(message.payload, true):tvb("Reassembled NDN packet")
-    return ndn.show_packet(view.new(definition, whole, seen.pinfo), outer, 1, whole:len())
+    local whole = links.show_message(seen, item, message, "Reassembled NDN packet")
+    return whole and ndn.show_packet(view.new(definition, whole, seen.pinfo), outer, 1, whole:len())
 end
 
 local function show_fragment(seen, item, outer, found, flow)

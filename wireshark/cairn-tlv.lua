@@ -9,6 +9,10 @@ M.MAX_PACKET = 65536
 -- Elements in one element.
 M.MAX_CHILDREN = 5000
 
+-- No element is longer. Newer versions of Lua have whole numbers of 64 bits that wrap: reckoned with as
+-- doubles, they do not.
+local MAX_NUMBER = 2 ^ 48
+
 -- The number at `at` and where the next byte is; or a problem.
 local function number(bytes, at, last)
     local first = at <= last and string.byte(bytes, at)
@@ -21,14 +25,16 @@ local function number(bytes, at, last)
     if at + length > last then
         return nil, { at = last + 1, missing = at + length - last }
     end
-    local value = 0
+    local value = 0.0
     for place = at + 1, at + length do
         value = value * 256 + string.byte(bytes, place)
     end
     if value < ({ 253, 65536, 4294967296 })[first - 252] then
         return nil, { at = at, text = "A number that is not in its shortest form" }
+    elseif value > MAX_NUMBER then
+        return nil, { at = at, text = "A number that is too large" }
     end
-    return value, at + 1 + length
+    return math.floor(value), math.floor(at + 1 + length)
 end
 
 -- The element at `at`: `kind`, `at`, `from`, `to`. Or nil and a problem, as `cairn-ccnb` has them; with

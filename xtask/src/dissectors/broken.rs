@@ -48,6 +48,8 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
     if time > LIMIT {
         return Err(format!("{hostile_count} hostile packets took {time:?}; {LIMIT:?} are allowed"));
     }
+    limits(tshark)?;
+    oldest_message(tshark)?;
     cut_captures(tshark)?;
     Ok(format!("{count} broken packets, {hostile_count} hostile ones in {:.1} s", time.as_secs_f64()))
 }
@@ -254,6 +256,51 @@ fn hostile_ndn(packets: &mut Vec<Vec<u8>>) {
     ] {
         ndn(&part(sequence, index, count));
     }
+}
+
+/// What is left out, or given up, is said.
+fn limits(tshark: &Tshark) -> Result<(), String> {
+    let ccnx = |bytes: &[u8]| udp(Way::There, CCNX, bytes);
+    let bits = element(20_653_257, &blob(&[0xff; 2000]));
+    let acks = element(20_653_254, &element(20_653_255, &[number(20_653_256, &[1; 6]), bits].concat()));
+    let (component, segment) = (element(15, &[]), element(15, &blob(&[0])));
+    let mut frames = vec![
+        (ccnx(&element(14, &segment.repeat(6_000))), "More than 10000 elements: the rest is not shown"),
+        (ccnx(&element(14, &component.repeat(10_000))), "more than 20000 blocks in a message"),
+        (ccnx(&[0xf2; 40]), "elements nested deeper than 32"),
+        (ccnx(&element(14, &[]).repeat(1001)), "More than 1000 messages: the rest is not shown"),
+        (ethernet(Way::There, &acks), "More than 1000 packets are acknowledged: the rest is not shown"),
+    ];
+    for index in 0..18 {
+        let said = if index == 17 { "A message too large to be put together" } else { "" };
+        frames.push((ethernet(Way::There, &fragment(u64::from(index), index, 20, &[b'x'; LARGE])), said));
+    }
+    let (frames, wanted): (Vec<_>, Vec<_>) = frames.into_iter().unzip();
+    let file = tshark.path("limits.pcapng");
+    frames::write(&file, &in_turn(frames), frames::WHOLE)?;
+    let rows = tshark.fields(&file, &["_ws.expert.message"], &[])?;
+    for (row, wanted) in rows.iter().zip(wanted) {
+        let said = row.concat().join("; ");
+        if !said.contains(wanted) || wanted.is_empty() && !said.is_empty() {
+            return Err(format!("{wanted:?} is not said, but {said:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Of messages whose fragments are missing the oldest is given up, and no other.
+fn oldest_message(tshark: &Tshark) -> Result<(), String> {
+    let part = |message: u64, index: u16| {
+        ethernet(Way::There, &fragment(message * 10 + u64::from(index), index, 2, &element(14, &[])))
+    };
+    let mut frames: Vec<Vec<u8>> = (0..=2000).map(|message| part(message, 0)).collect();
+    frames.extend([part(1, 1), part(0, 1), part(2000, 1)]);
+    let file = tshark.path("oldest.pcapng");
+    frames::write(&file, &in_turn(frames), frames::WHOLE)?;
+    let rows = tshark.fields(&file, &["ndnlp.reassembled_length"], &[])?;
+    let whole: Vec<usize> =
+        (1..).zip(&rows).filter(|(_, row)| !row.concat().is_empty()).map(|(at, _)| at).collect();
+    if whole == [2002, 2004] { Ok(()) } else { Err(format!("messages are whole in frames {whole:?}")) }
 }
 
 /// Captures that keep the beginnings of frames are read, and it is not the senders' fault.

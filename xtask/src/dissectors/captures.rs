@@ -61,6 +61,7 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
         count += shown.len();
     }
     streams(tshark)?;
+    status_page(tshark)?;
     Ok(format!("{count} packets of {} captures", CAPTURES.len()))
 }
 
@@ -133,4 +134,15 @@ fn streams(tshark: &Tshark) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A request for ccnd's status page is HTTP, as a browser sends it and as ccndsmoketest does.
+fn status_page(tshark: &Tshark) -> Result<(), String> {
+    let requests: [&[u8]; 2] = [b"GET /?f=xml HTTP/1.1\r\nHost: a\r\n\r\n", b"GET / HT"];
+    let frames = requests.iter().zip(50200..).map(|(request, port)| tcp(port, CCNX, 0, request)).collect();
+    let file = tshark.path("status.pcapng");
+    frames::write(&file, &in_turn(frames), frames::WHOLE)?;
+    let rows = tshark.fields(&file, &["frame.protocols"], &[])?;
+    let is_http = |row: &super::tshark::Row| row.concat().concat().ends_with(":http");
+    if rows.iter().all(is_http) { Ok(()) } else { Err(format!("a status page is shown as {rows:?}")) }
 }

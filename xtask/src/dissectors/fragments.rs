@@ -1,6 +1,8 @@
 //! Fragments that belong together, packets that are sent again, and acknowledgements: figures 4 and 5 of
 //! NDN-0006, and the same for NDNLPv2.
 
+use std::collections::HashMap;
+
 use super::elements::{blob, element};
 use super::frames::{self, CCNX, NDN, Sent, Way, ethernet, in_turn, ip_packet, tcp, udp};
 use super::tshark::{Row, Tshark};
@@ -72,7 +74,7 @@ fn shown(tshark: &Tshark, sent: &[Sent], fields: &[&str]) -> Result<Vec<Row>, St
 
 const LINKS: &[&str] = &[
     "ndnlp.reassembled_in",
-    "ndnlp.fragment",
+    "ndnlp.fragment_frame",
     "ndnlp.reassembled_length",
     "ndnlp.acknowledged_in",
     "ndnlp.acknowledges_frame",
@@ -97,6 +99,7 @@ pub(super) fn check(tshark: &Tshark) -> Result<String, String> {
     any_carrier(tshark)?;
     version_2(tshark)?;
     version_2_again(tshark)?;
+    nfd_again(tshark)?;
     Ok("figures 4 and 5, any order, five carriers, both versions".to_owned())
 }
 
@@ -188,7 +191,8 @@ fn retransmission(tshark: &Tshark) -> Result<(), String> {
     let parts = packets(1 << 47);
     let order = [0, 1, 2, 3, 4, 2, 4].iter().filter_map(|&at| parts.get(at));
     let sent = in_turn(order.map(|packet| ethernet(Way::There, packet)).collect());
-    let rows = shown(tshark, &sent, &["ndnlp.retransmission_of", "ndnlp.reassembled_in", "ndnlp.fragment"])?;
+    let rows =
+        shown(tshark, &sent, &["ndnlp.retransmission_of", "ndnlp.reassembled_in", "ndnlp.fragment_frame"])?;
     let wanted = ["- 5 -", "- 5 -", "- 5 -", "- 5 -", "- - 1,2,3,4,5", "3 5 -", "5 5 -"];
     equal("links of a retransmission", &links(&rows), &wanted.map(str::to_owned).to_vec())
 }
@@ -209,7 +213,7 @@ fn any_order(tshark: &Tshark) -> Result<(), String> {
         packets.push(ethernet(Way::Back, &part(at, b'b')));
     }
     packets.extend([0, 1, 2, 3].map(|at| ethernet(Way::There, &part(at, b'c'))));
-    let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment", "ccnx.name"])?;
+    let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment_frame", "ccnx.name"])?;
     let name = |letter: &str| format!("ccnx:/{}", letter.repeat(30));
     let whole =
         |at: usize| rows.get(at).map(|row| row[1..].iter().map(|cell| cell.join(",")).collect::<Vec<_>>());
@@ -282,4 +286,31 @@ fn version_2_again(tshark: &Tshark) -> Result<(), String> {
     let lines = columns(tshark, &file)?;
     let last = lines.last().map(String::as_str);
     equal("an acknowledgement", &last, &Some("68 NDNLPv2 Ack 0000000000000006 0000000000000063"))
+}
+
+/// An NFD whose neighbour does not acknowledge sends each Interest again after a second: the same Sequence.
+fn nfd_again(tshark: &Tshark) -> Result<(), String> {
+    let file = tshark.vector("captures/nfd-udp.pcap");
+    let fields = [
+        "frame.number",
+        "ndnlpv2.retransmission_of",
+        "udp.srcport",
+        "ndnlpv2.sequence",
+        "ndnlpv2.tx_sequence",
+    ];
+    let rows = tshark.fields(&file, &fields, &super::captures::ports())?;
+    let mut first: HashMap<(String, String), String> = HashMap::new();
+    let mut count = 0;
+    for row in &rows {
+        let [number, again, port, sequence, sent] = row.as_slice() else { return Err(format!("{row:?}")) };
+        if sequence.is_empty() {
+            continue;
+        }
+        let key = (port.concat(), sequence.concat());
+        let before = first.entry(key).or_insert_with(|| number.concat()).clone();
+        let wanted = if before == number.concat() { Vec::new() } else { vec![before] };
+        equal(&format!("frame {} of NFD, sent as {}", number.concat(), sent.concat()), again, &wanted)?;
+        count += again.len();
+    }
+    equal("packets that NFD sent again", &count, &13)
 }

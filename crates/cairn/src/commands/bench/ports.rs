@@ -9,6 +9,6 @@ pub(super) fn free_udp_port() -> io::Result<u16> {
 }
 
 /// A port that nobody uses for TCP at present.
-pub(super) fn free_tcp_port() -> io::Result<u16> {
+pub(in crate::commands::bench) fn free_tcp_port() -> io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

@@ -14,8 +14,8 @@ use client::{Client, Event, Remote};
 use packet::Name;
 use packet::ndn::{DataBuilder, InterestBuilder};
 
+use super::super::ports::free_tcp_port;
 use super::super::process::Forwarder;
-use super::super::subjects::free_tcp_port;
 use super::{Bound, Row, SEGMENT_BYTES, Stage};
 use crate::tool::ToolError;
 

@@ -15,8 +15,9 @@ const HEAD: &str = "\
 Each experiment ran with the same plan on real forwarders in namespaces and in virtual time, whose packets
 cost what `cairn lab calibrate` had measured on the same machine with the same program. None of these
 experiments was used to calibrate. A number is *within* when all of the 90 % interval of the difference lies
-within its margin: ±5 % for goodput, download times and hit rates, which links limit, and ±15 % for round trips and
-processor time. Margins cannot be changed. *Beyond* is when none of it does, and all else is *too uncertain*.
+within its margin: ±5 % for goodput, download times and hit rates, which links limit, and ±15 % for round
+trips and processor time. Margins cannot be changed. *Beyond* is when none of it does, and all else is *too
+uncertain*.
 ";
 
 /// The page: what came of each experiment, and every number.

@@ -6,6 +6,8 @@ use packet::{Dialect, Interest, NameRef};
 /// component exactly if its bytes begin with the component's.
 const LOCALHOST: &[u8] = b"\x08\x09localhost";
 const LOCALHOP: &[u8] = b"\x08\x08localhop";
+/// What CCNx has for the first: the services of this host.
+const CCNX_LOCALHOST: &[u8] = b"\x08\x0f\xc1.M.S.localhost";
 
 /// Tells in one comparison that almost all names are neither.
 #[inline(always)]
@@ -66,7 +68,8 @@ fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_lo
         return scope != Some(0);
     }
     let from_remote = from_remote();
-    if !limited_may_leave(interest.name(), || from_remote) {
+    let name = interest.name();
+    if !limited_may_leave(name, || from_remote) || name.canonical().starts_with(CCNX_LOCALHOST) {
         return false;
     }
     match scope {

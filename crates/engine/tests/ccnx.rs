@@ -82,3 +82,25 @@ fn an_interest_as_long_as_a_ccnd_takes_is_forwarded_with_a_nonce() {
     };
     assert_eq!((face, forwarded.nonce().is_some()), (NEIGHBOUR, true));
 }
+
+#[test]
+fn what_names_services_of_this_host_does_not_leave_it_whatever_routes_there_are() {
+    for (uri, expected) in [
+        ("ccnx:/%C1.M.S.localhost/%C1.M.SRV/ccnd/KEY", vec![OTHER]),
+        ("ccnx:/%C1.M.S.localhost", vec![OTHER]),
+        ("ccnx:/%C1.M.S.localhosts/a", vec![NEIGHBOUR, OTHER]),
+        ("ccnx:/%C1.M.S.neighborhood/%C1.M.SRV/ccnd/KEY", vec![NEIGHBOUR, OTHER]),
+    ] {
+        let mut reached = Vec::new();
+        for face in [NEIGHBOUR, OTHER] {
+            let mut engine = engine();
+            let prefix = uri::parse("ccnx:/").unwrap();
+            let hop = NextHop { face, cost: 0 };
+            engine.add_route(Instant::ZERO, Dialect::Ccnx, prefix.as_ref(), hop).unwrap();
+            receive(&mut engine, APPLICATION, Packet::Interest(interest(uri, InterestFields::default())));
+            let is_forwarded = |(to, kind): &(FaceId, String)| *to == face && kind == "interest";
+            reached.extend(sent(&mut engine).iter().any(is_forwarded).then_some(face));
+        }
+        assert_eq!(reached, expected, "{uri}");
+    }
+}

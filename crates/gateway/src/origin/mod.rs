@@ -2,7 +2,7 @@
 //! published.
 //!
 //! However many ask for a URL, the web server is asked once, and what it sends is passed on while it comes.
-//! Only what is for everybody is published ([`policy`]), from this one server ([`mapping`]), under a version
+//! Only what is for everybody is published (`policy`), from this one server ([`mapping`]), under a version
 //! that follows from what the server says of its state.
 
 mod held;

@@ -168,6 +168,10 @@ impl<S: Socket> Peer<S> {
         let _ = self.socket.write_all(bytes);
     }
 
+    pub(crate) fn signer(&self) -> &CcnxSigner {
+        &self.signer
+    }
+
     /// The next message.
     pub(crate) fn recv(&mut self) -> Vec<u8> {
         self.recv_within(PATIENCE).expect("an answer comes")

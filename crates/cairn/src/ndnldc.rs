@@ -242,6 +242,27 @@ mod tests {
     }
 
     #[test]
+    fn requests_are_to_the_byte_those_of_ndnldc() {
+        let all = testkit::vectors::load("ccnx");
+        for (line, name) in [
+            ("-c -p udp -h 10.77.0.2", "ndnld-connection-connect-request"),
+            ("-l", "ndnld-connection-listconnections-request"),
+            ("-d -f 12", "ndnld-connection-disconnect-request"),
+        ] {
+            let captured = all.iter().find(|vector| vector.name == name).unwrap();
+            assert_eq!(read(line).request().unwrap().encode(), captured.bytes, "{line}");
+        }
+        // And a connection is shown as in the paper.
+        let shown = |name: &str| {
+            let vector = all.iter().find(|vector| vector.name == name).unwrap();
+            line(&NdnldConnection::decode(&vector.bytes).unwrap())
+        };
+        assert_eq!(shown("ndnld-connection-connect-reply"), "face=8 udp 10.77.0.2");
+        let over_ethernet = shown("ndnld-connection-disconnect-reply");
+        assert_eq!(over_ethernet, "face=12 ether 02:cc:00:00:00:02 on cx0r RLA");
+    }
+
+    #[test]
     fn what_is_not_complete_is_no_request() {
         for incomplete in [
             "",

@@ -202,3 +202,56 @@ impl Ccnd {
         Collection::encode(items)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(name: &str) -> Vec<u8> {
+        let all = testkit::vectors::load("ccnx");
+        all.into_iter().find(|vector| vector.name == name).unwrap().bytes
+    }
+
+    #[test]
+    fn the_node_tells_of_a_link_what_ndnld_tells() {
+        let request = captured("ndnld-connection-connect-request");
+        let (link, remote, local) = Link::of(&NdnldConnection::decode(&request).unwrap()).unwrap();
+        assert_eq!(remote, FaceUri::Udp("10.77.0.2:29695".parse().unwrap()));
+        assert_eq!((local, link.timings()), (None, Ndnlp1Timings::USUAL));
+        let told = link.tell("connect", FaceId(8), FaceState::Up);
+        assert_eq!(told, captured("ndnld-connection-connect-reply"));
+        let listed = Collection::encode([link.tell("listconnections", FaceId(8), FaceState::Up)]);
+        assert_eq!(listed, captured("collection-listconnections-reply"));
+        // One over Ethernet, with parameters of its own.
+        let reply = captured("ndnld-connection-disconnect-reply");
+        let asked = NdnldConnection { status: None, ..NdnldConnection::decode(&reply).unwrap() };
+        let (link, remote, local) = Link::of(&asked).unwrap();
+        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        assert_eq!(local, Some(FaceUri::Device("cx0r".to_owned())));
+        assert_eq!(link.timings().retransmit_time, Duration::from_millis(500));
+        assert_eq!(link.tell("disconnect", FaceId(12), FaceState::Up), reply);
+    }
+
+    #[test]
+    fn parameters_beyond_what_a_link_may_have_count_as_the_limit_and_are_told_as_they_were_asked_for() {
+        let asked = NdnldConnection {
+            lower_protocol: Some("ether"),
+            host: Some("2:cc:0:0:0:2"),
+            local_interface: Some("cx0r"),
+            sent_packets_capacity: Some(u32::MAX),
+            retransmit_count: Some(u32::MAX),
+            retransmit_millis: Some(0),
+            acknowledge_millis: Some(u32::MAX),
+            ..NdnldConnection::default()
+        };
+        let (link, remote, _) = Link::of(&asked).unwrap();
+        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        let timings = link.timings();
+        assert_eq!((timings.sent_packets_capacity, timings.retransmit_count), (4096, 100));
+        assert_eq!(timings.retransmit_time, Duration::from_millis(1));
+        assert_eq!(timings.acknowledge_time, Duration::from_secs(3600));
+        let told = link.tell("connect", FaceId(8), FaceState::Down);
+        let told = NdnldConnection::decode(&told).unwrap();
+        assert_eq!((told.sent_packets_capacity, told.status), (Some(u32::MAX), Some("error")));
+    }
+}

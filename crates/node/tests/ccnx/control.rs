@@ -3,11 +3,11 @@
 use cairn_node::control::{FacePersistency, FaceUri, NodeControl};
 use packet::ccnx::management::{Collection, NdnldConnection};
 use packet::ccnx::ndnlp::{Data, Flags, Fragment, Sequence};
-use packet::ccnx::{ContentObjectView, InterestFields, Scope, Ticks};
+use packet::ccnx::{ContentObjectView, InterestFields, Scope};
 use packet::{Dialect, Name};
 use trust::ccnx::verify_by_own_key;
 
-use crate::peer::{Host, Peer, Socket, name};
+use crate::peer::{Host, Peer, Socket, moment, name};
 
 /// What `ndnldc -c -p udp -h <host>` asks for, with everything that it writes.
 fn connect(host: &str) -> NdnldConnection<'_> {
@@ -39,8 +39,7 @@ fn disconnect(face: u32) -> NdnldConnection<'static> {
 }
 
 fn request<S: Socket>(peer: &Peer<S>, id: &[u8; 32], verb: &str, asked: &NdnldConnection<'_>) -> Vec<u8> {
-    let now = Ticks::from_unix(1_700_000_000, 0);
-    let object = peer.signer().sign(&Name::root(), &asked.encode(), now, |info| info).unwrap();
+    let object = peer.signer().sign(&Name::root(), &asked.encode(), moment(), |info| info).unwrap();
     let name = name(&[b"ccnx", b"ndnld", id, b"control", verb.as_bytes(), &object]);
     InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() }.encode(&name).unwrap()
 }
@@ -139,7 +138,7 @@ fn strangers_control_no_links_and_applications_none_of_their_faces() {
     let id = application.ccnd_id();
     let mut stranger = Peer::new(host.udp());
     let asked = InterestFields::default();
-    let object = stranger.signer().sign(&Name::root(), &listing().encode(), Ticks::from_unix(1, 0), |it| it);
+    let object = stranger.signer().sign(&Name::root(), &listing().encode(), moment(), |it| it);
     let interest =
         asked.encode(&name(&[b"ccnx", b"ndnld", &id, b"control", b"listconnections", &object.unwrap()]));
     stranger.send(&interest.unwrap());

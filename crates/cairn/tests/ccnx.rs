@@ -24,6 +24,10 @@ fn pings_are_answered_under_names_of_ccnx_and_those_of_ndn_are_others() {
     world.start(&["pingserver", "ccnx:/lab", "--quiet"], "PING SERVER ccnx:/lab");
     let statistics = json(&world.good(&["ping", "ccnx:/lab", "-c", "10", "-i", "1ms", "--json"]));
     assert_eq!(statistics["answered"], 10);
+    // ccnpingserver reads no number of more than 15 digits.
+    let line = world.good(&["ping", "ccnx:/lab", "-c", "1"]);
+    let number = line.split("seq=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!(number.len() <= 15, "{number}");
     let other = world.run(&["ping", "/lab", "-c", "1", "-o", "200ms", "--json"]);
     assert_eq!(other.status.code(), Some(1));
 }

@@ -86,7 +86,7 @@ impl PingArguments {
         if !self.quiet && !self.json {
             output::line(format_args!("PING {}", self.prefix))?;
         }
-        let mut number = self.start.unwrap_or_else(|| Random::from_seed(Clock::seed()).next_u64());
+        let mut number = self.start.unwrap_or_else(|| self.any_number());
         let begin = client.now();
         let (mut next_send, mut tally, mut trips) = (begin, PingCounters::default(), Histogram::new());
         let mut waiting: BTreeMap<RequestId, u64> = BTreeMap::new();
@@ -111,6 +111,12 @@ impl PingArguments {
         self.report(&tally, waiting.len() as u64, &trips, elapsed)?;
         let complete = tally.answered == tally.sent && tally.sent > 0;
         Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// ccnpingserver reads numbers of 15 digits at most.
+    fn any_number(&self) -> u64 {
+        let number = Random::from_seed(Clock::seed()).next_u64();
+        if self.prefix.is_of_ccnx() { number >> 32 } else { number }
     }
 
     fn send(&self, client: &mut Client, prefix: &AnyName, number: u64) -> Result<RequestId, ToolError> {

@@ -111,6 +111,8 @@ fn the_latest_of_several_versions_is_fetched_whole() {
     // Twice, for another producer may be asked the second time.
     let searches = asked.iter().filter(|interest| interest.ccnx().unwrap().exclude().is_some());
     assert_eq!(searches.count(), 3);
+    // While the first is still pending: otherwise it would be no second time.
+    assert!(asked[1].lifetime() > Duration::from_millis(500));
     let summary = fetch.verifier().summary();
     assert!(!summary.trusted && summary.text.contains("no trust anchor"), "{}", summary.text);
 }

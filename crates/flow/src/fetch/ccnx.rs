@@ -91,9 +91,8 @@ impl Fetcher {
                     return None;
                 }
                 exclude = finder.search().map(VersionSearch::exclude);
-                let patience = finder.search().map(|search| search.patience(&self.config));
-                let patience = patience.unwrap_or(self.config.discovery_timeout);
-                (finder.asked().clone(), patience.min(self.config.lifetime))
+                // Longer than the next attempt takes to come, so that it is one: then a forwarder asks others.
+                (finder.asked().clone(), self.config.discovery_timeout.min(self.config.lifetime))
             }
             Phase::Fetching(object) => {
                 let request = self.transfer.poll_request(now)?;

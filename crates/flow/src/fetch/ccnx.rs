@@ -91,7 +91,7 @@ impl Fetcher {
                     return None;
                 }
                 exclude = finder.search().map(VersionSearch::exclude);
-                // Longer than the next attempt takes to come, so that it is one: then a forwarder asks others.
+                // Longer than the next attempt takes to come, so that a forwarder asks others then.
                 (finder.asked().clone(), self.config.discovery_timeout.min(self.config.lifetime))
             }
             Phase::Fetching(object) => {

@@ -43,17 +43,20 @@ impl VersionSearch {
         }
     }
 
-    /// What came, if it has a version below `prefix`; says whether it has, so that a later one is looked for.
-    pub(super) fn handle_answer(&mut self, now: Instant, prefix: &Name, name: NameRef<'_>) -> bool {
+    /// What came, if it has a version below `prefix`; says whether that is the latest so far, and nothing if
+    /// there is none.
+    pub(super) fn handle_answer(&mut self, now: Instant, prefix: &Name, name: NameRef<'_>) -> Option<bool> {
         let count = prefix.as_ref().component_count();
-        let version = name.components().nth(count).and_then(|below| markers::parse_version(below.value));
-        if version.is_none() {
-            return false;
+        let version = |name: NameRef<'_>| markers::parse_version(name.components().nth(count)?.value);
+        let (found, best) = (version(name)?, self.best.as_ref().and_then(|best| version(best.as_ref())));
+        // An answer to a question of before.
+        if best.is_some_and(|best| found.count() <= best.count()) {
+            return Some(false);
         }
         let took = self.asked_at.map_or(Duration::ZERO, |asked| now.saturating_since(asked));
         self.slowest = self.slowest.max(took);
         self.best = Some(name.prefix(count + 1).to_name());
-        true
+        Some(true)
     }
 
     /// The latest version that came.

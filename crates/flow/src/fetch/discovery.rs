@@ -84,11 +84,14 @@ impl Finder {
     /// Something with a version has come, and the next question is for a later one; says whether that is so.
     pub(super) fn look_for_later_version(&mut self, now: Instant, name: NameRef<'_>) -> bool {
         let (prefix, search) = (&self.prefix, self.search.as_mut());
-        let is_version = search.is_some_and(|search| search.handle_answer(now, prefix, name));
-        if is_version {
-            (self.waiting, self.attempts) = (Waiting::ToSend(now), 0);
+        let Some(is_latest) = search.and_then(|search| search.handle_answer(now, prefix, name)) else {
+            return false;
+        };
+        self.waiting = Waiting::ToSend(now);
+        if is_latest {
+            self.attempts = 0;
         }
-        is_version
+        true
     }
 
     /// The latest version, when the time for a later one is over.

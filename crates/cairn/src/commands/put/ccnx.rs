@@ -33,6 +33,9 @@ impl PutArguments {
         let now = ticks(client.connection().clock().unix());
         let publication = CcnxPublication::new(self.name.name.clone(), now, bytes, segment_bytes, signer)?
             .with_freshness_seconds(whole_seconds(self.freshness));
+        // The version as well: who asks for its segments is not to be sent to who has another version, and
+        // without Nacks would not learn of it.
+        client.register(publication.name())?;
         client.register(publication.prefix())?;
         self.announce_in_ccnx(&publication, bytes, now)?;
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };

@@ -157,7 +157,8 @@ impl Options {
     /// Does what is asked for; gives what to say if it is not done.
     fn obey(&self) -> Result<(), String> {
         if let Some(request) = self.request() {
-            let answer = control().and_then(|mut control| control.ask(&request)).map_err(words)?;
+            let answer =
+                control().and_then(|mut control| control.ask(&request)).map_err(|error| words(&error))?;
             let answer = answer.ok_or("ccn_get fails with code -1.")?;
             return show(request.action.unwrap_or_default(), answer.content());
         }
@@ -166,8 +167,8 @@ impl Options {
                 let failed = || "CcnH_regPrefix fails.\n".to_owned();
                 // It may be written without its scheme.
                 let prefix = uri::parse(prefix).map_err(|_| failed())?;
-                let mut control = control().map_err(words)?;
-                match control.register(verb, &prefix, self.face).map_err(words)? {
+                let mut control = control().map_err(|error| words(&error))?;
+                match control.register(verb, &prefix, self.face).map_err(|error| words(&error))? {
                     // A refusal is an answer, too, and ndnldc looks no closer; who trusts its exit code is
                     // not to be misled.
                     Some(data) if data.ccnx().is_some_and(|object| object.kind() != NACK) => Ok(()),
@@ -191,7 +192,7 @@ fn number(text: &str) -> u32 {
     digits.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-fn words(error: ToolError) -> String {
+fn words(error: &ToolError) -> String {
     format!("ndnldc: {error}\n")
 }
 

@@ -1,5 +1,6 @@
 //! The command `cairn`, and one of your own.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -7,7 +8,7 @@ use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
 use flow::{ControllerKind, WorkloadKind, add_controllers, add_workloads};
 use repo::eviction::{PolicyKind, add_policies};
 
-use crate::commands;
+use crate::{commands, ndnldc};
 
 /// Named data networking: a forwarder, its tools, a simulator and a laboratory.
 #[derive(Debug, Parser)]
@@ -101,7 +102,8 @@ impl CommandBuilder {
         self
     }
 
-    /// Does what the arguments of the process ask for, and says how it went. To be called once in a process,
+    /// Does what the arguments of the process ask for, and says how it went. Under the name `ndnldc` it takes
+    /// the options of that program. To be called once in a process,
     /// before anything else looks up one of those by its name; otherwise, and when a name is taken, it
     /// fails with exit code 2.
     pub fn run(self) -> ExitCode {
@@ -113,6 +115,11 @@ impl CommandBuilder {
         if let Err(problem) = added {
             tell!("cairn: {problem}");
             return ExitCode::from(2);
+        }
+        let mut words = std::env::args_os();
+        let own_name = words.next().map(PathBuf::from);
+        if own_name.as_deref().and_then(Path::file_name).is_some_and(|name| name == "ndnldc") {
+            return ndnldc::run(words);
         }
         match Arguments::try_parse() {
             Ok(arguments) => arguments.command.run(),

@@ -65,6 +65,8 @@ mod tool;
 mod builder;
 #[cfg(feature = "command")]
 mod commands;
+#[cfg(feature = "command")]
+mod ndnldc;
 
 #[cfg(feature = "command")]
 pub use builder::{CommandBuilder, command};

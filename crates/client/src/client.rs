@@ -10,9 +10,11 @@ use flow::verify::Now;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Packet};
+use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 
 use crate::attempts::Patience;
+use crate::ccnd::Ccnd;
 use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::error::ClientError;
@@ -52,6 +54,8 @@ pub struct Client {
     random: Random,
     patience: Patience,
     outages: Outages,
+    /// Who signs requests to a forwarder of CCNx, and what is known of it.
+    ccnd: Option<Ccnd>,
 }
 
 impl Client {
@@ -76,6 +80,7 @@ impl Client {
             random,
             patience: Patience::default(),
             outages: Outages::new(WhenGone::default()),
+            ccnd: None,
         }
     }
 
@@ -133,6 +138,12 @@ impl Client {
     pub fn sign_commands_with(&mut self, signer: Signer) {
         let seed = self.random.next_u64();
         self.commands = InterestSigner::new(signer, Random::from_seed(seed));
+    }
+
+    /// Signs requests to a forwarder of CCNx with this key: without it, none is made and prefixes cannot be
+    /// registered. Any key will do, for such a forwarder trusts every application on its host.
+    pub fn sign_requests_with(&mut self, signer: CcnxSigner) {
+        self.ccnd = Some(Ccnd::new(signer));
     }
 
     /// Answers Interests for these certificates, whenever the client waits for something: a forwarder that

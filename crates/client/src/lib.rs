@@ -35,6 +35,7 @@ mod arrivals;
 mod asynchronous;
 mod attempts;
 mod back_off;
+mod ccnd;
 mod client;
 mod clock;
 mod codec;

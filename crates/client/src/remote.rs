@@ -8,6 +8,7 @@ use std::{fmt, io, iter};
 
 use management::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
 use packet::ndn::PORT;
+use packet::{Dialect, ccnx};
 use thiserror::Error;
 
 /// The address of a forwarder: `unix:///run/nfd/nfd.sock`, `tcp://host:6363`, `udp://host:6363`.
@@ -119,6 +120,44 @@ impl Remote {
         Ok(Remote::Unix(there.unwrap_or_else(|| PathBuf::from(SYSTEM_SOCKET))))
     }
 
+    /// The same for a dialect. A forwarder of CCNx is where CCN_LOCAL_TRANSPORT says (`unix:path`,
+    /// `tcp:host:port` or `udp:host:port`), or else at the socket that CCN_LOCAL_SOCKNAME names, to which
+    /// CCN_LOCAL_PORT adds a number, as for the programs of CCNx 0.8.
+    ///
+    /// # Errors
+    /// As [`Remote::default_forwarder`].
+    pub fn default_forwarder_in(dialect: Dialect) -> Result<Self, RemoteError> {
+        if dialect == Dialect::Ndn {
+            return Remote::default_forwarder();
+        }
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let port = variable("CCN_LOCAL_PORT");
+        if let Some(transport) = variable("CCN_LOCAL_TRANSPORT") {
+            let remote = of_ccn_transport(&transport, port.as_deref());
+            return remote.map_err(|error| error.found_in("CCN_LOCAL_TRANSPORT"));
+        }
+        let mut path = variable("CCN_LOCAL_SOCKNAME").unwrap_or_else(|| CCND_SOCKET.to_owned());
+        if let Some(port) = port.filter(|port| *port != ccnx::PORT.to_string()) {
+            path.push('.');
+            path.push_str(&port);
+        }
+        Ok(Remote::Unix(PathBuf::from(path)))
+    }
+
+    /// The same place, with the port of a forwarder of CCNx where none was said.
+    #[must_use]
+    pub fn or_port_of_ccnx(self, text: &str) -> Self {
+        let with_port = |host: Host| match text.ends_with(&format!(":{PORT}")) {
+            false if host.port == PORT => Host { port: ccnx::PORT, ..host },
+            _ => host,
+        };
+        match self {
+            Remote::Unix(_) => self,
+            Remote::Tcp(host) => Remote::Tcp(with_port(host)),
+            Remote::Udp(host) => Remote::Udp(with_port(host)),
+        }
+    }
+
     /// Whether the forwarder is on this host and knows that we are, so that `/localhost` reaches it.
     /// Datagrams may come from anywhere, whatever they say: forwarders take those of this host for a
     /// stranger's too.
@@ -131,6 +170,27 @@ impl Remote {
                     || host.name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
             }
         }
+    }
+}
+
+/// Where ccnd has its socket.
+const CCND_SOCKET: &str = "/tmp/.ccnd.sock";
+
+/// What CCN_LOCAL_TRANSPORT says.
+fn of_ccn_transport(text: &str, port: Option<&str>) -> Result<Remote, RemoteError> {
+    let wrong = || RemoteError { text: text.to_owned(), place: String::new() };
+    let (scheme, rest) = text.split_once(':').map_or((text, ""), |(scheme, rest)| (scheme, rest));
+    match scheme {
+        "unix" if !rest.is_empty() => Ok(Remote::Unix(PathBuf::from(rest))),
+        "tcp" | "udp" => {
+            let host = if rest.is_empty() { "localhost" } else { rest };
+            let has_port = host.rsplit_once(':').is_some_and(|(before, _)| !before.contains(':'));
+            let port = port.map_or_else(|| ccnx::PORT.to_string(), str::to_owned);
+            let uri =
+                if has_port { format!("{scheme}://{host}") } else { format!("{scheme}://{host}:{port}") };
+            uri.parse().map_err(|_| wrong())
+        }
+        _ => Err(wrong()),
     }
 }
 

@@ -63,8 +63,8 @@ pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
 pub use packet::parameters::{ParameterError, Parameters};
 pub use packet::registry::{AddError, Named};
 pub use publish::{
-    Answer, Authenticity, OpenSegment, Publication, PublicationConfig, PublishError, SegmentMemory,
-    SegmentRange, SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES,
+    Answer, Authenticity, CcnxPublication, OpenSegment, Publication, PublicationConfig, PublishError,
+    SegmentMemory, SegmentRange, SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES,
 };
 pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};

@@ -1,6 +1,7 @@
 //! How versions and segments are written in names (NDN naming conventions), and what metadata says (Realtime
 //! Data Retrieval).
 
+use packet::ccnx::markers;
 use packet::ndn::{tlv, types};
 use packet::{Component, ComponentKind, DecodeError, Dialect, Name, NameRef};
 
@@ -16,6 +17,8 @@ pub enum NamingConvention {
     Typed,
     /// By the first byte of a generic component (revision 1), as older applications have it.
     Marker,
+    /// As CCNx 0.8 has it: the same markers, and numbers in as few bytes as will do.
+    Ccnx,
 }
 
 const SEGMENT_MARKER: u8 = 0x00;
@@ -55,6 +58,14 @@ impl NamingConvention {
         self.component(&mut value, segment, ComponentKind::SEGMENT, SEGMENT_MARKER).append_to(out);
     }
 
+    /// The segment number that a component holds; those of NDN are read by either of its conventions.
+    pub(crate) fn segment_of(self, component: Component<'_>) -> Option<u64> {
+        match self {
+            NamingConvention::Typed | NamingConvention::Marker => segment_number(component),
+            NamingConvention::Ccnx => markers::parse_segment(component.value),
+        }
+    }
+
     /// The component with a number, whose value is put together in `value`.
     fn component(self, value: &mut Vec<u8>, number: u64, kind: ComponentKind, marker: u8) -> Component<'_> {
         let kind = match self {
@@ -62,6 +73,12 @@ impl NamingConvention {
             NamingConvention::Marker => {
                 value.push(marker);
                 ComponentKind::GENERIC
+            }
+            NamingConvention::Ccnx => {
+                let zeros = number.leading_zeros() as usize / 8;
+                value.push(marker);
+                value.extend_from_slice(number.to_be_bytes().get(zeros..).unwrap_or_default());
+                return Component::generic(value);
             }
         };
         tlv::write_nni(value, number);

@@ -71,6 +71,7 @@ mod status;
 mod sys;
 mod transport;
 
+pub use ccnd::ccnx_signer;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use repository::RepositoryStatus;

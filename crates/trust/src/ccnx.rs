@@ -87,12 +87,44 @@ impl CcnxSigner {
 /// # Errors
 /// It carries none; otherwise as [`verify`].
 pub fn verify_by_own_key(object: &ContentObjectView<'_>) -> Result<(), VerifyError> {
-    let Some(KeyLocator::Key(spki)) = object.key_locator() else { return Err(VerifyError::Unsigned) };
+    verify(object, &own_key(object)?.ok_or(VerifyError::Unsigned)?)
+}
+
+/// The key that an object carries, itself or in a certificate; `None` if it carries none, and maybe names the
+/// object that holds it.
+///
+/// # Errors
+/// It is not the publisher's, or no key that can be used.
+pub fn own_key(object: &ContentObjectView<'_>) -> Result<Option<PublicKey>, VerifyError> {
+    let from_certificate;
+    let spki = match object.key_locator() {
+        Some(KeyLocator::Key(spki)) => spki,
+        Some(KeyLocator::Certificate(der)) => {
+            from_certificate = key_in_x509(der).map_err(|_| VerifyError::OtherPublisher)?;
+            &from_certificate
+        }
+        Some(KeyLocator::KeyName { .. }) | None => return Ok(None),
+    };
     if sha256(spki) != *object.publisher() {
         return Err(VerifyError::OtherPublisher);
     }
-    let key = PublicKey::from_spki_of_ccnx(spki).map_err(|_| VerifyError::OtherPublisher)?;
-    verify(object, &key)
+    PublicKey::from_spki_of_ccnx(spki).map(Some).map_err(|_| VerifyError::OtherPublisher)
+}
+
+/// The SubjectPublicKeyInfo of an X.509 certificate. Whoever signed that says nothing here: the publisher's
+/// digest is of the key alone.
+fn key_in_x509(der: &[u8]) -> Result<Vec<u8>, KeyError> {
+    const VERSION: u8 = 0xa0;
+    let mut outer = Reader::new(der, "X.509 certificate");
+    let mut to_be_signed = outer.inside(der::SEQUENCE)?.inside(der::SEQUENCE)?;
+    if to_be_signed.peek() == Some(VERSION) {
+        to_be_signed.value(VERSION)?;
+    }
+    to_be_signed.value(der::INTEGER)?;
+    for _signature_issuer_validity_subject in 0..4 {
+        to_be_signed.value(der::SEQUENCE)?;
+    }
+    Ok(der::element(der::SEQUENCE, &[to_be_signed.value(der::SEQUENCE)?]))
 }
 
 /// Checks the signature of an object by the key of its publisher.
@@ -193,6 +225,29 @@ mod tests {
             if let Ok(view) = ContentObjectView::decode(&changed) {
                 assert!(verify_by_own_key(&view).is_err(), "byte {place}");
             }
+        }
+    }
+
+    #[test]
+    fn a_certificate_in_the_key_locator_brings_the_publishers_key_and_no_other() {
+        let (signer, other) = (signer(), signer());
+        let sequence = |parts: &[&[u8]]| der::element(der::SEQUENCE, parts);
+        let certificate = |spki: &[u8]| {
+            let (number, empty) = (der::integer(7), sequence(&[]));
+            let version = der::element(0xa0, &[&der::integer(2)]);
+            let signed = sequence(&[&version, &number, &empty, &empty, &empty, &empty, spki]);
+            sequence(&[&signed, &empty, &der::element(der::BIT_STRING, &[&[0]])])
+        };
+        let name = uri::parse("ccnx:/a").unwrap();
+        for (der, expected) in [
+            (certificate(signer.spki()), Ok(())),
+            (certificate(other.spki()), Err(VerifyError::OtherPublisher)),
+            (b"no certificate".to_vec(), Err(VerifyError::OtherPublisher)),
+        ] {
+            let locator = Some(KeyLocator::Certificate(&der));
+            let complete = |info| SignedInfo { key_locator: locator, ..info };
+            let wire = signer.sign(&name, b"x", Ticks::from_unix(1_700_000_000, 0), complete).unwrap();
+            assert_eq!(verify_by_own_key(&ContentObjectView::decode(&wire).unwrap()), expected);
         }
     }
 

@@ -18,7 +18,7 @@ use flow::{
     VerifiedFetch,
 };
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Name};
+use packet::{Component, ComponentKind, Dialect, Name};
 use serde_json::json;
 
 use detours::{RefetchPlan, Refusals};
@@ -27,6 +27,7 @@ use output::{standard_output, write_segments, writer};
 use room::Room;
 
 use super::put::Naming;
+use crate::tool::any_name::{AnyName, show};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::content::ContentWriter;
 use crate::tool::files;
@@ -45,8 +46,11 @@ what `cairn put`, ndnserve (ndnputchunks), `ndnd put`, file servers and reposito
 What is checked: digests always. With --anchor or --rules every packet's signature, up to a trust anchor; with --manifest one signature \
 and a hash for each segment. Without an anchor it says that it does not know who signed. No packet that is refused is written out.
 
+The latest version of an object of CCNx is found by asking for later and later ones. Every signature is checked by its publisher's key, which comes with it or is fetched; --anchor names the key that counts.
+
 Examples:
   cairn get /lab/file > file
+  cairn get ccnx:/lab/file > file                 from a forwarder of CCNx
   cairn get /lab/file -o file --anchor root.cert
   cairn get /lab/file -o file --resume            goes on where an earlier run was broken off
   cairn get --list /lab/folder                    what is in a folder of `cairn serve`
@@ -54,8 +58,8 @@ Examples:
 Exit codes, as of ndnget: 0 complete; 1 failure; 2 wrong usage; 3 the producer refuses; 4 the output cannot be opened; 5 not trusted, \
 or damaged; 130 interrupted.")]
 pub(crate) struct GetArguments {
-    /// The name, with its version or without.
-    name: Name,
+    /// The name, with its version or without; `ccnx:/…` for an object of CCNx.
+    name: AnyName,
     /// Write to this file instead of standard output; it appears when it is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -183,8 +187,11 @@ impl GetArguments {
 
     fn get(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let mut client = self.connect.client()?;
-        let mut name = self.name.clone();
+        if let Some(option) = self.other_dialect() {
+            return Err(ToolError::other(format!("{option} is not for objects of CCNx")));
+        }
+        let mut client = self.connect.client_in(self.name.dialect)?;
+        let mut name = self.name.name.clone();
         if self.list && name.as_ref().last() != Some(LISTING) {
             name = name.with(LISTING)?;
         }
@@ -262,7 +269,10 @@ impl GetArguments {
         loop {
             let config = self.config(from, &detours);
             let fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
-            let verifier = self.trust.verifier(self.manifest)?;
+            let verifier = match self.name.dialect {
+                Dialect::Ndn => self.trust.verifier(self.manifest)?,
+                Dialect::Ccnx => Box::new(self.trust.publisher_verifier()?),
+            };
             let (longest_outage, next_hop_face) = (self.longest_outage(), detours.next_hop_face);
             let options = FetchOptions { longest_outage, next_hop_face };
             let (fetch, outcome) = client.fetch(VerifiedFetch::new(fetcher, verifier), writer, &options);
@@ -281,6 +291,19 @@ impl GetArguments {
         }
     }
 
+    /// What was asked for that objects of CCNx do not have.
+    fn other_dialect(&self) -> Option<&'static str> {
+        let of_ndn = [
+            ("--list", self.list),
+            ("--manifest", self.manifest),
+            ("--naming", self.naming.is_some()),
+            ("--hint", !self.hint.is_empty()),
+            ("--fresh", self.fresh),
+        ];
+        let given = of_ndn.iter().find(|(_, is_given)| *is_given && self.name.is_of_ccnx());
+        given.map(|(option, _)| *option)
+    }
+
     fn max_attempts(&self) -> u32 {
         u32::try_from(self.retries).map_or(u32::MAX, |retries| retries + 1)
     }
@@ -297,6 +320,7 @@ impl GetArguments {
         let max_attempts = self.max_attempts();
         let defaults = FetchConfig::default();
         FetchConfig {
+            dialect: self.name.dialect,
             // Not every next hop leads anywhere.
             discovery_attempts: if detours.next_hop_face.is_some() { 2 } else { defaults.discovery_attempts },
             transfer: TransferConfig {
@@ -365,7 +389,7 @@ impl GetArguments {
         let round_trip = fetcher.transfer().round_trip().smoothed();
         if self.json {
             let report = json!({
-                "name": fetcher.object_name().map(Name::to_string),
+                "name": fetcher.object_name().map(|name| show(self.name.dialect, name.as_ref())),
                 "bytes": writer.bytes,
                 "segments": fetcher.progress().segments,
                 "elapsed_s": elapsed.as_secs_f64(),

@@ -13,6 +13,7 @@ mod gateway;
 mod get;
 mod key;
 mod lab;
+mod link;
 mod man;
 mod node;
 mod peek;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Face(face::FaceArguments),
     Route(route::RouteArguments),
     Strategy(strategy::StrategyArguments),
+    Link(link::LinkArguments),
     Cs(content_store::ContentStoreArguments),
     Batch(batch::BatchArguments),
     Ping(ping::PingArguments),
@@ -86,6 +88,7 @@ impl Command {
             Command::Face(arguments) => arguments.run(),
             Command::Route(arguments) => arguments.run(),
             Command::Strategy(arguments) => arguments.run(),
+            Command::Link(arguments) => arguments.run(),
             Command::Cs(arguments) => arguments.run(),
             Command::Batch(arguments) => arguments.run(),
             Command::Ping(arguments) => arguments.run(),

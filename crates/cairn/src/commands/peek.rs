@@ -5,13 +5,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::{Clock, Event};
+use flow::verify::Verifier as _;
+use packet::ccnx::{AnswerOriginKind, InterestFields, markers};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Data, LinkHeader, NackReason, Name};
+use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
 use trust::validator::{FetchFailure, Subject};
 
+use crate::tool::any_name::{AnyName, show};
+use crate::tool::ccnx::{self, STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::{duration, show_duration};
@@ -23,15 +27,18 @@ use crate::tool::{ToolError, finish, input, output};
 Prints the whole packet as it is on the wire, its content with --payload, what is in it with --json. A Nack is printed as NDNLPv2 Nack \
 header, its reason as a word with --payload.
 
+An object of CCNx (ccnx:/…) is printed only if its publisher has signed it; --anchor names the key that counts.
+
 Examples:
   cairn peek -p /lab/hello                  the content
+  cairn peek -p ccnx:/hello                 the same from a forwarder of CCNx
   cairn peek --prefix --fresh --json /lab   whatever there is under /lab, described
   cairn peek -p --anchor root.cert /lab/x   refused unless somebody trusted signed it
 
 Exit codes, as of ndnpeek: 0 Data; 1 failure; 2 wrong usage; 3 timeout; 4 Nack; 5 Data that is not trusted.")]
 pub(crate) struct PeekArguments {
-    /// The name to ask for.
-    name: Name,
+    /// The name to ask for; `ccnx:/…` for an object of CCNx.
+    name: AnyName,
     /// Data with a longer name may answer (CanBePrefix).
     #[arg(short = 'P', long)]
     prefix: bool,
@@ -77,24 +84,9 @@ impl PeekArguments {
     }
 
     fn peek(&self) -> Result<ExitCode, ToolError> {
-        let mut interest = InterestBuilder::new(self.name.clone())
-            .can_be_prefix(self.prefix)
-            .must_be_fresh(self.fresh)
-            .forwarding_hint(self.hint.clone())
-            .lifetime(self.lifetime)
-            .nonce(Random::from_seed(Clock::seed()).next_u32());
-        if let Some(hops) = self.hop_limit {
-            interest = interest.hop_limit(hops);
-        }
-        if let Some(text) = &self.app_params {
-            let bytes = trust::text::from_base64(text)
-                .map_err(|error| ToolError::other(format!("--app-params: {error}")))?;
-            interest = interest.application_parameters(bytes);
-        } else if let Some(path) = &self.app_params_file {
-            interest = interest.application_parameters(input(Some(path))?);
-        }
-        let mut client = self.connect.client()?;
-        let wanted = client.express_as_is(interest.build()?, self.timeout.unwrap_or(self.lifetime))?;
+        let mut client = self.connect.client_in(self.name.dialect)?;
+        let interest = if self.name.is_of_ccnx() { self.ccnx_interest()? } else { self.ndn_interest()? };
+        let wanted = client.express_as_is(interest, self.timeout.unwrap_or(self.lifetime))?;
         loop {
             match client.next(None)? {
                 Some(Event::Data { id, data, round_trip, .. }) if id == wanted => {
@@ -122,12 +114,58 @@ impl PeekArguments {
         }
     }
 
+    fn ndn_interest(&self) -> Result<Interest, ToolError> {
+        let mut interest = InterestBuilder::new(self.name.name.clone())
+            .can_be_prefix(self.prefix)
+            .must_be_fresh(self.fresh)
+            .forwarding_hint(self.hint.clone())
+            .lifetime(self.lifetime)
+            .nonce(Random::from_seed(Clock::seed()).next_u32());
+        if let Some(hops) = self.hop_limit {
+            interest = interest.hop_limit(hops);
+        }
+        if let Some(text) = &self.app_params {
+            let bytes = trust::text::from_base64(text)
+                .map_err(|error| ToolError::other(format!("--app-params: {error}")))?;
+            interest = interest.application_parameters(bytes);
+        } else if let Some(path) = &self.app_params_file {
+            interest = interest.application_parameters(input(Some(path))?);
+        }
+        Ok(interest.build()?)
+    }
+
+    /// What is not of this dialect is refused, so that nobody believes that it was heeded.
+    fn ccnx_interest(&self) -> Result<Interest, ToolError> {
+        let of_ndn = [
+            ("--hint", !self.hint.is_empty()),
+            ("--hop-limit", self.hop_limit.is_some()),
+            ("--app-params", self.app_params.is_some() || self.app_params_file.is_some()),
+        ];
+        if let Some((option, _)) = of_ndn.iter().find(|(_, is_given)| *is_given) {
+            return Err(ToolError::other(format!("{option}: an Interest of CCNx has no such field")));
+        }
+        let fields = InterestFields {
+            // The object's digest is a component behind its name.
+            max_suffix_components: (!self.prefix).then_some(1),
+            answer_origin_kind: AnswerOriginKind::new(STALE_OR_NOT).filter(|_| !self.fresh),
+            ..InterestFields::default()
+        };
+        ccnx_interest(&self.name.name, fields, self.lifetime)
+    }
+
     /// Who signed, if anybody is trusted; why the Data is refused.
     fn validate(
         &self,
         client: &mut client::Client,
         data: &Data,
     ) -> Result<Result<Option<String>, String>, ToolError> {
+        if data.ccnx().is_some() {
+            let mut verifier = self.trust.publisher_verifier()?;
+            let refusal = ccnx::verify(client, &mut verifier, data)?;
+            let summary = verifier.summary();
+            let signer = summary.signers.into_iter().next().filter(|_| summary.trusted);
+            return Ok(refusal.map_or(Ok(signer), |refusal| Err(refusal.to_string())));
+        }
         let Some(mut validator) = self.trust.validator()? else { return Ok(Ok(None)) };
         validator.validate(client.connection().clock().unix(), Subject::Data(data.clone()));
         loop {
@@ -163,7 +201,18 @@ impl PeekArguments {
     }
 
     fn print(&self, data: &Data, signer: Option<&str>) -> Result<ExitCode, ToolError> {
-        if self.json {
+        if let Some(object) = data.ccnx().filter(|_| self.json) {
+            output::json(&json!({
+                "name": show(data.dialect(), data.name()),
+                "type": format!("{:?}", object.kind()).to_lowercase(),
+                "freshness_s": object.freshness_seconds(),
+                "final_block": object.final_block_id().and_then(markers::parse_segment),
+                "content_bytes": data.content().len(),
+                "packet_bytes": data.wire().len(),
+                "publisher": object.publisher().iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+                "trusted_signer": signer,
+            }))?;
+        } else if self.json {
             let view = data.ndn();
             let info = view.and_then(|view| view.signature_info());
             let locator = info.and_then(|info| info.key_locator).map(|locator| match locator {

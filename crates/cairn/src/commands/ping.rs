@@ -5,12 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::{Client, Clock, Event, RequestId};
+use packet::Component;
+use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Name};
 use serde_json::json;
 
+use crate::tool::any_name::AnyName;
+use crate::tool::ccnx::{STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
 use crate::tool::interrupt::Interrupt;
@@ -20,7 +23,8 @@ use crate::tool::{ToolError, finish, output};
 /// Ask a ping server for numbered Data and tell how long each takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Asks for /<prefix>/ping/<number>, as ndnping does; `cairn pingserver`, ndnpingserver and `ndnd pingserver` answer.
+Asks for /<prefix>/ping/<number>, as ndnping does; `cairn pingserver`, ndnpingserver and `ndnd pingserver` answer. \
+Under a prefix of CCNx it is ccnpingserver that answers, or `cairn pingserver`.
 
 Examples:
   cairn ping /lab                   once a second until Ctrl-C
@@ -29,8 +33,8 @@ Examples:
 
 Exit codes: 0 all answered; 1 something was lost, came back, or failed; 2 wrong usage.")]
 pub(crate) struct PingArguments {
-    /// The prefix that the server answers under.
-    prefix: Name,
+    /// The prefix that the server answers under; `ccnx:/…` for one of CCNx.
+    prefix: AnyName,
     /// How many to send; without it until Ctrl-C.
     #[arg(short, long)]
     count: Option<u64>,
@@ -74,7 +78,7 @@ impl PingArguments {
 
     fn ping(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_in(self.prefix.dialect)?;
         let mut prefix = self.prefix.with(Component::generic(b"ping"))?;
         if let Some(identifier) = &self.identifier {
             prefix = prefix.with(Component::generic(identifier.as_bytes()))?;
@@ -82,7 +86,7 @@ impl PingArguments {
         if !self.quiet && !self.json {
             output::line(format_args!("PING {}", self.prefix))?;
         }
-        let mut number = self.start.unwrap_or_else(|| Random::from_seed(Clock::seed()).next_u64());
+        let mut number = self.start.unwrap_or_else(|| self.any_number());
         let begin = client.now();
         let (mut next_send, mut tally, mut trips) = (begin, PingCounters::default(), Histogram::new());
         let mut waiting: BTreeMap<RequestId, u64> = BTreeMap::new();
@@ -109,8 +113,20 @@ impl PingArguments {
         Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn send(&self, client: &mut Client, prefix: &Name, number: u64) -> Result<RequestId, ToolError> {
-        let name = prefix.with(Component::generic(number.to_string().as_bytes()))?;
+    /// ccnpingserver reads numbers of 15 digits at most.
+    fn any_number(&self) -> u64 {
+        let number = Random::from_seed(Clock::seed()).next_u64();
+        if self.prefix.is_of_ccnx() { number >> 32 } else { number }
+    }
+
+    fn send(&self, client: &mut Client, prefix: &AnyName, number: u64) -> Result<RequestId, ToolError> {
+        let name = prefix.with(Component::generic(number.to_string().as_bytes()))?.name;
+        if self.prefix.is_of_ccnx() {
+            let stale = Some(STALE_OR_NOT).filter(|_| self.cache).and_then(AnswerOriginKind::new);
+            let fields = InterestFields { answer_origin_kind: stale, ..InterestFields::default() };
+            let interest = ccnx_interest(&name, fields, self.timeout)?;
+            return Ok(client.express_as_is(interest, self.timeout)?);
+        }
         let interest = InterestBuilder::new(name).must_be_fresh(!self.cache);
         Ok(client.express(&interest, self.timeout)?)
     }

@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::Clock;
-use flow::source::{Generator, Reply, Server, ServerConfig};
+use flow::source::{Generator, Reply, Server, ServerConfig, Source};
+use packet::Component;
 use packet::time::Duration;
-use packet::{Component, Name};
 
+use crate::tool::any_name::AnyName;
+use crate::tool::ccnx::{CcnxGenerator, whole_seconds};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -26,8 +28,8 @@ Examples:
 
 Exit codes: 0 stopped by Ctrl-C or after --count; 1 failure; 2 wrong usage.")]
 pub(crate) struct PingServerArguments {
-    /// The prefix to answer under.
-    prefix: Name,
+    /// The prefix to answer under; `ccnx:/…` for one of CCNx.
+    prefix: AnyName,
     /// Stop after so many.
     #[arg(short = 'p', long)]
     count: Option<u64>,
@@ -53,15 +55,23 @@ impl PingServerArguments {
 
     fn serve(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let signer = self.signing.signer()?;
-        let mut client = self.connect.client_as(&self.signing)?;
-        let prefix = self.prefix.with(Component::generic(b"ping"))?;
+        let prefix = self.prefix.with(Component::generic(b"ping"))?.name;
+        let content = vec![b'a'; self.size];
+        let source: Box<dyn Source>;
+        let mut client;
+        if self.prefix.is_of_ccnx() {
+            let signer = self.signing.ccnx_signer()?;
+            client = self.connect.ccnx_client_as(&signer)?;
+            let freshness_seconds = Some(whole_seconds(self.freshness));
+            source = Box::new(CcnxGenerator { prefix: prefix.clone(), signer, content, freshness_seconds });
+        } else {
+            let signer = self.signing.signer()?;
+            client = self.connect.client_as(&self.signing)?;
+            let generator = Generator::new(vec![prefix.clone()], signer, Clock::seed());
+            source = Box::new(generator.with_content(content).with_freshness(self.freshness));
+        }
         client.register(&prefix)?;
         output::line(format_args!("PING SERVER {}", self.prefix))?;
-        let content = vec![b'a'; self.size];
-        let source = Generator::new(vec![prefix], signer, Clock::seed())
-            .with_content(content)
-            .with_freshness(self.freshness);
         let config = ServerConfig { most_data: self.count, ..ServerConfig::default() };
         let mut server = Server::new(source, config, client.now());
         let mut printed = Ok(());

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::ClientError;
+use client::{Client, ClientError};
 use flow::source::{Packets, Server, ServerConfig};
+use packet::ccnx::SignedInfo;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
-use packet::{LinkHeader, Name};
+use packet::{Data, LinkHeader};
 
+use crate::tool::any_name::AnyName;
+use crate::tool::ccnx::{ticks, whole_seconds};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -26,8 +29,8 @@ Examples:
 
 Exit codes, as of ndnpoke: 0 Data sent; 1 failure; 2 wrong usage; 3 nobody asked in time; 5 the prefix was not registered.")]
 pub(crate) struct PokeArguments {
-    /// The name of the Data.
-    name: Name,
+    /// The name of the Data; `ccnx:/…` publishes an object of CCNx.
+    name: AnyName,
     /// The content; standard input if it is left out.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -55,22 +58,14 @@ impl PokeArguments {
     }
 
     fn poke(&self) -> Result<ExitCode, ToolError> {
-        let mut data = DataBuilder::new(self.name.clone()).content(input(self.file.as_deref())?);
-        if let Some(freshness) = self.freshness {
-            data = data.freshness(freshness);
-        }
-        if let Some(last) = self.name.as_ref().last().filter(|_| self.last) {
-            data = data.final_block(last);
-        }
-        let data = self.signing.signer()?.sign_data(&data)?;
+        let (data, mut client) = self.prepare()?;
         let interrupt = Interrupt::catch()?;
-        let mut client = self.connect.client_as(&self.signing)?;
         if self.unsolicited {
             client.reply(&data, &LinkHeader::default())?;
             client.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
-        match client.register(&self.name) {
+        match client.register(&self.name.name) {
             Err(error @ (ClientError::Refused { .. } | ClientError::NoAnswer { .. })) => {
                 tell!("cairn: {error}");
                 return Ok(ExitCode::from(5));
@@ -83,5 +78,30 @@ impl PokeArguments {
         let mut server = Server::new(Packets::new([data]), config, client.now());
         serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         Ok(if server.counters().data > 0 { ExitCode::SUCCESS } else { ExitCode::from(3) })
+    }
+
+    /// The packet, and a client to publish it with.
+    fn prepare(&self) -> Result<(Data, Client), ToolError> {
+        let (name, content) = (&self.name.name, input(self.file.as_deref())?);
+        let last = name.as_ref().last().filter(|_| self.last);
+        if self.name.is_of_ccnx() {
+            let signer = self.signing.ccnx_signer()?;
+            let client = self.connect.ccnx_client_as(&signer)?;
+            let now = ticks(client.connection().clock().unix());
+            let wire = signer.sign(name, &content, now, |info| SignedInfo {
+                freshness_seconds: self.freshness.map(whole_seconds),
+                final_block_id: last.map(|last| last.value),
+                ..info
+            })?;
+            return Ok((Data::decode_ccnx(wire.into())?, client));
+        }
+        let mut data = DataBuilder::new(name.clone()).content(content);
+        if let Some(freshness) = self.freshness {
+            data = data.freshness(freshness);
+        }
+        if let Some(last) = last {
+            data = data.final_block(last);
+        }
+        Ok((self.signing.signer()?.sign_data(&data)?, self.connect.client_as(&self.signing)?))
     }
 }

@@ -1,5 +1,7 @@
 //! `cairn put`: publishes a file, and answers for it until Ctrl-C.
 
+mod ccnx;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +15,7 @@ use serde_json::json;
 use trust::Certificate;
 
 use super::repo::Handover;
+use crate::tool::any_name::AnyName;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -29,22 +32,26 @@ Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata
 `cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the \
 key that signs is published beside it; those above it in the chain with `cairn cert serve`.
 
+Objects of CCNx (ccnx:/…) are named and cut as ccnseqwriter does it: a version, then segments of 4096 bytes unless --size says otherwise. Each segment carries the key that signs it, an RSA key of the store or one of this tool's own.
+
 Examples:
   cairn put /lab/file < file
+  cairn put ccnx:/lab/file < file                     for ccncat, ccncatchunks2 -s, ccngetfile and `cairn get`
   cairn put /lab/file -f file -S /lab/alice           every segment signed by a key of /lab/alice
   cairn put /lab/file -f file -S /lab/alice --manifest  one signature for all; fast to make and to check
   cairn put /lab/file -f file -S /lab/alice --repo /lab/repo  leave it there, and end
 
 Exit codes: 0 stopped by Ctrl-C or after --idle, or stored with --repo; 1 failure; 2 wrong usage.")]
 pub(crate) struct PutArguments {
-    /// The name to publish under.
-    name: Name,
+    /// The name to publish under; `ccnx:/…` publishes an object of CCNx.
+    name: AnyName,
     /// The file; standard input if it is left out. Of a pipe a copy lies among the temporary files meanwhile.
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Bytes of content in a segment, or `packet` for as many as fit into a packet.
-    #[arg(short, long, value_parser = segment_size, default_value = "8000")]
-    size: SegmentSize,
+    /// Bytes of content in a segment, or `packet` for as many as fit into a packet; 8000 if it is left out,
+    /// 4096 in CCNx.
+    #[arg(short, long, value_parser = segment_size, hide_default_value = true)]
+    size: Option<SegmentSize>,
     /// How long segments count as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     freshness: Duration,
@@ -108,6 +115,9 @@ impl PutArguments {
 
     fn put(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
+        if self.name.is_of_ccnx() {
+            return self.put_in_ccnx(&interrupt);
+        }
         let mut client = self.connect.client_as(&self.signing)?;
         let Sized { file, bytes: size_bytes } = sized::open(self.file.as_deref(), &interrupt)?;
         let version = client.connection().clock().unix().as_millis();
@@ -166,8 +176,8 @@ impl PutArguments {
     ) -> Result<(ObjectSource, Option<Certificate>), ToolError> {
         let key = self.signing.key()?;
         let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
-        let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer);
-        config.segment_size = self.size;
+        let mut config = PublicationConfig::new(self.name.name.clone(), version, size_bytes, signer);
+        config.segment_size = self.size.unwrap_or_default();
         config.freshness = self.freshness;
         config.convention = self.naming.convention();
         if self.manifest {

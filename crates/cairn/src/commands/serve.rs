@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use client::Client;
 use client::files::Folder;
 use flow::SegmentSize;
 use flow::source::folder::FolderConfig;
-use flow::source::{FolderSource, Reply, Server, ServerConfig};
-use packet::Name;
+use flow::source::{CcnxFolderSource, FolderSource, Reply, Server, ServerConfig, Source};
 use packet::time::Duration;
 
+use crate::tool::any_name::{AnyName, show};
+use crate::tool::ccnx::{self, whole_seconds};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -35,8 +37,8 @@ Exit codes: 0 stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(crate) struct ServeArguments {
     /// The folder.
     folder: PathBuf,
-    /// The prefix it is served under.
-    prefix: Name,
+    /// The prefix it is served under; `ccnx:/…` serves objects of CCNx, and no listings.
+    prefix: AnyName,
     /// Bytes of content in a segment.
     #[arg(short, long, value_name = "BYTES", value_parser = content_size, default_value = "8000")]
     size: SegmentSize,
@@ -63,24 +65,16 @@ impl ServeArguments {
     fn serve(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let folder = Folder::open(&self.folder).map_err(ToolError::file(&self.folder))?;
-        let mut client = self.connect.client_as(&self.signing)?;
-        client.register(&self.prefix)?;
+        let (source, mut client) = self.prepare(folder)?;
+        client.register(&self.prefix.name)?;
         tell!("serving {} as {}", self.folder.display(), self.prefix);
-        let config = FolderConfig {
-            prefix: self.prefix.clone(),
-            segment_size: self.size,
-            freshness: self.freshness,
-            metadata_freshness: self.metadata_freshness,
-            signer: self.signing.signer()?,
-        };
-        let source = FolderSource::new(config, folder);
         let mut server = Server::new(source, ServerConfig::default(), client.now());
         let mut printed = Ok(());
         serve_until(&mut client, &mut server, &interrupt, |_, reply| {
             if let Reply::Data(data) = reply
                 && self.verbose
             {
-                printed = output::line(data.name());
+                printed = output::line(show(data.dialect(), data.name()));
             }
             printed.is_ok()
         })?;
@@ -88,5 +82,26 @@ impl ServeArguments {
         let (packets, bytes) = (server.counters().data, server.counters().content_bytes);
         tell!("served {packets} packets, {}", show_size(bytes as f64));
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What answers, and a client to answer with.
+    fn prepare(&self, files: Folder) -> Result<(Box<dyn Source>, Client), ToolError> {
+        let prefix = self.prefix.name.clone();
+        if self.prefix.is_of_ccnx() {
+            let signer = self.signing.ccnx_signer()?;
+            let client = self.connect.ccnx_client_as(&signer)?;
+            let segment_bytes = ccnx::segment_bytes(self.size)?;
+            let freshness_seconds = Some(whole_seconds(self.freshness));
+            let source = CcnxFolderSource { prefix, segment_bytes, freshness_seconds, signer, files };
+            return Ok((Box::new(source), client));
+        }
+        let config = FolderConfig {
+            prefix,
+            segment_size: self.size,
+            freshness: self.freshness,
+            metadata_freshness: self.metadata_freshness,
+            signer: self.signing.signer()?,
+        };
+        Ok((Box::new(FolderSource::new(config, files)), self.connect.client_as(&self.signing)?))
     }
 }

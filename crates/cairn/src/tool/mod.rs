@@ -6,6 +6,8 @@ macro_rules! tell {
     ($($text:tt)*) => { $crate::tool::output::tell(format_args!($($text)*)) };
 }
 
+pub(crate) mod any_name;
+pub(crate) mod ccnx;
 pub(crate) mod connect;
 pub(crate) mod content;
 pub(crate) mod face_address;
@@ -13,6 +15,7 @@ pub(crate) mod files;
 pub(crate) mod forwarder;
 pub(crate) mod histogram;
 pub(crate) mod interrupt;
+pub(crate) mod ndnld;
 pub(crate) mod output;
 pub(crate) mod passphrase;
 pub(crate) mod progress;

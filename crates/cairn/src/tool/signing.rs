@@ -4,11 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use packet::{Data, Name};
+use trust::ccnx::CcnxSigner;
 use trust::certificate::names::key_of;
 use trust::store::{KeyStore, StoredKey};
 use trust::{Certificate, Signer};
 
 use super::ToolError;
+
+/// The file with the key that signs for CCNx unless another is named.
+const CCNX_KEY: &str = "ccnx.key";
 
 /// Where keys are.
 #[derive(Clone, Debug, Args)]
@@ -20,13 +24,14 @@ pub(crate) struct StoreArguments {
 
 impl StoreArguments {
     pub(crate) fn open(&self) -> Result<KeyStore, ToolError> {
+        Ok(KeyStore::open(self.folder()?)?)
+    }
+
+    fn folder(&self) -> Result<PathBuf, ToolError> {
         let folder = self.keys.clone().or_else(|| std::env::var_os("CAIRN_KEYS").map(PathBuf::from));
         let folder =
             folder.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cairn/keys")));
-        match folder {
-            Some(folder) => Ok(KeyStore::open(folder)?),
-            None => Err(ToolError::other("there is no HOME to keep keys in: say where with --keys")),
-        }
+        folder.ok_or_else(|| ToolError::other("there is no HOME to keep keys in: say where with --keys"))
     }
 }
 
@@ -54,6 +59,19 @@ impl SigningArguments {
             "digest" => Ok(Signer::digest()),
             "null" => Ok(Signer::null()),
             _ => Ok(self.key()?.map_or_else(Signer::digest, |key| key.signer())),
+        }
+    }
+
+    /// What signs for CCNx, where everything carries a signature: an RSA key of the store, or, if none is
+    /// named, a key that is kept for this alone.
+    pub(crate) fn ccnx_signer(&self) -> Result<CcnxSigner, ToolError> {
+        match self.key()? {
+            Some(stored) => Ok(CcnxSigner::new(stored.key)?),
+            None if self.sign == "null" => Err(ToolError::other("every object of CCNx is signed")),
+            None => {
+                let path = self.store.folder()?.join(CCNX_KEY);
+                node::ccnx_signer(&path).map_err(ToolError::file(path))
+            }
         }
     }
 

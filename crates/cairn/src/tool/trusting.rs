@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use client::Clock;
-use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Verifier};
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
+use packet::ccnx::ContentObjectView;
 use packet::random::Random;
 use trust::policy::{Policy, Rules};
 use trust::text::packets_in;
-use trust::{Certificate, Validator, ValidatorLimits};
+use trust::{Certificate, PublicKey, Validator, ValidatorLimits};
 
 use super::ToolError;
 
@@ -64,6 +65,23 @@ impl TrustArguments {
             ));
         }
         Ok(Some((policy, anchors)))
+    }
+
+    /// What verifies objects of CCNx: signatures always, and if there are anchors, nobody else's count. An
+    /// anchor is a file with a public key (DER), or with the object that holds one.
+    pub(crate) fn publisher_verifier(&self) -> Result<PublisherVerifier, ToolError> {
+        if self.rules.is_some() {
+            return Err(ToolError::other("--rules speak of names of NDN's keys; for CCNx give --anchor"));
+        }
+        let mut anchors = Vec::new();
+        for path in &self.anchor {
+            let bytes = super::input(Some(path))?;
+            let object = ContentObjectView::decode(&bytes);
+            let spki = object.map_or(&bytes[..], |object| object.content());
+            let key = PublicKey::from_spki_of_ccnx(spki);
+            anchors.push(key.map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?);
+        }
+        Ok(PublisherVerifier::new(anchors, Clock::seed()))
     }
 
     /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to.

@@ -18,22 +18,30 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> World {
-        World::with_udp(&[])
+        World::with(&[], "")
     }
 
     /// With a node that neighbours can reach on this host.
     pub(crate) fn neighbourly() -> World {
-        World::with_udp(&["127.0.0.1:0"])
+        World::with(&["127.0.0.1:0"], "")
     }
 
-    fn with_udp(udp: &[&str]) -> World {
+    /// With a node that is a forwarder of CCNx as well.
+    pub(crate) fn with_ccnx() -> World {
+        World::with(
+            &[],
+            "[ccnx]\nenabled = true\nudp = []\ntcp = []\nunix = [\"ccnd.sock\"]\nkey_file = \"ccnx.key\"\n",
+        )
+    }
+
+    fn with(udp: &[&str], more: &str) -> World {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("cairn-tools-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut world = World { folder, children: Vec::new() };
         let config = format!(
-            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n",
+            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n{more}",
             world.socket()
         );
         world.write("node.toml", config.as_bytes());
@@ -106,6 +114,9 @@ impl World {
             .current_dir(&self.folder)
             .env_remove("CAIRN_LOG")
             .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", self.socket().display()))
+            .env("CCN_LOCAL_SOCKNAME", self.path("ccnd.sock"))
+            .env_remove("CCN_LOCAL_TRANSPORT")
+            .env_remove("CCN_LOCAL_PORT")
             .env("CAIRN_KEYS", self.path("keys"))
             .env("CAIRN_PASSPHRASE", "correct horse")
             .stdin(Stdio::null());

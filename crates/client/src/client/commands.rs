@@ -2,10 +2,11 @@
 
 use management::{Command, CommandScope, ControlParameters, ControlResponse, DatasetFetch};
 use packet::time::{Duration, Instant};
-use packet::{Interest, Name};
+use packet::{Data, DecodeError, Interest, Name};
 
 use super::{Client, WaitOutcome};
 use crate::attempts::{Attempts, Next, must_be_ok};
+use crate::ccnd::Ccnd;
 use crate::error::{ClientError, Unsendable};
 use crate::management_request::{ManagementRequest, NoResponse};
 use crate::pending::{Kind, RequestId};
@@ -63,12 +64,13 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = ManagementRequest::Command { command, name: parameters.name.clone() };
+        self.learn_who_it_is(&what)?;
         let mut attempts = self.attempts();
         loop {
             let id = self.give_noting(command, parameters)?;
             match attempts.handle_answer(self.answer(id, &what)?) {
                 Next::Data(data) => {
-                    let decoded = ControlResponse::decode(data.content());
+                    let decoded = self.decode_response(&data);
                     return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
                 }
                 Next::Again(after) => self.rest(after)?,
@@ -104,11 +106,51 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<RequestId, ClientError> {
+        if let Some(ccnd) = &self.ccnd {
+            let now = self.connection.clock().unix();
+            let request = ccnd.request(command, parameters, now, self.random.next_u32())?;
+            return self.ask_forwarder(request);
+        }
         let reach = if self.is_local() { CommandScope::Localhost } else { CommandScope::Localhop };
         let interest = command.interest(reach, parameters).map_err(Unsendable::from)?;
         let interest = interest.lifetime(self.patience.timeout).nonce(self.random.next_u32());
         let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
         self.ask_forwarder(signed)
+    }
+
+    /// What the forwarder says to a command, in whichever dialect.
+    pub(crate) fn decode_response(&mut self, data: &Data) -> Result<ControlResponse, DecodeError> {
+        match &mut self.ccnd {
+            Some(ccnd) => ccnd.response(data),
+            None => ControlResponse::decode(data.content()),
+        }
+    }
+
+    /// Asks a forwarder of CCNx who it is, unless that is known.
+    fn learn_who_it_is(&mut self, what: &ManagementRequest) -> Result<(), ClientError> {
+        let mut attempts = self.attempts();
+        while self.ccnd.as_ref().is_some_and(Ccnd::is_unknown) {
+            let interest = Ccnd::who_is_it(self.random.next_u32())?;
+            let id = self.ask_forwarder(interest).inspect_err(|error| {
+                self.note_outage(error);
+            })?;
+            match attempts.handle_answer(self.answer(id, what)?) {
+                Next::Data(data) => self.ccnd.iter_mut().for_each(|ccnd| ccnd.handle_key(&data)),
+                Next::Again(after) => self.rest(after)?,
+                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
+            }
+        }
+        Ok(())
+    }
+
+    /// The digest of the key of a forwarder of CCNx, CCNDID, asking for it unless it is known; `None` without
+    /// a key to sign requests with.
+    ///
+    /// # Errors
+    /// The forwarder does not answer.
+    pub fn ccnd_id(&mut self) -> Result<Option<[u8; 32]>, ClientError> {
+        self.learn_who_it_is(&ManagementRequest::Dataset(Ccnd::key_name().map_err(Unsendable::from)?))?;
+        Ok(self.ccnd.as_ref().and_then(Ccnd::id).copied())
     }
 
     /// Asks the forwarder itself for something. If it goes away, the question is forgotten.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use management::{Command, ControlParameters, ControlResponse};
+use management::{Command, ControlParameters};
 use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -391,7 +391,7 @@ impl Client {
         let Some(id) = self.outages.restoring.remove(&request) else { return };
         let now = self.connection.now();
         let refusal = match answer {
-            Answer::Data(data) => match ControlResponse::decode(data.content()) {
+            Answer::Data(data) => match self.decode_response(data) {
                 Ok(response) if response.is_ok() => {
                     return self.outages.restore_back_off.handle_success(now);
                 }

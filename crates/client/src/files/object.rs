@@ -17,7 +17,7 @@ const READ_AHEAD: u64 = 16;
 /// Bytes of packets that are kept if to sign them took a key, so that one that is asked for again soon need
 /// not be signed again: what is on its way at any time. What is asked for later comes from content stores. A
 /// digest costs no more than to keep the packet would.
-const CACHE_BYTES: usize = 4 << 20;
+pub(super) const CACHE_BYTES: usize = 4 << 20;
 
 /// Where the bytes of an object are.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub enum Bytes {
 
 impl Bytes {
     /// Reads the bytes of one segment.
-    fn read(&self, range: SegmentRange, into: &mut [u8]) -> io::Result<()> {
+    pub(super) fn read(&self, range: SegmentRange, into: &mut [u8]) -> io::Result<()> {
         match self {
             Bytes::File(file) => file.read_exact_at(into, range.offset_bytes),
             Bytes::Memory(bytes) => {

@@ -1,7 +1,7 @@
 //! What a fetch works with, what it can end with, and how far it is.
 
 use packet::time::Duration;
-use packet::{NackReason, Name};
+use packet::{Dialect, NackReason, Name};
 use thiserror::Error;
 
 use crate::naming::NamingConvention;
@@ -37,6 +37,9 @@ pub enum Verification {
 /// What a [`Fetcher`](super::Fetcher) works with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FetchConfig {
+    /// In which dialect. In CCNx the version is found by asking for later and later ones, which stands in
+    /// place of metadata, and neither hop limits nor delegations are sent.
+    pub dialect: Dialect,
     /// How fast to ask, and what counts as lost.
     pub transfer: TransferConfig,
     /// How the version is found if the name has none.
@@ -71,6 +74,7 @@ pub struct FetchConfig {
 impl Default for FetchConfig {
     fn default() -> Self {
         FetchConfig {
+            dialect: Dialect::Ndn,
             transfer: TransferConfig::default(),
             discovery: Discovery::Metadata,
             discovery_timeout: Duration::from_secs(1),

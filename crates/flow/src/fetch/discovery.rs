@@ -2,8 +2,9 @@
 
 use packet::ndn::InterestBuilder;
 use packet::time::Instant;
-use packet::{NackReason, Name, NameRef};
+use packet::{Dialect, NackReason, Name, NameRef};
 
+use super::ccnx::{LATER_ATTEMPTS, VersionSearch};
 use super::config::{Discovery, FetchConfig, FetchError};
 use crate::naming::METADATA;
 
@@ -18,6 +19,8 @@ pub(super) struct Finder {
     may_fall_back: bool,
     attempts: u32,
     waiting: Waiting,
+    /// In CCNx, where versions are found by excluding those that are known.
+    search: Option<VersionSearch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +34,18 @@ enum Waiting {
 }
 
 impl Finder {
-    pub(super) fn new(prefix: &Name, discovery: Discovery, now: Instant) -> Result<Self, FetchError> {
+    pub(super) fn new(
+        prefix: &Name,
+        discovery: Discovery,
+        dialect: Dialect,
+        now: Instant,
+    ) -> Result<Self, FetchError> {
         let by_prefix = discovery == Discovery::Prefix;
+        let by_metadata = !by_prefix && dialect == Dialect::Ndn;
         let too_long = |_| FetchError::NameTooLong { name: prefix.clone() };
         Ok(Finder {
-            asked: if by_prefix { prefix.clone() } else { prefix.with(METADATA).map_err(too_long)? },
+            search: (!by_prefix && !by_metadata).then(VersionSearch::default),
+            asked: if by_metadata { prefix.with(METADATA).map_err(too_long)? } else { prefix.clone() },
             prefix: prefix.clone(),
             by_prefix,
             may_fall_back: discovery == Discovery::MetadataThenPrefix,
@@ -62,13 +72,51 @@ impl Finder {
         self.waiting = Waiting::ForOwner;
     }
 
-    pub(super) fn poll(&mut self, now: Instant, config: &FetchConfig) -> Option<InterestBuilder> {
+    /// What is asked for now.
+    pub(super) fn asked(&self) -> &Name {
+        &self.asked
+    }
+
+    pub(super) fn search(&self) -> Option<&VersionSearch> {
+        self.search.as_ref()
+    }
+
+    /// Something with a version has come, and the next question is for a later one; says whether that is so.
+    pub(super) fn look_for_later_version(&mut self, now: Instant, name: NameRef<'_>) -> bool {
+        let (prefix, search) = (&self.prefix, self.search.as_mut());
+        let Some(is_latest) = search.and_then(|search| search.handle_answer(now, prefix, name)) else {
+            return false;
+        };
+        self.waiting = Waiting::ToSend(now);
+        if is_latest {
+            self.attempts = 0;
+        }
+        true
+    }
+
+    /// The latest version, when the time for a later one is over.
+    pub(super) fn settled_version(&self, now: Instant) -> Option<Name> {
+        let is_over = matches!(self.waiting, Waiting::ForAnswer(until) if until <= now);
+        self.search.as_ref().filter(|_| is_over && self.attempts >= LATER_ATTEMPTS)?.best().cloned()
+    }
+
+    /// Whether an Interest is to leave now; it counts as sent then.
+    pub(super) fn is_due(&mut self, now: Instant, config: &FetchConfig) -> bool {
         match self.waiting {
             Waiting::ToSend(at) if at <= now => {}
-            _ => return None,
+            _ => return false,
         }
         self.attempts += 1;
-        self.waiting = Waiting::ForAnswer(now + config.discovery_timeout);
+        let patience = self.search.as_ref().map_or(config.discovery_timeout, |it| it.patience(config));
+        self.waiting = Waiting::ForAnswer(now + patience);
+        self.search.iter_mut().for_each(|search| search.handle_asked(now));
+        true
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, config: &FetchConfig) -> Option<InterestBuilder> {
+        if !self.is_due(now, config) {
+            return None;
+        }
         let lifetime = config.discovery_timeout.min(config.lifetime);
         let builder = InterestBuilder::new(self.asked.clone()).can_be_prefix(true).lifetime(lifetime);
         Some(builder.must_be_fresh(!self.by_prefix || config.must_be_fresh))
@@ -121,7 +169,7 @@ impl Finder {
             return Ok(());
         }
         if self.may_fall_back && !self.by_prefix {
-            (self.by_prefix, self.attempts) = (true, 0);
+            (self.by_prefix, self.attempts, self.search) = (true, 0, None);
             self.asked = self.prefix.clone();
             self.waiting = Waiting::ToSend(now);
             return Ok(());

@@ -1,6 +1,7 @@
 //! Fetching an object: finds its version, asks for its segments, and hands them to a reader in order.
 
 mod buffer;
+mod ccnx;
 mod config;
 mod discovery;
 mod object;
@@ -10,14 +11,14 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef};
 
-use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
+use crate::naming::{METADATA, Metadata, NamingConvention, version_number};
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
 use crate::verify::VerificationError;
 use buffer::Reorder;
 use discovery::Finder;
-use object::{Object, convention_of};
+use object::{Object, convention_of, final_segment, is_refusal, is_versioned, numbered};
 use required_digests::RequiredDigests;
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
@@ -149,8 +150,8 @@ impl Fetcher {
             transfer.set_end(end);
         }
         transfer.set_limit(buffer.limit());
-        let versioned = name.as_ref().last().and_then(version_number).is_some();
-        let object = Object { name: name.clone(), convention: convention_of(&name, config.convention) };
+        let versioned = is_versioned(&name, config.dialect);
+        let object = Object { name: name.clone(), convention: convention_of(&name, &config) };
         let first_segment = config.first_segment;
         let phase = match config.discovery {
             _ if versioned => Phase::Fetching(object),
@@ -158,7 +159,7 @@ impl Fetcher {
             _ if first_segment > 0 => {
                 Phase::Failed(FetchError::NoVersion { name: name.clone(), first_segment })
             }
-            discovery => match Finder::new(&name, discovery, now) {
+            discovery => match Finder::new(&name, discovery, config.dialect, now) {
                 Ok(finder) => Phase::Finding(finder),
                 Err(error) => Phase::Failed(error),
             },
@@ -229,6 +230,7 @@ impl Fetcher {
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.settle_version(now);
         match &mut self.phase {
             Phase::Finding(finder) => {
                 if let Err(error) = finder.handle_timeout(now, &self.config) {
@@ -248,7 +250,10 @@ impl Fetcher {
         match subject {
             Subject::Discovery => {
                 if let Some(data) = self.found.take() {
-                    self.begin(now, data);
+                    match data.dialect() {
+                        Dialect::Ndn => self.begin(now, data),
+                        Dialect::Ccnx => self.begin_ccnx(now, data),
+                    }
                 }
             }
             Subject::Segment(segment) => {
@@ -337,6 +342,9 @@ impl Fetcher {
 
     /// The next Interest to send now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
+        if self.config.dialect == Dialect::Ccnx {
+            return self.poll_ccnx(now);
+        }
         let builder = match &mut self.phase {
             Phase::Finding(finder) => finder.poll(now, &self.config)?,
             Phase::Fetching(object) => {
@@ -456,7 +464,7 @@ impl Fetcher {
                 self.progress.total_bytes = metadata.size_bytes;
                 self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));
                 self.move_limit();
-                let convention = convention_of(&metadata.name, self.config.convention);
+                let convention = convention_of(&metadata.name, &self.config);
                 self.phase = Phase::Fetching(Object { name: metadata.name, convention });
             }
             Err(problem) => {
@@ -488,12 +496,13 @@ impl Fetcher {
     fn begin_with_segment(&mut self, data: Data) {
         let name = data.name();
         if let Part::Beside { object: name } = self.part_of(name) {
-            let convention = convention_of(&name, self.config.convention);
+            let convention = convention_of(&name, &self.config);
             self.phase = Phase::Fetching(Object { name, convention });
             return;
         }
         let count = name.component_count();
-        let Some(segment) = name.last().and_then(segment_number).filter(|_| count > 0) else {
+        let found = name.last().and_then(|last| numbered(last, data.dialect()));
+        let Some((segment, convention)) = found else {
             // An object of one packet that nobody cut.
             let name = name.to_name();
             self.buffer.insert(0, data, true);
@@ -501,10 +510,6 @@ impl Fetcher {
             self.transfer.set_end(0);
             self.phase = Phase::Fetching(Object { name, convention: NamingConvention::Typed });
             return;
-        };
-        let convention = match name.last().map(|last| last.kind) {
-            Some(packet::ComponentKind::SEGMENT) => NamingConvention::Typed,
-            _ => NamingConvention::Marker,
         };
         self.phase = Phase::Fetching(Object { name: name.prefix(count - 1).to_name(), convention });
         if segment == self.buffer.next() {
@@ -570,15 +575,6 @@ impl Fetcher {
         self.phase = Phase::Failed(FetchError::NameTooLong { name: self.name.clone() });
         None
     }
-}
-
-/// The last segment's number, as FinalBlockId says.
-fn final_segment(data: &Data) -> Option<u64> {
-    data.final_block().and_then(segment_number)
-}
-
-fn is_refusal(data: &Data) -> bool {
-    data.content_type() == Some(ContentType::NACK)
 }
 
 #[cfg(test)]

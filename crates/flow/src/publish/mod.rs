@@ -5,6 +5,7 @@
 //! constant memory.
 
 mod assemble;
+mod ccnx;
 mod manifest;
 mod size;
 
@@ -21,6 +22,7 @@ use assemble::Common;
 use manifest::Listing;
 
 pub use assemble::{OpenSegment, SegmentMemory};
+pub use ccnx::CcnxPublication;
 pub use manifest::Authenticity;
 pub use size::{SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES};
 
@@ -346,6 +348,8 @@ impl Publication {
         let (kind, marker_bytes) = match self.config.convention {
             NamingConvention::Typed => (ComponentKind::SEGMENT, 0),
             NamingConvention::Marker => (ComponentKind::GENERIC, 1),
+            // Objects of CCNx are published otherwise.
+            NamingConvention::Ccnx => return None,
         };
         let same = component.kind == kind && component.value.len() == marker_bytes + tlv::nni_len(segment);
         same.then_some(segment)

@@ -4,6 +4,7 @@
 //! Metadata is at `/<prefix>/a/b/32=metadata`, a listing at `/<prefix>/a/32=ls`: the protocol of
 //! ndn6-file-server. How files are found and read is the owner's, behind [`Files`].
 
+mod ccnx;
 mod request;
 
 use packet::ndn::{DataBuilder, tlv};
@@ -15,6 +16,8 @@ use super::{Reply, Source, SourceError};
 use crate::naming::{DIALECT, METADATA, Metadata};
 use crate::publish::{Publication, PublicationConfig, SegmentSize};
 use request::{LISTING, Request, parse};
+
+pub use ccnx::CcnxFolderSource;
 
 /// Elements of file-server metadata beside those of every object.
 const MODE: u32 = 0xf504;

@@ -38,7 +38,7 @@ use thiserror::Error;
 use crate::publish::PublishError;
 
 pub use answers::{AnswerWith, answer_with};
-pub use folder::FolderSource;
+pub use folder::{CcnxFolderSource, FolderSource};
 pub use generator::Generator;
 pub use packets::Packets;
 pub use server::{AppFace, ServeCounters, ServeError, Server, ServerConfig, serve};

@@ -8,6 +8,7 @@ mod anchored;
 mod error;
 mod integrity;
 mod manifest;
+mod publisher;
 mod requests;
 
 use crate::fetch::{Subject, Unverified};
@@ -19,6 +20,7 @@ pub use anchored::AnchoredVerifier;
 pub use error::VerificationError;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
+pub use publisher::PublisherVerifier;
 
 /// Both clocks: one for deadlines, one for the validity of certificates.
 #[derive(Clone, Copy, Debug)]

@@ -36,7 +36,11 @@ fn usual_places() -> [PathBuf; 2] {
     [Path::new("/var/lib/cairn").join(FILE), own.join(FILE)]
 }
 
-fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
+/// The signer with the key of CCNx in `path`; a key is made, for nobody else to read, if there is none yet.
+///
+/// # Errors
+/// The key cannot be read or written, or is no RSA key.
+pub fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path)?,

@@ -9,6 +9,8 @@
 
 mod faces;
 mod identity;
+mod inheritance;
+mod links;
 mod registration;
 mod registrations;
 mod requests;
@@ -27,7 +29,9 @@ use trust::SignError;
 use trust::ccnx::CcnxSigner;
 
 use crate::control::{FaceStatus, NodeControl, Now};
+pub use identity::load_or_make as ccnx_signer;
 use identity::load_or_make_key;
+use links::{CONTROL, Links, NDNLD};
 use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;
@@ -40,6 +44,7 @@ pub(crate) struct Ccnd {
     listens_at: Option<SocketAddr>,
     started_unix_millis: u64,
     registrations: Registrations,
+    links: Links,
     /// The objects with its key, for this host and for the next.
     key_objects: [Data; 2],
     meters: Meters,
@@ -75,6 +80,8 @@ const KEY_FRESHNESS: [u32; 2] = [600, 5];
 const ANSWER_FRESHNESS: u32 = 10;
 /// The same of a ping of nothing but the prefix, and of one with more behind it.
 const PING_FRESHNESS: [u32; 2] = [60, 5];
+/// The same of answers about links, as ndnld has it.
+const LINK_FRESHNESS: u32 = 5;
 
 impl Ccnd {
     /// The services of a node, which sign with `signer`.
@@ -92,6 +99,7 @@ impl Ccnd {
             listens_at,
             started_unix_millis: now.unix_millis,
             registrations: Registrations::new(max_registrations),
+            links: Links::default(),
             key_objects,
             meters: Meters::default(),
             counters: CcndCounters::default(),
@@ -119,12 +127,13 @@ impl Ccnd {
     }
 
     /// The prefixes that must lead to its face.
-    pub(crate) fn prefixes(&self) -> [Name; 4] {
+    pub(crate) fn prefixes(&self) -> [Name; 5] {
         [
             name_of(&[markers::LOCALHOST, markers::SERVICE, CCND]),
             name_of(&[markers::NEIGHBORHOOD, markers::SERVICE, CCND]),
             name_of(&[CCNX, PING]),
             name_of(&[CCNX, self.id()]),
+            name_of(&[CCNX, NDNLD, self.id(), CONTROL]),
         ]
     }
 
@@ -178,6 +187,12 @@ impl Ccnd {
                 let answer = self.obey(now, node, verb, object, application?)?;
                 self.signed_answer(now, interest, answer)
             }
+            [CCNX, NDNLD, id, CONTROL, verb, object] if *id == self.id() && wants_new => {
+                friend(node, application?)?;
+                let content = self.control_links(node, verb, object)?;
+                self.counters.done += 1;
+                self.signed(now, interest, &content, None, LINK_FRESHNESS)
+            }
             _ => self.key_objects.iter().find(|object| answers(interest, object)).cloned(),
         }
     }
@@ -201,8 +216,19 @@ impl Ccnd {
                 (refusal.encode(), Some(ContentKind::Nack))
             }
         };
-        let say = |info| SignedInfo { freshness_seconds: Some(ANSWER_FRESHNESS), kind, ..info };
-        data(self.signer.sign(interest.name(), &content, ticks(now), say))
+        self.signed(now, interest, &content, kind, ANSWER_FRESHNESS)
+    }
+
+    fn signed(
+        &self,
+        now: Now,
+        interest: &InterestView<'_>,
+        content: &[u8],
+        kind: Option<ContentKind>,
+        freshness: u32,
+    ) -> Option<Data> {
+        let say = |info| SignedInfo { freshness_seconds: Some(freshness), kind, ..info };
+        data(self.signer.sign(interest.name(), content, ticks(now), say))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.

@@ -59,7 +59,7 @@ impl Ccnd {
         let prefix = name(&asked.name)?;
         let until = now.monotonic + Duration::from_secs(lifetime.into());
         let new = Registration { flags, until };
-        let refreshed = self.registrations.add(now.monotonic, node, (prefix, face), new)?;
+        let refreshed = self.registrations.add(now.monotonic, node, &(prefix, face), new)?;
         let flags = if refreshed { flags.with(ForwardingFlags::REFRESHED) } else { flags };
         Some(ForwardingEntry {
             action: None,

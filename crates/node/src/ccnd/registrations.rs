@@ -3,18 +3,18 @@
 //! The engine knows next hops and no more. A registration whose face is gone is forgotten when the table is
 //! looked through, now and then and when it is full.
 
-use std::collections::BTreeMap;
-
-use engine::{FaceId, NextHop};
+use engine::FaceId;
+use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
 
+use super::inheritance::{Entries, Inheritance};
 use crate::control::NodeControl;
 
 #[derive(Debug)]
 pub(super) struct Registrations {
-    entries: BTreeMap<(Name, FaceId), Registration>,
+    entries: Entries,
+    inheritance: Inheritance,
     most: usize,
     /// When the table is looked through next.
     look_at: Instant,
@@ -29,12 +29,15 @@ pub(super) struct Registration {
 
 /// Time between two looks through the table.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
-/// Who wants to be asked only where there is nobody else costs so much.
-const LAST_COST: u64 = 1000;
 
 impl Registrations {
     pub(super) fn new(most: usize) -> Self {
-        Registrations { entries: BTreeMap::new(), most, look_at: Instant::NEVER }
+        Registrations {
+            entries: Entries::new(),
+            inheritance: Inheritance::default(),
+            most,
+            look_at: Instant::NEVER,
+        }
     }
 
     /// Registers a prefix at a face; whether it was registered there already, or `None` if it cannot be.
@@ -42,24 +45,25 @@ impl Registrations {
         &mut self,
         now: Instant,
         node: &mut dyn NodeControl,
-        key: (Name, FaceId),
+        key: &(Name, FaceId),
         registration: Registration,
     ) -> Option<bool> {
-        let (face, Registration { flags, until }) = (key.1, registration);
-        let is_new = !self.entries.contains_key(&key);
+        let is_new = !self.entries.contains_key(key);
         if is_new && self.entries.len() >= self.most {
             self.look_through(now, node);
             if self.entries.len() >= self.most {
                 return None;
             }
         }
-        if flags.contains(ForwardingFlags::ACTIVE) {
-            let cost = if flags.contains(ForwardingFlags::LAST) { LAST_COST } else { 0 };
-            node.add_next_hop(Dialect::Ccnx, &key.0, NextHop { face, cost }, None).ok()?;
-        } else {
-            node.remove_next_hop(Dialect::Ccnx, &key.0, face);
+        let before = self.entries.insert(key.clone(), registration);
+        if !self.inheritance.update(node, &self.entries, &key.0, Some(key.1)) {
+            match before {
+                Some(before) => self.entries.insert(key.clone(), before),
+                None => self.entries.remove(key),
+            };
+            self.inheritance.update(node, &self.entries, &key.0, None);
+            return None;
         }
-        self.entries.insert(key, Registration { flags, until });
         self.look_at = self.look_at.min(now + LOOK_INTERVAL);
         Some(!is_new)
     }
@@ -68,9 +72,14 @@ impl Registrations {
     pub(super) fn remove(&mut self, node: &mut dyn NodeControl, prefix: &Name, face: FaceId) -> bool {
         let was_there = self.entries.remove(&(prefix.clone(), face)).is_some();
         if was_there {
-            node.remove_next_hop(Dialect::Ccnx, prefix, face);
+            self.inheritance.update(node, &self.entries, prefix, None);
         }
         was_there
+    }
+
+    /// Whether a next hop of a prefix is only that of a shorter one.
+    pub(super) fn is_inherited(&self, prefix: &Name, face: FaceId) -> bool {
+        self.inheritance.is_inherited(&self.entries, prefix, face)
     }
 
     pub(super) fn get(&self, prefix: &Name, face: FaceId) -> Option<Registration> {
@@ -89,13 +98,19 @@ impl Registrations {
 
     fn look_through(&mut self, now: Instant, node: &mut dyn NodeControl) {
         let faces: Vec<FaceId> = node.faces().into_iter().map(|face| face.id).collect();
+        let is_there = |face: FaceId| faces.binary_search(&face).is_ok();
+        self.inheritance.forget(is_there);
+        let mut changed: Vec<Name> = Vec::new();
         self.entries.retain(|(prefix, face), registration| {
-            let is_there = faces.binary_search(face).is_ok();
-            if is_there && registration.until <= now {
-                node.remove_next_hop(Dialect::Ccnx, prefix, *face);
+            let is_over = !is_there(*face) || registration.until <= now;
+            if is_over && changed.last() != Some(prefix) {
+                changed.push(prefix.clone());
             }
-            is_there && registration.until > now
+            !is_over
         });
+        for prefix in changed {
+            self.inheritance.update(node, &self.entries, &prefix, None);
+        }
         self.look_at = if self.entries.is_empty() { Instant::NEVER } else { now + LOOK_INTERVAL };
     }
 }

@@ -79,16 +79,22 @@ impl Ccnd {
         from: FaceId,
     ) -> Option<Answer> {
         let from = super::friend(node, from)?.id;
-        let object = ContentObjectView::decode(object).ok()?;
-        verify_by_own_key(&object).ok()?;
+        let content = signed_content(object)?;
         match verb {
-            Verb::NewFace => self.make_face(node, object.content()),
-            Verb::DestroyFace => self.destroy_face(node, object.content()),
-            Verb::PrefixReg | Verb::SelfReg => self.register(now, node, verb, object.content(), from),
-            Verb::Unreg => self.unregister(node, object.content()),
+            Verb::NewFace => self.make_face(node, content),
+            Verb::DestroyFace => self.destroy_face(node, content),
+            Verb::PrefixReg | Verb::SelfReg => self.register(now, node, verb, content, from),
+            Verb::Unreg => self.unregister(node, content),
             Verb::SetStrategy | Verb::GetStrategy | Verb::RemoveStrategy => {
-                self.choose_strategy(node, verb, object.content())
+                self.choose_strategy(node, verb, content)
             }
         }
     }
+}
+
+/// What is in an object whose signature holds.
+pub(super) fn signed_content(object: &[u8]) -> Option<&[u8]> {
+    let object = ContentObjectView::decode(object).ok()?;
+    verify_by_own_key(&object).ok()?;
+    Some(object.content())
 }

@@ -86,6 +86,7 @@ impl Ccnd {
         let routes = node.routes(Dialect::Ccnx);
         let hops =
             routes.iter().flat_map(|route| route.next_hops.iter().map(|hop| (&route.prefix, hop.face)));
+        let hops = hops.filter(|(prefix, face)| !self.registrations.is_inherited(prefix, *face));
         let mut forwarding: Vec<_> =
             hops.map(|(prefix, face)| self.forwarding(now.monotonic, prefix, face)).collect();
         forwarding.sort();

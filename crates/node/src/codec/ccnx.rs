@@ -28,10 +28,14 @@ pub(crate) struct CcnxCodec {
     framer: Framer,
     /// Whether a message has come by the stream, so that what follows is no request for the status page.
     has_begun: bool,
-    /// Whether the peer is a link adapter, which wraps messages and wants them wrapped.
+    /// Whether one was read.
+    has_read: bool,
+    /// Whether the peer is a link adapter, which wraps messages and wants them wrapped, or sends packets of
+    /// NDNLP over a stream.
     is_adapter: bool,
     /// What carries messages where they do not travel as they are.
     link: Option<Box<LinkService>>,
+    random: Random,
     /// Interests that wait to leave together, in one datagram.
     together: Vec<u8>,
     /// The number that the next datagram of the peer should have, once it has sent one.
@@ -51,16 +55,18 @@ const MOST_LOST: u64 = 255;
 
 impl CcnxCodec {
     /// A codec; `None` if the settings do not fit together.
-    pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
+    pub(crate) fn new(settings: LinkSettings, mut random: Random) -> Option<Self> {
         let link = match settings.ndnlp {
-            true => Some(Box::new(LinkService::new(ndnlp_config(&settings), random).ok()?)),
+            true => Some(new_link(&settings, &mut random)?),
             false => None,
         };
         Some(CcnxCodec {
             settings,
             link,
+            random,
             framer: framer(),
             has_begun: false,
+            has_read: false,
             is_adapter: false,
             together: Vec::new(),
             expected: None,
@@ -104,7 +110,10 @@ impl CcnxCodec {
 
     /// What comes next begins another stream.
     pub(super) fn begin_stream(&mut self) {
-        (self.framer, self.has_begun, self.is_adapter) = (framer(), false, false);
+        (self.framer, self.has_begun, self.has_read, self.is_adapter) = (framer(), false, false, false);
+        if !self.settings.ndnlp {
+            self.link = None;
+        }
     }
 
     /// Takes in one message of a stream, or a datagram of any number of them.
@@ -120,11 +129,27 @@ impl CcnxCodec {
             return self.receive_packet(now, frame, engine, arrivals);
         }
         if self.is_stream() {
+            if !self.has_read && self.begins_with_ndnlp(frame) {
+                return self.receive_packet(now, frame, engine, arrivals);
+            }
             return self.read(frame, engine, arrivals);
         }
         if frame.len() > 1 {
             self.read_all(frame, engine, arrivals);
         }
+    }
+
+    /// Whether the first message of a connection is a packet of NDNLP: then all are, in both directions. What
+    /// comes by it comes from other hosts.
+    #[cold]
+    fn begins_with_ndnlp(&mut self, frame: &[u8]) -> bool {
+        self.has_read = true;
+        if self.settings.may_be_adapter || !is_ndnlp1(frame) {
+            return false;
+        }
+        self.link = new_link(&self.settings, &mut self.random);
+        self.is_adapter = self.link.is_some();
+        self.is_adapter
     }
 
     /// Takes in a packet of NDNLP, and the messages that are complete now.
@@ -324,11 +349,20 @@ fn framer() -> Framer {
     Framer::new(MAX_MESSAGE_BYTES + WRAPPER_BYTES)
 }
 
+fn new_link(settings: &LinkSettings, random: &mut Random) -> Option<Box<LinkService>> {
+    let random = Random::from_seed(random.next_u64());
+    LinkService::new(ndnlp_config(settings), random).ok().map(Box::new)
+}
+
 /// The parameters of the paper but for those that the link is known to have.
 fn ndnlp_config(settings: &LinkSettings) -> Config {
     Config {
         mtu_bytes: settings.transport_mtu_bytes,
         request_acks: settings.reliability,
+        sent_packets_capacity: settings.ndnlp1_timings.sent_packets_capacity as usize,
+        retry_count: settings.ndnlp1_timings.retransmit_count,
+        retransmit_time: settings.ndnlp1_timings.retransmit_time,
+        acknowledge_time: settings.ndnlp1_timings.acknowledge_time,
         ..Config::default()
     }
 }

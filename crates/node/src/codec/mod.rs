@@ -21,7 +21,7 @@ use packet::time::Instant;
 pub(crate) use ccnx::CcnxCodec;
 pub(crate) use ndn::NdnCodec;
 
-use crate::control::CongestionSettings;
+use crate::control::{CongestionSettings, Ndnlp1Timings};
 
 /// What a face's frames are made of.
 pub(crate) enum Codec {
@@ -86,6 +86,7 @@ pub(crate) struct LinkSettings {
     pub(crate) stuffed_bytes: usize,
     /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
     pub(crate) ndnlp: bool,
+    pub(crate) ndnlp1_timings: Ndnlp1Timings,
 }
 
 impl Codec {

@@ -125,6 +125,7 @@ pub(super) fn face_changes(parameters: &ControlParameters) -> FaceChanges {
         congestion_threshold_bytes: parameters.default_congestion_threshold_bytes,
         mtu_bytes: parameters.mtu_bytes,
         ndnlp1: None,
+        ndnlp1_timings: None,
     }
 }
 

@@ -5,7 +5,7 @@ use packet::Dialect;
 
 use super::DataPlane;
 use crate::codec::LinkSettings;
-use crate::control::{FaceUri, MacAddress};
+use crate::control::{FaceUri, MacAddress, Ndnlp1Timings};
 
 /// What is told of the ring behind an Ethernet face: 1,024 frames of 2,304 bytes.
 const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
@@ -82,6 +82,7 @@ impl DataPlane {
             may_be_adapter: false,
             stuffed_bytes: 0,
             ndnlp: false,
+            ndnlp1_timings: Ndnlp1Timings::USUAL,
         }
     }
 

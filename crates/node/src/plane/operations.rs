@@ -358,6 +358,7 @@ fn changed(
         }
         new.reliability = reliability;
     }
+    new.ndnlp1_timings = changes.ndnlp1_timings.unwrap_or(old.ndnlp1_timings);
     new.congestion_marking = changes.congestion_marking.unwrap_or(old.congestion_marking);
     new.congestion.interval = changes.congestion_interval.unwrap_or(old.congestion.interval);
     new.congestion.threshold_bytes =

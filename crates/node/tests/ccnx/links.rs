@@ -6,11 +6,12 @@ use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, Nod
 use engine::NextHop;
 use link::v1::{Config, LinkService};
 use packet::Dialect;
+use packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
 use packet::ccnx::uri;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use crate::peer::{Host, Socket, interest, name_in};
+use crate::peer::{Host, Peer, Socket, interest, name_in};
 
 /// One end of a link over a socket.
 struct Ndnld {
@@ -88,6 +89,29 @@ fn a_stranger_that_begins_with_a_packet_of_ndnlp_is_answered_in_such_packets() {
     while neighbour.link.usage().sent_packets > 0 {
         neighbour.take();
     }
+}
+
+#[test]
+fn a_connection_that_begins_with_a_packet_of_ndnlp_carries_such_packets_in_both_directions() {
+    let host = Host::new();
+    let mut neighbour = Peer::new(host.tcp());
+    for number in 1..3 {
+        let fragment = Fragment { index: 0, count: 1 };
+        let (sequence, flags) = (Sequence::new(number), Flags::NONE);
+        let asked = interest(&format!("ccnx:/ccnx/ping/{number}"), None);
+        neighbour.send(&Data { sequence, flags, fragment, payload: &asked }.encode());
+        let answer = neighbour.recv();
+        let Ok(Packet::Data(data)) = Packet::decode(&answer) else { panic!("{answer:02x?}") };
+        assert_eq!((name_in(data.payload), data.fragment), (format!("ccnx:/ccnx/ping/{number}"), fragment));
+    }
+    // What comes by it comes from elsewhere, though its peer be on this host.
+    let face = host
+        .node
+        .control()
+        .faces()
+        .into_iter()
+        .find(|face| face.dialect == Dialect::Ccnx && matches!(face.remote, FaceUri::Tcp(_)));
+    assert_eq!(face.unwrap().scope, engine::FaceScope::NonLocal);
 }
 
 #[test]

@@ -168,6 +168,10 @@ impl<S: Socket> Peer<S> {
         let _ = self.socket.write_all(bytes);
     }
 
+    pub(crate) fn signer(&self) -> &CcnxSigner {
+        &self.signer
+    }
+
     /// The next message.
     pub(crate) fn recv(&mut self) -> Vec<u8> {
         self.recv_within(PATIENCE).expect("an answer comes")
@@ -212,11 +216,7 @@ impl<S: Socket> Peer<S> {
 
     /// The Interest of a signed request.
     pub(crate) fn request(&self, id: &[u8; 32], verb: &str, content: &[u8]) -> Vec<u8> {
-        // No two requests are the same, as no two moments are.
-        static SECONDS: AtomicU32 = AtomicU32::new(1_700_000_000);
-        let now = Ticks::from_unix(SECONDS.fetch_add(1, Ordering::Relaxed).into(), 0);
-        let root = Name::root();
-        let object = self.signer.sign(&root, content, now, |info| info).unwrap();
+        let object = self.signer.sign(&Name::root(), content, moment(), |info| info).unwrap();
         let name = name(&[b"ccnx", id, verb.as_bytes(), &object]);
         InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() }.encode(&name).unwrap()
     }
@@ -236,6 +236,12 @@ impl<S: Socket> Peer<S> {
         let name = uri::parse(uri).unwrap();
         self.signer.sign(&name, content, Ticks::from_unix(1_700_000_000, 0), |info| info).unwrap()
     }
+}
+
+/// No two requests are the same, as no two moments are.
+pub(crate) fn moment() -> Ticks {
+    static SECONDS: AtomicU32 = AtomicU32::new(1_700_000_000);
+    Ticks::from_unix(SECONDS.fetch_add(1, Ordering::Relaxed).into(), 0)
 }
 
 pub(crate) fn name(components: &[&[u8]]) -> Name {

@@ -1,5 +1,7 @@
 //! Who a forwarder is, and prefixes that clients register.
 
+use cairn_node::control::NodeControl as _;
+use packet::Dialect;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, StrategySelection};
 use packet::ccnx::{ContentKind, ContentObjectView, NameSource, uri};
 
@@ -203,4 +205,28 @@ fn a_strategy_is_chosen_by_ccnds_name_told_and_taken_back() {
     assert_eq!(ask("removestrategy", None), at("ccnx:/", "default"));
     assert_eq!(ask("setstrategy", Some("trace")), Err(504));
     assert_eq!(ask("setstrategy", None), Err(504));
+}
+
+#[test]
+fn a_longer_prefix_inherits_the_next_hops_of_a_shorter_one_and_loses_them_with_it() {
+    let host = Host::new();
+    let (mut short, mut long) = (host.unix(), host.unix());
+    let id = short.ccnd_id();
+    let (at_short, at_long) =
+        (entry("selfreg", "ccnx:/a", &id, None, None), entry("selfreg", "ccnx:/a/b", &id, None, None));
+    let short_face = told(&short.command(&id, "selfreg", &at_short)).0.unwrap();
+    let long_face = told(&long.command(&id, "selfreg", &at_long)).0.unwrap();
+    let hops = || {
+        let routes = host.node.control().routes(Dialect::Ccnx);
+        let route = routes.into_iter().find(|route| route.prefix == uri::parse("ccnx:/a/b").unwrap());
+        let mut hops: Vec<u32> = route.unwrap().next_hops.iter().map(|hop| hop.face.0).collect();
+        hops.sort_unstable();
+        hops
+    };
+    let mut both = vec![short_face, long_face];
+    both.sort_unstable();
+    assert_eq!(hops(), both);
+    let gone = entry("unreg", "ccnx:/a", &id, Some(short_face), None);
+    assert_eq!(short.command(&id, "unreg", &gone).0, ContentKind::Data);
+    assert_eq!(hops(), [long_face]);
 }

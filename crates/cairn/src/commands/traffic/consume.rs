@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use client::{Client, Clock, Event, RequestId};
 use flow::WorkloadSpec;
+use packet::Dialect;
+use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -13,6 +15,7 @@ use serde_json::json;
 
 use super::pace::Pace;
 use super::pattern::Pattern;
+use crate::tool::ccnx::{STALE_OR_NOT, ccnx_interest_with};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
 use crate::tool::interrupt::Interrupt;
@@ -27,7 +30,7 @@ const MAX_PENDING: usize = 1 << 20;
 #[group(skip)]
 #[command(group = ArgGroup::new("load").required(true).multiple(true))]
 pub(super) struct ConsumeArguments {
-    /// Names with fields; several are used one after the other.
+    /// Names with fields; several are used one after the other. All are of NDN, or all of CCNx (`ccnx:/…`).
     #[arg(required = true)]
     pattern: Vec<Pattern>,
     /// Interests a second.
@@ -86,9 +89,9 @@ struct TrafficCounters {
 impl ConsumeArguments {
     pub(super) fn consume(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let mut client = self.connect.client()?;
         let mut random = Random::from_seed(self.seed.unwrap_or_else(Clock::seed));
         let mut patterns = self.pattern.clone();
+        let mut client = self.connect.client_in(dialect_of(&patterns)?)?;
         let window = self.window.map_or(MAX_PENDING, NonZeroUsize::get);
         let (mut tally, mut trips) = (TrafficCounters::default(), Histogram::new());
         let begin = client.now();
@@ -159,7 +162,18 @@ impl ConsumeArguments {
         // Clap asks for one pattern at least.
         let pattern = patterns.get_mut(turn).ok_or_else(|| ToolError::other("there is no pattern"))?;
         let name = pattern.next(random, item).map_err(ToolError::other)?;
-        let interest = InterestBuilder::new(name).must_be_fresh(self.fresh).can_be_prefix(self.prefix);
+        if name.is_of_ccnx() {
+            let fields = InterestFields {
+                max_suffix_components: (!self.prefix).then_some(1),
+                answer_origin_kind: AnswerOriginKind::new(STALE_OR_NOT).filter(|_| !self.fresh),
+                ..InterestFields::default()
+            };
+            let nonce = u64::from(random.next_u32());
+            let interest = ccnx_interest_with(&name.name, fields, self.lifetime, nonce)?;
+            tally.sent += 1;
+            return Ok(client.express_as_is(interest, self.lifetime)?);
+        }
+        let interest = InterestBuilder::new(name.name).must_be_fresh(self.fresh).can_be_prefix(self.prefix);
         tally.sent += 1;
         Ok(client.express(&interest, self.lifetime)?)
     }
@@ -207,6 +221,18 @@ impl ConsumeArguments {
             }
         }
         Ok(())
+    }
+}
+
+/// The dialect of all patterns.
+fn dialect_of(patterns: &[Pattern]) -> Result<Dialect, ToolError> {
+    let mut dialects = patterns.iter().map(Pattern::dialect);
+    let first = dialects.next().unwrap_or(Dialect::Ndn);
+    match dialects.all(|other| other == first) {
+        true => Ok(first),
+        false => {
+            Err(ToolError::other("names of NDN and of CCNx are for two runs: they go to two forwarders"))
+        }
     }
 }
 

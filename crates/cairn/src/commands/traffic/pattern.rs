@@ -3,8 +3,10 @@
 use std::str::FromStr;
 
 use flow::workload::Popularity;
-use packet::Name;
+use packet::Dialect;
 use packet::random::Random;
+
+use crate::tool::any_name::{AnyName, AnyNameError};
 
 /// A name with fields.
 #[derive(Clone, Debug)]
@@ -31,8 +33,14 @@ impl Pattern {
         self.parts.iter().any(|part| matches!(part, PatternPart::Item))
     }
 
+    /// The language of its names, which its text begins with.
+    pub(super) fn dialect(&self) -> Dialect {
+        let probe = self.clone().next(&mut Random::from_seed(1), 0);
+        probe.map_or(Dialect::Ndn, |name| name.dialect)
+    }
+
     /// The next name, of this item where the pattern has a place for one.
-    pub(super) fn next(&mut self, random: &mut Random, item: u64) -> Result<Name, packet::name::UriError> {
+    pub(super) fn next(&mut self, random: &mut Random, item: u64) -> Result<AnyName, AnyNameError> {
         let mut uri = String::new();
         for part in &mut self.parts {
             match part {
@@ -103,9 +111,15 @@ mod tests {
             let name = pattern.next(&mut random, 0).unwrap().to_string();
             assert!((0..3).any(|last| name == format!("/a/{number}/{last}")), "{name}");
         }
-        for text in
-            ["/a/{seq", "/a/{other}", "/a/{zipf:0:1}", "/a/{zipf:5:x}", "a/{seq}", "/a/{uniform:99999999999}"]
-        {
+        for text in [
+            "/a/{seq",
+            "ccnx:a/{seq}",
+            "/a/{other}",
+            "/a/{zipf:0:1}",
+            "/a/{zipf:5:x}",
+            "a/{seq}",
+            "/a/{uniform:99999999999}",
+        ] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }
     }

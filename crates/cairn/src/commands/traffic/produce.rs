@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use client::Clock;
-use flow::source::{Generator, ServeCounters, Server, ServerConfig};
+use client::{Client, Clock};
+use flow::source::{Generator, ServeCounters, Server, ServerConfig, Source};
 use packet::Name;
 use packet::time::Duration;
 use serde_json::json;
 
+use crate::tool::any_name::AnyName;
+use crate::tool::ccnx::{CcnxGenerator, whole_seconds};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -19,9 +21,9 @@ use crate::tool::{ToolError, output};
 /// Answer every Interest under prefixes.
 #[derive(Debug, Args)]
 pub(super) struct ProduceArguments {
-    /// The prefixes.
+    /// The prefixes, all of NDN or all of CCNx (`ccnx:/…`).
     #[arg(required = true)]
-    prefix: Vec<Name>,
+    prefix: Vec<AnyName>,
     /// Bytes of payload: a size, or two with - between for any size from the one to the other.
     #[arg(short, long, value_parser = size_range, default_value = "1000")]
     size: (usize, usize),
@@ -57,20 +59,12 @@ fn share(text: &str) -> Result<f64, String> {
 impl ProduceArguments {
     pub(super) fn produce(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let signer = self.signing.signer()?;
-        let mut client = self.connect.client_as(&self.signing)?;
+        let (source, mut client) = self.prepare()?;
         for prefix in &self.prefix {
-            client.register(prefix)?;
+            client.register(&prefix.name)?;
             tell!("answering under {prefix}");
         }
         let begin = client.now();
-        let payload = vec![0x5a; self.size.1];
-        // Whatever comes is answered: the forwarder sends what was registered.
-        let source = Generator::new(vec![Name::root()], signer, Clock::seed())
-            .with_content(payload)
-            .with_least_bytes(self.size.0 as u64)
-            .with_freshness(self.freshness)
-            .with_failures(self.ignore, self.nack);
         let mut server = Server::new(source, ServerConfig::default(), begin);
         serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         let ServeCounters { data: data_sent, content_bytes: bytes, nacks, silences: ignored, .. } =
@@ -85,5 +79,32 @@ impl ProduceArguments {
             output::line(format_args!("{data_sent} Data, {size}, {nacks} nacks, {ignored} ignored"))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What answers, and a client to answer with. Whatever comes is answered: the forwarder sends what was
+    /// registered.
+    fn prepare(&self) -> Result<(Box<dyn Source>, Client), ToolError> {
+        let of_ccnx = self.prefix.iter().filter(|prefix| prefix.is_of_ccnx()).count();
+        let payload = vec![0x5a; self.size.1];
+        if of_ccnx == 0 {
+            let source = Generator::new(vec![Name::root()], self.signing.signer()?, Clock::seed())
+                .with_content(payload)
+                .with_least_bytes(self.size.0 as u64)
+                .with_freshness(self.freshness)
+                .with_failures(self.ignore, self.nack);
+            return Ok((Box::new(source), self.connect.client_as(&self.signing)?));
+        }
+        if of_ccnx < self.prefix.len() {
+            return Err(ToolError::other("prefixes of NDN and of CCNx are for two runs"));
+        }
+        if self.size.0 != self.size.1 || self.nack > 0.0 || self.ignore > 0.0 {
+            return Err(ToolError::other("--nack, --ignore and a range of --size are not for CCNx"));
+        }
+        let signer = self.signing.ccnx_signer()?;
+        let client = self.connect.ccnx_client_as(&signer)?;
+        let freshness_seconds = (self.freshness > Duration::ZERO).then(|| whole_seconds(self.freshness));
+        let prefix = Name::root();
+        let source = CcnxGenerator { prefix, signer, content: payload, freshness_seconds };
+        Ok((Box::new(source), client))
     }
 }

@@ -6,7 +6,7 @@ use packet::{Component, ComponentKind, Interest, Name};
 pub(super) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
 /// Folders deeper than this are not looked for.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// What is asked for. Paths are components that may be file names.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn parse<'a>(prefix: &Name, interest: &'a Interest) -> Option<Request
 }
 
 /// Whether a component can be the name of a file, and of nothing but a file in the folder at hand.
-fn is_file_name(component: &[u8]) -> bool {
+pub(super) fn is_file_name(component: &[u8]) -> bool {
     !matches!(component, b"" | b"." | b"..")
         && component.len() <= 255
         && !component.iter().any(|byte| matches!(byte, 0 | b'/'))

@@ -1,0 +1,116 @@
+//! What the tools do otherwise when they speak CCNx.
+
+use client::{Client, Clock, Event};
+use flow::source::{Reply, Source, SourceError};
+use flow::verify::{Now, VerificationError, Verifier};
+use flow::{SegmentSize, Subject, Unverified};
+use packet::ccnx::{InterestFields, SignedInfo, Ticks};
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{Data, Interest, Name, UnixTime};
+use trust::ccnx::CcnxSigner;
+
+use super::ToolError;
+
+/// AnswerOriginKind that takes any answer, a stale one too.
+pub(crate) const STALE_OR_NOT: u64 = 7;
+
+/// An Interest that lives for so long, with a random nonce.
+pub(crate) fn ccnx_interest(
+    name: &Name,
+    fields: InterestFields<'_>,
+    lifetime: Duration,
+) -> Result<Interest, ToolError> {
+    ccnx_interest_with(name, fields, lifetime, Random::from_seed(Clock::seed()).next_u64())
+}
+
+/// The same with a nonce of the caller's.
+pub(crate) fn ccnx_interest_with(
+    name: &Name,
+    fields: InterestFields<'_>,
+    lifetime: Duration,
+    nonce: u64,
+) -> Result<Interest, ToolError> {
+    let nonce = nonce.to_be_bytes();
+    let lifetime = Some(Ticks::from_duration(lifetime));
+    let wire = InterestFields { lifetime, nonce: Some(&nonce), ..fields }.encode(name)?;
+    Ok(Interest::decode_ccnx(wire.into())?)
+}
+
+/// Content of the largest object that CCNx's own tools read: 8,800 bytes, less name, key and signature.
+const MOST_SEGMENT_BYTES: u64 = 8000;
+
+/// Bytes in each segment but the last.
+pub(crate) fn segment_bytes(size: SegmentSize) -> Result<u64, ToolError> {
+    match size {
+        SegmentSize::Largest | SegmentSize::Packet(_) => Ok(MOST_SEGMENT_BYTES),
+        SegmentSize::Content(bytes) if u64::from(bytes) <= MOST_SEGMENT_BYTES => Ok(bytes.into()),
+        SegmentSize::Content(_) => {
+            let text = format!("--size: a segment of CCNx has at most {MOST_SEGMENT_BYTES} bytes");
+            Err(ToolError::Other(text))
+        }
+    }
+}
+
+/// A point in time as CCNx writes it.
+pub(crate) fn ticks(now: UnixTime) -> Ticks {
+    let millis = now.as_millis();
+    Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
+}
+
+/// FreshnessSeconds counts whole ones: what is less than one is one.
+pub(crate) fn whole_seconds(time: Duration) -> u32 {
+    u32::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)
+}
+
+/// Makes an object of the very name that was asked for.
+#[derive(Debug)]
+pub(crate) struct CcnxGenerator {
+    pub(crate) prefix: Name,
+    pub(crate) signer: CcnxSigner,
+    pub(crate) content: Vec<u8>,
+    pub(crate) freshness_seconds: Option<u32>,
+}
+
+impl Source for CcnxGenerator {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        let is_ours = interest.ccnx().is_some() && self.prefix.as_ref().is_prefix_of(interest.name());
+        if !is_ours {
+            return Ok(Reply::NotMine);
+        }
+        let freshness_seconds = self.freshness_seconds;
+        let complete = |info| SignedInfo { freshness_seconds, ..info };
+        let now = ticks(Clock::start().unix());
+        let wire = self.signer.sign(interest.name(), &self.content, now, complete)?;
+        Ok(Reply::matching(interest, Data::decode_ccnx(wire.into())?))
+    }
+}
+
+/// Has one packet verified, fetching what that takes; gives why it is refused.
+pub(crate) fn verify(
+    client: &mut Client,
+    verifier: &mut dyn Verifier,
+    data: &Data,
+) -> Result<Option<VerificationError>, ToolError> {
+    let now = |client: &Client| Now { instant: client.now(), unix: client.connection().clock().unix() };
+    verifier.handle_packet(now(client), Unverified { subject: Subject::Discovery, data: data.clone() });
+    loop {
+        if let Some(outcome) = verifier.poll_outcome() {
+            return Ok(outcome.refused);
+        }
+        if let Some(interest) = verifier.poll_interest(now(client)) {
+            let lifetime = interest.lifetime();
+            client.express_as_is(interest, lifetime)?;
+        }
+        let deadline = verifier.next_deadline();
+        match client.next(Some(deadline))? {
+            Some(Event::Data { data, .. }) => {
+                verifier.handle_data(now(client), &data);
+            }
+            Some(_) => {}
+            None if deadline > client.now() => return Err(ToolError::other("interrupted")),
+            None => {}
+        }
+        verifier.handle_timeout(now(client));
+    }
+}

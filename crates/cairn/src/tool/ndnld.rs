@@ -1,0 +1,104 @@
+//! Asking ndnld, or a node in its place, for links of NDNLP v1: its control protocol (NDN-0006, section 3.3).
+
+use client::{Client, Event};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, NdnldConnection};
+use packet::ccnx::{InterestFields, Scope};
+use packet::time::Duration;
+use packet::{Component, Data, Name};
+use trust::ccnx::CcnxSigner;
+
+use super::ToolError;
+use super::ccnx::{ccnx_interest, ticks};
+
+/// How long ndnldc waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A forwarder of CCNx whose links are managed.
+pub(crate) struct LinkControl {
+    client: Client,
+    signer: CcnxSigner,
+    ccnd_id: [u8; 32],
+}
+
+impl LinkControl {
+    /// Finds out who the forwarder is.
+    pub(crate) fn new(mut client: Client, signer: CcnxSigner) -> Result<Self, ToolError> {
+        let ccnd_id = client.ccnd_id()?.ok_or_else(|| ToolError::other("there is no key to sign with"))?;
+        Ok(LinkControl { client, signer, ccnd_id })
+    }
+
+    /// What answers a request of the control protocol; nothing if nobody does, which is how it refuses.
+    pub(crate) fn ask(&mut self, asked: &NdnldConnection<'_>) -> Result<Option<Data>, ToolError> {
+        let id = self.ccnd_id;
+        let action = asked.action.unwrap_or_default().as_bytes();
+        self.request(&[b"ccnx", b"ndnld", &id, b"control", action], &asked.encode())
+    }
+
+    /// Has a prefix lead to a face, or no more; what answers.
+    pub(crate) fn register(
+        &mut self,
+        verb: &'static str,
+        prefix: &Name,
+        face: u32,
+    ) -> Result<Option<Data>, ToolError> {
+        let id = self.ccnd_id;
+        let entry = ForwardingEntry {
+            action: Some(verb),
+            ccnd_id: Some(&id),
+            face_id: Some(face),
+            flags: Some(ForwardingFlags::ACTIVE.with(ForwardingFlags::ADVERTISE)),
+            ..ForwardingEntry::new(prefix)
+        };
+        self.request(&[b"ccnx", &id, verb.as_bytes()], &entry.encode()?)
+    }
+
+    fn request(&mut self, prefix: &[&[u8]], content: &[u8]) -> Result<Option<Data>, ToolError> {
+        let now = ticks(self.client.connection().clock().unix());
+        let object = self.signer.sign(&Name::root(), content, now, |info| info)?;
+        let components = prefix.iter().copied().chain([&object[..]]);
+        let name = Name::from_components(components.map(Component::generic))?;
+        let fields = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() };
+        let wanted = self.client.express_as_is(ccnx_interest(&name, fields, PATIENCE)?, PATIENCE)?;
+        loop {
+            match self.client.next(None)? {
+                Some(Event::Data { id, data, .. }) if id == wanted => return Ok(Some(data)),
+                Some(Event::Timeout { id }) if id == wanted => return Ok(None),
+                Some(_) => {}
+                None => return Err(ToolError::other("interrupted")),
+            }
+        }
+    }
+}
+
+/// What is asked for where nothing else is said: the paper's parameters.
+pub(crate) fn usual() -> NdnldConnection<'static> {
+    NdnldConnection {
+        face_id: Some(0),
+        flags: Some(packet::ccnx::ndnlp::Flags::NONE),
+        sent_packets_capacity: Some(100),
+        retransmit_count: Some(5),
+        retransmit_millis: Some(1000),
+        acknowledge_millis: Some(300),
+        ..NdnldConnection::default()
+    }
+}
+
+/// A connection in a line, as ndnldc prints it.
+pub(crate) fn line(connection: &NdnldConnection<'_>) -> String {
+    let mut text = format!(
+        "face={} {} {}",
+        connection.face_id.unwrap_or_default(),
+        connection.lower_protocol.unwrap_or_default(),
+        connection.host.unwrap_or_default()
+    );
+    if let Some(interface) = connection.local_interface {
+        text.push_str(&format!(" on {interface}"));
+    }
+    if connection.flags.is_some_and(|flags| flags.ack_requested()) {
+        text.push_str(" RLA");
+    }
+    if connection.status == Some("error") {
+        text.push_str(" ERROR");
+    }
+    text
+}

@@ -1,0 +1,140 @@
+//! The tools in CCNx, over a real node: `ccnx:/…` in place of `/…` chooses the dialect.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod world;
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use world::{World, bytes};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn pings_are_answered_under_names_of_ccnx_and_those_of_ndn_are_others() {
+    let mut world = World::with_ccnx();
+    world.start(&["pingserver", "ccnx:/lab", "--quiet"], "PING SERVER ccnx:/lab");
+    let statistics = json(&world.good(&["ping", "ccnx:/lab", "-c", "10", "-i", "1ms", "--json"]));
+    assert_eq!(statistics["answered"], 10);
+    // ccnpingserver reads no number of more than 15 digits.
+    let line = world.good(&["ping", "ccnx:/lab", "-c", "1"]);
+    let number = line.split("seq=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!(number.len() <= 15, "{number}");
+    let other = world.run(&["ping", "/lab", "-c", "1", "-o", "200ms", "--json"]);
+    assert_eq!(other.status.code(), Some(1));
+}
+
+#[test]
+fn a_producer_of_ccnx_registers_again_when_its_forwarder_has_started_again() {
+    let mut world = World::with_ccnx();
+    world.start(&["pingserver", "ccnx:/lab", "--quiet"], "PING SERVER ccnx:/lab");
+    world.replace_node();
+    // Interests come in vain until it has.
+    let statistics = world.run(&["ping", "ccnx:/lab", "-c", "100", "-i", "100ms", "-o", "1s", "--json"]);
+    let statistics = json(&String::from_utf8(statistics.stdout).unwrap());
+    assert!(statistics["answered"].as_u64().unwrap() > 0, "{statistics}");
+}
+
+#[test]
+fn a_poke_is_peeked_as_an_object_of_ccnx() {
+    let mut world = World::with_ccnx();
+    world.write("hello", b"hello");
+    world.start(&["poke", "ccnx:/lab/hello", "--file", "hello", "--freshness", "10s"], "waiting");
+    let described = json(&world.good(&["peek", "ccnx:/lab/hello", "--json"]));
+    assert_eq!((&described["name"], &described["type"]), (&"ccnx:/lab/hello".into(), &"data".into()));
+    assert_eq!((&described["content_bytes"], &described["freshness_s"]), (&5.into(), &10.into()));
+    // From the content store now.
+    assert_eq!(world.good(&["peek", "-p", "ccnx:/lab/hello"]), "hello");
+    assert_eq!(world.good(&["peek", "-p", "-P", "ccnx:/lab"]), "hello");
+    // The name alone is no prefix.
+    let timeout = world.run(&["peek", "-p", "ccnx:/lab", "-w", "200ms"]);
+    assert_eq!(timeout.status.code(), Some(3));
+    let hint = world.run(&["peek", "ccnx:/lab/hello", "-F", "/x"]);
+    assert!(hint.status.code() == Some(1) && said(&hint).contains("--hint"));
+}
+
+#[test]
+fn what_is_put_into_ccnx_is_got_whole_in_its_latest_version() {
+    let mut world = World::with_ccnx();
+    let (older, newer) = (bytes(50_000), bytes(300_000));
+    world.write("older", &older);
+    world.write("newer", &newer);
+    world.start(&["put", "ccnx:/lab/file", "-f", "older"], "published");
+    // From now on the content store has it.
+    assert!(world.run(&["get", "ccnx:/lab/file", "-q"]).stdout == older);
+    world.start(&["put", "ccnx:/lab/file", "-f", "newer"], "published");
+    let got = world.run(&["get", "ccnx:/lab/file"]);
+    assert!(got.status.success() && got.stdout == newer, "{}", said(&got));
+    assert!(said(&got).contains("no trust anchor"), "{}", said(&got));
+    // The key that signed it is the only one that counts where it is named as the anchor.
+    let described = json(&world.good(&["peek", "-P", "ccnx:/lab/file", "--json"]));
+    assert_eq!(described["publisher"].as_str().unwrap().len(), 64);
+    world.write("other.key", b"no key");
+    let refused = world.run(&["get", "ccnx:/lab/file", "--anchor", "other.key"]);
+    assert_eq!(refused.status.code(), Some(1));
+    for option in ["--manifest", "--list", "--fresh"] {
+        let refused = world.run(&["get", "ccnx:/lab/file", option]);
+        assert!(refused.status.code() == Some(1) && said(&refused).contains(option), "{}", said(&refused));
+    }
+}
+
+#[test]
+fn a_folder_is_served_as_objects_of_ccnx_and_nothing_outside_of_it() {
+    let mut world = World::with_ccnx();
+    let file = bytes(100_000);
+    world.write("folder/sub/file", &file);
+    world.write("outside", b"secret");
+    world.start(&["serve", "folder", "ccnx:/lab/files"], "serving");
+    let got = world.run(&["get", "ccnx:/lab/files/sub/file"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    for name in ["ccnx:/lab/files/sub", "ccnx:/lab/files/%2E%2E/outside", "ccnx:/lab/files/nothing"] {
+        let missing = world.run(&["peek", name, "-w", "200ms"]);
+        assert_eq!(missing.status.code(), Some(3), "{name}");
+    }
+}
+
+#[test]
+fn traffic_is_generated_and_answered_in_ccnx() {
+    let mut world = World::with_ccnx();
+    world.start(&["traffic", "produce", "ccnx:/load", "--size", "100"], "answering under ccnx:/load");
+    let asked = ["traffic", "consume", "ccnx:/load/{seq}", "-w", "4", "-c", "40", "--json"];
+    let results = json(&world.good(&asked));
+    assert_eq!((&results["data"], &results["content_bytes"]), (&40.into(), &4000.into()));
+    let mixed = world.run(&["traffic", "consume", "ccnx:/a/{seq}", "/a/{seq}", "-w", "1", "-c", "2"]);
+    assert!(mixed.status.code() == Some(1) && said(&mixed).contains("two runs"), "{}", said(&mixed));
+}
+
+#[test]
+fn links_are_made_listed_and_destroyed_in_our_words_and_in_those_of_ndnldc() {
+    let world = World::with_ccnx();
+    // Without a socket of UDP there is none to be made.
+    let refused = world.run(&["link", "connect", "udp", "127.0.0.9"]);
+    assert!(refused.status.code() == Some(1) && said(&refused).contains("no answer"), "{}", said(&refused));
+    assert_eq!(world.good(&["link", "list"]), "");
+    assert_eq!(world.json(&["link", "list"]), Value::Array(Vec::new()));
+    assert_eq!(world.run(&["link", "connect", "ether", "08:00:27:01:01:01"]).status.code(), Some(2));
+
+    let ndnldc = world.path("ndnldc");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_cairn"), &ndnldc).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&ndnldc);
+        command.env("CCN_LOCAL_SOCKNAME", world.path("ccnd.sock")).args(arguments).output().unwrap()
+    };
+    let listed = run(&["-l"]);
+    assert_eq!((listed.status.code(), &listed.stdout[..]), (Some(0), &b""[..]), "{}", said(&listed));
+    let usage = run(&["-c"]);
+    assert_eq!(usage.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&usage.stdout).starts_with("ndnldc -c -p udp -h 192.0.2.1\n"));
+    let silent = run(&["-d", "-f", "4711"]);
+    assert_eq!((silent.status.code(), said(&silent).as_str()), (Some(1), "ccn_get fails with code -1."));
+    let nobody = Command::new(&ndnldc).env("CCN_LOCAL_SOCKNAME", "/nonexistent").arg("-l").output().unwrap();
+    assert!(nobody.status.code() == Some(1) && said(&nobody).contains("/nonexistent"), "{}", said(&nobody));
+}

@@ -1,0 +1,146 @@
+//! Fetching from CCNx: the latest version by excluding those that are known, then segments by their markers.
+
+use packet::ccnx::{AnswerOriginKind, ChildSelector, Exclude, ExcludeEntry, InterestFields, Ticks, markers};
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, Name, NameRef};
+
+use super::object::{Object, is_refusal};
+use super::{FetchConfig, FetchError, Fetcher, Phase};
+use crate::naming::NamingConvention;
+
+/// The version before all others, and the one behind them.
+const FIRST: &[u8] = &[0xfd, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff];
+const BEHIND_ALL: &[u8] = &[0xfe, 0, 0, 0, 0, 0, 0];
+
+/// How long a later version is waited for at least: what is known may come from the next cache, and what is
+/// later from far away.
+const LEAST_WAIT: Duration = Duration::from_millis(100);
+/// How often it is asked for: where several producers have a name, forwarders may ask another one the second
+/// time.
+pub(super) const LATER_ATTEMPTS: u32 = 2;
+
+/// The search for the latest version of a name. It is over when nobody has a later one than the latest that
+/// came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VersionSearch {
+    best: Option<Name>,
+    asked_at: Option<Instant>,
+    /// The longest that an answer has taken.
+    slowest: Duration,
+}
+
+impl VersionSearch {
+    /// Something was asked for.
+    pub(super) fn handle_asked(&mut self, now: Instant) {
+        self.asked_at = Some(now);
+    }
+
+    /// How long the answer to what is asked for now may take.
+    pub(super) fn patience(&self, config: &FetchConfig) -> Duration {
+        match self.best {
+            Some(_) => (self.slowest * 4).max(LEAST_WAIT).min(config.discovery_timeout),
+            None => config.discovery_timeout,
+        }
+    }
+
+    /// What came, if it has a version below `prefix`; says whether that is the latest so far, and nothing if
+    /// there is none.
+    pub(super) fn handle_answer(&mut self, now: Instant, prefix: &Name, name: NameRef<'_>) -> Option<bool> {
+        let count = prefix.as_ref().component_count();
+        let version = |name: NameRef<'_>| markers::parse_version(name.components().nth(count)?.value);
+        let (found, best) = (version(name)?, self.best.as_ref().and_then(|best| version(best.as_ref())));
+        // An answer to a question of before.
+        if best.is_some_and(|best| found.count() <= best.count()) {
+            return Some(false);
+        }
+        let took = self.asked_at.map_or(Duration::ZERO, |asked| now.saturating_since(asked));
+        self.slowest = self.slowest.max(took);
+        self.best = Some(name.prefix(count + 1).to_name());
+        Some(true)
+    }
+
+    /// The latest version that came.
+    pub(super) fn best(&self) -> Option<&Name> {
+        self.best.as_ref()
+    }
+
+    /// Excludes the versions up to the latest that is known. As CCNx's own library does, the first question
+    /// lets segments without a version answer.
+    fn exclude(&self) -> Exclude {
+        let low = self.best.as_ref().and_then(|best| best.as_ref().last());
+        let mut exclude = Exclude::default();
+        let first = self.best.is_none().then_some(ExcludeEntry::Component(&[0x01]));
+        let rest = [
+            ExcludeEntry::Any,
+            ExcludeEntry::Component(low.map_or(FIRST, |low| low.value)),
+            ExcludeEntry::Component(BEHIND_ALL),
+            ExcludeEntry::Any,
+        ];
+        for entry in first.into_iter().chain(rest) {
+            // They are in order: a version lies between the two.
+            let _ = exclude.push(entry);
+        }
+        exclude
+    }
+}
+
+impl Fetcher {
+    /// The next Interest of a fetch from CCNx.
+    pub(super) fn poll_ccnx(&mut self, now: Instant) -> Option<Interest> {
+        let mut exclude = None;
+        let (name, lifetime) = match &mut self.phase {
+            Phase::Finding(finder) => {
+                if !finder.is_due(now, &self.config) {
+                    return None;
+                }
+                exclude = finder.search().map(VersionSearch::exclude);
+                // Longer than the next attempt takes to come, so that a forwarder asks others then.
+                (finder.asked().clone(), self.config.discovery_timeout.min(self.config.lifetime))
+            }
+            Phase::Fetching(object) => {
+                let request = self.transfer.poll_request(now)?;
+                match object.convention.with_segment(&object.name, request.item) {
+                    Ok(name) => (name, self.config.lifetime),
+                    Err(_) => return self.fail_for_length(),
+                }
+            }
+            Phase::Failed(_) => return None,
+        };
+        let is_search = exclude.is_some();
+        let is_segment = matches!(self.phase, Phase::Fetching(_));
+        let nonce = self.nonces.next_u32().to_be_bytes();
+        let fields = InterestFields {
+            // The digest is the component behind a segment's number.
+            max_suffix_components: is_segment.then_some(1),
+            exclude: exclude.as_ref().map(Exclude::as_ref),
+            child_selector: is_search.then_some(ChildSelector::RIGHTMOST),
+            answer_origin_kind: if is_search { AnswerOriginKind::new(1) } else { None },
+            lifetime: Some(Ticks::from_duration(lifetime)),
+            nonce: Some(&nonce),
+            ..InterestFields::default()
+        };
+        let wire = fields.encode(&name).ok();
+        match wire.and_then(|wire| Interest::decode_ccnx(wire.into()).ok()) {
+            Some(interest) => Some(interest),
+            None => self.fail_for_length(),
+        }
+    }
+
+    /// Takes up what discovery found: looks for a later version, or begins with what is there.
+    pub(super) fn begin_ccnx(&mut self, now: Instant, data: Data) {
+        let Phase::Finding(finder) = &mut self.phase else { return };
+        if is_refusal(&data) {
+            self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
+        } else if !finder.look_for_later_version(now, data.name()) {
+            self.begin_with_segment(data);
+        }
+    }
+
+    /// Begins with the latest version, when nobody has told of a later one in time.
+    pub(super) fn settle_version(&mut self, now: Instant) {
+        let Phase::Finding(finder) = &self.phase else { return };
+        if let Some(name) = finder.settled_version(now) {
+            self.phase = Phase::Fetching(Object { name, convention: NamingConvention::Ccnx });
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Objects of CCNx: every signature is checked by the key of the publisher that the packet names.
+//!
+//! Such a packet carries its publisher's key, or a certificate with it, or the name under which the key is
+//! published; the key's digest is in what is signed. So a signature can always be checked, and it says that
+//! all packets of one publisher are the same somebody's. Who that is, an anchor says.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use packet::ccnx::{ContentObjectView, InterestFields, KeyLocator, NameSource, Ticks};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NackReason, Name, NameRef};
+use trust::{PublicKey, VerifyError, ccnx};
+
+use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
+use crate::fetch::Unverified;
+
+/// Publishers whose keys are kept; an object has one, most often.
+const MAX_KEYS: usize = 16;
+const LIFETIME: Duration = Duration::from_secs(1);
+const ATTEMPTS: u32 = 5;
+/// Bits of an RSA key below which it is told how short it is.
+const SHORT_KEY_BITS: usize = 2048;
+
+type Digest = [u8; 32];
+
+/// Verifies by the publisher's own key, and believes only anchors if there are any.
+pub struct PublisherVerifier {
+    anchors: BTreeMap<Digest, PublicKey>,
+    /// Keys that came with packets, or were fetched.
+    keys: BTreeMap<Digest, PublicKey>,
+    asked: BTreeMap<Digest, Asked>,
+    /// Packets whose publisher's key is being fetched: as many as the fetch keeps at most.
+    held: VecDeque<Unverified>,
+    verdicts: VecDeque<VerificationOutcome>,
+    signers: Vec<String>,
+    shortest_bits: Option<usize>,
+    random: Random,
+    cost: Cost,
+}
+
+/// A key that is being fetched.
+struct Asked {
+    name: Name,
+    attempts: u32,
+    /// When the last attempt is given up; `None` before the first.
+    deadline: Option<Instant>,
+}
+
+/// Where the key is.
+enum Found {
+    Key(PublicKey),
+    At(Name),
+}
+
+impl PublisherVerifier {
+    /// Believes the holders of `anchors`, or anybody whose signature is right if there are none.
+    pub fn new(anchors: impl IntoIterator<Item = PublicKey>, seed: u64) -> Self {
+        PublisherVerifier {
+            anchors: anchors.into_iter().map(|key| (key.digest(), key)).collect(),
+            keys: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            held: VecDeque::new(),
+            verdicts: VecDeque::new(),
+            signers: Vec::new(),
+            shortest_bits: None,
+            random: Random::from_seed(seed),
+            cost: Cost::default(),
+        }
+    }
+
+    fn find_key(&self, object: &ContentObjectView<'_>) -> Result<Found, VerificationError> {
+        let publisher = object.publisher();
+        if let Some(key) = self.anchors.get(publisher).or_else(|| self.keys.get(publisher)) {
+            return Ok(Found::Key(key.clone()));
+        }
+        if !self.anchors.is_empty() {
+            return Err(VerificationError::Other(format!("{} is no trust anchor", hex(publisher))));
+        }
+        if let Some(key) = ccnx::own_key(object)? {
+            return Ok(Found::Key(key));
+        }
+        match object.key_locator() {
+            Some(KeyLocator::KeyName { name, .. }) => {
+                let name = match name {
+                    NameSource::Ccnb(name) => name.to_name().ok(),
+                    NameSource::Canonical(name) => Some(name.to_name()),
+                };
+                name.map(Found::At).ok_or(VerificationError::NoSignature)
+            }
+            _ => Err(VerificationError::Signature(VerifyError::Unsigned)),
+        }
+    }
+
+    fn look_at(&mut self, packet: Unverified) {
+        let Some(object) = packet.data.ccnx() else {
+            return self.conclude(packet.subject, Some(VerificationError::NoSignature));
+        };
+        let publisher = *object.publisher();
+        let refused = match self.find_key(&object) {
+            Ok(Found::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
+            Ok(Found::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) => {
+                Some(VerificationError::Other("keys of too many publishers are being fetched".into()))
+            }
+            Ok(Found::At(name)) => {
+                self.asked.entry(publisher).or_insert(Asked { name, attempts: 0, deadline: None });
+                self.held.push_back(packet);
+                return;
+            }
+            Err(error) => Some(error),
+        };
+        self.conclude(packet.subject, refused);
+    }
+
+    fn verify(&mut self, object: &ContentObjectView<'_>, key: &PublicKey) -> Result<(), VerifyError> {
+        self.cost.signatures += 1;
+        self.cost.hashed_bytes += object.signed_bytes().len() as u64;
+        ccnx::verify(object, key)?;
+        let bits = object.signature().bits.len() * 8;
+        self.shortest_bits = Some(self.shortest_bits.map_or(bits, |shortest| shortest.min(bits)));
+        note_signer(&mut self.signers, hex(object.publisher()));
+        if self.keys.len() < MAX_KEYS {
+            self.keys.insert(*object.publisher(), key.clone());
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, subject: crate::fetch::Subject, refused: Option<VerificationError>) {
+        self.verdicts.push_back(VerificationOutcome { subject, refused });
+    }
+
+    /// Looks again at what waited for a key.
+    fn go_on(&mut self) {
+        for packet in std::mem::take(&mut self.held) {
+            self.look_at(packet);
+        }
+    }
+}
+
+impl Verifier for PublisherVerifier {
+    fn handle_packet(&mut self, _now: Now, packet: Unverified) {
+        self.look_at(packet);
+    }
+
+    fn handle_data(&mut self, _now: Now, data: &Data) -> bool {
+        let Some(object) = data.ccnx() else { return false };
+        // Only the key itself has its digest, whoever sends it.
+        let found = self.asked.iter().find(|(digest, asked)| {
+            asked.name.as_ref().is_prefix_of(data.name()) && trust::sha256(object.content()) == **digest
+        });
+        let Some(digest) = found.map(|(digest, _)| *digest) else { return false };
+        match PublicKey::from_spki_of_ccnx(object.content()) {
+            Ok(key) if self.keys.len() < MAX_KEYS => {
+                self.asked.remove(&digest);
+                self.keys.insert(digest, key);
+                self.go_on();
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn handle_nack(&mut self, _now: Now, _name: NameRef<'_>, _reason: NackReason) {}
+
+    fn handle_timeout(&mut self, now: Now) {
+        let over = |asked: &Asked| {
+            asked.attempts >= ATTEMPTS && asked.deadline.is_some_and(|deadline| deadline <= now.instant)
+        };
+        let lost: Vec<Digest> =
+            self.asked.iter().filter(|(_, asked)| over(asked)).map(|(digest, _)| *digest).collect();
+        for digest in lost {
+            self.asked.remove(&digest);
+            let is_its =
+                |packet: &Unverified| packet.data.ccnx().is_some_and(|object| *object.publisher() == digest);
+            let (its, others) = std::mem::take(&mut self.held).into_iter().partition(is_its);
+            self.held = others;
+            for packet in Vec::from(its) {
+                let words = format!("nobody answers for the key of its publisher, {}", hex(&digest));
+                self.conclude(packet.subject, Some(VerificationError::Other(words)));
+            }
+        }
+    }
+
+    fn poll_outcome(&mut self) -> Option<VerificationOutcome> {
+        self.verdicts.pop_front()
+    }
+
+    fn poll_interest(&mut self, now: Now) -> Option<Interest> {
+        let asked = self.asked.values_mut().find(|asked| {
+            asked.attempts < ATTEMPTS && asked.deadline.is_none_or(|deadline| deadline <= now.instant)
+        })?;
+        asked.attempts += 1;
+        asked.deadline = Some(now.instant + LIFETIME);
+        let nonce = self.random.next_u32().to_be_bytes();
+        let fields = InterestFields {
+            lifetime: Some(Ticks::from_duration(LIFETIME)),
+            nonce: Some(&nonce),
+            ..InterestFields::default()
+        };
+        let wire = fields.encode(&asked.name).ok()?;
+        Interest::decode_ccnx(wire.into()).ok()
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.asked
+            .values()
+            .map(|asked| asked.deadline.unwrap_or(Instant::ZERO))
+            .min()
+            .unwrap_or(Instant::NEVER)
+    }
+
+    fn take_cost(&mut self) -> Cost {
+        std::mem::take(&mut self.cost)
+    }
+
+    fn summary(&self) -> Summary {
+        let signers = self.signers.join(", ");
+        let trusted = !self.anchors.is_empty() && !self.signers.is_empty();
+        let mut text = match trusted {
+            true => format!("every packet is signed by {signers}, a trust anchor"),
+            false => format!(
+                "every packet is signed by its publisher {signers}; whose key that is was not checked, for no \
+                 trust anchor was given"
+            ),
+        };
+        if let Some(bits) = self.shortest_bits.filter(|bits| *bits < SHORT_KEY_BITS) {
+            text.push_str(&format!("; the key has {bits} bits, which somebody with the means can break"));
+        }
+        Summary { trusted, signers: self.signers.clone(), text }
+    }
+}
+
+fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

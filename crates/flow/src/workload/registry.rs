@@ -105,7 +105,7 @@ mod tests {
     fn what_is_wrong_with_a_workload_is_said() {
         for (text, message) in [
             ("uniform/rate~0", "parameter rate: must be above 0 and at most 1000000000"),
-            ("uniform/spacing~even", "parameter spacing: must be constant, uniform or poisson"),
+            ("uniform/spacing~even", "parameter spacing: must be constant or uniform or poisson"),
             ("zipf/exponent~-1", "parameter exponent: must be a number from 0 to 10"),
             ("zipf/items~0", "parameter items: must be a whole number of 1 or more"),
             ("sequential/speed~2", "parameter speed: is not known to this workload"),

@@ -115,10 +115,12 @@ pub fn text(distance: &Distance) -> String {
 fn costs(page: &mut String, profile: &Profile) {
     page.push_str("\n### What packets cost\n\n");
     page.push_str(
-        "| link | the forwarder | Interest | Data | each kilobyte of content | answered from the cache |\n",
+        "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | answered from the cache |\n",
     );
-    page.push_str("|---|---|---:|---:|---:|---:|\n");
+    page.push_str("|---|---|---:|---:|---:|---:|---:|\n");
     for (kind, cost) in &profile.link {
+        let store =
+            cost.store_us_per_kilobyte.map_or_else(|| "–".to_owned(), |us| format!("{us:.2} µs more"));
         let hit = cost.cache_hit_us.map_or_else(|| "–".to_owned(), |us| format!("{us:.1} µs"));
         let roles = [
             ("between neighbours", cost.forwarder(), hit.as_str()),
@@ -129,11 +131,11 @@ fn costs(page: &mut String, profile: &Profile) {
             let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
             let _ = writeln!(
                 page,
-                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {hit} |"
+                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {hit} |"
             );
         }
     }
-    let _ = writeln!(page, "\nWithout packets a forwarder takes {:.2} % of a core.", profile.idle_percent);
+    let _ = writeln!(page, "\nBesides that a forwarder takes {:.2} % of a core.", profile.idle_percent);
 }
 
 /// A mean with half the width of its 90 % interval.

@@ -63,6 +63,9 @@ impl Driver for Ndnd {
         }) {
             return Err(Ndnd::unable("limit pending Interests or rates", "take these settings away"));
         }
+        if forwarder.is_some_and(|forwarder| forwarder.content_store_bytes.is_some()) {
+            return Err(Ndnd::unable("limit the bytes of its content store", "write `content_store`"));
+        }
         let file = setup.folder.join("forwarder.yml");
         std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),

@@ -105,10 +105,9 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
         if let Some(limit) = node.forwarder.pending_limit {
             config.max_pending = limit;
         }
-        // A real forwarder keeps far more than the thousand packets of a simulated one.
-        let entries = node.forwarder.content_store.unwrap_or(1 << 20);
+        let entries = node.forwarder.store_entries();
         config.content_store.max_entries = entries.max(1);
-        config.content_store.max_bytes = node.forwarder.content_store_bytes.map_or(256 << 20, |size| size.0);
+        config.content_store.max_bytes = node.forwarder.store_bytes();
         config.content_store.admit = entries > 0;
         config.content_store.serve = entries > 0;
         config.default_strategy = strategy;
@@ -227,5 +226,28 @@ fn queue(link: &LinkPlan) -> Queue {
 impl From<SimError> for SimulationError {
     fn from(error: SimError) -> Self {
         SimulationError::Network(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    /// [`crate::driver`] has the same test.
+    #[test]
+    fn a_content_store_is_as_large_as_on_real_forwarders() {
+        let experiment = Experiment::parse("t", "t.toml", &testkit::experiment::stores())
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
+        let Built { mut network, nodes, .. } = build(&experiment.plans("sim").unwrap()[0], 1).unwrap();
+        let mut stores = Vec::new();
+        for node in nodes {
+            network.change_engine(node, |engine| {
+                let config = engine.content_store_config();
+                stores.push((config.max_entries, config.max_bytes));
+            });
+        }
+        let usual = (1 << 20, 64 << 20);
+        assert_eq!(stores, [usual, (70, 3 << 20), usual]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::validate::{Distance, Reach, Row};
+use super::validate::{Agreement, Distance, Row};
 use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
@@ -34,15 +34,15 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
     );
     page.push_str("| experiment | numbers | within | beyond | too uncertain |\n|---|---:|---:|---:|---:|\n");
     for distance in list {
-        let count = |reach| distance.rows.iter().filter(|row| row.reach == reach).count();
+        let count = |agreement| distance.rows.iter().filter(|row| row.agreement == agreement).count();
         let _ = writeln!(
             page,
             "| `{}` | {} | {} | {} | {} |",
             distance.experiment,
             distance.rows.len(),
-            count(Reach::Within),
-            count(Reach::Beyond),
-            count(Reach::Undecided)
+            count(Agreement::Within),
+            count(Agreement::Beyond),
+            count(Agreement::Uncertain)
         );
     }
     costs(&mut page, profile);
@@ -80,7 +80,7 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
                 number(&row.simulated, row.unit),
                 difference(row),
                 row.margin * 100.0,
-                row.reach.words()
+                row.agreement.words()
             );
         }
     }
@@ -100,7 +100,7 @@ pub fn text(distance: &Distance) -> String {
         let _ = writeln!(
             text,
             "  {}: {}{case}: {} real, {} in virtual time, {}, margin ±{:.0} %{why}",
-            row.reach.words(),
+            row.agreement.words(),
             row.measure,
             number(&row.real, row.unit),
             number(&row.simulated, row.unit),

@@ -117,7 +117,8 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
     }
     for interface in setup.interfaces {
         let Some(link) = plan.links.get(interface.link) else { continue };
-        let hops = plan.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
+        let hops =
+            plan.routing.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
         let mut routes: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for hop in hops {
             routes.entry(hop.cost).or_default().push(format!("\"{}\"", hop.prefix));

@@ -8,6 +8,7 @@ use super::resolve::Finding;
 
 /// Keys of the file, and what those who want the same on real forwarders can do.
 const OF_THE_FILE: &[(&str, &str)] = &[
+    ("study", "a study is a sweep of simulated networks"),
     ("producer", "agents at real forwarders serve `content`"),
     ("consumer", "agents at real forwarders do `download`, `traffic`, `ping` and `flood`"),
     ("trace", "real forwarders are sampled by `sample_every` and captured by `probe`"),

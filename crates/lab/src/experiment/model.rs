@@ -9,6 +9,7 @@ use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
 mod simulated;
+pub mod study;
 
 /// What a forwarder caches where nothing is said: on real nodes, on every machine, and in virtual time.
 pub(super) const STORE_ENTRIES: u32 = 1 << 20;
@@ -62,6 +63,8 @@ tables! {
         seed: Option<u64> = "1",
         /// How often forwarders are asked for their counters.
         sample_every: Option<Span> = "500 ms, as in the testbed report",
+        /// That the file is a study, with networks, workloads and figures of its own.
+        study: Option<study::Study> = "an experiment with the nodes below",
         /// The forwarder under test: `cairn` or `ndnd`.
         software: Option<String> = "cairn",
         /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, in the same folder. A

@@ -141,7 +141,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
     let first = cases.first()?;
     let watched = wanted.at.as_deref().and_then(|name| first.plan.node(name)).or_else(|| {
         // The router next to the consumer: the paper's designated router.
-        first.plan.routes.first().and_then(|route| route.path.get(1)).copied()
+        first.plan.routing.routes.first().and_then(|route| route.path.get(1)).copied()
     })?;
     let most = |quantity: &Quantity| {
         let values = cases.iter().flat_map(|case| quantity.points(case, watched)).map(|(_, value)| value);

@@ -42,7 +42,7 @@ pub(super) struct Built {
 
 pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     let mut network = Network::new(seed);
-    network.record(super::trace::config(&plan.trace));
+    network.record(super::trace::config(&plan.recording.trace));
     let mut nodes = Vec::new();
     for node in &plan.nodes {
         configure(&mut network, node)?;
@@ -63,8 +63,8 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
             network.set_processor(*id, processor)?;
         }
     }
-    super::trace::capture(&mut network, &plan.trace, &links)?;
-    for hop in &plan.hops {
+    super::trace::capture(&mut network, &plan.recording.trace, &links)?;
+    for hop in &plan.routing.hops {
         let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
         let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
         if let Some((from, to)) = ends {
@@ -129,7 +129,7 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan, links: &[LinkId]) -
     for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
         let mut at = workload.start_ns;
-        while at < plan.duration_ns {
+        while at < plan.schedule.duration_ns {
             capacity.push((Instant::from_nanos(at), thousandths(1.0 - cpu)));
             capacity.push((Instant::from_nanos(at + busy_ns), thousandths(1.0)));
             at += (busy_ns + idle_ns).max(1_000_000);

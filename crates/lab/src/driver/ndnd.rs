@@ -83,6 +83,7 @@ impl Driver for Ndnd {
             let Some(link) = setup.plan.links.get(interface.link) else { continue };
             let hops: Vec<_> = setup
                 .plan
+                .routing
                 .hops
                 .iter()
                 .filter(|hop| hop.node == setup.node && hop.link == interface.link)

@@ -206,12 +206,9 @@ impl Experiment {
             vec![Finding { key: "case".to_owned(), message, suggestion: None, ..Finding::default() }]
         })?;
         let drawn = self.plan(variant, backend, Some(seed))?;
-        Ok(Plan {
-            control: plan.control.clone(),
-            repeats: plan.schedule.repeats,
-            seed: plan.schedule.seed,
-            ..drawn
-        })
+        let SchedulePlan { repeats, seed, .. } = plan.schedule;
+        let schedule = SchedulePlan { repeats, seed, ..drawn.schedule };
+        Ok(Plan { control: plan.control.clone(), schedule, ..drawn })
     }
 
     /// The file with what is said of a backend in it, its content, and where that was said.

@@ -144,8 +144,8 @@ pub struct Profile {
     pub machine: String,
     /// The program, in words: a build without optimisation has other costs.
     pub program: String,
-    /// What a forwarder takes besides what packets cost it, in percent of a core, its counters being asked for
-    /// twice a second.
+    /// What a forwarder takes besides what packets cost it, in percent of a core, its counters being asked
+    /// for twice a second.
     #[serde(default)]
     pub idle_percent: f64,
     /// By kind of link: `udp`, `tcp`, `ether`.

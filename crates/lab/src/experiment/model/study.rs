@@ -53,8 +53,8 @@ tables! {
 
     /// Consumers of a study of clocks.
     ClockConsumer as "study.clock.consumer" {
-        /// The controller with its parameters; `{share}` is what the link carries in packets a second, divided
-        /// by the number of pairs.
+        /// The controller with its parameters; `{share}` is what the link carries in packets a second,
+        /// divided by the number of pairs.
         controller: String,
         /// When the first of them starts.
         start: Option<Span> = "0 s",
@@ -73,8 +73,8 @@ tables! {
         /// Packets that they leak at a time.
         bucket_leak: Option<f64> = "1",
         /// Where buckets are: `face`, one towards each neighbour; `share`, in the first router of a dumbbell
-        /// one for each route, at an equal share; `share-and-face`, both; `adapting`, `face` with one for each
-        /// route before it, whose rate every node adapts.
+        /// one for each route, at an equal share; `share-and-face`, both; `adapting`, `face` with one for
+        /// each route before it, whose rate every node adapts.
         router_limit: Option<String> = "face",
     }
 
@@ -141,15 +141,15 @@ tables! {
     BeyondVariant as "study.clock_beyond.variant" {
         /// Its name.
         name: String,
-        /// The controller with its parameters; `{max}` is what the link carries in packets a second, `{share}`
-        /// that divided by the number of flows.
+        /// The controller with its parameters; `{max}` is what the link carries in packets a second,
+        /// `{share}` that divided by the number of flows.
         controller: String,
         /// Interests leave at `ticks`, or at `arrivals` as well.
         smoothing: String,
         /// How many may leave at an arrival.
         per_arrival: Option<u32> = "all that are due",
-        /// What nodes do: `face`, a bucket towards each neighbour; `queue`, queues for a round trip's Data and
-        /// nothing else; `codel`, such queues that mark; `hobhis` and `mircc`, tell consumers a rate.
+        /// What nodes do: `face`, a bucket towards each neighbour; `queue`, queues for a round trip's Data
+        /// and nothing else; `codel`, such queues that mark; `hobhis` and `mircc`, tell consumers a rate.
         routers: String,
         /// The controller has a window and never a rate, and so looks at no clock: all ticks are one run.
         window_only: Option<bool> = "false",
@@ -203,8 +203,8 @@ tables! {
         ticks: Vec<Span>,
     }
 
-    /// Requests for a day of a web server's and of a video portal's files, `repeats` times, `duration` long from
-    /// the first deletion on.
+    /// Requests for a day of a web server's and of a video portal's files, `repeats` times, `duration` long
+    /// from the first deletion on.
     PersistentCacheStudy as "study.persistent_cache" {
         /// The parts of the repository that a deletion frees.
         ratios: Vec<Share>,

@@ -11,7 +11,7 @@ use crate::study::{Findings, StudyError};
 
 /// What the clock study does.
 #[derive(Clone, Debug)]
-pub(super) struct Experiment {
+pub(in crate::study) struct Experiment {
     pub(super) title: String,
     length: Duration,
     seed: u64,

@@ -17,7 +17,7 @@ use crate::study::{Findings, Runner, StudyError};
 
 /// What the study does, in base units.
 #[derive(Clone, Debug)]
-pub(super) struct Experiment {
+pub(in crate::study) struct Experiment {
     title: String,
     seed: u64,
     network: Network,

@@ -4,6 +4,7 @@ use super::execute::{Options, RunError, begin, io_error};
 use super::folder::RunFolder;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
+use crate::order::write_json;
 use crate::study::report::Report;
 use crate::study::{Runner, run};
 
@@ -32,6 +33,8 @@ pub fn execute_study(
     let (folder, _lock, mut record) = begin(&experiment, options, &[])?;
     let report = run(&experiment, &Runner { workers: options.workers, progress })?;
     report.write_to(folder.path()).map_err(io_error("the study's tables and figures cannot be written"))?;
+    let said = write_json(&folder.path().join("report.json"), &report);
+    said.map_err(io_error("report.json cannot be written"))?;
     record.complete = true;
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     Ok((folder, report))

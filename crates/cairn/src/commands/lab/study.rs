@@ -10,9 +10,6 @@ use super::Outcome;
 use super::verdicts::Form;
 use crate::tool::{ToolError, output};
 
-/// What a study's folder has for readers.
-const REPORT: &str = "report.txt";
-
 /// Runs a study and prints its tables.
 pub(super) fn run(experiment: &Experiment, options: &Options, form: Form) -> Outcome {
     let shows_progress = std::io::stderr().is_terminal();
@@ -40,16 +37,18 @@ pub(super) fn is_of_study(folder: &RunFolder) -> bool {
 
 /// Prints what a study has found.
 pub(super) fn show(folder: &RunFolder, derive: bool, form: Form) -> Outcome {
-    if derive || form == Form::Json {
+    if derive {
         let again = folder.experiment();
         return Err(ToolError::other(format_args!(
-            "a study keeps no raw data; run it again with: cairn lab run {} --on sim{}",
-            again.display(),
-            if form == Form::Json { " --json" } else { "" }
+            "a study keeps no raw data; run it again with: cairn lab run {} --on sim",
+            again.display()
         )));
     }
-    let path = folder.path().join(REPORT);
+    let path = folder.path().join(if form == Form::Json { "report.json" } else { "report.txt" });
     let text = crate::tool::files::read_text(&path).map_err(ToolError::file(&path))?;
-    output::text(text.as_bytes())?;
+    match form {
+        Form::Json => output::json_text(&text)?,
+        Form::Lines => output::text(text.as_bytes())?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -130,7 +130,7 @@ fn every_file_of_the_folder_of_experiments_is_of_the_one_language() {
     let world = World::new();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let mut files = Vec::new();
-    for folder in [root.to_owned(), format!("{root}/validation")] {
+    for folder in [root.to_owned(), format!("{root}/validation"), format!("{root}/validation/causes")] {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|ending| ending == "toml") {

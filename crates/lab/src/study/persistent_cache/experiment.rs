@@ -113,7 +113,8 @@ impl WorkloadSection {
             "it must be 1 B at least, and `max_size` at most",
         );
         check(max_bytes <= u64::from(u32::MAX), "max_size", "it must be 4 GB at most");
-        let is_whole = |size: &Size| size.0 % GIGABYTE == 0 && (1..=100_000).contains(&(size.0 / GIGABYTE));
+        let is_whole =
+            |size: &Size| size.0.is_multiple_of(GIGABYTE) && (1..=100_000).contains(&(size.0 / GIGABYTE));
         check(
             workload.thresholds.iter().all(is_whole),
             "thresholds",

@@ -106,6 +106,44 @@ fn a_file_runs_by_either_command_and_real_forwarders_refuse_what_they_lack() {
 }
 
 #[test]
+fn a_study_is_checked_run_listed_and_shown_like_any_experiment_and_not_on_real_forwarders() {
+    let world = World::new();
+    let study = include_str!("../../../experiments/clock-linear.toml");
+    let short = study.replace("other_starts = 24", "other_starts = 0").replace("\"10 s\"", "\"1 s\"");
+    world.write("clocks.toml", short.as_bytes());
+    assert!(world.good(&["lab", "check", "clocks.toml"]).contains("sound: a study; only in virtual time"));
+    let hash = |printed: &str| printed.lines().find(|line| line.starts_with("Hash over")).map(str::to_owned);
+    let by_sim = world.good(&["sim", "run", "clocks.toml", "--out", "one"]);
+    assert!(hash(&by_sim).is_some(), "{by_sim}");
+    assert_eq!(hash(&by_sim), hash(&world.good(&["lab", "run", "clocks.toml", "--on", "sim"])));
+    assert_eq!(hash(&by_sim), hash(&world.good(&["lab", "show", "one"])));
+    assert!(world.good(&["lab", "list"]).contains("Clock study, linear network"));
+    let refused = world.run(&["lab", "run", "clocks.toml", "--on", "netns"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors(&refused).contains("study: only in virtual time"), "{}", errors(&refused));
+    let refused = world.run(&["sim", "run", "clocks.toml", "--only", "x"]);
+    assert!(errors(&refused).contains("has no cases"), "{}", errors(&refused));
+}
+
+#[test]
+fn every_file_of_the_folder_of_experiments_is_of_the_one_language() {
+    let world = World::new();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let mut files = Vec::new();
+    for folder in [root.to_owned(), format!("{root}/validation"), format!("{root}/validation/causes")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "toml") {
+                files.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+    let arguments: Vec<&str> = ["lab", "check"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let said = world.good(&arguments);
+    assert_eq!(said.lines().filter(|line| line.contains(": sound: ")).count(), files.len(), "{said}");
+}
+
+#[test]
 fn a_full_disk_is_told_in_words_and_a_full_log_ends_nothing() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let world = World::new();

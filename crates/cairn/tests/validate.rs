@@ -98,7 +98,7 @@ fn downloads_that_links_limit_take_as_long_in_virtual_time_as_on_real_forwarders
     let goodput = |index: usize| row(&list[index], "files.goodput")["simulated"]["mean"].as_f64().unwrap();
     assert!(goodput(1) > (1.0 + BUSY_MACHINE) * goodput(0), "{} {}", goodput(0), goodput(1));
     let reaches = list.iter().flat_map(|experiment| experiment["rows"].as_array().unwrap());
-    let all = reaches.into_iter().all(|row| row["reach"] == "within");
+    let all = reaches.into_iter().all(|row| row["agreement"] == "within");
     assert_eq!(output.status.code(), Some(if all { 0 } else { 3 }), "{}", told(&output));
     // What is measured is read and not measured again; another plan or profile does not pass for it.
     let again = folder.validate(&files);
@@ -124,7 +124,7 @@ fn a_profile_that_is_not_of_this_machine_is_told_by_numbers_beyond_their_margins
     let list = found(&output);
     let goodput = row(&list[0], "files.goodput");
     assert!(difference(goodput) < -BUSY_MACHINE, "{goodput}");
-    assert_ne!(goodput["reach"], "within");
+    assert_ne!(goodput["agreement"], "within");
     assert_ne!(goodput["reason"], "", "what is not within has a reason, if only that it is not known");
     assert!(difference(row(&list[0], "files.duration")) > BUSY_MACHINE, "{list:?}");
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));

@@ -2,13 +2,13 @@
 //!
 //! An experiment is a TOML file. It says which nodes there are, how they are linked, which workloads run and
 //! what is expected. The same file runs on real forwarders in namespaces and in virtual time. A [study]
-//! is a second kind of experiment: it repeats a paper's tables and figures, in virtual time, on all cores.
+//! is an experiment, too: it repeats a paper's tables and figures, in virtual time, on all cores.
 //!
 //! ```no_run
-//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
-//! let runner =
-//!     cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
-//! let report = cairn_lab::study::run(&text, &runner)?;
+//! # use cairn_lab::{experiment::Experiment, study};
+//! let experiment = Experiment::read("experiments/clock-linear.toml".as_ref())?;
+//! let runner = study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
+//! let report = study::run(&experiment, &runner)?;
 //! println!("{}", report.to_text());
 //! report.write_to("runs/clock-linear".as_ref())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

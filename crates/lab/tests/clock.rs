@@ -2,16 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+use cairn_lab::experiment::Experiment;
 use cairn_lab::study::report::Report;
 use cairn_lab::study::{Runner, run};
 
 const LINEAR: &str = include_str!("../../../experiments/clock-linear.toml");
 const DUMBBELL: &str = include_str!("../../../experiments/clock-dumbbell.toml");
 const STARTS: &str = include_str!("../../../experiments/clock-starts.toml");
+const TICKS: &str = "ticks = [\"0 s\", \"1 ms\", \"5 ms\", \"10 ms\"]";
 const BEYOND: &str = include_str!("../../../experiments/clock-beyond.toml");
 
 fn report(text: &str, workers: usize) -> Report {
-    run(text, &Runner { workers: Some(workers), progress: &|_, _| {} }).unwrap()
+    let experiment = Experiment::parse("study", "study.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    run(&experiment, &Runner { workers: Some(workers), progress: &|_, _| {} }).unwrap()
 }
 
 /// The text with one line replaced, which must be there.
@@ -22,7 +25,7 @@ fn with(text: &str, old: &str, new: &str) -> String {
 
 #[test]
 fn tables_one_and_two_are_within_the_bounds_of_the_papers() {
-    let report = report(&with(LINEAR, "other-starts = 24", "other-starts = 0"), 2);
+    let report = report(&with(LINEAR, "other_starts = 24", "other_starts = 0"), 2);
     assert_eq!(report.misses, [""; 0]);
     let smooth = report.tables.iter().find(|table| table.name == "table-2-ndnsim").unwrap();
     let ours: Vec<[String; 2]> =
@@ -49,13 +52,13 @@ fn tables_one_and_two_are_within_the_bounds_of_the_papers() {
 #[test]
 fn the_cells_of_one_flow_that_the_paper_names_are_within_ten_percent() {
     // The first reading, one flow, and only the ticks and depths that are named.
-    let (head, rest) = DUMBBELL.split_once("[[reading]]").unwrap();
-    let (first, _) = rest.split_once("[[reading]]").unwrap();
-    let (_, sweep) = rest.split_once("[sweep]").unwrap();
-    let text = format!("{head}[[reading]]{first}[sweep]{sweep}");
+    let (head, rest) = DUMBBELL.split_once("[[study.clock.reading]]").unwrap();
+    let (first, _) = rest.split_once("[[study.clock.reading]]").unwrap();
+    let (_, sweep) = rest.split_once("[study.clock.sweep]").unwrap();
+    let text = format!("{head}[[study.clock.reading]]{first}[study.clock.sweep]{sweep}");
     let text = with(&text, "pairs = [1, 2, 5, 10]", "pairs = [1]");
-    let text = with(&text, "ticks-ms = [0, 1, 5, 10]", "ticks-ms = [5, 10]");
-    let text = with(&text, "bucket-depths = [50, 100, 500]", "bucket-depths = [50, 100]");
+    let text = with(&text, TICKS, "ticks = [\"5 ms\", \"10 ms\"]");
+    let text = with(&text, "bucket_depths = [50, 100, 500]", "bucket_depths = [50, 100]");
     let report = report(&text, 2);
     let cells = &report.tables.iter().find(|table| table.name == "named-cells-adapting").unwrap().rows;
     assert_eq!(cells.len(), 6);
@@ -69,9 +72,9 @@ fn the_cells_of_one_flow_that_the_paper_names_are_within_ten_percent() {
 #[test]
 fn means_over_start_times_say_how_sure_they_are() {
     let text = with(STARTS, "pairs = [2, 5, 10]", "pairs = [2]");
-    let text = with(&text, "ticks-ms = [0, 1, 5, 10]", "ticks-ms = [5]");
-    let text = with(&text, "length-s = 10", "length-s = 1");
-    let report = report(&with(&text, "other-starts = 7", "other-starts = 2"), 2);
+    let text = with(&text, TICKS, "ticks = [\"5 ms\"]");
+    let text = with(&text, "duration = \"10 s\"", "duration = \"1 s\"");
+    let report = report(&with(&text, "other_starts = 7", "other_starts = 2"), 2);
     let table = |name: &str| report.tables.iter().find(|table| table.name == name).unwrap();
     let cell = table("throughput-per-fib").rows[0][1].to_string();
     let (mean, half) = cell.split_once(" ± ").unwrap();
@@ -83,8 +86,8 @@ fn means_over_start_times_say_how_sure_they_are() {
 
 #[test]
 fn results_do_not_depend_on_the_number_of_workers() {
-    let text = with(LINEAR, "other-starts = 24", "other-starts = 1");
-    let text = with(&text, "length-s = 10", "length-s = 2");
+    let text = with(LINEAR, "other_starts = 24", "other_starts = 1");
+    let text = with(&text, "duration = \"10 s\"", "duration = \"2 s\"");
     assert_eq!(report(&text, 1), report(&text, 5));
 }
 
@@ -99,12 +102,14 @@ fn with_lines(text: &str, key: &str, value: &str) -> String {
 
 #[test]
 fn every_variant_beyond_the_paper_runs() {
-    let (first, again) = BEYOND.split_once("[[speeds.again]]").unwrap();
-    let first = with_lines(&with_lines(first, "links-mbps", "[10]"), "warm-ups-s", "[1]");
-    let again = with_lines(&with_lines(again, "warm-ups-s", "[1]"), "lengths-s", "[2]");
-    let text = format!("{}[[speeds.again]]{again}", with_lines(&first, "lengths-s", "[1]"));
-    let several = "link-mbps = 100\nwarm-up-s = 3\nlength-s = 5";
-    let text = with(&text, several, "link-mbps = 10\nwarm-up-s = 0\nlength-s = 1");
+    const AGAIN: &str = "[[study.clock_beyond.speeds.again]]";
+    let (first, again) = BEYOND.split_once(AGAIN).unwrap();
+    let first = with_lines(&with_lines(first, "rates", "[\"10 Mbit/s\"]"), "warm_ups", "[\"1 s\"]");
+    let first = with_lines(&first, "durations", "[\"1 s\"]");
+    let again = with_lines(&with_lines(again, "warm_ups", "[\"1 s\"]"), "durations", "[\"2 s\"]");
+    let text = with_lines(&format!("{first}{AGAIN}{again}"), "duration", "\"1 s\"");
+    let several = "rate = \"100 Mbit/s\"\nwarm_up = \"3 s\"";
+    let text = with(&text, several, "rate = \"10 Mbit/s\"\nwarm_up = \"0 s\"");
     let text = with(&text, "repeats = 2", "repeats = 1");
     let report = report(&text, 2);
     let cells: Vec<String> =

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what is run stands in the file of the study")]
 
+use cairn_lab::experiment::Experiment;
 use cairn_lab::study::report::{Cell, Report, Table};
 use cairn_lab::study::{Runner, run};
 
@@ -9,14 +10,19 @@ const STUDY: &str = include_str!("../../../experiments/persistent-cache.toml");
 
 fn small() -> String {
     STUDY
-        .replace("repeats = 100", "repeats = 6\ndeparture-repeats = 2")
+        .replace("repeats = 100", "repeats = 6")
+        .replace(
+            "\nratios = [\"50 %\", \"25 %\"]   #",
+            "\ndeparture_repeats = 2\nratios = [\"50 %\", \"25 %\"]   #",
+        )
         .replace("repeats = 10\n", "repeats = 1\n")
         .replace("objects = 20000", "objects = 1000")
         .replace("requests = 200000", "requests = 5000")
 }
 
 fn study(workers: usize) -> Report {
-    run(&small(), &Runner { workers: Some(workers), progress: &|_, _| {} }).unwrap()
+    let study = Experiment::parse("study", "study.toml", &small()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    run(&study, &Runner { workers: Some(workers), progress: &|_, _| {} }).unwrap()
 }
 
 fn table<'r>(report: &'r Report, name: &str) -> &'r Table {
@@ -49,11 +55,11 @@ fn the_study_says_the_same_with_any_number_of_workers() {
 #[test]
 fn what_cannot_be_run_is_said() {
     let problem = |from: &str, to: &str| {
-        run(&STUDY.replace(from, to), &Runner { workers: None, progress: &|_, _| {} })
-            .unwrap_err()
-            .to_string()
+        let text = STUDY.replacen(from, to, 1);
+        Experiment::parse("study", "study.toml", &text).map(drop).unwrap_err().to_string()
     };
     assert!(problem("policy = \"lru\"", "policy = \"lucky\"").contains("there is no policy lucky"));
-    assert!(problem("request-s = 5", "request-s = 0").contains("request-s"));
-    assert!(problem("min-kb = 50\n", "min-kb = 90000\n").contains("min-kb"));
+    assert!(problem("request_every = \"5 s\"", "request_every = \"0 s\"").contains("request_every: it must"));
+    assert!(problem("min_size = \"50 kB\"\n", "min_size = \"90 MB\"\n").contains("min_size: it must"));
+    assert!(problem("[\"2 GB\", \"4 GB\"", "[\"2 MB\", \"4 GB\"").contains("thresholds: they must"));
 }

@@ -48,3 +48,10 @@ say = "The middle forwards all"
 value = "b.goodput.sum"
 at_least = 300000
 "#;
+
+/// The row, whole, with a content store of its own at the middle.
+#[must_use]
+pub fn stores() -> String {
+    let middle = "\nb = { forwarder = { content_store = 70, content_store_bytes = '3 MiB' } }";
+    format!("title = 't'\nduration = '9 s'\n{}", ROW.replace("\nb = {}", middle))
+}

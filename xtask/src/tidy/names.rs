@@ -51,12 +51,9 @@ const BANNED: &[(&str, &str)] = &[
     ("Ways", "Paths or Routes"),
 ];
 
-/// The laboratory speaks to people who read results, in words of its own.
-const EXEMPT: &str = "crates/lab/";
-
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let sources = tree.rust().filter(|(path, _)| path.starts_with("crates/") && !path.starts_with(EXEMPT));
+    let sources = tree.rust().filter(|(path, _)| path.starts_with("crates/"));
     for (path, text) in sources {
         for (number, line) in text.lines().enumerate() {
             let Some((word, instead)) =
@@ -86,7 +83,7 @@ mod tests {
     #[test]
     fn canary_a_word_of_our_own_names_no_type() {
         let text = "use a::Ways;\npub enum Ways {\n}\npub(crate) struct Seam<T>(T);\ntype WaysOut = u8;\n";
-        let found = check(&Tree::of(&[("crates/a/src/a.rs", text), ("crates/lab/src/a.rs", text)]));
+        let found = check(&Tree::of(&[("crates/a/src/a.rs", text), ("xtask/src/a.rs", text)]));
         let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
         assert_eq!(lines, [2, 4]);
         assert!(found[0].message.contains("Paths or Routes"));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::publish::{Answer, Publication, PublicationConfig};
+use packet::ContentType;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use trust::Signer;

@@ -61,7 +61,7 @@ impl Job {
             socket,
             folder,
             seed,
-            duration_ns: plan.duration_ns,
+            duration_ns: plan.schedule.duration_ns,
             contents: plan.contents.clone(),
             workloads,
             answers,

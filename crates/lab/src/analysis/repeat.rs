@@ -90,7 +90,7 @@ impl RepeatResult {
 /// Where Data comes from on a node's watched link: from the next hop when the node has routes over it, else
 /// it goes out there.
 fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
-    let is_route = plan.hops.iter().any(|hop| hop.node == node && hop.link == link);
+    let is_route = plan.routing.hops.iter().any(|hop| hop.node == node && hop.link == link);
     if is_route { Direction::In } else { Direction::Out }
 }
 
@@ -123,11 +123,11 @@ pub fn derive(
         let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
-        join_short_end(&mut log, plan.sample_every_ns as f64 / 1e9);
+        join_short_end(&mut log, plan.recording.sample_every_ns as f64 / 1e9);
         add_busy(node.cpu, &mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let mut traffic = match node.watch {
-            Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
+            Some(link) if plan.recording.probe.capture && outcome.taps.contains_key(&node.name) => {
                 traffic(plan, (index, link), (&raw, &derived), &outcome, &origins)?
             }
             Some(_) => counted_elsewhere(&raw.join(format!("traffic-{}.csv", node.name)), seconds)?,
@@ -224,7 +224,7 @@ fn traffic(
     };
     let list = derived.join(format!("packets-{name}.csv.gz"));
     let psml = derived.join(format!("packets-{name}.psml.gz"));
-    let files = PacketFiles { list: &list, psml: plan.probe.psml.then_some(psml.as_path()) };
+    let files = PacketFiles { list: &list, psml: plan.recording.probe.psml.then_some(psml.as_path()) };
     analyse_capture(&raw.join(format!("capture-{name}.pcapng")), view, files, origins)
 }
 
@@ -366,11 +366,11 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         Summary::weighed(&whole.of_log(&node.log, "waited", data.seconds)).map(|summary| summary.mean / 100.0)
     });
     let silence_s = data.nodes.iter().map(|node| longest_gap(&node.log, data.seconds)).fold(0.0, f64::max);
-    let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
+    let samples = (data.seconds * 1e9 / plan.recording.sample_every_ns.max(1) as f64) as u64;
     let waited = waited.fold(0.0, f64::max);
     let client_still_s = data.client_still_s;
     let counts = Counts { transfers, unfinished, samples, waited, silence_s, client_still_s };
-    let gates = gates(&plan.gates, &outcome, &counts);
+    let gates = gates(&plan.evaluation.gates, &outcome, &counts);
     let seconds = data.seconds;
     RepeatResult { values, gates, seconds, window: Some(window), outcome, ..RepeatResult::default() }
 }

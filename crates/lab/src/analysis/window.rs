@@ -35,9 +35,9 @@ impl Window {
     pub fn of(plan: &Plan, data: &RepeatData) -> Self {
         let active = activity(plan, data);
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let from = plan.window.from_ns.map_or(active.from, seconds);
-        let until = plan.window.until_ns.map_or(active.until, seconds);
-        let holds_all = plan.window.from_ns.is_none() && plan.window.until_ns.is_none();
+        let from = plan.evaluation.window.from_ns.map_or(active.from, seconds);
+        let until = plan.evaluation.window.until_ns.map_or(active.until, seconds);
+        let holds_all = plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none();
         Window { from, until: until.min(data.seconds), holds_all }
     }
 

@@ -16,6 +16,8 @@ use crate::run::{Machine, Options, Program};
 enum Part {
     /// Interests, each answered by Data with so much content.
     Exchange { content_bytes: u32 },
+    /// The same with [`LARGE`] content and content stores, which take all of it in.
+    Stored,
     /// Interests that nobody answers.
     Unanswered,
     /// Interests that the router's content store answers.
@@ -48,6 +50,7 @@ fn parts(kind: &str) -> Vec<Part> {
     let mut parts = vec![
         Part::Exchange { content_bytes: LARGE },
         Part::Exchange { content_bytes: SMALL },
+        Part::Stored,
         Part::Unanswered,
     ];
     if kind == "udp" {
@@ -59,6 +62,7 @@ fn parts(kind: &str) -> Vec<Part> {
 fn name(kind: &str, part: Part) -> String {
     match part {
         Part::Exchange { content_bytes } => format!("calibrate-{kind}-{content_bytes}"),
+        Part::Stored => format!("calibrate-{kind}-stored"),
         Part::Unanswered => format!("calibrate-{kind}-interests"),
         Part::Hit => format!("calibrate-{kind}-hits"),
     }
@@ -68,10 +72,12 @@ fn name(kind: &str, part: Part) -> String {
 fn text(kind: &str, part: Part) -> String {
     let (segment, size) = match part {
         Part::Exchange { content_bytes } => (content_bytes, u64::from(content_bytes) * 20_000),
+        Part::Stored => (LARGE, u64::from(LARGE) * 20_000),
         Part::Unanswered => (LARGE, u64::from(LARGE)),
         Part::Hit => (LARGE, u64::from(LARGE) * 10),
     };
     let router = if part == Part::Hit { "{ forwarder = { content_store = 1000 } }" } else { "{}" };
+    let stores = if part == Part::Stored { "{}" } else { "{ forwarder = { content_store = 0 } }" };
     let list = |values: [String; 2]| format!("[{}]", values.join(", "));
     let (load, key, values) = match part {
         Part::Unanswered => (
@@ -93,7 +99,7 @@ measure = {{ from = "1 s", until = "5 s" }}
 
 [defaults]
 link = {{ kind = "{kind}", rate = "100 Mbit/s", delay = "1 ms" }}
-node = {{ forwarder = {{ content_store = 0 }} }}
+node = {stores}
 
 [node]
 consumer = {{}}
@@ -148,6 +154,10 @@ pub fn calibrate(
             let run = run_on(&experiment, options, "netns", &mut observe)?;
             for node in NODES {
                 let nothing = || DistanceError::Nothing(format!("{title}: no valid run at two rates"));
+                // Behind the content store nothing arrives, and no line can be drawn.
+                if part == Part::Hit && node == "producer" {
+                    continue;
+                }
                 let line = line_of(&run.cases, node, part).ok_or_else(nothing)?;
                 idle.push(line.1);
                 lines.insert((title.clone(), node), line);
@@ -188,7 +198,14 @@ fn link_cost(of: impl Fn(&'static str, Part) -> Option<f64>) -> LinkCost {
         }
     };
     let [consumer, router, producer] = NODES.map(role);
+    // Memory is the same at every node: the mean of them is surer than each.
+    let stored =
+        NODES.map(|node| Some(of(node, Part::Stored)? - of(node, Part::Exchange { content_bytes: LARGE })?));
+    let stored: Option<Vec<f64>> = stored.into_iter().collect();
+    let per_kilobyte =
+        |more: Vec<f64>| more.iter().sum::<f64>() / NODES.len() as f64 / f64::from(LARGE) * 1e3;
     LinkCost {
+        store_us_per_kilobyte: stored.map(|more| rounded(per_kilobyte(more).max(0.0))),
         cache_hit_us: of("router", Part::Hit).map(rounded),
         consumer: Some(consumer),
         producer: Some(producer),
@@ -201,22 +218,12 @@ fn link_cost(of: impl Fn(&'static str, Part) -> Option<f64>) -> LinkCost {
 fn line_of(cases: &[CaseData], node: &str, part: Part) -> Option<(f64, f64)> {
     let is_answered = part == Part::Hit && node == "router";
     let packets = format!("{node}.{}", if is_answered { "noted" } else { "propagated" });
-    // Behind the content store nothing arrives, and its rate says nothing of what a node takes.
-    if part == Part::Hit && node == "producer" {
-        return Some((0.0, idle_of(cases, node)?));
-    }
     let mut points = Vec::new();
     for case in cases {
         let cpu = case.values(&format!("{node}.cpu"), "mean");
         points.extend(case.values(&packets, "mean").into_iter().zip(cpu));
     }
     line(&points)
-}
-
-/// The mean of what a node takes that gets no packets, in percent.
-fn idle_of(cases: &[CaseData], node: &str) -> Option<f64> {
-    let cpu: Vec<f64> = cases.iter().flat_map(|case| case.values(&format!("{node}.cpu"), "mean")).collect();
-    (!cpu.is_empty()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64)
 }
 
 /// The line through points with the least squares: its slope, and where it begins.
@@ -236,7 +243,7 @@ mod tests {
     #[test]
     fn every_calibration_is_a_sound_experiment_at_two_rates() {
         let list = calibrations();
-        assert_eq!(list.len(), 10);
+        assert_eq!(list.len(), 13);
         for (name, text) in list {
             let experiment = Experiment::parse(&name, &name, &text).unwrap_or_else(|wrong| panic!("{wrong}"));
             assert_eq!(experiment.plans("netns").unwrap().len(), 2, "{name}");
@@ -258,6 +265,7 @@ mod tests {
             let more = if node == "router" { 0.0 } else { 100.0 };
             Some(match part {
                 Part::Exchange { content_bytes } => 30.0 + more + f64::from(content_bytes) / 100.0,
+                Part::Stored => 50.0 + more + f64::from(LARGE) / 100.0,
                 Part::Unanswered => 12.0,
                 Part::Hit => 40.0,
             })
@@ -265,5 +273,8 @@ mod tests {
         assert_eq!((cost.interest_us, cost.data_us, cost.data_us_per_kilobyte), (12.0, 18.0, 10.0));
         assert!((cost.forwarder().data_with(LARGE) - 58.96).abs() < 1e-9);
         assert!((cost.consumer().data_us - 118.0).abs() < 1e-9 && cost.cache_hit_us == Some(40.0));
+        // 20 us more for 4,096 bytes that a content store takes in.
+        assert_eq!(cost.store_us_per_kilobyte, Some(4.88));
+        assert!((cost.storing().forwarder().data_us_per_kilobyte - 14.88).abs() < 1e-9);
     }
 }

@@ -8,7 +8,7 @@ mod validate;
 
 pub use calibrate::{calibrate, calibrations};
 pub use page::{page, text};
-pub use validate::{Distance, Reach, Row, distances, same_plan};
+pub use validate::{Agreement, Distance, Row, distances, same_plan};
 
 use crate::experiment::Problems;
 use crate::report::ReportError;

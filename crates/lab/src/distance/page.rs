@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::validate::{Distance, Reach, Row};
+use super::validate::{Agreement, Distance, Row};
 use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
@@ -34,15 +34,15 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
     );
     page.push_str("| experiment | numbers | within | beyond | too uncertain |\n|---|---:|---:|---:|---:|\n");
     for distance in list {
-        let count = |reach| distance.rows.iter().filter(|row| row.reach == reach).count();
+        let count = |agreement| distance.rows.iter().filter(|row| row.agreement == agreement).count();
         let _ = writeln!(
             page,
             "| `{}` | {} | {} | {} | {} |",
             distance.experiment,
             distance.rows.len(),
-            count(Reach::Within),
-            count(Reach::Beyond),
-            count(Reach::Undecided)
+            count(Agreement::Within),
+            count(Agreement::Beyond),
+            count(Agreement::Uncertain)
         );
     }
     costs(&mut page, profile);
@@ -80,7 +80,7 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
                 number(&row.simulated, row.unit),
                 difference(row),
                 row.margin * 100.0,
-                row.reach.words()
+                row.agreement.words()
             );
         }
     }
@@ -100,7 +100,7 @@ pub fn text(distance: &Distance) -> String {
         let _ = writeln!(
             text,
             "  {}: {}{case}: {} real, {} in virtual time, {}, margin ±{:.0} %{why}",
-            row.reach.words(),
+            row.agreement.words(),
             row.measure,
             number(&row.real, row.unit),
             number(&row.simulated, row.unit),
@@ -115,10 +115,12 @@ pub fn text(distance: &Distance) -> String {
 fn costs(page: &mut String, profile: &Profile) {
     page.push_str("\n### What packets cost\n\n");
     page.push_str(
-        "| link | the forwarder | Interest | Data | each kilobyte of content | answered from the cache |\n",
+        "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | answered from the cache |\n",
     );
-    page.push_str("|---|---|---:|---:|---:|---:|\n");
+    page.push_str("|---|---|---:|---:|---:|---:|---:|\n");
     for (kind, cost) in &profile.link {
+        let store =
+            cost.store_us_per_kilobyte.map_or_else(|| "–".to_owned(), |us| format!("{us:.2} µs more"));
         let hit = cost.cache_hit_us.map_or_else(|| "–".to_owned(), |us| format!("{us:.1} µs"));
         let roles = [
             ("between neighbours", cost.forwarder(), hit.as_str()),
@@ -129,11 +131,11 @@ fn costs(page: &mut String, profile: &Profile) {
             let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
             let _ = writeln!(
                 page,
-                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {hit} |"
+                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {hit} |"
             );
         }
     }
-    let _ = writeln!(page, "\nWithout packets a forwarder takes {:.2} % of a core.", profile.idle_percent);
+    let _ = writeln!(page, "\nBesides that a forwarder takes {:.2} % of a core.", profile.idle_percent);
 }
 
 /// A mean with half the width of its 90 % interval.

@@ -28,23 +28,23 @@ const MUCH_WAITING_PERCENT: f64 = 5.0;
 /// Where the difference of two backends lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum Agreement {
     /// All of its 90 % interval is within the margin.
     Within,
     /// None of it is.
     Beyond,
     /// Nobody can say.
-    Undecided,
+    Uncertain,
 }
 
-impl Reach {
+impl Agreement {
     /// In words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Reach::Within => "within",
-            Reach::Beyond => "beyond",
-            Reach::Undecided => "too uncertain",
+            Agreement::Within => "within",
+            Agreement::Beyond => "beyond",
+            Agreement::Uncertain => "too uncertain",
         }
     }
 }
@@ -69,7 +69,7 @@ pub struct Row {
     /// How far it may be off.
     pub margin: f64,
     /// Is it?
-    pub reach: Reach,
+    pub agreement: Agreement,
     /// Why it is not within, as far as that is known.
     pub reason: String,
 }
@@ -93,7 +93,7 @@ impl Distance {
     pub fn is_within(&self) -> bool {
         self.not_valid.is_empty()
             && !self.rows.is_empty()
-            && self.rows.iter().all(|row| row.reach == Reach::Within)
+            && self.rows.iter().all(|row| row.agreement == Agreement::Within)
     }
 }
 
@@ -275,7 +275,7 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     let part = |difference: f64| difference / left.mean;
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
-    let reach = reach(interval, measured.margin);
+    let agreement = agreement(interval, measured.margin);
     Some(Row {
         case: real.plan.case.clone(),
         measure: measured.key.clone(),
@@ -285,16 +285,16 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
         difference: part(right.mean - left.mean),
         interval,
         margin: measured.margin,
-        reach,
-        reason: if reach == Reach::Within { String::new() } else { reason(real, measured, interval) },
+        agreement,
+        reason: if agreement == Agreement::Within { String::new() } else { reason(real, measured, interval) },
     })
 }
 
-fn reach(interval: Option<[f64; 2]>, margin: f64) -> Reach {
+fn agreement(interval: Option<[f64; 2]>, margin: f64) -> Agreement {
     match interval {
-        Some([low, high]) if low >= -margin && high <= margin => Reach::Within,
-        Some([low, high]) if high < -margin || low > margin => Reach::Beyond,
-        _ => Reach::Undecided,
+        Some([low, high]) if low >= -margin && high <= margin => Agreement::Within,
+        Some([low, high]) if high < -margin || low > margin => Agreement::Beyond,
+        _ => Agreement::Uncertain,
     }
 }
 
@@ -324,10 +324,10 @@ mod tests {
 
     #[test]
     fn a_difference_is_within_only_with_all_of_its_interval() {
-        assert_eq!(reach(Some([-0.04, 0.05]), LINKS), Reach::Within);
-        assert_eq!(reach(Some([-0.06, 0.01]), LINKS), Reach::Undecided);
-        assert_eq!(reach(Some([0.06, 0.09]), LINKS), Reach::Beyond);
-        assert_eq!(reach(None, PROCESSOR), Reach::Undecided, "a single repeat");
+        assert_eq!(agreement(Some([-0.04, 0.05]), LINKS), Agreement::Within);
+        assert_eq!(agreement(Some([-0.06, 0.01]), LINKS), Agreement::Uncertain);
+        assert_eq!(agreement(Some([0.06, 0.09]), LINKS), Agreement::Beyond);
+        assert_eq!(agreement(None, PROCESSOR), Agreement::Uncertain, "a single repeat");
     }
 
     #[test]
@@ -345,10 +345,10 @@ mod tests {
             experiment.plans(backend).unwrap().remove(0)
         };
         let (real, simulated) = (plan("netns"), plan("sim"));
-        assert_eq!((real.repeats, simulated.repeats), (1, 1));
+        assert_eq!((real.schedule.repeats, simulated.schedule.repeats), (1, 1));
         assert_eq!(real.workloads, simulated.workloads);
         assert_eq!(real.nodes, simulated.nodes);
-        assert!(real.expectations.is_empty());
+        assert!(real.evaluation.expectations.is_empty());
         assert_eq!(real.nodes[0].service_time_ns, 9_000, "without a profile it is what the file says");
         let profiled = same_plan(&text, Some("m.toml")).unwrap();
         assert!(profiled.contains("m.toml") && !profiled.contains("service_time"));

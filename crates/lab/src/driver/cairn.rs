@@ -26,8 +26,7 @@ impl Cairn {
     }
 }
 
-/// Bytes of the content store, and of what may wait for one slow reader, on every machine.
-const STORE_BYTES: u64 = 64 << 20;
+/// Bytes that may wait for one slow reader, on every machine.
 const SEND_QUEUE_BYTES: u64 = 4 << 20;
 
 /// What each of so many nodes may take: together half of this machine's memory.
@@ -44,13 +43,11 @@ fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
     let share = memory_bytes(nodes).min(limit);
     let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
-    let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
-    if let Some(entries) = forwarder.content_store {
-        let _ = match entries {
-            0 => writeln!(text, "admit = false\nserve = false"),
-            _ => writeln!(text, "max_entries = {entries}"),
-        };
-    }
+    let _ = writeln!(text, "[content_store]\nmax_bytes = {}", forwarder.store_bytes());
+    let _ = match forwarder.store_entries() {
+        0 => writeln!(text, "admit = false\nserve = false"),
+        entries => writeln!(text, "max_entries = {entries}"),
+    };
     if let Some(eviction) = &forwarder.eviction {
         let _ = writeln!(text, "eviction = {eviction:?}");
     }
@@ -117,7 +114,8 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
     }
     for interface in setup.interfaces {
         let Some(link) = plan.links.get(interface.link) else { continue };
-        let hops = plan.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
+        let hops =
+            plan.routing.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
         let mut routes: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for hop in hops {
             routes.entry(hop.cost).or_default().push(format!("\"{}\"", hop.prefix));
@@ -217,6 +215,25 @@ impl Driver for Cairn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Experiment;
+
+    /// [`crate::backend::sim`] has the same test.
+    #[test]
+    fn a_content_store_is_as_large_as_in_virtual_time() {
+        let experiment = Experiment::parse("t", "t.toml", &testkit::experiment::stores())
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
+        let real = |node: &NodePlan| {
+            let mut text = String::new();
+            write_memory(&mut text, node, 3);
+            let all: Table = text.parse().unwrap();
+            let number = |key: &str| all["content_store"][key].as_integer();
+            (number("max_entries"), number("max_bytes"))
+        };
+        let plan = experiment.plans("netns").unwrap().remove(0);
+        let stores: Vec<_> = plan.nodes.iter().map(real).collect();
+        let usual = (Some(1 << 20), Some(64 << 20));
+        assert_eq!(stores, [usual, (Some(70), Some(3 << 20)), usual]);
+    }
 
     #[test]
     fn settings_go_before_what_the_lab_says_and_a_comment_is_none() {

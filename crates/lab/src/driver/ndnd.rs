@@ -63,6 +63,9 @@ impl Driver for Ndnd {
         }) {
             return Err(Ndnd::unable("limit pending Interests or rates", "take these settings away"));
         }
+        if forwarder.is_some_and(|forwarder| forwarder.content_store_bytes.is_some()) {
+            return Err(Ndnd::unable("limit the bytes of its content store", "write `content_store`"));
+        }
         let file = setup.folder.join("forwarder.yml");
         std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),
@@ -80,6 +83,7 @@ impl Driver for Ndnd {
             let Some(link) = setup.plan.links.get(interface.link) else { continue };
             let hops: Vec<_> = setup
                 .plan
+                .routing
                 .hops
                 .iter()
                 .filter(|hop| hop.node == setup.node && hop.link == interface.link)

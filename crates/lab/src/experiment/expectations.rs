@@ -12,7 +12,7 @@ use super::units::Share;
 /// What is wrong with a plan's expectations.
 pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (number, expect) in plan.expectations.iter().enumerate() {
+    for (number, expect) in plan.evaluation.expectations.iter().enumerate() {
         let key = format!("expect.{number}");
         let mut check = |field: &str, text: &str| {
             if let Err((message, suggestion)) = known(plan, cases, text) {

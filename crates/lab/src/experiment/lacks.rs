@@ -8,6 +8,7 @@ use super::resolve::Finding;
 
 /// Keys of the file, and what those who want the same on real forwarders can do.
 const OF_THE_FILE: &[(&str, &str)] = &[
+    ("study", "a study is a sweep of simulated networks"),
     ("producer", "agents at real forwarders serve `content`"),
     ("consumer", "agents at real forwarders do `download`, `traffic`, `ping` and `flood`"),
     ("trace", "real forwarders are sampled by `sample_every` and captured by `probe`"),
@@ -38,10 +39,6 @@ const OF_NODES: &[(&str, &str)] = &[
     ("drift_ppm", "clocks of real nodes are what they are"),
     ("engine_clock", "clocks of real nodes are what they are"),
 ];
-
-/// Keys of a forwarder.
-const OF_FORWARDERS: &[(&str, &str)] =
-    &[("content_store_bytes", "say it in the forwarder's own configuration, in `settings`")];
 
 /// Everything in the content of a file that a backend lacks.
 pub(super) fn on(backend: &str, content: &Table) -> Vec<Finding> {
@@ -84,13 +81,7 @@ fn real_forwarders(content: &Table) -> Vec<Finding> {
     let mut link = |key: &str, table: &Table| note(table, key, OF_LINKS, &mut findings);
     each(content.get("link"), "link", &mut link);
     at(content, &["defaults", "link"], &mut link);
-    let mut node = |key: &str, table: &Table| {
-        note(table, key, OF_NODES, &mut findings);
-        let forwarder = table.get("forwarder").and_then(Value::as_table);
-        if let Some(forwarder) = forwarder {
-            note(forwarder, &format!("{key}.forwarder"), OF_FORWARDERS, &mut findings);
-        }
-    };
+    let mut node = |key: &str, table: &Table| note(table, key, OF_NODES, &mut findings);
     each(content.get("node"), "node", &mut node);
     at(content, &["defaults", "node"], &mut node);
     each(content.get("group"), "group", &mut |key, group| {
@@ -153,7 +144,6 @@ mod tests {
             "group.g.set.capacity",
             "link.a-b.jitter",
             "node.a.tick",
-            "node.b.forwarder.content_store_bytes",
         ];
         assert_eq!(keys("hosts"), expected);
         let in_namespaces: Vec<&str> = expected.into_iter().filter(|key| *key != "event").collect();

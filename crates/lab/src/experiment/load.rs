@@ -14,9 +14,10 @@ use super::locate::{Locator, in_words, problem_of};
 use super::model::{Expect, File};
 use super::network::Files;
 use super::origin::{self, Origins};
-use super::plan::Plan;
+use super::plan::{Plan, SchedulePlan};
 use super::problem::{Problem, Problems, suggest};
 use super::resolve::{Finding, resolve};
+use super::studies;
 
 /// The backends an experiment can run on.
 pub(super) const BACKENDS: &[&str] = &["netns", HOSTS, VIRTUAL_TIME];
@@ -78,9 +79,6 @@ impl Experiment {
     pub fn parse_in(folder: Option<&Path>, name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
         let problems = |list: Vec<Problem>| Problems { file: shown.to_owned(), list: merged(list) };
         let locator = Locator::new(text).map_err(|problem| problems(vec![problem]))?;
-        if let Some(problem) = locator.other_kind() {
-            return Err(problems(vec![problem]));
-        }
         let unknown = locator.unknown_keys();
         if !unknown.is_empty() {
             return Err(problems(unknown));
@@ -145,7 +143,7 @@ impl Experiment {
         Ok((base, variants))
     }
 
-    /// The plan of every case on a backend.
+    /// The plan of every case on a backend; a study has none.
     ///
     /// # Errors
     ///
@@ -159,6 +157,10 @@ impl Experiment {
                 suggestion: Some(suggest(name, BACKENDS)),
                 ..Finding::default()
             });
+        }
+        if self.file.study.is_some() {
+            findings.extend(studies::findings(&self.file, &self.content));
+            return if findings.is_empty() { Ok(Vec::new()) } else { Err(findings) };
         }
         let (base, variants) = self.variants(backend)?;
         let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
@@ -204,7 +206,9 @@ impl Experiment {
             vec![Finding { key: "case".to_owned(), message, suggestion: None, ..Finding::default() }]
         })?;
         let drawn = self.plan(variant, backend, Some(seed))?;
-        Ok(Plan { control: plan.control.clone(), repeats: plan.repeats, seed: plan.seed, ..drawn })
+        let SchedulePlan { repeats, seed, .. } = plan.schedule;
+        let schedule = SchedulePlan { repeats, seed, ..drawn.schedule };
+        Ok(Plan { control: plan.control.clone(), schedule, ..drawn })
     }
 
     /// The file with what is said of a backend in it, its content, and where that was said.
@@ -247,8 +251,8 @@ impl Experiment {
         })?;
         plan.scaling = self.file.on.get(backend).map(|change| change.why.clone());
         let is_here = |expect: &Expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend);
-        let (here, elsewhere) = plan.expectations.into_iter().partition(is_here);
-        (plan.expectations, plan.elsewhere) = (here, elsewhere);
+        let (here, elsewhere) = plan.evaluation.expectations.into_iter().partition(is_here);
+        (plan.evaluation.expectations, plan.evaluation.elsewhere) = (here, elsewhere);
         Ok(plan)
     }
 }
@@ -394,7 +398,7 @@ content = "small"
         assert_eq!(plans.len(), 1);
         let plan = &plans[0];
         assert_eq!(plan.links[0].rate_bps, Some(10_000_000));
-        assert_eq!(plan.hops.len(), 1);
+        assert_eq!(plan.routing.hops.len(), 1);
         assert_eq!(plan.nodes[1].watch, Some(0), "a node without a route watches its first link");
         assert_eq!(plan.contents[0].segments(), 25);
     }

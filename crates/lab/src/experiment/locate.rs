@@ -47,19 +47,6 @@ impl<'a> Locator<'a> {
         line_of(self.text, best)
     }
 
-    /// That this is a study of clocks, which has a `kind`.
-    pub(super) fn other_kind(&self) -> Option<Problem> {
-        let root = self.root.get_ref();
-        let key = "kind";
-        entry(root, key)?;
-        Some(Problem {
-            line: self.line(&[key.to_owned()]),
-            key: key.to_owned(),
-            message: "an experiment has no kind: this is a study".to_owned(),
-            suggestion: Some("`cairn sim run FILE` runs it".to_owned()),
-        })
-    }
-
     /// Every key that no table of an experiment knows.
     #[must_use]
     pub(super) fn unknown_keys(&self) -> Vec<Problem> {
@@ -179,15 +166,6 @@ mod tests {
         assert_eq!(locator.line(&plain("node.a.memory")), 3);
         assert_eq!(locator.line(&plain("route.0.path")), 6);
         assert_eq!(locator.line(&plain("nothing.at.all")), 1);
-    }
-
-    #[test]
-    fn a_study_is_sent_to_who_runs_it() {
-        let text = "# Clocks.\nkind = \"clock-linear\"\n";
-        let problem = Locator::new(text).unwrap().other_kind().unwrap();
-        assert_eq!(problem.line, 2);
-        assert!(problem.suggestion.unwrap().contains("cairn sim run"));
-        assert_eq!(Locator::new(TEXT).unwrap().other_kind(), None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod resolve_links;
 mod resolve_nodes;
 mod resolve_simulated;
 mod resolve_workloads;
+mod studies;
 mod template;
 pub mod units;
 
@@ -35,4 +36,5 @@ pub use plan::Plan;
 pub use problem::{Problem, Problems};
 pub use reference::reference;
 pub use resolve::Finding;
+pub(crate) use resolve::Findings;
 pub use template::template;

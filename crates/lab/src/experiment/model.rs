@@ -9,6 +9,11 @@ use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
 mod simulated;
+pub mod study;
+
+/// What a forwarder caches where nothing is said: on real nodes, on every machine, and in virtual time.
+pub(super) const STORE_ENTRIES: u32 = 1 << 20;
+pub(super) const STORE_BYTES: u64 = 64 << 20;
 
 /// Is a value as good as left out, so that a written file stays short?
 fn is_empty<T: Emptiness>(value: &T) -> bool {
@@ -58,6 +63,8 @@ tables! {
         seed: Option<u64> = "1",
         /// How often forwarders are asked for their counters.
         sample_every: Option<Span> = "500 ms, as in the testbed report",
+        /// That the file is a study, with networks, workloads and figures of its own.
+        study: Option<study::Study> = "an experiment with the nodes below",
         /// The forwarder under test: `cairn` or `ndnd`.
         software: Option<String> = "cairn",
         /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, in the same folder. A
@@ -170,11 +177,10 @@ tables! {
 
     /// A forwarder's settings.
     Forwarder as "node.forwarder" {
-        /// How many Data packets are cached; 0 switches the cache off. Cairn's real forwarders cache 64 MiB
-        /// at most.
-        content_store: Option<u32> = "the forwarder's own default",
-        /// How many bytes of Data are cached. Virtual time only.
-        content_store_bytes: Option<Size> = "256 MiB",
+        /// How many Data packets are cached; 0 switches the cache off.
+        content_store: Option<u32> = "1,048,576; 1,024 for `ndnd`",
+        /// How many bytes of Data are cached. Not for `ndnd`.
+        content_store_bytes: Option<Size> = "64 MiB",
         /// How many Interests may be pending. At the limit the forwarder's policy decides which one is
         /// dropped.
         pending_limit: Option<u32> = "the forwarder's own default",

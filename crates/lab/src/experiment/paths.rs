@@ -47,6 +47,7 @@ mod tests {
         let plan = experiment.plans("netns").unwrap_or_default().remove(0);
         let name = |node| plan.node_name(node).to_owned();
         let mut words: Vec<String> = plan
+            .routing
             .hops
             .iter()
             .map(|hop| {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::simulated::{
-    Answers, Change, ClockPlan, CoDelPlan, ConsumerPlan, Demand, EventPlan, Gap, ProducerKey, ProducerPlan,
-    SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
+    Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
+    ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
 use super::model::{Expect, Forwarder};
 
@@ -22,26 +22,21 @@ pub struct Plan {
     pub title: String,
     /// The case's name; empty when there is only one.
     pub case: String,
-    /// How long the workloads run, in nanoseconds.
-    pub duration_ns: u64,
-    /// Does it end as soon as every workload that has an end is done?
-    pub until_done: bool,
-    /// How often it is repeated.
-    pub repeats: u32,
-    /// The root of all randomness.
-    pub seed: u64,
-    /// How often forwarders are asked for their counters.
-    pub sample_every_ns: u64,
+    /// Whose control this is, when it is one.
+    #[serde(default)]
+    pub control: Option<ControlPlan>,
+    /// What was changed for this backend, and why.
+    pub scaling: Option<String>,
+    /// How long, how often, and with which seeds.
+    pub schedule: SchedulePlan,
     /// The forwarder under test.
     pub software: Software,
     /// The nodes, in natural order of their names.
     pub nodes: Vec<NodePlan>,
     /// The links.
     pub links: Vec<LinkPlan>,
-    /// Next hops that are set before the workloads begin.
-    pub hops: Vec<Hop>,
-    /// Static routes as they were given, for the drawing.
-    pub routes: Vec<RoutePlan>,
+    /// Where Interests go.
+    pub routing: RoutingPlan,
     /// What is served.
     pub contents: Vec<ContentPlan>,
     /// Who answers for all names under a prefix.
@@ -52,14 +47,52 @@ pub struct Plan {
     /// What happens to the network.
     #[serde(default)]
     pub events: Vec<EventPlan>,
-    /// What virtual time writes down beside what every run does.
-    #[serde(default)]
-    pub trace: TracePlan,
+    /// What is written down.
+    pub recording: RecordingPlan,
+    /// What counts, and what it is held against.
+    pub evaluation: EvaluationPlan,
+}
+
+/// How long a case runs, how often, and with which seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchedulePlan {
+    /// How long the workloads run, in nanoseconds.
+    pub duration_ns: u64,
+    /// Does it end as soon as every workload that has an end is done?
+    pub until_done: bool,
+    /// How often it is repeated.
+    pub repeats: u32,
+    /// The root of all randomness.
+    pub seed: u64,
     /// Is the network, or who does what in it, drawn with the seed? Then each repeat has a plan of its own.
     #[serde(default)]
     pub drawn: bool,
+}
+
+/// Where Interests go.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RoutingPlan {
+    /// Next hops that are set before the workloads begin.
+    pub hops: Vec<Hop>,
+    /// Static routes as they were given, for the drawing.
+    pub routes: Vec<RoutePlan>,
+}
+
+/// What is written down while a case runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordingPlan {
+    /// How often forwarders are asked for their counters.
+    pub sample_every_ns: u64,
     /// What is recorded.
     pub probe: ProbePlan,
+    /// What virtual time writes down beside what every run does.
+    #[serde(default)]
+    pub trace: TracePlan,
+}
+
+/// What counts of a case, and what it is held against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvaluationPlan {
     /// Which part of a run counts.
     #[serde(default)]
     pub window: WindowPlan,
@@ -70,11 +103,6 @@ pub struct Plan {
     /// What is stated for other backends only.
     #[serde(default)]
     pub elsewhere: Vec<Expect>,
-    /// Whose control this is, when it is one.
-    #[serde(default)]
-    pub control: Option<ControlPlan>,
-    /// What was changed for this backend, and why.
-    pub scaling: Option<String>,
 }
 
 /// A run without the cause of what is expected of a case.
@@ -415,7 +443,7 @@ impl Plan {
             Activity::Traffic { workload, .. } => {
                 workload.split('/').next() == Some("sequential") && !workload.contains("poisson")
             }
-            Activity::Consume(consumer) => !consumer.demand.is_random(),
+            Activity::Consume(consumer) => !consumer.kind.is_random(),
             _ => true,
         };
         let is_plain = |node: &NodePlan| {
@@ -429,7 +457,7 @@ impl Plan {
             Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,
             Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => true,
         };
-        !self.drawn
+        !self.schedule.drawn
             && self.links.iter().all(|link| link.loss == 0.0 && !link.simulated.is_random())
             && self.events.iter().all(is_sure)
             && self.workloads.iter().all(is_calm)

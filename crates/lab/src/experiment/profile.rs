@@ -43,6 +43,10 @@ pub struct LinkCost {
     /// An Interest of a neighbour for 4 KiB that the content store answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_us: Option<f64>,
+    /// What each kilobyte of content costs more where a content store takes it in: memory that was not used
+    /// before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_us_per_kilobyte: Option<f64>,
     /// At a consumer's forwarder: what comes from an application and what goes to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumer: Option<PacketCost>,
@@ -76,6 +80,20 @@ impl LinkCost {
     #[must_use]
     pub fn producer(&self) -> PacketCost {
         self.producer.unwrap_or_else(|| self.forwarder())
+    }
+
+    /// The same at a node with a content store, which takes all Data in.
+    #[must_use]
+    pub fn storing(&self) -> Self {
+        let store = self.store_us_per_kilobyte.unwrap_or(0.0);
+        let with =
+            |role: PacketCost| PacketCost { data_us_per_kilobyte: role.data_us_per_kilobyte + store, ..role };
+        LinkCost {
+            data_us_per_kilobyte: self.data_us_per_kilobyte + store,
+            consumer: self.consumer.map(with),
+            producer: self.producer.map(with),
+            ..*self
+        }
     }
 }
 
@@ -126,8 +144,8 @@ pub struct Profile {
     pub machine: String,
     /// The program, in words: a build without optimisation has other costs.
     pub program: String,
-    /// What a forwarder takes without any packets, in percent of a core, its counters being asked for twice a
-    /// second.
+    /// What a forwarder takes besides what packets cost it, in percent of a core, its counters being asked
+    /// for twice a second.
     #[serde(default)]
     pub idle_percent: f64,
     /// By kind of link: `udp`, `tcp`, `ether`.
@@ -185,8 +203,9 @@ impl Profile {
             .values()
             .flat_map(roles)
             .flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
-        let hits = profile.link.values().filter_map(|link| link.cache_hit_us);
-        if !costs.chain(hits).all(is_cost) {
+        let stores = |link: &LinkCost| [link.cache_hit_us, link.store_us_per_kilobyte];
+        let stores = profile.link.values().flat_map(stores).flatten();
+        if !costs.chain(stores).all(is_cost) {
             return Err("a cost is no time".to_owned());
         }
         if !(0.0..=100.0).contains(&profile.idle_percent) {
@@ -236,8 +255,8 @@ mod tests {
     use crate::experiment::plan::NodePlan;
 
     const PROFILE: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
-                           data_us_per_kilobyte = 5.0\n[link.tcp]\ninterest_us = 7.5\ndata_us = 1.0\n\
-                           data_us_per_kilobyte = 0.0\n";
+                           data_us_per_kilobyte = 5.0\nstore_us_per_kilobyte = 9.0\n[link.tcp]\ninterest_us = 7.5\n\
+                           data_us = 1.0\ndata_us_per_kilobyte = 0.0\nstore_us_per_kilobyte = 0.5\n";
 
     #[test]
     fn a_profile_that_is_written_is_read_again() {
@@ -254,6 +273,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("m.toml"), PROFILE).unwrap();
         let row = testkit::experiment::ROW.replace("\nb = {}", "\nb = { service_time = '1 us' }");
+        let row = row.replace("\na = {}", "\na = { forwarder = { content_store = 0 } }");
         let row = row.replacen("b-c = {}", "b-c = { kind = 'tcp' }", 1);
         let parse = |profile: &str| {
             let text = format!("title = 't'\nduration = '9 s'\nprofile = '{profile}'\n{row}");
@@ -261,9 +281,9 @@ mod tests {
         };
         let plan = parse("m.toml").unwrap().plans("sim").unwrap().remove(0);
         let [a, b, c] = plan.nodes.as_slice() else { panic!("{} nodes", plan.nodes.len()) };
-        // 4,096 bytes of content at 5 us for each kilobyte.
+        // 4,096 bytes of content at 5 us for each kilobyte; only the last node has a content store.
         let first = |node: &NodePlan| node.costs.as_ref().map(|costs| costs.links[0].1.arriving_ns);
-        assert_eq!((first(a), first(c)), (Some([10_000, 40_480]), Some([7_500, 1_000])));
+        assert_eq!((first(a), first(c)), (Some([10_000, 40_480]), Some([7_500, 3_048])));
         assert_eq!((first(b), b.service_time_ns), (None, 1_000));
         let problems = parse("n.toml").unwrap_err().to_string();
         assert!(problems.starts_with("t.toml:3: profile: `n.toml` cannot be read"), "{problems}");

@@ -7,8 +7,8 @@ use super::network::{self, Files};
 use super::origin::Place;
 use super::paths::{self, Homes};
 use super::plan::{
-    ContentPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan, RoutePlan, Software,
-    WindowPlan,
+    ContentPlan, EvaluationPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan,
+    RecordingPlan, RoutePlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use super::problem::suggest;
 use super::profile;
@@ -30,10 +30,10 @@ pub struct Finding {
 
 /// Collects mistakes while a plan is made.
 #[derive(Debug, Default)]
-pub(super) struct Findings(pub(super) Vec<Finding>);
+pub(crate) struct Findings(pub(super) Vec<Finding>);
 
 impl Findings {
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         key: impl Into<String>,
         message: impl Into<String>,
@@ -43,7 +43,7 @@ impl Findings {
     }
 
     /// One of a few words, or a mistake that names them.
-    pub(super) fn word<T: Clone>(&mut self, key: &str, given: &str, known: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn word<T: Clone>(&mut self, key: &str, given: &str, known: &[(&str, T)]) -> Option<T> {
         let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| value.clone());
         if found.is_none() {
             let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
@@ -121,32 +121,33 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let plan = Plan {
         title: file.title.clone(),
         case: case.to_owned(),
-        duration_ns: file.duration.0,
-        until_done: file.until_done.unwrap_or(false),
-        repeats: file.repeats.unwrap_or(1),
-        seed: file.seed.unwrap_or(1),
-        sample_every_ns,
+        control: None,
+        scaling: None,
+        schedule: SchedulePlan {
+            duration_ns: file.duration.0,
+            until_done: file.until_done.unwrap_or(false),
+            repeats: file.repeats.unwrap_or(1),
+            seed: file.seed.unwrap_or(1),
+            drawn: resolve_simulated::is_drawn(file),
+        },
         software: software(file, f),
         nodes,
         links,
-        hops,
-        routes,
+        routing: RoutingPlan { hops, routes },
         contents,
         producers,
         workloads,
         events,
-        trace,
-        drawn: resolve_simulated::is_drawn(file),
-        probe: probe(file),
-        window: WindowPlan {
-            from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
-            until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
+        recording: RecordingPlan { sample_every_ns, probe: probe(file), trace },
+        evaluation: EvaluationPlan {
+            window: WindowPlan {
+                from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
+                until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
+            },
+            gates: gates(file, sample_every_ns, f),
+            expectations: file.expect.clone(),
+            elsewhere: Vec::new(),
         },
-        gates: gates(file, sample_every_ns, f),
-        expectations: file.expect.clone(),
-        elsewhere: Vec::new(),
-        control: None,
-        scaling: None,
     };
     whole(&plan, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
@@ -183,21 +184,24 @@ const CLIENT_STANDSTILL_NS: u64 = 1_000_000_000;
 
 /// What must hold for the plan as a whole.
 fn whole(plan: &Plan, f: &mut Findings) {
-    if plan.duration_ns == 0 {
+    if plan.schedule.duration_ns == 0 {
         f.add(
             "duration",
             "an experiment must last",
             Some("write for example duration = \"20 s\"".to_owned()),
         );
     }
-    let from_ns = plan.window.from_ns.unwrap_or(0);
-    if plan.window.until_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns) <= from_ns && from_ns > 0 {
+    let from_ns = plan.evaluation.window.from_ns.unwrap_or(0);
+    if plan.evaluation.window.until_ns.unwrap_or(plan.schedule.duration_ns).min(plan.schedule.duration_ns)
+        <= from_ns
+        && from_ns > 0
+    {
         f.add("measure.from", "what is measured ends before it begins", None);
     }
-    if plan.repeats == 0 {
+    if plan.schedule.repeats == 0 {
         f.add("repeats", "at least one repeat is needed", None);
     }
-    if plan.sample_every_ns < 10_000_000 {
+    if plan.recording.sample_every_ns < 10_000_000 {
         f.add(
             "sample_every",
             "sampling that often measures itself",

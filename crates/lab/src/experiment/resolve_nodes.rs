@@ -100,7 +100,12 @@ fn measured(
     own.retain(|link| links.get(*link).is_some_and(|link| link.between.contains(&index)));
     own.sort_by_key(|link| Some(*link) != node.watch);
     let kind = |link: LinkIndex| links.get(link).map(|link| link.kind);
-    let costs: Vec<_> = own.into_iter().filter_map(|link| Some((link, profile.of(kind(link)?)?))).collect();
+    let has_store = node.forwarder.store_entries() > 0;
+    let cost = |link: LinkIndex| {
+        let cost = profile.of(kind(link)?)?;
+        Some((link, if has_store { cost.storing() } else { cost }))
+    };
+    let costs: Vec<_> = own.into_iter().filter_map(cost).collect();
     node.costs = NodeCosts::of(&costs, profile.idle_percent, content_bytes);
 }
 
@@ -209,5 +214,17 @@ impl model::Forwarder {
             eviction: None,
             settings: None,
         }
+    }
+
+    /// How many packets are cached: on every backend as many.
+    #[must_use]
+    pub fn store_entries(&self) -> u32 {
+        self.content_store.unwrap_or(model::STORE_ENTRIES)
+    }
+
+    /// How many bytes of them.
+    #[must_use]
+    pub fn store_bytes(&self) -> u64 {
+        self.content_store_bytes.map_or(model::STORE_BYTES, |size| size.0)
     }
 }

@@ -6,8 +6,8 @@ use super::choice::Purpose;
 use super::model::{self, File};
 use super::network;
 use super::plan::{
-    Activity, Answers, Change, ConsumerPlan, Demand, EventPlan, Gap, LinkPlan, ProducerKey, ProducerPlan,
-    TraceFormat, TracePlan, VerificationPlan, Workload,
+    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, Gap, LinkPlan, ProducerKey,
+    ProducerPlan, TraceFormat, TracePlan, VerificationPlan, Workload,
 };
 use super::problem::suggest;
 use super::profile::{Profile, nanos};
@@ -149,7 +149,7 @@ fn consumer(
         f.add(format!("{key}.attempts"), "a name is asked for at least once", None);
     }
     let nodes = given.at.nodes(&format!("{key}.at"), names, (seed, Purpose::Consumers), f);
-    let demand = demand(&key, given, f)?;
+    let kind = kind_of(&key, given, f)?;
     let at = *nodes.first()?;
     let start_ns = given.start.map_or(0, |span| span.0);
     let stop_ns = given.stop.map_or(file.duration.0, |span| span.0);
@@ -159,7 +159,7 @@ fn consumer(
     let does = Activity::Consume(ConsumerPlan {
         nodes,
         prefix: given.prefix.clone(),
-        demand,
+        kind,
         items: given.items,
         lifetime_ns: given.lifetime.map(|span| span.0),
         attempts: given.attempts,
@@ -213,7 +213,7 @@ fn only_allowed(key: &str, given: &model::Consumer, allowed: &[&str], f: &mut Fi
 }
 
 /// How a consumer asks, as far as that can be told.
-fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand> {
+fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
     let allowed = f.word(&format!("{key}.kind"), &given.kind, &KEYS)?;
     only_allowed(key, given, allowed, f);
     let missing = |name: &str, f: &mut Findings| {
@@ -237,7 +237,7 @@ fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand
     let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or(usual), &gaps)?;
     Some(match given.kind.as_str() {
         "window" => match given.window {
-            Some(window) if window > 0 => Demand::Window(window),
+            Some(window) if window > 0 => ConsumerKind::Window(window),
             Some(_) => {
                 f.add(format!("{key}.window"), "with a window of 0 nothing is ever asked for", None);
                 return None;
@@ -251,7 +251,7 @@ fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand
             missing("batch", f);
             return None;
         }
-        "batch" => Demand::Batches(given.batch.iter().map(|batch| (batch.at.0, batch.count)).collect()),
+        "batch" => ConsumerKind::Batches(given.batch.iter().map(|batch| (batch.at.0, batch.count)).collect()),
         "zipf" => zipf(key, given, (per_second?, gap), f)?,
         "workload" => match &given.workload {
             Some(text) => workload(key, text, given, f)?,
@@ -260,14 +260,14 @@ fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand
                 return None;
             }
         },
-        "transfer" => Demand::Transfer(controller(key, given, f)?),
-        "file" => Demand::File(controller(key, given, f)?),
-        "flood" => Demand::Flood(per_second?),
-        _ => Demand::Rate(per_second?, gap),
+        "transfer" => ConsumerKind::Transfer(controller(key, given, f)?),
+        "file" => ConsumerKind::File(controller(key, given, f)?),
+        "flood" => ConsumerKind::Flood(per_second?),
+        _ => ConsumerKind::Rate(per_second?, gap),
     })
 }
 
-fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) -> Option<Demand> {
+fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) -> Option<ConsumerKind> {
     let Some(objects) = given.objects else {
         f.add(key, "a consumer of kind zipf needs `objects`", Some("add objects = 1000".to_owned()));
         return None;
@@ -277,13 +277,13 @@ fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) 
         f.add(format!("{key}.objects"), error.to_string(), None);
         return None;
     }
-    Some(Demand::Zipf { per_second: pace.0, gap: pace.1, objects, exponent, shift })
+    Some(ConsumerKind::Zipf { per_second: pace.0, gap: pace.1, objects, exponent, shift })
 }
 
 /// A workload by its name and parameters.
-fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand> {
+fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
     let spec = super::resolve_workloads::named_workload(&format!("{key}.workload"), text, f)?;
-    Some(Demand::Workload { spec, objects: given.objects })
+    Some(ConsumerKind::Workload { spec, objects: given.objects })
 }
 
 /// The controller that is named; nothing outside when it does not exist.

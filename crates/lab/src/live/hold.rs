@@ -45,11 +45,14 @@ pub fn hold(
     listener.set_nonblocking(true).map_err(io)?;
     let mut guard = begin(order, place.folder(), &mut observe).map_err(io)?;
     let (done, answers) = channel();
-    let desk =
-        Desk { input: Mutex::new(guard.stdin.take()), answers: Mutex::new(answers), ended: Arc::default() };
-    let ended = desk.ended.clone();
+    let channel = CommandChannel {
+        input: Mutex::new(guard.stdin.take()),
+        answers: Mutex::new(answers),
+        ended: Arc::default(),
+    };
+    let ended = channel.ended.clone();
     let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| desk.serve(&listener, stop));
+        scope.spawn(|| channel.serve(&listener, stop));
         let outcome = follow(guard, |event| {
             tell(event, &done);
             observe(event);
@@ -70,14 +73,14 @@ fn tell(event: &Event, done: &Sender<Option<String>>) {
 }
 
 /// Who takes requests and passes them on to the world.
-struct Desk {
+struct CommandChannel {
     input: Mutex<Option<ChildStdin>>,
     answers: Mutex<Receiver<Option<String>>>,
     /// The world is gone.
     ended: Arc<AtomicBool>,
 }
 
-impl Desk {
+impl CommandChannel {
     /// Answers one after the other until the world is gone.
     fn serve(&self, listener: &UnixListener, stop: &(impl Fn() -> bool + Sync)) {
         let mut asked = false;

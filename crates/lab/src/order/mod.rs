@@ -147,7 +147,10 @@ impl Outcome {
 /// When it cannot be written.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
-    std::fs::write(path, text)
+    // Whoever is killed meanwhile leaves the whole file or none.
+    let part = path.with_extension("part");
+    std::fs::write(&part, text)?;
+    std::fs::rename(part, path)
 }
 
 /// Bytes of a file in which a run says something of itself.

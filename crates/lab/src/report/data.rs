@@ -116,9 +116,9 @@ impl RunData {
         let plans = plans.into_iter().filter(|plan| record.cases.contains(&plan.case));
         let mut cases = Vec::new();
         for (case, mut plan) in plans.enumerate() {
-            plan.repeats = record.repeats;
+            plan.schedule.repeats = record.repeats;
             let mut read = Vec::new();
-            for repeat in 0..plan.repeats {
+            for repeat in 0..plan.schedule.repeats {
                 let place = folder.repeat(case, repeat);
                 if place.join("result.json").is_file() {
                     read.push(load_derived(&plan, &place)?);

@@ -7,7 +7,7 @@ use super::compose::document;
 use super::data::{ReportError, RunData};
 use super::document::Document;
 use super::verdict::verdicts;
-use super::{html, pdf};
+use super::{html, overview, pdf};
 use crate::figure::{Data, Drawing};
 use crate::run::RunFolder;
 
@@ -22,6 +22,7 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
     let path = folder.report();
     fs::write(&path, html::page(&document))?;
     fs::write(path.with_extension("pdf"), pdf::render(&document))?;
+    fs::write(folder.path().join("overview.pdf"), pdf::pages(&document.title, &overview::pages(&run)))?;
     let place = folder.path().join("figures");
     // A report that is made again leaves nothing of the one before.
     let _ = fs::remove_dir_all(&place);
@@ -32,7 +33,7 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
     Ok(path)
 }
 
-/// Every figure of a run's report, with the name of its files.
+/// Every figure of a run's report and every page of its overview, with the name of its files.
 ///
 /// # Errors
 ///
@@ -40,7 +41,9 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
 pub fn drawings(folder: &RunFolder) -> Result<Vec<(String, Drawing)>, ReportError> {
     let run = RunData::read(folder)?;
     let document = document(&run, &verdicts(&run));
-    Ok(document.figures().into_iter().map(|figure| (figure.name.clone(), figure.drawing.clone())).collect())
+    let figures = document.figures().into_iter().map(|figure| (figure.name.clone(), figure.drawing.clone()));
+    let overview = overview::pages(&run).into_iter().map(|page| ("overview".to_owned(), page));
+    Ok(figures.chain(overview).collect())
 }
 
 /// Each figure as SVG and PDF, its numbers as CSV and Parquet.

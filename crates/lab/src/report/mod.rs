@@ -11,6 +11,7 @@ mod document;
 mod figures;
 mod files;
 mod html;
+mod overview;
 mod paper;
 mod parameter;
 pub(crate) mod pdf;

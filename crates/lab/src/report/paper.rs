@@ -89,11 +89,17 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
     };
     if !missing.is_empty() {
         let title =
-            |key: &String| quantity(key).map_or(key.clone(), |quantity| quantity.title.to_lowercase());
+            |key: &String| quantity(key).map_or(key.clone(), |quantity| within_a_sentence(quantity.title));
         let missing: Vec<String> = missing.iter().map(title).collect();
         caption += &format!(" Not measured in this run: {}.", missing.join(", "));
     }
     Some(Figure { name: format!("figure-{:02}", number + 1), drawing, caption, data: Some(rows.data(names)) })
+}
+
+/// A title as it stands within a sentence: names such as Interest keep their capitals.
+fn within_a_sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Is there anything to draw of it? Without a capture there is nothing of what flows over a link.
@@ -141,7 +147,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
     let first = cases.first()?;
     let watched = wanted.at.as_deref().and_then(|name| first.plan.node(name)).or_else(|| {
         // The router next to the consumer: the paper's designated router.
-        first.plan.routes.first().and_then(|route| route.path.get(1)).copied()
+        first.plan.routing.routes.first().and_then(|route| route.path.get(1)).copied()
     })?;
     let most = |quantity: &Quantity| {
         let values = cases.iter().flat_map(|case| quantity.points(case, watched)).map(|(_, value)| value);
@@ -305,7 +311,7 @@ fn bars(run: &RunData, wanted: &model::Figure, cases: &[&CaseData], rows: &mut R
             let labels = list.iter().map(|(_, label)| label.clone()).collect();
             let (mut chart, deviations) = of(&members, labels, most);
             if facets.len() > 1 {
-                chart.title = format!("{variant}: {}", chart.title.to_lowercase());
+                chart.title = format!("{variant}: {}", within_a_sentence(&chart.title));
             }
             for (group, spread) in chart.groups.iter().zip(&deviations) {
                 for ((value, spread), case) in group.values.iter().zip(spread).zip(&members) {

@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use crate::experiment::Plan;
 
-/// What is of the report, and not of what was done.
-const NOT_DONE: &[&str] = &["title", "case", "expectations", "elsewhere", "control", "scaling", "routes"];
+/// What is of the report, and not of what was done: keys of the plan, and keys of its parts.
+const NOT_DONE: &[&str] = &["title", "case", "control", "scaling"];
+const NOT_DONE_IN_PARTS: &[(&str, &str)] =
+    &[("evaluation", "expectations"), ("evaluation", "elsewhere"), ("routing", "routes")];
 
 /// Each key that two plans have otherwise, with both values.
 pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
@@ -14,6 +16,9 @@ pub(super) fn differences(a: &Plan, b: &Plan) -> Vec<String> {
         let mut value = serde_json::to_value(plan).unwrap_or_default();
         if let Some(map) = value.as_object_mut() {
             NOT_DONE.iter().for_each(|key| drop(map.remove(*key)));
+            for (part, key) in NOT_DONE_IN_PARTS {
+                map.get_mut(*part).and_then(Value::as_object_mut).and_then(|part| part.remove(*key));
+            }
         }
         value
     };
@@ -64,8 +69,8 @@ mod tests {
         assert_eq!(differences(&one, &plan("duration = '9 s'", expect)), [""; 0]);
         let other = plan("duration = '8 s'\nrepeats = 2", "rate = '3/s'\n");
         let found = differences(&one, &other);
-        assert!(found.contains(&"repeats: 1 / 2".to_owned()), "{found:?}");
+        assert!(found.contains(&"schedule.repeats: 1 / 2".to_owned()), "{found:?}");
         assert!(found.iter().any(|line| line.starts_with("workloads.files.does.Download.per_second: ")));
-        assert!(found.iter().any(|line| line.starts_with("duration_ns: 9000000000 / 8000000000")));
+        assert!(found.iter().any(|line| line.starts_with("schedule.duration_ns: 9000000000 / 8000000000")));
     }
 }

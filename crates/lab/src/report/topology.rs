@@ -55,7 +55,7 @@ fn way_through(plan: &Plan) -> Vec<NodeIndex> {
 
 /// Where each node is drawn.
 fn places(plan: &Plan) -> Vec<(f64, f64)> {
-    let longest = plan.routes.iter().map(|route| &route.path).max_by_key(|path| path.len());
+    let longest = plan.routing.routes.iter().map(|route| &route.path).max_by_key(|path| path.len());
     let spine: Vec<NodeIndex> = longest.cloned().unwrap_or_else(|| way_through(plan));
     let mut places = vec![(0.0, 0.0); plan.nodes.len()];
     let mut taken = vec![false; plan.nodes.len()];

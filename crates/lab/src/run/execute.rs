@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::archive::compress;
 use super::build::{Build, Program};
 use super::calendar;
-use super::folder::{RunFolder, RunRecord};
+use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use crate::analysis::{DeriveError, RepeatResult, derive};
@@ -21,7 +21,7 @@ use crate::experiment::{Experiment, Finding, Plan, Problems};
 use crate::order::Owner;
 use crate::order::{Event, Order, read_json};
 use crate::parallel;
-use crate::study::Runner;
+use crate::study::{Runner, StudyError};
 
 /// What a run is started with, beside the experiment.
 #[derive(Debug, Clone)]
@@ -94,12 +94,23 @@ pub enum RunError {
     /// The machines.
     #[error(transparent)]
     Hosts(#[from] InventoryError),
+    /// Nothing was begun.
+    #[error("{folder}: {why}")]
+    NotBegun {
+        /// The folder.
+        folder: String,
+        /// Why there is nothing to go on with, and what to do.
+        why: String,
+    },
+    /// A study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
     /// The backend `hosts` without hosts.
     #[error("the backend hosts needs a file that names the machines: --hosts FILE")]
     NoHosts,
 }
 
-fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
     let what = what.into();
     move |source| RunError::Io { what, source }
 }
@@ -138,9 +149,9 @@ struct Overrides {
 /// The plans a run consists of.
 fn plans(experiment: &Experiment, backend: &str, overrides: Overrides) -> Result<Vec<Plan>, RunError> {
     let change = |mut plan: Plan| {
-        plan.repeats = overrides.repeats.unwrap_or(plan.repeats);
-        plan.seed = overrides.seed.unwrap_or(plan.seed);
-        plan.trace.format = overrides.trace_format.unwrap_or(plan.trace.format);
+        plan.schedule.repeats = overrides.repeats.unwrap_or(plan.schedule.repeats);
+        plan.schedule.seed = overrides.seed.unwrap_or(plan.schedule.seed);
+        plan.recording.trace.format = overrides.trace_format.unwrap_or(plan.recording.trace.format);
         plan
     };
     Ok(experiment.plans(backend)?.into_iter().map(change).collect())
@@ -157,17 +168,17 @@ fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, Ru
 
 /// The plan of one attempt: where anything is drawn with the seed, each has a network of its own.
 fn plan_of_attempt(experiment: &Experiment, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, RunError> {
-    if !plan.drawn {
+    if !plan.schedule.drawn {
         return Ok(plan.clone());
     }
     let mut drawn = experiment.drawn_again(plan, backend, seed)?;
-    drawn.trace.format = plan.trace.format;
+    drawn.recording.trace.format = plan.recording.trace.format;
     Ok(drawn)
 }
 
 /// The seed of an attempt of a repeat.
 fn seed_of(plan: &Plan, repeat: u32, attempt: usize) -> u64 {
-    plan.seed + u64::from(repeat) + ((attempt as u64) << 32)
+    plan.schedule.seed + u64::from(repeat) + ((attempt as u64) << 32)
 }
 
 /// Runs an experiment from the beginning. The report is not part of this.
@@ -193,6 +204,23 @@ pub fn execute(
         }
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;
+    let (folder, _lock, record) = begin(experiment, options, &plans)?;
+    observe(&Progress::Folder(folder.path().to_owned()));
+    carry_on(
+        &Run { folder: &folder, experiment, programs: &options.programs, backend: &*backend },
+        record,
+        &plans,
+        observe,
+    )?;
+    Ok(folder)
+}
+
+/// Makes the folder of a run, with all that is known before anything is measured.
+pub(super) fn begin(
+    experiment: &Experiment,
+    options: &Options,
+    plans: &[Plan],
+) -> Result<(RunFolder, Lock, RunRecord), RunError> {
     let software = plans.first().map(|plan| driver(plan.software, &options.programs)).transpose()?;
     let folder = match &options.out {
         Some(out) => RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?,
@@ -206,7 +234,7 @@ pub fn execute(
         let written = text.and_then(|text| fs::write(folder.hosts(), text));
         written.map_err(io_error("the file of hosts cannot be copied"))?;
     }
-    let _lock = folder.lock().map_err(io_error("the run's folder"))?;
+    let lock = folder.lock().map_err(io_error("the run's folder"))?;
     let record = RunRecord {
         experiment: experiment.name.clone(),
         title: experiment.file.title.clone(),
@@ -219,20 +247,13 @@ pub fn execute(
         resumed_by: Vec::new(),
         machine: Machine::here(),
         cases: plans.iter().map(|plan| plan.case.clone()).collect(),
-        repeats: plans.first().map_or(1, |plan| plan.repeats),
-        seed: plans.first().map_or(1, |plan| plan.seed),
+        repeats: plans.first().map_or(experiment.file.repeats.unwrap_or(1), |plan| plan.schedule.repeats),
+        seed: plans.first().map_or(experiment.file.seed.unwrap_or(1), |plan| plan.schedule.seed),
         trace_format: options.trace_format,
         complete: false,
     };
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
-    observe(&Progress::Folder(folder.path().to_owned()));
-    carry_on(
-        &Run { folder: &folder, experiment, programs: &options.programs, backend: &*backend },
-        record,
-        &plans,
-        observe,
-    )?;
-    Ok(folder)
+    Ok((folder, lock, record))
 }
 
 /// Copies the files that an experiment names, so that the run's folder has all that it was made of.
@@ -243,6 +264,26 @@ fn keep_files(experiment: &Experiment, folder: &RunFolder) -> io::Result<()> {
         fs::write(place, text)?;
     }
     Ok(())
+}
+
+/// What `run.json` says. A run that was killed at once has none.
+fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
+    folder.record().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if folder.experiment().is_file() => {
+            not_begun(folder, "this run ended before anything was measured")
+        }
+        io::ErrorKind::NotFound => RunError::NotBegun {
+            folder: folder.path().display().to_string(),
+            why: "it is not the folder of a run: it has no run.json".to_owned(),
+        },
+        _ => RunError::Io { what: folder.path().join("run.json").display().to_string(), source: error },
+    })
+}
+
+/// That a run has to start anew.
+fn not_begun(folder: &RunFolder, why: &str) -> RunError {
+    let again = format!("{why}; start it anew with: cairn lab run {}", folder.experiment().display());
+    RunError::NotBegun { folder: folder.path().display().to_string(), why: again }
 }
 
 /// Goes on with a run that was interrupted.
@@ -257,7 +298,7 @@ pub fn resume(
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
-    let mut record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let mut record = record_of(&folder)?;
     let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
     let program = Program::of(build, &programs.cairn).unwrap_or_default();
     if program != record.program && !record.resumed_by.contains(&program) {
@@ -265,6 +306,9 @@ pub fn resume(
         folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     }
     let experiment = Experiment::read(&folder.experiment())?;
+    if experiment.file.study.is_some() && !record.complete {
+        return Err(not_begun(&folder, "a study is not gone on with"));
+    }
     let plans = plans_of(&experiment, &record)?;
     observe(&Progress::Folder(folder.path().to_owned()));
     let hosts = folder.hosts();
@@ -283,11 +327,11 @@ pub fn resume(
 /// When raw files are missing.
 pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
-    let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let record = record_of(folder)?;
     let experiment = Experiment::read(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
     for (case, plan) in plans.iter().enumerate() {
-        for repeat in 0..plan.repeats {
+        for repeat in 0..plan.schedule.repeats {
             let place = folder.repeat(case, repeat);
             let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
             let seed = seed_of(plan, repeat, before.thrown_away.len());
@@ -321,7 +365,7 @@ fn carry_on(
 ) -> Result<(), RunError> {
     let mut jobs = Vec::new();
     for (case, plan) in plans.iter().enumerate() {
-        jobs.extend((0..plan.repeats).map(|repeat| Job { case, repeat, plan }));
+        jobs.extend((0..plan.schedule.repeats).map(|repeat| Job { case, repeat, plan }));
     }
     if run.backend.at_once() > 1 && jobs.len() > 1 {
         beside_each_other(run, &jobs, observe)?;
@@ -348,8 +392,8 @@ fn one_by_one(
         observe(&Progress::Repeat {
             case: (job.case + 1, cases),
             name: job.plan.case.clone(),
-            repeat: (job.repeat + 1, job.plan.repeats),
-            seconds: job.plan.duration_ns as f64 / 1e9,
+            repeat: (job.repeat + 1, job.plan.schedule.repeats),
+            seconds: job.plan.schedule.duration_ns as f64 / 1e9,
         });
         if run.is_done(job) {
             observe(&Progress::Skipped);
@@ -431,7 +475,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
         // Whoever loses a forwarder gets a second try, whatever the experiment says of other reasons.
-        let retries = plan.gates.retries.max(u32::from(result.outcome.lost.is_some()));
+        let retries = plan.evaluation.gates.retries.max(u32::from(result.outcome.lost.is_some()));
         if why.is_empty() || attempt as u64 >= u64::from(retries) {
             return Ok(());
         }
@@ -462,4 +506,22 @@ fn archive(raw: &Path) -> Result<(), RunError> {
     // It was only a place for sockets.
     let _ = fs::remove_dir(raw.join("sockets"));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {
+        let above = std::env::temp_dir().join(format!("cairn-begun-{}", std::process::id()));
+        let folder = RunFolder::create(&above, "x").unwrap();
+        let programs = Programs { cairn: PathBuf::from("/nowhere"), ndnd: None };
+        let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
+        assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
+        fs::write(folder.experiment(), "title = 't'").unwrap();
+        let again = format!("start it anew with: cairn lab run {}", folder.experiment().display());
+        assert!(go_on().ends_with(&again), "{}", go_on());
+        fs::remove_dir_all(&above).unwrap();
+    }
 }

@@ -6,6 +6,7 @@
 //!   files/                 copies of the files that it names, such as a map of nodes and links
 //!   run.json               backend, seed, versions, machine, cases, state
 //!   report.html report.pdf the report
+//!   overview.pdf           a page for each case: six graphs of every node, and the transfers
 //!   figures/               each figure as SVG, its data as CSV and Parquet
 //!   results.csv, .parquet  every number of every repeat
 //!   case-01/repeat-01/

@@ -7,6 +7,7 @@ mod execute;
 pub mod folder;
 pub(crate) mod machine;
 pub mod progress;
+mod study;
 
 pub use archive::compress;
 pub(crate) use archive::{open as open_archived, open_table};
@@ -14,3 +15,4 @@ pub use build::{Build, Program};
 pub use execute::{Options, RunError, derive_anew, execute, resume};
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;
+pub use study::execute_study;

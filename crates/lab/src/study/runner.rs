@@ -1,30 +1,30 @@
-//! Experiment files: TOML that says what to run.
+//! A study as a file has it, and running it.
 
 use flow::SpecError;
-use serde::Deserialize;
 use thiserror::Error;
 
+use super::Findings;
+use super::clock::Clock;
+use super::persistent_cache;
+use crate::experiment::Experiment;
+use crate::experiment::model::File;
 use crate::study::report::Report;
-use crate::study::{clock, persistent_cache};
 
-/// Why an experiment could not be run.
+/// Why a study could not be run.
 #[derive(Debug, Error)]
-pub enum ExperimentError {
-    /// The file is not what it should be.
+pub enum StudyError {
+    /// The file has none.
+    #[error("the experiment is no study: it has no `study`")]
+    None,
+    /// A number is not what it should be.
     #[error("{0}")]
     Format(String),
     /// A controller that cannot be had.
-    #[error("consumer.controller: {0}")]
+    #[error("controller: {0}")]
     Controller(SpecError),
     /// The simulator refused.
     #[error(transparent)]
     Simulation(#[from] sim::SimError),
-}
-
-impl ExperimentError {
-    pub(crate) fn controller(error: SpecError) -> Self {
-        ExperimentError::Controller(error)
-    }
 }
 
 /// How to run: the results are the same however.
@@ -36,49 +36,84 @@ pub struct Runner<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// What every experiment file begins with.
-#[derive(Debug, Deserialize)]
-struct Header {
-    kind: String,
+/// One of the studies.
+#[derive(Clone, Debug)]
+enum Study {
+    Clock(Clock),
+    PersistentCache(persistent_cache::Experiment),
 }
 
-/// The kinds of experiments that [`run`] knows.
-pub const KINDS: [&str; 4] = ["clock-linear", "clock-dumbbell", "clock-beyond", "persistent-cache"];
-
-/// Runs the experiment in `text`.
-///
-/// # Errors
-/// A file with a mistake, which the error names with its line; a network that cannot be built.
-pub fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
-    let header: Header = parse(text)?;
-    match header.kind.as_str() {
-        "clock-linear" => clock::linear(text, runner),
-        "clock-dumbbell" => clock::dumbbell(text, runner),
-        "clock-beyond" => clock::beyond(text, runner),
-        "persistent-cache" => persistent_cache::run(text, runner),
-        other => Err(ExperimentError::Format(format!(
-            "kind = {other:?}: there is no such experiment; there are {}",
-            KINDS.join(", ")
-        ))),
+/// The study of a file; what is wrong with it goes to `f`.
+fn study(file: &File, f: &mut Findings) -> Option<Study> {
+    let given = file.study.as_ref()?;
+    match (&given.clock, &given.clock_beyond, &given.persistent_cache) {
+        (Some(study), None, None) => Clock::of_paper(file, study, f).map(Study::Clock),
+        (None, Some(study), None) => Clock::beyond(file, study, f).map(Study::Clock),
+        (None, None, Some(study)) => {
+            Some(Study::PersistentCache(persistent_cache::Experiment::of(file, study, f)))
+        }
+        _ => {
+            let hint = "give one of `study.clock`, `study.clock_beyond`, `study.persistent_cache`";
+            f.add("study", "a file has one study", Some(hint.to_owned()));
+            None
+        }
     }
 }
 
-/// Reads a file, or a part of one.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ExperimentError> {
-    toml::from_str(text).map_err(|error| ExperimentError::Format(error.to_string()))
+/// Looks for mistakes in the study of a file, if it has one.
+pub(crate) fn check(file: &File, f: &mut Findings) {
+    study(file, f);
+}
+
+/// Runs the study of an experiment.
+///
+/// # Errors
+/// An experiment that is no study; a network that cannot be built.
+pub fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
+    // The experiment was checked when it was read.
+    match study(&experiment.file, &mut Findings::default()).ok_or(StudyError::None)? {
+        Study::Clock(study) => study.run(runner),
+        Study::PersistentCache(study) => persistent_cache::run(&study, runner),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const STUDY: &str = include_str!("../../../../experiments/clock-linear.toml");
+
+    fn problems(text: &str) -> String {
+        Experiment::parse("x", "x.toml", text).map(drop).unwrap_err().to_string()
+    }
+
     #[test]
-    fn what_is_wrong_with_a_file_is_said_with_its_line() {
-        let error =
-            |text| run(text, &Runner { workers: None, progress: &|_, _| {} }).unwrap_err().to_string();
-        assert!(error("kind = \"weather\"").contains("there is no such experiment"));
-        assert!(error("title = 1").contains("kind"));
-        let unknown = error("kind = \"clock-linear\"\ntitle = \"x\"\nlenght-s = 3");
-        assert!(unknown.contains("line 3") && unknown.contains("lenght-s"), "{unknown}");
+    fn what_is_wrong_with_a_study_is_said_with_its_line() {
+        let text = "title = 't'\nduration = '9 s'\n[study.weather]\n";
+        assert!(problems(text).starts_with("x.toml:3: study.weather: there is no key"), "{}", problems(text));
+        let none = problems("title = 't'\nduration = '9 s'\n[study]\n");
+        assert!(none.starts_with("x.toml:3: study: a file has one study"), "{none}");
+        let wrong =
+            problems(&STUDY.replace("router_limit = ", "router_limits = ").replace("seed = 1", "sede = 1"));
+        assert!(wrong.contains("did you mean `seed`?"), "{wrong}");
+        let word = problems(&STUDY.replace("topology = \"linear\"", "topology = \"ring\""));
+        assert!(word.contains("study.clock.topology: `ring` is not known here"), "{word}");
+        let controller = problems(&STUDY.replace("stateful-forwarding/rate", "stateful/rate"));
+        assert!(controller.contains("study.clock.consumer.controller: "), "{controller}");
+        let unit = problems(&STUDY.replace("\"50 ms\"\nqueue", "50\nqueue"));
+        assert!(unit.contains("without a unit"), "{unit}");
+    }
+
+    #[test]
+    fn a_study_has_no_nodes_and_no_real_forwarders() {
+        let nodes = problems(&format!("{STUDY}\n[node.a]\n[[sweep]]\nkey = 'seed'\nvalues = [1]\n"));
+        assert!(
+            nodes.contains("node: a study has none") && nodes.contains("sweep: a study has none"),
+            "{nodes}"
+        );
+        let study = Experiment::parse("x", "x.toml", STUDY).unwrap();
+        let refused = study.can_run_on("netns").unwrap_err().to_string();
+        assert!(refused.contains("study: only in virtual time"), "{refused}");
+        assert!(study.can_run_on("sim").is_ok() && study.plans("sim").unwrap().is_empty());
     }
 }

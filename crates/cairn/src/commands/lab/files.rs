@@ -74,6 +74,9 @@ fn size(experiment: &Experiment) -> (usize, usize) {
 /// That a file is sound, and what it holds.
 fn sound(path: &Path, experiment: &Experiment) -> String {
     let file = &experiment.file;
+    if file.study.is_some() {
+        return format!("{}: sound: a study; only in virtual time", path.display());
+    }
     let (cases, repeats) = (cases(experiment), file.repeats.unwrap_or(1));
     let only = if experiment.can_run_on("netns").is_err() { "; only in virtual time" } else { "" };
     let (nodes, links) = size(experiment);

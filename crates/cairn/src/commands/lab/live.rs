@@ -52,7 +52,7 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
     let plan = plan(&experiment, arguments.case.as_deref())?;
     let place = Place::of(arguments.name.as_ref().unwrap_or(&experiment.name)).map_err(ToolError::other)?;
     place.clear().map_err(ToolError::other)?;
-    let seed = plan.seed;
+    let seed = plan.schedule.seed;
     let order = Order { plan, seed, owner: Owner::this_process(), programs: programs()?, stays: true };
     if arguments.detach {
         let file = place.folder().join(ORDER_FILE);

@@ -121,26 +121,17 @@ pub(super) fn run_on(arguments: &RunArguments) -> Outcome {
 
 /// Runs a file on a backend.
 pub(super) fn run(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> Outcome {
-    let path = &arguments.file;
-    let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
-    if super::study::is_study(&text) {
-        if on != VIRTUAL_TIME {
-            let file = path.display();
-            return Err(ToolError::other(format_args!(
-                "{file}: a study is only in virtual time; run it with: cairn lab run {file} --on sim"
-            )));
-        }
-        let workers = arguments.workers.map(NonZeroUsize::get);
-        return super::study::run(path, &text, arguments.out.as_deref(), workers, arguments.json);
-    }
-    let experiment = super::files::read(path).map_err(ToolError::other)?;
+    let experiment = super::files::read(&arguments.file).map_err(ToolError::other)?;
     carry_out(&experiment, arguments, on, hosts)
 }
 
 fn carry_out(experiment: &Experiment, arguments: &Arguments, on: &str, hosts: Option<&Path>) -> Outcome {
+    let options = options(arguments, on, hosts)?;
+    if experiment.file.study.is_some() {
+        return super::study::run(experiment, &options, Form::of(arguments.json));
+    }
     let mut screen = Screen::new(on == VIRTUAL_TIME)?;
-    let folder = execute(experiment, &options(arguments, on, hosts)?, |progress| screen.show(progress))
-        .map_err(ToolError::other)?;
+    let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen, Form::of(arguments.json))
 }
 

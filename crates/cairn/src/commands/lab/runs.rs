@@ -7,6 +7,7 @@ use lab::report::{RunData, result_rows, results_markdown, write_report};
 use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
+use super::study;
 use super::verdicts::{self, Form};
 use crate::tool::{ToolError, output};
 
@@ -58,6 +59,9 @@ pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, To
 /// What a run found.
 pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool, form: Form) -> Outcome {
     let folder = find(folder, runs)?;
+    if study::is_of_study(&folder) {
+        return study::show(&folder, derive, form);
+    }
     if derive {
         derive_anew(&folder).map_err(ToolError::other)?;
     }

@@ -1,31 +1,17 @@
-//! Files whose kind is a study: tables and figures beside the numbers of a paper.
+//! Experiments that are studies: tables and figures beside the numbers of a paper.
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::study::Runner;
+use lab::experiment::Experiment;
+use lab::run::{Options, RunFolder, execute_study};
 
 use super::Outcome;
+use super::verdicts::Form;
 use crate::tool::{ToolError, output};
 
-/// Where files go if nothing is said: a folder of the experiment's name below this one.
-const RUNS: &str = "runs";
-
-/// Is it one of the studies?
-pub(super) fn is_study(text: &str) -> bool {
-    let table = text.parse::<toml::Table>().unwrap_or_default();
-    table.get("kind").and_then(toml::Value::as_str).is_some_and(|kind| lab::study::KINDS.contains(&kind))
-}
-
-/// Runs the study in `text`, prints its tables and writes them and its figures into `out`.
-pub(super) fn run(
-    file: &Path,
-    text: &str,
-    out: Option<&Path>,
-    workers: Option<usize>,
-    json: bool,
-) -> Outcome {
+/// Runs a study and prints its tables.
+pub(super) fn run(experiment: &Experiment, options: &Options, form: Form) -> Outcome {
     let shows_progress = std::io::stderr().is_terminal();
     let progress = |done: usize, all: usize| {
         if shows_progress {
@@ -33,17 +19,36 @@ pub(super) fn run(
             eprint!("\r{done} of {all} runs{end}");
         }
     };
-    let runner = Runner { workers, progress: &progress };
-    let report = lab::study::run(text, &runner)
-        .map_err(|error| ToolError::other(format_args!("{}: {error}", file.display())))?;
-    let default = || Path::new(RUNS).join(file.file_stem().unwrap_or(file.as_os_str()));
-    let folder: PathBuf = out.map_or_else(default, Path::to_owned);
-    let names = report.write_to(&folder).map_err(ToolError::file(&folder))?;
-    if json {
-        output::json_text(&serde_json::to_string_pretty(&report).map_err(ToolError::other)?)?;
-    } else {
-        output::text(report.to_text().as_bytes())?;
-        output::line(format_args!("{} files in {}", names.len(), folder.display()))?;
+    let (folder, report) = execute_study(experiment, options, &progress).map_err(ToolError::other)?;
+    match form {
+        Form::Json => output::json_text(&serde_json::to_string_pretty(&report).map_err(ToolError::other)?)?,
+        Form::Lines => {
+            output::text(report.to_text().as_bytes())?;
+            output::line(format_args!("run folder: {}", folder.path().display()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a folder is that of a study's run.
+pub(super) fn is_of_study(folder: &RunFolder) -> bool {
+    Experiment::read(&folder.experiment()).is_ok_and(|experiment| experiment.file.study.is_some())
+}
+
+/// Prints what a study has found.
+pub(super) fn show(folder: &RunFolder, derive: bool, form: Form) -> Outcome {
+    if derive {
+        let again = folder.experiment();
+        return Err(ToolError::other(format_args!(
+            "a study keeps no raw data; run it again with: cairn lab run {} --on sim",
+            again.display()
+        )));
+    }
+    let path = folder.path().join(if form == Form::Json { "report.json" } else { "report.txt" });
+    let text = crate::tool::files::read_text(&path).map_err(ToolError::file(&path))?;
+    match form {
+        Form::Json => output::json_text(&text)?,
+        Form::Lines => output::text(text.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -286,7 +286,7 @@ impl Hosts<'_> {
     /// Waits for the end of the run, or says what ended before it; a host that fails is an error.
     fn wait(&mut self, start_ns: u64) -> Result<Option<String>, BackendError> {
         let mut idle_since: Option<Instant> = None;
-        while epoch_ns() < start_ns.saturating_add(self.plan.duration_ns) {
+        while epoch_ns() < start_ns.saturating_add(self.plan.schedule.duration_ns) {
             std::thread::sleep(Duration::from_millis(200));
             let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Poll).collect();
             let replies = self.all(&requests)?;
@@ -298,7 +298,7 @@ impl Hosts<'_> {
                 return Ok(lost);
             }
             let idle = replies.iter().all(|reply| matches!(reply, Reply::State { idle: true, .. }));
-            if self.plan.until_done && idle {
+            if self.plan.schedule.until_done && idle {
                 let since = *idle_since.get_or_insert_with(Instant::now);
                 // A second more, so that the graphs show the end.
                 if since.elapsed() > Duration::from_secs(1) {

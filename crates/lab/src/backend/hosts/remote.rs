@@ -350,11 +350,11 @@ impl Remote {
                 neighbour: Some((interface.remote, interface.remote_ether)),
             })
             .collect();
-        if !plan.probe.capture || interfaces.is_empty() {
+        if !plan.recording.probe.capture || interfaces.is_empty() {
             return Ok(());
         }
         let file = PathBuf::from(format!("capture-{}.pcapng", plan.node_name(node)));
-        let config = TapConfig { file, interfaces, snap_bytes: plan.probe.snap_bytes };
+        let config = TapConfig { file, interfaces, snap_bytes: plan.recording.probe.snap_bytes };
         let socket = tap::open().map_err(|error| {
             format!("no capture: {error}; log in as root, or write probe = {{ capture = false }}")
         })?;
@@ -390,7 +390,7 @@ impl Remote {
             pid: Arc::new(AtomicU32::new(forwarder.id())),
             socket: PathBuf::from(format!("{name}.sock")),
             file: PathBuf::from(format!("forwarder-{name}.csv")),
-            every: Duration::from_nanos(order.plan.sample_every_ns),
+            every: Duration::from_nanos(order.plan.recording.sample_every_ns),
             start: UNIX_EPOCH + Duration::from_nanos(epoch),
             group: self.group.clone(),
         })?;

@@ -371,7 +371,7 @@ impl World<'_> {
     }
 
     fn start_taps(&self) -> Result<Vec<(String, Tap)>, WorldError> {
-        if !self.plan().probe.capture {
+        if !self.plan().recording.probe.capture {
             return Ok(Vec::new());
         }
         let mut taps = Vec::new();
@@ -389,7 +389,7 @@ impl World<'_> {
                 continue;
             };
             let file = self.folder.join(format!("capture-{}.pcapng", node.name));
-            let config = TapConfig { file, interfaces, snap_bytes: self.plan().probe.snap_bytes };
+            let config = TapConfig { file, interfaces, snap_bytes: self.plan().recording.probe.snap_bytes };
             let socket = namespace.run(tap::open)?.map_err(io_error("no packet socket"))?;
             let tap = Tap::start(socket, config).map_err(io_error("no capture"))?;
             taps.push((node.name.clone(), tap));
@@ -427,7 +427,7 @@ impl World<'_> {
                 pid: forwarder.pid.clone(),
                 socket: socket(&node.name),
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
-                every: Duration::from_nanos(self.plan().sample_every_ns),
+                every: Duration::from_nanos(self.plan().recording.sample_every_ns),
                 start: UNIX_EPOCH + Duration::from_nanos(start_ns),
                 group: self.groups.get::<usize>(place).cloned(),
             };
@@ -475,7 +475,7 @@ impl World<'_> {
     /// Waits for the end of the run, and lets happen what the experiment says; a forwarder that ends by
     /// itself is an error.
     fn wait(&mut self, clients: &mut Clients, programs: &Programs, start_ns: u64) -> Result<(), WorldError> {
-        let (duration_ns, until_done) = (self.plan().duration_ns, self.plan().until_done);
+        let (duration_ns, until_done) = (self.plan().schedule.duration_ns, self.plan().schedule.until_done);
         let mut idle_since: Option<Instant> = None;
         let mut events = self.plan().events.clone();
         events.sort_by_key(|event| std::cmp::Reverse(event.at_ns));

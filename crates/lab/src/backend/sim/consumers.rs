@@ -12,7 +12,8 @@ use super::keys::Keys;
 use super::network::Built;
 use super::run::SimulationError;
 use crate::experiment::plan::{
-    Activity, Answers, ConsumerPlan, Demand, Gap, NodeIndex, Plan, ProducerPlan, VerificationPlan, Workload,
+    Activity, Answers, ConsumerKind, ConsumerPlan, Gap, NodeIndex, Plan, ProducerPlan, VerificationPlan,
+    Workload,
 };
 
 /// A consumer at one of its nodes.
@@ -47,8 +48,8 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
         for node in &consumer.nodes {
             let Some(id) = built.nodes.get(*node) else { continue };
             let network = &mut built.network;
-            let application = match (&consumer.demand, consumer.verify) {
-                (Demand::File(controller), Some(cost)) => {
+            let application = match (&consumer.kind, consumer.verify) {
+                (ConsumerKind::File(controller), Some(cost)) => {
                     let fetch = fetch(consumer, controller.as_deref());
                     fetch.and_then(|fetch| verified(network, *id, (of_plan, consumer), fetch, (cost, &keys)))
                 }
@@ -97,7 +98,7 @@ fn add_producer(
 
 /// The catalogue of a consumer that has one; all its nodes share it.
 fn catalogue(consumer: &ConsumerPlan) -> Result<Option<Arc<Zipf>>, String> {
-    let Demand::Zipf { objects, exponent, shift, .. } = consumer.demand else { return Ok(None) };
+    let ConsumerKind::Zipf { objects, exponent, shift, .. } = consumer.kind else { return Ok(None) };
     let zipf = Zipf::new(objects as usize, exponent, shift).map_err(text)?;
     Ok(Some(Arc::new(zipf)))
 }
@@ -114,18 +115,18 @@ fn add_consumer(
     // Without a word on it nothing is stopped before the network is.
     let stop = if consumer.stops { Duration::from_nanos(workload.stop_ns) } else { Duration::MAX };
     let lifetime = consumer.lifetime_ns.map(Duration::from_nanos);
-    let (application, gap) = match &consumer.demand {
-        Demand::Rate(per_second, gap) => (sim::Consumer::constant_rate(prefix, *per_second), *gap),
-        Demand::Window(window) => (sim::Consumer::window(prefix, *window as usize), Gap::Even),
-        Demand::Batches(batches) => {
+    let (application, gap) = match &consumer.kind {
+        ConsumerKind::Rate(per_second, gap) => (sim::Consumer::constant_rate(prefix, *per_second), *gap),
+        ConsumerKind::Window(window) => (sim::Consumer::window(prefix, *window as usize), Gap::Even),
+        ConsumerKind::Batches(batches) => {
             let batches = batches.iter().map(|(at, count)| (Duration::from_nanos(*at), *count));
             (sim::Consumer::batches(prefix, batches), Gap::Even)
         }
-        Demand::Zipf { per_second, gap, .. } => {
+        ConsumerKind::Zipf { per_second, gap, .. } => {
             let catalogue = catalogue.ok_or("it has no catalogue")?;
             (sim::Consumer::zipf(prefix, catalogue, *per_second), *gap)
         }
-        Demand::Transfer(controller) => {
+        ConsumerKind::Transfer(controller) => {
             let config = transfer(consumer, controller.as_deref())?;
             let mut application = sim::TransferConsumer::new(prefix, config).map_err(text)?.start_at(start);
             if let Some(items) = consumer.items {
@@ -136,19 +137,19 @@ fn add_consumer(
             }
             return network.add_application(node, application).map_err(text);
         }
-        Demand::File(controller) => {
+        ConsumerKind::File(controller) => {
             let config = fetch(consumer, controller.as_deref())?;
             let application = sim::FileFetcher::new(prefix, config).map_err(text)?.start_at(start);
             return network.add_application(node, application).map_err(text);
         }
-        Demand::Flood(per_second) => {
+        ConsumerKind::Flood(per_second) => {
             let mut application = Flooder::new(prefix, *per_second).map_err(text)?.between(start, stop);
             if let Some(lifetime) = lifetime {
                 application = application.lifetime(lifetime);
             }
             return network.add_application(node, application).map_err(text);
         }
-        Demand::Workload { spec, objects } => {
+        ConsumerKind::Workload { spec, objects } => {
             let application = workload_consumer(prefix, spec, *objects, lifetime)?.between(start, stop);
             return network.add_application(node, application).map_err(text);
         }

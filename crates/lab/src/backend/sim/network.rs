@@ -42,7 +42,7 @@ pub(super) struct Built {
 
 pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     let mut network = Network::new(seed);
-    network.record(super::trace::config(&plan.trace));
+    network.record(super::trace::config(&plan.recording.trace));
     let mut nodes = Vec::new();
     for node in &plan.nodes {
         configure(&mut network, node)?;
@@ -63,8 +63,8 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
             network.set_processor(*id, processor)?;
         }
     }
-    super::trace::capture(&mut network, &plan.trace, &links)?;
-    for hop in &plan.hops {
+    super::trace::capture(&mut network, &plan.recording.trace, &links)?;
+    for hop in &plan.routing.hops {
         let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
         let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
         if let Some((from, to)) = ends {
@@ -104,10 +104,9 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
         if let Some(limit) = node.forwarder.pending_limit {
             config.max_pending = limit;
         }
-        // A real forwarder keeps far more than the thousand packets of a simulated one.
-        let entries = node.forwarder.content_store.unwrap_or(1 << 20);
+        let entries = node.forwarder.store_entries();
         config.content_store.max_entries = entries.max(1);
-        config.content_store.max_bytes = node.forwarder.content_store_bytes.map_or(256 << 20, |size| size.0);
+        config.content_store.max_bytes = node.forwarder.store_bytes();
         config.content_store.admit = entries > 0;
         config.content_store.serve = entries > 0;
         config.default_strategy = strategy;
@@ -128,7 +127,7 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan, links: &[LinkId]) -
     for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
         let mut at = workload.start_ns;
-        while at < plan.duration_ns {
+        while at < plan.schedule.duration_ns {
             capacity.push((Instant::from_nanos(at), thousandths(1.0 - cpu)));
             capacity.push((Instant::from_nanos(at + busy_ns), thousandths(1.0)));
             at += (busy_ns + idle_ns).max(1_000_000);
@@ -225,5 +224,28 @@ fn queue(link: &LinkPlan) -> Queue {
 impl From<SimError> for SimulationError {
     fn from(error: SimError) -> Self {
         SimulationError::Network(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    /// [`crate::driver`] has the same test.
+    #[test]
+    fn a_content_store_is_as_large_as_on_real_forwarders() {
+        let experiment = Experiment::parse("t", "t.toml", &testkit::experiment::stores())
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
+        let Built { mut network, nodes, .. } = build(&experiment.plans("sim").unwrap()[0], 1).unwrap();
+        let mut stores = Vec::new();
+        for node in nodes {
+            network.change_engine(node, |engine| {
+                let config = engine.content_store_config();
+                stores.push((config.max_entries, config.max_bytes));
+            });
+        }
+        let usual = (1 << 20, 64 << 20);
+        assert_eq!(stores, [usual, (70, 3 << 20), usual]);
     }
 }

@@ -75,7 +75,7 @@ struct Watcher {
 
 /// Who watches which link.
 fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>)> {
-    let routes: BTreeSet<(usize, usize)> = plan.hops.iter().map(|hop| (hop.node, hop.link)).collect();
+    let routes: BTreeSet<(usize, usize)> = plan.routing.hops.iter().map(|hop| (hop.node, hop.link)).collect();
     let mut watchers: Vec<Vec<Watcher>> = vec![Vec::new(); plan.links.len()];
     for (node, link) in plan.nodes.iter().enumerate().filter_map(|(node, plan)| Some((node, plan.watch?))) {
         let end = plan.links.get(link).and_then(|link| link.between.iter().position(|end| *end == node));
@@ -89,7 +89,7 @@ fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>
 impl Recorder {
     pub(super) fn new(plan: &Plan, built: &Built) -> Self {
         let count = plan.nodes.len();
-        let seconds = plan.duration_ns.div_ceil(1_000_000_000);
+        let seconds = plan.schedule.duration_ns.div_ceil(1_000_000_000);
         let mut table = Table::new(TRAFFIC_COLUMNS);
         for second in 0..seconds {
             let mut row = vec![0.0; TRAFFIC_COLUMNS.len()];
@@ -188,8 +188,8 @@ impl Recorder {
             }
         }
         self.watchers = all;
-        if plan.trace.packets {
-            self.keep(&plan.trace, rows);
+        if plan.recording.trace.packets {
+            self.keep(&plan.recording.trace, rows);
         }
     }
 

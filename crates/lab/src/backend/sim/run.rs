@@ -86,7 +86,7 @@ impl World {
         observe(&step("network"));
         let mut built = build(plan, order.seed)?;
         observe(&step("clients"));
-        let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.duration_ns))?;
+        let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.schedule.duration_ns))?;
         let consumers = consumers::add(&mut built, plan, order.seed)?;
         for (node, id) in plan.nodes.iter().zip(&built.nodes) {
             limit_faces(&mut built.network, *id, &node.forwarder);
@@ -99,16 +99,16 @@ impl World {
     /// Runs until the experiment's end, or until a second after all is done where that is what is wanted.
     fn run(&mut self, plan: &Plan, mut observe: impl FnMut(&Event)) -> Result<(), SimulationError> {
         let World { built, agents, consumers, recorder } = self;
-        let end = Instant::from_nanos(plan.duration_ns);
+        let end = Instant::from_nanos(plan.schedule.duration_ns);
         recorder.sample(plan, built, &mut observe);
-        let every = Duration::from_nanos(plan.sample_every_ns);
+        let every = Duration::from_nanos(plan.recording.sample_every_ns);
         let mut done_at: Option<Instant> = None;
         let mut period: u32 = 0;
         while built.network.now() < end {
             let begin = built.network.now();
             let until = begin + every.min(end.saturating_since(begin));
             // Somewhere in the period, and not always where a workload that is in step with it is.
-            let period_length = std::time::Duration::from_nanos(plan.sample_every_ns);
+            let period_length = std::time::Duration::from_nanos(plan.recording.sample_every_ns);
             let at = Instant::from_nanos(nanos(moment(period, period_length)));
             if at > begin && at < until {
                 built.network.run_for(at.saturating_since(begin))?;
@@ -122,7 +122,7 @@ impl World {
                 recorder.again(&again.unwrap_or_default());
             }
             recorder.count(plan, built);
-            if plan.until_done && is_over(plan, built, agents, consumers) {
+            if plan.schedule.until_done && is_over(plan, built, agents, consumers) {
                 let since = *done_at.get_or_insert(built.network.now());
                 if built.network.now().saturating_since(since) >= Duration::from_secs(1) {
                     break;
@@ -146,11 +146,16 @@ impl World {
         let counts = NetworkCounts { seed: order.seed, ..counted::count(plan, built, consumers) };
         write_json(&folder.join(NETWORK_FILE), &counts)?;
         built.network.trace_mut().packets.extend(recorder.take_kept());
-        let captured = plan.trace.captures.iter().filter_map(|(link, _)| plan.links.get(*link));
+        let captured = plan.recording.trace.captures.iter().filter_map(|(link, _)| plan.links.get(*link));
         let captured: Vec<&str> = captured.map(|link| link.name.as_str()).collect();
         let mut notes = vec![format!("trace hash {}", counts.trace_hash)];
         // Beside the raw data, and as it is: people open it with their own tools.
-        notes.extend(trace::write(&built.network, &plan.trace, &captured, &folder.with_file_name("trace"))?);
+        notes.extend(trace::write(
+            &built.network,
+            &plan.recording.trace,
+            &captured,
+            &folder.with_file_name("trace"),
+        )?);
         Ok(notes)
     }
 }

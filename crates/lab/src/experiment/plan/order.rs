@@ -7,7 +7,8 @@ impl Plan {
     /// have in common with it, and then all others, in the order of their names.
     #[must_use]
     pub fn along_routes(&self) -> Vec<NodeIndex> {
-        let mut routes: Vec<&[NodeIndex]> = self.routes.iter().map(|route| route.path.as_slice()).collect();
+        let mut routes: Vec<&[NodeIndex]> =
+            self.routing.routes.iter().map(|route| route.path.as_slice()).collect();
         routes.sort_by_key(|path| std::cmp::Reverse(path.len()));
         let mut order: Vec<NodeIndex> = Vec::new();
         for path in routes {

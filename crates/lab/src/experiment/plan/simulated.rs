@@ -116,7 +116,7 @@ pub struct ConsumerPlan {
     /// The prefix of the names.
     pub prefix: String,
     /// How it asks.
-    pub demand: Demand,
+    pub kind: ConsumerKind,
     /// How many names; `None` is without end.
     pub items: Option<u64>,
     /// Interest lifetime; `None` is its kind's own.
@@ -141,7 +141,7 @@ pub struct VerificationPlan {
 
 /// How a consumer asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Demand {
+pub enum ConsumerKind {
     /// So many Interests a second.
     Rate(f64, Gap),
     /// So many in flight.
@@ -176,17 +176,17 @@ pub enum Demand {
     Flood(f64),
 }
 
-impl Demand {
+impl ConsumerKind {
     /// Does chance decide when or what it asks?
     pub(super) fn is_random(&self) -> bool {
         match self {
-            Demand::Rate(_, gap) => *gap != Gap::Even,
-            Demand::Zipf { .. } | Demand::Workload { .. } => true,
-            Demand::Window(_)
-            | Demand::Batches(_)
-            | Demand::Transfer(_)
-            | Demand::File(_)
-            | Demand::Flood(_) => false,
+            ConsumerKind::Rate(_, gap) => *gap != Gap::Even,
+            ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
+            ConsumerKind::Window(_)
+            | ConsumerKind::Batches(_)
+            | ConsumerKind::Transfer(_)
+            | ConsumerKind::File(_)
+            | ConsumerKind::Flood(_) => false,
         }
     }
 }

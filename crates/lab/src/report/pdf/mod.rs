@@ -22,9 +22,17 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
 
 /// One figure as a page of its own size, for papers.
 pub(crate) fn figure(drawing: &Drawing) -> Vec<u8> {
-    let mut page = Drawing::new(&drawing.title, drawing.width + 2.0 * EDGE, drawing.height + 2.0 * EDGE);
-    page.put(drawing, (EDGE, EDGE), 1.0);
-    write::write(&drawing.title, &[page], &[])
+    pages(&drawing.title, std::slice::from_ref(drawing))
+}
+
+/// Drawings as pages of their own sizes.
+pub(super) fn pages(title: &str, drawings: &[Drawing]) -> Vec<u8> {
+    let page = |drawing: &Drawing| {
+        let mut page = Drawing::new(&drawing.title, drawing.width + 2.0 * EDGE, drawing.height + 2.0 * EDGE);
+        page.put(drawing, (EDGE, EDGE), 1.0);
+        page
+    };
+    write::write(title, &drawings.iter().map(page).collect::<Vec<_>>(), &[])
 }
 
 #[cfg(test)]

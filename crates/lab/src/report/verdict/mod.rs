@@ -170,8 +170,8 @@ fn unit(measure: &Measure) -> &'static str {
 pub fn verdicts(run: &RunData) -> Vec<Verdict> {
     let mut list: Vec<Verdict> = Vec::new();
     for case in &run.cases {
-        let here = case.plan.expectations.iter().map(|expect| (expect, false));
-        let elsewhere = case.plan.elsewhere.iter().map(|expect| (expect, true));
+        let here = case.plan.evaluation.expectations.iter().map(|expect| (expect, false));
+        let elsewhere = case.plan.evaluation.elsewhere.iter().map(|expect| (expect, true));
         for (expect, elsewhere) in here.chain(elsewhere) {
             let Ok(measure) = expect.value.parse::<Measure>() else { continue };
             // A measure that names its case is judged once, and not in every case again.
@@ -281,7 +281,7 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
     for control in &run.experiment.file.control {
         let evaluation = Evaluation { run, control: Some(&control.name) };
         for case in &run.cases {
-            for expect in &case.plan.expectations {
+            for expect in &case.plan.evaluation.expectations {
                 let is_meant = expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
                 let Ok(measure) = expect.value.parse::<Measure>() else { continue };
                 let elsewhere = measure.case.as_ref().is_some_and(|name| *name != case.plan.case);

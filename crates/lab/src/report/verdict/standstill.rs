@@ -84,7 +84,7 @@ fn round_trip(case: &CaseData) -> Option<f64> {
 fn empty_path_s(plan: &Plan, from: NodeIndex, prefix: &str, segment_bytes: u32) -> Option<f64> {
     let (mut at, mut took_s) = (from, 0.0);
     for _ in 0..plan.nodes.len() {
-        let here = plan.hops.iter().filter(|hop| hop.node == at && covers(&hop.prefix, prefix));
+        let here = plan.routing.hops.iter().filter(|hop| hop.node == at && covers(&hop.prefix, prefix));
         let Some(hop) = here.max_by_key(|hop| (hop.prefix.len(), std::cmp::Reverse(hop.cost))) else { break };
         let link = plan.links.get(hop.link)?;
         let bits = f64::from(segment_bytes) * 8.0;

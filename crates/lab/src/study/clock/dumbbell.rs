@@ -7,16 +7,15 @@ use super::summary::{Results, paper_cell};
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::stats::Estimate;
 use crate::study::report::{Cell, Figure, Report, Table};
-use crate::study::{ExperimentError, Runner, parse};
+use crate::study::{Runner, StudyError};
 
 /// How far a throughput may be from the paper's, as a part of it.
 const MBPS_BOUND: f64 = 0.10;
 
-pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
-    let experiment: Experiment = parse(text)?;
+pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     let mut points = Vec::new();
     for reading in 0..experiment.readings.len() {
-        let sweep = Sweep { experiment: &experiment, reading };
+        let sweep = Sweep { experiment, reading };
         for smoothened in [false, true] {
             for &depth in &experiment.sweep.bucket_depths {
                 for &pairs in &experiment.sweep.pairs {
@@ -30,7 +29,7 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
             }
         }
     }
-    let results = Results::of(&experiment, &points, |_| false, runner)?;
+    let results = Results::of(experiment, &points, |_| false, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(
         "Throughput is Data received; where the paper names a number, Interests sent are shown beside it."
@@ -49,7 +48,7 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
     }
     for (number, reading) in experiment.readings.iter().enumerate() {
         report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
-        let sweep = Sweep { experiment: &experiment, reading: number };
+        let sweep = Sweep { experiment, reading: number };
         let misses = if number == 0 { Some(&mut report.misses) } else { None };
         report.tables.push(sweep.named_cells(&results, misses));
         for (name, what, value, digits) in QUANTITIES {

@@ -1,124 +1,65 @@
-//! The experiment file of the clock study.
+//! What the clock study does, in base units.
 
 use flow::{ControllerSpec, RateChange, Smoothing};
 use packet::time::{Duration, Instant};
-use serde::Deserialize;
 
-use super::scenario::{Routers, Scenario, Shape};
-use crate::study::ExperimentError;
+use super::scenario::{Buckets, Links, Pacing, Routers, Scenario, Shape, Times};
+use crate::experiment::model::File;
+use crate::experiment::model::study::{ClockCell, ClockNetwork, ClockReading, ClockStudy, ClockSweep};
+use crate::experiment::units::Span;
+use crate::study::{Findings, StudyError};
 
-/// An experiment file of the clock study.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Experiment {
-    /// Read before, to find this study.
-    #[serde(rename = "kind")]
-    _kind: String,
+/// What the clock study does.
+#[derive(Clone, Debug)]
+pub(in crate::study) struct Experiment {
     pub(super) title: String,
-    #[serde(default = "ten_seconds")]
-    length_s: f64,
-    #[serde(default)]
+    length: Duration,
     seed: u64,
-    network: NetworkSection,
-    consumer: ConsumerSection,
-    #[serde(rename = "reading")]
+    shape: Shape,
+    links: Links,
+    controller: String,
+    starts_at: Instant,
+    rate_change: RateChange,
     pub(super) readings: Vec<Reading>,
     pub(super) sweep: Sweep,
-    #[serde(default)]
     pub(super) paper: Vec<PaperCell>,
 }
 
-fn ten_seconds() -> f64 {
-    10.0
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct NetworkSection {
-    link_mbps: f64,
-    link_delay_ms: f64,
-    queue_packets: u32,
-    data_bytes: u32,
-    #[serde(default)]
-    interest_bytes: u32,
-    #[serde(default)]
-    link_overhead_bytes: u32,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct ConsumerSection {
-    controller: String,
-    #[serde(default)]
-    starts_at_ns: u64,
-    #[serde(default)]
-    rate_change: RateChangeWord,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RateChangeWord {
-    Immediate,
-    #[default]
-    AfterNext,
-}
-
 /// A way to read what the paper leaves open.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub(super) struct Reading {
     /// For file names.
     pub(super) name: String,
     /// In a sentence.
     pub(super) description: String,
     /// What buckets leak in a second.
-    pub(super) bucket_rate: f64,
+    bucket_rate: f64,
     /// What they leak at a time.
-    #[serde(default = "whole")]
-    pub(super) bucket_leak: f64,
-    #[serde(default = "per_face")]
-    pub(super) router_limit: Routers,
+    bucket_leak: f64,
+    routers: Routers,
 }
 
-fn whole() -> f64 {
-    1.0
-}
-
-fn per_face() -> Routers {
-    Routers::Face
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub(super) struct Sweep {
     /// Empty for the linear network.
-    #[serde(default)]
     pub(super) pairs: Vec<usize>,
     pub(super) bucket_depths: Vec<u32>,
     /// Zero for the fine clock.
     pub(super) ticks_ms: Vec<f64>,
     /// Further start times within a tick, common to all consumers, at which each cell is run, to see what
     /// chance does.
-    #[serde(default)]
     pub(super) other_starts: u32,
 }
 
 /// A number that the paper gives.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct PaperCell {
-    #[serde(default = "one")]
     pub(super) pairs: usize,
     pub(super) bucket_depth: u32,
     pub(super) tick_ms: f64,
-    #[serde(default)]
     pub(super) smoothened: bool,
     pub(super) mbps: f64,
     pub(super) nacks: Option<u64>,
-}
-
-fn one() -> usize {
-    1
 }
 
 /// One cell of the sweep.
@@ -134,53 +75,151 @@ pub(super) struct Point {
 }
 
 impl Experiment {
-    /// The run of a point, checked.
-    pub(super) fn scenario(&self, point: &Point) -> Result<Scenario, ExperimentError> {
-        let NetworkSection { link_mbps, data_bytes, .. } = self.network;
-        let per_second = link_mbps * 1e6 / 8.0 / f64::from(data_bytes.max(1));
-        let share = (per_second / point.pairs.max(1) as f64).to_string();
-        let controller: ControllerSpec = self
-            .consumer
-            .controller
-            .replace("{share}", &share)
-            .parse()
-            .map_err(ExperimentError::controller)?;
+    /// The study that a file has.
+    pub(super) fn of(file: &File, study: &ClockStudy, f: &mut Findings) -> Option<Self> {
+        let shapes = [("linear", Shape::Linear), ("dumbbell", Shape::Dumbbell { pairs: 1 })];
+        let shape = f.word("study.clock.topology", &study.topology, &shapes)?;
+        if (shape == Shape::Linear) != study.sweep.pairs.is_empty() {
+            let message = "a dumbbell has pairs, and the linear network has none";
+            f.add("study.clock.sweep.pairs", message, None);
+        }
+        if study.reading.is_empty() {
+            f.add("study.clock.reading", "there is none", Some("give at least one".to_owned()));
+        }
+        let changes = [("immediate", RateChange::Immediate), ("after-next", RateChange::AfterNext)];
+        let change = study.consumer.rate_change.as_deref().unwrap_or("after-next");
+        let experiment = Experiment {
+            title: file.title.clone(),
+            length: duration(file.duration),
+            seed: file.seed.unwrap_or(1),
+            shape,
+            links: links(&study.network, f)?,
+            controller: study.consumer.controller.clone(),
+            starts_at: Instant::from_nanos(study.consumer.start.map_or(0, |start| start.0)),
+            rate_change: f.word("study.clock.consumer.rate_change", change, &changes)?,
+            readings: readings(&study.reading, f)?,
+            sweep: Sweep::of(&study.sweep),
+            paper: study.paper.iter().map(PaperCell::of).collect(),
+        };
+        if let Err(StudyError::Controller(error)) = experiment.controller(1) {
+            f.add("study.clock.consumer.controller", error.to_string(), None);
+        }
+        Some(experiment)
+    }
+
+    fn controller(&self, pairs: usize) -> Result<ControllerSpec, StudyError> {
+        let Links { mbps, data_bytes, .. } = self.links;
+        let per_second = mbps * 1e6 / 8.0 / f64::from(data_bytes.max(1));
+        let share = (per_second / pairs.max(1) as f64).to_string();
+        self.controller.replace("{share}", &share).parse().map_err(StudyError::Controller)
+    }
+
+    /// The run of a point.
+    pub(super) fn scenario(&self, point: &Point) -> Result<Scenario, StudyError> {
         let reading = &self.readings[point.reading];
         let tick = Duration::from_secs_f64(point.tick_ms / 1e3);
         // Other starts lie evenly in a tick, or in a tenth of a second if the clock has none.
         let stretch = if tick == Duration::ZERO { Duration::from_millis(100) } else { tick };
         let later = stretch * u64::from(point.start) / u64::from(self.sweep.other_starts + 1);
         Ok(Scenario {
-            shape: match self.sweep.pairs.is_empty() {
-                true => Shape::Linear,
-                false => Shape::Dumbbell { pairs: point.pairs },
+            shape: match self.shape {
+                Shape::Linear => Shape::Linear,
+                Shape::Dumbbell { .. } => Shape::Dumbbell { pairs: point.pairs },
             },
-            link_mbps,
-            link_delay: Duration::from_secs_f64(self.network.link_delay_ms / 1e3),
-            queue_packets: self.network.queue_packets,
-            data_bytes,
-            interest_bytes: self.network.interest_bytes,
-            overhead_bytes: self.network.link_overhead_bytes,
-            bucket_rate: reading.bucket_rate,
-            bucket_leak: reading.bucket_leak,
-            bucket_depth: point.depth,
-            routers: reading.router_limit,
+            links: self.links,
+            routers: reading.routers,
+            buckets: Buckets { rate: reading.bucket_rate, leak: reading.bucket_leak, depth: point.depth },
             caches: true,
-            controller,
-            ticks: vec![tick],
-            smoothing: if point.smoothened { Smoothing::Arrivals } else { Smoothing::Ticks },
-            rate_change: match self.consumer.rate_change {
-                RateChangeWord::Immediate => RateChange::Immediate,
-                RateChangeWord::AfterNext => RateChange::AfterNext,
+            controller: self.controller(point.pairs)?,
+            pacing: Pacing {
+                ticks: vec![tick],
+                smoothing: if point.smoothened { Smoothing::Arrivals } else { Smoothing::Ticks },
+                rate_change: self.rate_change,
             },
-            starts_at: Instant::from_nanos(self.consumer.starts_at_ns) + later,
-            start_spread: Duration::ZERO,
-            warm_up: Duration::ZERO,
-            length: Duration::from_secs_f64(self.length_s),
+            times: Times {
+                starts_at: self.starts_at + later,
+                start_spread: Duration::ZERO,
+                warm_up: Duration::ZERO,
+                length: self.length,
+            },
             seed: self.seed,
             record: false,
         })
     }
+}
+
+fn links(network: &ClockNetwork, f: &mut Findings) -> Option<Links> {
+    let mut bytes =
+        |key: &str, size: Option<u64>| packet_bytes(&format!("study.clock.network.{key}"), size, f);
+    Some(Links {
+        data_bytes: bytes("data", Some(network.data.0))?,
+        interest_bytes: bytes("interest", network.interest.map(|size| size.0))?,
+        overhead_bytes: bytes("overhead", network.overhead.map(|size| size.0))?,
+        mbps: mbps(network.rate.0),
+        delay: duration(network.delay),
+        queue_packets: network.queue,
+    })
+}
+
+fn readings(list: &[ClockReading], f: &mut Findings) -> Option<Vec<Reading>> {
+    let mut readings = Vec::new();
+    for (number, reading) in list.iter().enumerate() {
+        let key = format!("study.clock.reading.{number}.router_limit");
+        readings.push(Reading {
+            name: reading.name.clone(),
+            description: reading.description.clone(),
+            bucket_rate: reading.bucket_rate.0,
+            bucket_leak: reading.bucket_leak.unwrap_or(1.0),
+            routers: f.word(&key, reading.router_limit.as_deref().unwrap_or("face"), &Routers::BUCKETS)?,
+        });
+    }
+    Some(readings)
+}
+
+impl Sweep {
+    fn of(sweep: &ClockSweep) -> Self {
+        Sweep {
+            pairs: sweep.pairs.iter().map(|pairs| *pairs as usize).collect(),
+            bucket_depths: sweep.bucket_depths.clone(),
+            ticks_ms: sweep.ticks.iter().map(|tick| milliseconds(*tick)).collect(),
+            other_starts: sweep.other_starts.unwrap_or(0),
+        }
+    }
+}
+
+impl PaperCell {
+    fn of(cell: &ClockCell) -> Self {
+        PaperCell {
+            pairs: cell.pairs.unwrap_or(1) as usize,
+            bucket_depth: cell.bucket_depth,
+            tick_ms: milliseconds(cell.tick),
+            smoothened: cell.smoothened.unwrap_or(false),
+            mbps: mbps(cell.rate.0),
+            nacks: cell.nacks,
+        }
+    }
+}
+
+pub(super) fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.0)
+}
+
+pub(super) fn milliseconds(span: Span) -> f64 {
+    span.0 as f64 / 1e6
+}
+
+pub(super) fn mbps(bits_per_second: u64) -> f64 {
+    bits_per_second as f64 / 1e6
+}
+
+/// The size of a packet, which no link carries if it is a large file's.
+pub(super) fn packet_bytes(key: &str, size: Option<u64>, f: &mut Findings) -> Option<u32> {
+    const MOST_BYTES: u64 = 8800;
+    let size = size.unwrap_or(0);
+    if size > MOST_BYTES {
+        f.add(key, format!("a packet has {MOST_BYTES} bytes at most"), None);
+    }
+    u32::try_from(size.min(MOST_BYTES)).ok()
 }
 
 /// A tick in words.

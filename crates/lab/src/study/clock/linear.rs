@@ -6,26 +6,25 @@ use super::summary::{Results, paper_cell, range};
 use crate::figure::{Axis, LineChart, Series};
 use crate::stats::Summary;
 use crate::study::report::{Cell, Figure, Report, Table};
-use crate::study::{ExperimentError, Runner, parse};
+use crate::study::{Runner, StudyError};
 
 /// How far a throughput may be from the paper's, as a part of it.
 const MBPS_BOUND: f64 = 0.06;
 /// How far a number of Nacks may be from the paper's.
 const NACKS_BOUND: u64 = 4;
 
-pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
-    let experiment: Experiment = parse(text)?;
+pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     let mut points = Vec::new();
     for reading in 0..experiment.readings.len() {
         for smoothened in [false, true] {
             for &tick_ms in experiment.sweep.ticks_ms.iter().filter(|tick| **tick > 0.0 || !smoothened) {
                 for start in 0..=experiment.sweep.other_starts {
-                    points.push(Point { start, ..point(&experiment, reading, tick_ms, smoothened) });
+                    points.push(Point { start, ..point(experiment, reading, tick_ms, smoothened) });
                 }
             }
         }
     }
-    let results = Results::of(&experiment, &points, |point| point.start == 0, runner)?;
+    let results = Results::of(experiment, &points, |point| point.start == 0, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(
         "Throughput counts Interests sent in the run, as the paper must have done: with a round trip of 0.3 s no Data could come for \
@@ -36,13 +35,13 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
         report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
         for paper in PAPER_TABLES {
             let misses = if number == 0 { Some(&mut report.misses) } else { None };
-            report.tables.push(table(&experiment, &results, number, paper, misses));
+            report.tables.push(table(experiment, &results, number, paper, misses));
         }
-        report.tables.push(trajectories(&experiment, &results, number));
-        report.figures.extend(figures(&experiment, &results, number));
+        report.tables.push(trajectories(experiment, &results, number));
+        report.figures.extend(figures(experiment, &results, number));
     }
     let unexplained: u64 =
-        results_recorded(&experiment, &results).map(|recorded| recorded.unexplained_nacks).sum();
+        results_recorded(experiment, &results).map(|recorded| recorded.unexplained_nacks).sum();
     report.remarks.push(match unexplained {
         0 => "Every Nack came from the bucket in the consumer's own node, when the depth drawn in figure 5 says so.".into(),
         some => format!("{some} Nacks came from other nodes than the consumer's."),

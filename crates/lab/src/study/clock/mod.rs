@@ -14,6 +14,34 @@ mod orderings;
 mod scenario;
 mod summary;
 
-pub(crate) use beyond::run as beyond;
-pub(crate) use dumbbell::run as dumbbell;
-pub(crate) use linear::run as linear;
+use super::{Findings, Runner, StudyError};
+use crate::experiment::model::File;
+use crate::experiment::model::study::{ClockBeyond, ClockStudy};
+use crate::study::report::Report;
+
+/// A study of clocks as a file has it.
+#[derive(Clone, Debug)]
+pub(super) enum Clock {
+    /// What the paper does.
+    Paper(experiment::Experiment),
+    /// What it left for later.
+    Beyond(beyond::Experiment),
+}
+
+impl Clock {
+    pub(super) fn of_paper(file: &File, study: &ClockStudy, f: &mut Findings) -> Option<Self> {
+        experiment::Experiment::of(file, study, f).map(Clock::Paper)
+    }
+
+    pub(super) fn beyond(file: &File, study: &ClockBeyond, f: &mut Findings) -> Option<Self> {
+        beyond::Experiment::of(file, study, f).map(Clock::Beyond)
+    }
+
+    pub(super) fn run(&self, runner: &Runner<'_>) -> Result<Report, StudyError> {
+        match self {
+            Clock::Paper(experiment) if experiment.sweep.pairs.is_empty() => linear::run(experiment, runner),
+            Clock::Paper(experiment) => dumbbell::run(experiment, runner),
+            Clock::Beyond(experiment) => beyond::run(experiment, runner),
+        }
+    }
+}

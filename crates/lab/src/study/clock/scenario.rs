@@ -13,10 +13,25 @@ use crate::stats::fairness;
 #[derive(Clone, Debug)]
 pub(super) struct Scenario {
     pub(super) shape: Shape,
-    /// Of every link.
-    pub(super) link_mbps: f64,
-    /// Of every link, one way.
-    pub(super) link_delay: Duration,
+    pub(super) links: Links,
+    pub(super) routers: Routers,
+    pub(super) buckets: Buckets,
+    /// Whether nodes keep Data.
+    pub(super) caches: bool,
+    /// One for all consumers.
+    pub(super) controller: ControllerSpec,
+    pub(super) pacing: Pacing,
+    pub(super) times: Times,
+    pub(super) seed: u64,
+    pub(super) record: bool,
+}
+
+/// Every link, and the packets on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    pub(super) mbps: f64,
+    /// One way.
+    pub(super) delay: Duration,
     pub(super) queue_packets: u32,
     /// A Data with everything that belongs to it.
     pub(super) data_bytes: u32,
@@ -24,20 +39,31 @@ pub(super) struct Scenario {
     pub(super) interest_bytes: u32,
     /// Added to each packet on each link.
     pub(super) overhead_bytes: u32,
-    /// What the buckets leak in a second.
-    pub(super) bucket_rate: f64,
+}
+
+/// The token buckets of nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buckets {
+    /// What they leak in a second.
+    pub(super) rate: f64,
     /// What they leak at a time.
-    pub(super) bucket_leak: f64,
+    pub(super) leak: f64,
     /// Also how many Interests may wait where routers shape them.
-    pub(super) bucket_depth: u32,
-    pub(super) routers: Routers,
-    /// Whether nodes keep Data.
-    pub(super) caches: bool,
-    /// One for all consumers.
-    pub(super) controller: ControllerSpec,
+    pub(super) depth: u32,
+}
+
+/// How consumers' Interests leave.
+#[derive(Clone, Debug)]
+pub(super) struct Pacing {
+    /// In turn.
     pub(super) ticks: Vec<Duration>,
     pub(super) smoothing: Smoothing,
     pub(super) rate_change: RateChange,
+}
+
+/// When something begins and ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
     /// The first consumer starts at this time, and the others unless they start at random times.
     pub(super) starts_at: Instant,
     /// Consumers start at random times up to this later.
@@ -45,8 +71,6 @@ pub(super) struct Scenario {
     /// What happens before is not counted.
     pub(super) warm_up: Duration,
     pub(super) length: Duration,
-    pub(super) seed: u64,
-    pub(super) record: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +82,7 @@ pub(super) enum Shape {
 }
 
 /// What nodes do against congestion.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Routers {
     /// One bucket towards each neighbour, at the link's rate.
     Face,
@@ -74,7 +97,6 @@ pub(super) enum Routers {
     /// Nothing: queues, with room for what is under way in a round trip, drop what finds them full.
     Queue,
     /// Such queues mark Data that has waited too long (CoDel).
-    #[serde(rename = "codel")]
     CoDel,
     /// Interests are shaped and consumers told a rate by HoBHIS.
     Hobhis,
@@ -83,6 +105,25 @@ pub(super) enum Routers {
 }
 
 impl Routers {
+    /// Those with token buckets, by their names in files.
+    pub(super) const BUCKETS: [(&'static str, Routers); 4] = [
+        ("face", Routers::Face),
+        ("share", Routers::Share),
+        ("share-and-face", Routers::ShareAndFace),
+        ("adapting", Routers::Adapting),
+    ];
+    /// All.
+    pub(super) const ALL: [(&'static str, Routers); 8] = [
+        Self::BUCKETS[0],
+        Self::BUCKETS[1],
+        Self::BUCKETS[2],
+        Self::BUCKETS[3],
+        ("queue", Routers::Queue),
+        ("codel", Routers::CoDel),
+        ("hobhis", Routers::Hobhis),
+        ("mircc", Routers::Mircc),
+    ];
+
     /// Whether there are token buckets.
     pub(super) fn police(self) -> bool {
         matches!(self, Routers::Face | Routers::Share | Routers::ShareAndFace | Routers::Adapting)
@@ -177,14 +218,14 @@ impl Scenario {
                 match self.routers {
                     Routers::Face | Routers::Adapting => self.limit(&mut network, &routers)?,
                     Routers::Share => {
-                        let strategy = self.strategy(self.bucket_rate / pairs as f64, "route");
+                        let strategy = self.strategy(self.buckets.rate / pairs as f64, "route");
                         network.set_strategy(routers[0], "/", &strategy)?;
                     }
                     Routers::ShareAndFace => {
                         self.limit(&mut network, &routers)?;
-                        let share = self.bucket_rate / pairs as f64;
+                        let share = self.buckets.rate / pairs as f64;
                         let strategy =
-                            format!("{}/start~{share}/adapt~no", self.strategy(self.bucket_rate, "face"));
+                            format!("{}/start~{share}/adapt~no", self.strategy(self.buckets.rate, "face"));
                         network.set_strategy(routers[0], "/", &strategy)?;
                     }
                     Routers::Queue | Routers::CoDel | Routers::Hobhis | Routers::Mircc => {}
@@ -196,22 +237,22 @@ impl Scenario {
         let mut random = Random::derive(self.seed, 77);
         let mut applications = Vec::new();
         for (pair, node) in consumers.into_iter().enumerate() {
-            let starts_at =
-                self.starts_at + Duration::from_nanos(random.below(self.start_spread.as_nanos() + 1));
+            let starts_at = self.times.starts_at
+                + Duration::from_nanos(random.below(self.times.start_spread.as_nanos() + 1));
             let config = self.transfer(pair);
             let prefix = self.prefix(pair).into_name()?;
             let mut consumer = PacedConsumer::new(prefix, config, starts_at, random.next_u64());
             if self.record && pair == 0 {
-                let bucket = LeakyBucket::empty(self.bucket_rate, self.bucket_depth, Instant::ZERO);
-                consumer = consumer.record(bucket.losing(self.bucket_leak, Instant::ZERO));
+                let bucket = LeakyBucket::empty(self.buckets.rate, self.buckets.depth, Instant::ZERO);
+                consumer = consumer.record(bucket.losing(self.buckets.leak, Instant::ZERO));
             }
             applications.push(network.add_application(node, consumer)?);
         }
-        if self.warm_up > Duration::ZERO {
-            network.run_for(self.warm_up)?;
+        if self.times.warm_up > Duration::ZERO {
+            network.run_for(self.times.warm_up)?;
         }
         let before = flows(&network, &applications);
-        network.run_for(self.length)?;
+        network.run_for(self.times.length)?;
         Ok(self.outcome(&network, &applications, &before))
     }
 
@@ -219,43 +260,43 @@ impl Scenario {
         let queue = match self.routers {
             Routers::Queue | Routers::CoDel => {
                 let codel = CoDel { action: CoDelAction::Mark, ..CoDel::RFC_8289 };
-                let room = Queue::packets(self.queue_packets.max(self.under_way()));
+                let room = Queue::packets(self.links.queue_packets.max(self.under_way()));
                 Queue { codel: (self.routers == Routers::CoDel).then_some(codel), ..room }
             }
-            _ => Queue::packets(self.queue_packets),
+            _ => Queue::packets(self.links.queue_packets),
         };
-        let overhead_bytes = self.overhead_bytes;
+        let overhead_bytes = self.links.overhead_bytes;
         let link = LinkConfig { overhead_bytes, ..LinkConfig::ideal() }
-            .mbps(self.link_mbps)
-            .delay(self.link_delay)
+            .mbps(self.links.mbps)
+            .delay(self.links.delay)
             .queue(queue);
         match self.routers {
-            Routers::Hobhis => link.rate_control(RateMethod::Hobhis, self.bucket_depth),
-            Routers::Mircc => link.rate_control(RateMethod::Mircc, self.bucket_depth),
+            Routers::Hobhis => link.rate_control(RateMethod::Hobhis, self.buckets.depth),
+            Routers::Mircc => link.rate_control(RateMethod::Mircc, self.buckets.depth),
             _ => link,
         }
     }
 
     /// Data that one link carries in a round trip over three.
     fn under_way(&self) -> u32 {
-        let bytes = f64::from(self.data_bytes + self.overhead_bytes);
-        (self.link_mbps * 1e6 / 8.0 / bytes * 6.0 * self.link_delay.as_secs_f64()) as u32
+        let bytes = f64::from(self.links.data_bytes + self.links.overhead_bytes);
+        (self.links.mbps * 1e6 / 8.0 / bytes * 6.0 * self.links.delay.as_secs_f64()) as u32
     }
 
     /// Name of a flow, long enough for Interests of the wanted size.
     fn prefix(&self, pair: usize) -> String {
         // All but filler and digits: types and lengths, nonce, lifetime, "flow", and a number of two bytes.
         const REST: usize = 28;
-        let filler = (self.interest_bytes as usize).saturating_sub(REST + pair.to_string().len());
+        let filler = (self.links.interest_bytes as usize).saturating_sub(REST + pair.to_string().len());
         format!("/flow/{pair}/{}", "x".repeat(filler.clamp(1, 200)))
     }
 
     fn producer(&self) -> Producer {
-        Producer::of_packet_size(self.data_bytes as usize)
+        Producer::of_packet_size(self.links.data_bytes as usize)
     }
 
     fn strategy(&self, rate: f64, limit: &str) -> String {
-        let (depth, leak) = (self.bucket_depth, self.bucket_leak);
+        let (depth, leak) = (self.buckets.depth, self.buckets.leak);
         format!("stateful-forwarding/rate~{rate}/depth~{depth}/tokens~whole/leak~{leak}/limit~{limit}")
     }
 
@@ -263,13 +304,13 @@ impl Scenario {
         if !self.routers.police() {
             return Ok(());
         }
-        let mut strategy = self.strategy(self.bucket_rate, "face");
+        let mut strategy = self.strategy(self.buckets.rate, "face");
         if self.routers == Routers::Adapting {
             let pairs = match self.shape {
                 Shape::Linear => 1,
                 Shape::Dumbbell { pairs } => pairs,
             };
-            strategy.push_str(&format!("/start~{}", self.bucket_rate / pairs as f64));
+            strategy.push_str(&format!("/start~{}", self.buckets.rate / pairs as f64));
         }
         for &node in nodes {
             network.set_strategy(node, "/", &strategy)?;
@@ -278,13 +319,13 @@ impl Scenario {
     }
 
     fn transfer(&self, consumer: usize) -> TransferConfig {
-        let tick = self.ticks[consumer % self.ticks.len()];
+        let tick = self.pacing.ticks[consumer % self.pacing.ticks.len()];
         TransferConfig {
             controller: self.controller.clone(),
             pacing: PacerConfig {
                 tick,
-                smoothing: self.smoothing,
-                rate_change: self.rate_change,
+                smoothing: self.pacing.smoothing,
+                rate_change: self.pacing.rate_change,
                 ..PacerConfig::default()
             },
             round_trip: RoundTripConfig::default(),
@@ -299,8 +340,8 @@ impl Scenario {
         let consumers =
             applications.iter().filter_map(|&application| network.application::<PacedConsumer>(application));
         let mut outcome = Outcome {
-            seconds: self.length.as_secs_f64(),
-            bits_of_data: f64::from(self.data_bytes) * 8.0,
+            seconds: self.times.length.as_secs_f64(),
+            bits_of_data: f64::from(self.links.data_bytes) * 8.0,
             hops: network.hops(),
             hash: network.trace().hash(),
             ..Outcome::default()
@@ -362,25 +403,29 @@ mod tests {
     fn interests_have_the_size_that_was_asked_for() {
         let scenario = |interest_bytes| Scenario {
             shape: Shape::Linear,
-            link_mbps: 10.0,
-            link_delay: Duration::from_millis(50),
-            queue_packets: 100,
-            data_bytes: 1250,
-            interest_bytes,
-            overhead_bytes: 2,
-            bucket_rate: 1000.0,
-            bucket_leak: 1.001,
-            bucket_depth: 50,
+            links: Links {
+                mbps: 10.0,
+                delay: Duration::from_millis(50),
+                queue_packets: 100,
+                data_bytes: 1250,
+                interest_bytes,
+                overhead_bytes: 2,
+            },
             routers: Routers::Face,
+            buckets: Buckets { rate: 1000.0, leak: 1.001, depth: 50 },
             caches: true,
             controller: ControllerSpec::default(),
-            ticks: vec![Duration::ZERO],
-            smoothing: Smoothing::Ticks,
-            rate_change: RateChange::AfterNext,
-            starts_at: Instant::ZERO,
-            start_spread: Duration::ZERO,
-            warm_up: Duration::ZERO,
-            length: Duration::from_secs(1),
+            pacing: Pacing {
+                ticks: vec![Duration::ZERO],
+                smoothing: Smoothing::Ticks,
+                rate_change: RateChange::AfterNext,
+            },
+            times: Times {
+                starts_at: Instant::ZERO,
+                start_spread: Duration::ZERO,
+                warm_up: Duration::ZERO,
+                length: Duration::from_secs(1),
+            },
             seed: 1,
             record: false,
         };

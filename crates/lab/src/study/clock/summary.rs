@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, PaperCell, Point};
 use super::scenario::Outcome;
 use crate::parallel;
-use crate::study::{ExperimentError, Runner};
+use crate::study::{Runner, StudyError};
 
 /// Results of a sweep.
 pub(super) struct Results {
@@ -17,11 +17,11 @@ impl Results {
         points: &[Point],
         record: impl Fn(&Point) -> bool + Sync,
         runner: &Runner<'_>,
-    ) -> Result<Self, ExperimentError> {
+    ) -> Result<Self, StudyError> {
         let outcomes = parallel::for_each(points, runner, |point| {
             let mut scenario = experiment.scenario(point)?;
             scenario.record = record(point);
-            Ok::<_, ExperimentError>(scenario.run()?)
+            Ok::<_, StudyError>(scenario.run()?)
         });
         let mut cells = Vec::new();
         for (point, outcome) in points.iter().zip(outcomes) {

@@ -5,13 +5,13 @@ use super::experiment::Experiment;
 use super::results::{Place, one, places, stream};
 use crate::parallel;
 use crate::study::report::{Cell, Report, Table};
-use crate::study::{ExperimentError, Runner};
+use crate::study::{Runner, StudyError};
 
 pub(super) fn add(
     experiment: &Experiment,
     runner: &Runner<'_>,
     report: &mut Report,
-) -> Result<(), ExperimentError> {
+) -> Result<(), StudyError> {
     if experiment.departures.is_empty() {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub(super) fn add(
     let mut settings = Vec::new();
     for departure in &experiment.departures {
         for (place, _) in &cells {
-            settings.push((*place, experiment.departed(&experiment.workloads[place.workload], departure)?));
+            settings.push((*place, experiment.departed(&experiment.workloads[place.workload], departure)));
         }
     }
     let means = parallel::for_each(&settings, runner, |(place, setting)| {
@@ -31,8 +31,8 @@ pub(super) fn add(
         let repeats = experiment.departure_repeats.max(1);
         let rates = (0..repeats)
             .map(|repeat| Ok(one(setting, rule, stream(experiment, place.workload, repeat))?.hit_rate()));
-        let sum: Result<f64, ExperimentError> = rates.sum();
-        Ok::<f64, ExperimentError>(sum? * 100.0 / f64::from(repeats))
+        let sum: Result<f64, StudyError> = rates.sum();
+        Ok::<f64, StudyError>(sum? * 100.0 / f64::from(repeats))
     });
     let means = means.into_iter().collect::<Result<Vec<f64>, _>>()?;
     let mut table = Table::new(

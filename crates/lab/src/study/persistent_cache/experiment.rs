@@ -1,127 +1,81 @@
-//! The experiment file of the persistent cache.
+//! What the study of the persistent cache does, in base units.
 
 use packet::time::Duration;
 use repo::eviction::{DeletionRule, PolicySpec};
 use repo::workload::{Reading, Workload};
-use serde::Deserialize;
 
 use super::results::Place;
-use crate::study::ExperimentError;
+use crate::experiment::model::File;
+use crate::experiment::model::study::{
+    CacheCell, CacheDeparture, CachePolicies, CacheWorkload, PersistentCacheStudy,
+};
+use crate::experiment::units::{Share, Size, Span};
+use crate::study::{Findings, StudyError};
 
-/// The experiment file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Experiment {
-    /// Read before, to find this study.
-    #[serde(rename = "kind")]
-    _kind: String,
+/// What the study does.
+#[derive(Clone, Debug)]
+pub(in crate::study) struct Experiment {
     pub(super) title: String,
-    #[serde(default)]
     pub(super) seed: u64,
     pub(super) repeats: u32,
     /// From the first deletion on.
-    pub(super) length_s: u64,
+    pub(super) length: Duration,
     /// The shares of the repository that a deletion frees.
     pub(super) ratios: Vec<f64>,
-    #[serde(rename = "workload")]
     pub(super) workloads: Vec<WorkloadSection>,
-    #[serde(default, rename = "departure")]
     pub(super) departures: Vec<Departure>,
     /// Repeats of departures.
-    #[serde(default = "ten")]
     pub(super) departure_repeats: u32,
     pub(super) policies: Option<PoliciesSection>,
 }
 
-fn ten() -> u32 {
-    10
-}
-
 /// A column of the paper's Table I.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub(super) struct WorkloadSection {
     pub(super) name: String,
-    popularity_alpha: f64,
-    files_alpha: f64,
-    size_shape: f64,
-    size_scale_kb: f64,
-    min_kb: u64,
-    max_kb: u64,
-    request_s: f64,
-    file_s: f64,
+    workload: Workload,
     pub(super) thresholds_gb: Vec<u64>,
     /// Numbers that the paper gives.
-    #[serde(default)]
-    pub(super) paper: Vec<PaperCell>,
+    paper: Vec<PaperCell>,
 }
 
 /// A number that the paper gives.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct PaperCell {
-    pub(super) gb: u64,
-    pub(super) ratio: f64,
+#[derive(Clone, Copy, Debug)]
+struct PaperCell {
+    gb: u64,
+    ratio: f64,
     /// Of all requests, in per cent.
-    pub(super) hits: f64,
+    hits: f64,
 }
 
 /// A single departure from the text of the paper. What is not said is as in the text.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub(super) struct Departure {
     pub(super) name: String,
-    /// Files that exist upstream before the first request.
-    #[serde(default)]
-    first_files: u32,
-    /// Only so many of the newest files are asked for.
-    newest_only: Option<u32>,
-    /// Whether the last class has most files.
-    #[serde(default = "yes")]
-    last_has_most: bool,
-    /// Whether requests that create files count as hits.
-    #[serde(default)]
-    new_are_hits: bool,
-    /// Whether what is fetched is included.
-    #[serde(default = "yes")]
-    keeps_missed: bool,
-    /// Zipf's exponent of the numbers of files of classes.
+    reading: Reading,
     files_alpha: Option<f64>,
-    /// Seconds between requests.
-    request_s: Option<f64>,
-    /// What sizes are multiplied with.
-    size_factor: Option<f64>,
-    /// Seconds of evaluation.
-    pub(super) length_s: Option<u64>,
-    /// Bytes of a gigabyte.
-    gigabyte: Option<u64>,
+    request_interval: Option<Duration>,
+    size_factor: f64,
+    length: Option<Duration>,
+    gigabyte: u64,
     /// Instead of the paper's queue.
-    policy: Option<String>,
-}
-
-fn yes() -> bool {
-    true
+    policy: Option<PolicySpec>,
 }
 
 /// Which policies are compared.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub(super) struct PoliciesSection {
     pub(super) repeats: u32,
     /// Policies with their parameters.
     pub(super) names: Vec<String>,
     pub(super) ratios: Vec<f64>,
     /// Zipf's exponents of catalogues without classes.
-    #[serde(default)]
     pub(super) zipf: Vec<f64>,
     /// Objects of such a catalogue.
-    #[serde(default)]
     pub(super) objects: u32,
     /// Requests for them that count; as many come before.
-    #[serde(default)]
     pub(super) requests: u32,
     /// Parts of such a catalogue's bytes that there is room for.
-    #[serde(default)]
     pub(super) rooms: Vec<f64>,
 }
 
@@ -142,17 +96,45 @@ impl Setting {
 }
 
 impl WorkloadSection {
-    fn workload(&self) -> Workload {
-        let seconds = Duration::from_secs_f64;
-        Workload {
-            popularity_alpha: self.popularity_alpha,
-            files_alpha: self.files_alpha,
-            size_shape: self.size_shape,
-            size_scale_bytes: self.size_scale_kb * 1000.0,
-            min_bytes: self.min_kb * 1000,
-            max_bytes: self.max_kb * 1000,
-            request_interval: seconds(self.request_s),
-            file_interval: seconds(self.file_s),
+    fn of(key: &str, workload: &CacheWorkload, f: &mut Findings) -> Self {
+        let mut check = |is_good: bool, end: &str, message: &str| {
+            if !is_good {
+                f.add(format!("{key}.{end}"), message, None);
+            }
+        };
+        let [request_interval, file_interval] = [workload.request_every, workload.file_every].map(duration);
+        check(request_interval >= SHORTEST, "request_every", TOO_OFTEN);
+        check(file_interval >= SHORTEST, "file_every", TOO_OFTEN);
+        check(workload.size_shape >= 1.0, "size_shape", "it must be 1 at least");
+        let (min_bytes, max_bytes) = (workload.min_size.0, workload.max_size.0);
+        check(
+            min_bytes >= 1 && min_bytes <= max_bytes,
+            "min_size",
+            "it must be 1 B at least, and `max_size` at most",
+        );
+        check(max_bytes <= u64::from(u32::MAX), "max_size", "it must be 4 GB at most");
+        let is_whole =
+            |size: &Size| size.0.is_multiple_of(GIGABYTE) && (1..=100_000).contains(&(size.0 / GIGABYTE));
+        check(
+            workload.thresholds.iter().all(is_whole),
+            "thresholds",
+            "they must be whole GB, from 1 to 100,000",
+        );
+        let workload_of = Workload {
+            popularity_alpha: workload.popularity_alpha,
+            files_alpha: workload.files_alpha,
+            size_shape: workload.size_shape,
+            size_scale_bytes: workload.size_scale.0 as f64,
+            min_bytes,
+            max_bytes,
+            request_interval,
+            file_interval,
+        };
+        WorkloadSection {
+            name: workload.name.clone(),
+            workload: workload_of,
+            thresholds_gb: workload.thresholds.iter().map(|size| size.0 / GIGABYTE).collect(),
+            paper: workload.paper.iter().map(PaperCell::of).collect(),
         }
     }
 
@@ -161,42 +143,122 @@ impl WorkloadSection {
     }
 }
 
+impl PaperCell {
+    fn of(cell: &CacheCell) -> Self {
+        // Of what is written in percent no digit may change.
+        let percent = (cell.hits.0 * 1e6).round() / 1e4;
+        PaperCell { gb: cell.threshold.0 / GIGABYTE, ratio: cell.ratio.0, hits: percent }
+    }
+}
+
+impl Departure {
+    fn of(key: &str, departure: &CacheDeparture, f: &mut Findings) -> Self {
+        if departure.first_files.is_some_and(|files| files > MOST_FILES) {
+            f.add(format!("{key}.first_files"), TOO_MANY, None);
+        }
+        if departure.request_every.is_some_and(|span| duration(span) < SHORTEST) {
+            f.add(format!("{key}.request_every"), TOO_OFTEN, None);
+        }
+        let policy = departure.policy.as_deref().map(str::parse).transpose();
+        Departure {
+            name: departure.name.clone(),
+            reading: Reading {
+                first_files: departure.first_files.unwrap_or(0),
+                newest_only: departure.newest_only,
+                last_has_most: departure.last_has_most.unwrap_or(true),
+                new_are_hits: departure.new_are_hits.unwrap_or(false),
+                keeps_missed: departure.keeps_missed.unwrap_or(true),
+            },
+            files_alpha: departure.files_alpha,
+            request_interval: departure.request_every.map(duration),
+            size_factor: departure.size_factor.unwrap_or(1.0),
+            length: departure.duration.map(duration),
+            gigabyte: departure.gigabyte.map_or(GIGABYTE, |size| size.0),
+            policy: policy.unwrap_or_else(|error| {
+                f.add(format!("{key}.policy"), format!("{error}"), None);
+                None
+            }),
+        }
+    }
+}
+
+impl PoliciesSection {
+    fn of(policies: &CachePolicies, f: &mut Findings) -> Self {
+        if policies.objects.is_some_and(|objects| objects > MOST_FILES) {
+            f.add("study.persistent_cache.policies.objects", TOO_MANY, None);
+        }
+        for (number, name) in policies.names.iter().enumerate() {
+            if let Err(error) = policy(name) {
+                f.add(format!("study.persistent_cache.policies.names.{number}"), error.to_string(), None);
+            }
+        }
+        PoliciesSection {
+            repeats: policies.repeats,
+            names: policies.names.clone(),
+            ratios: shares(&policies.ratios),
+            zipf: policies.zipf.clone(),
+            objects: policies.objects.unwrap_or(0),
+            requests: policies.requests.unwrap_or(0),
+            rooms: shares(&policies.rooms),
+        }
+    }
+}
+
 impl Experiment {
+    /// The study that a file has.
+    pub(in crate::study) fn of(file: &File, study: &PersistentCacheStudy, f: &mut Findings) -> Self {
+        let mut workloads = Vec::new();
+        for (number, workload) in study.workload.iter().enumerate() {
+            workloads.push(WorkloadSection::of(
+                &format!("study.persistent_cache.workload.{number}"),
+                workload,
+                f,
+            ));
+        }
+        let mut departures = Vec::new();
+        for (number, departure) in study.departure.iter().enumerate() {
+            departures.push(Departure::of(
+                &format!("study.persistent_cache.departure.{number}"),
+                departure,
+                f,
+            ));
+        }
+        Experiment {
+            title: file.title.clone(),
+            seed: file.seed.unwrap_or(1),
+            repeats: file.repeats.unwrap_or(1),
+            length: duration(file.duration),
+            ratios: shares(&study.ratios),
+            workloads,
+            departures,
+            departure_repeats: study.departure_repeats.unwrap_or(10),
+            policies: study.policies.as_ref().map(|policies| PoliciesSection::of(policies, f)),
+        }
+    }
+
     /// As the text of the paper says.
     pub(super) fn literal(&self, workload: &WorkloadSection) -> Setting {
         Setting {
-            workload: workload.workload(),
+            workload: workload.workload,
             reading: Reading::LITERAL,
-            gigabyte: 1_000_000_000,
-            length: Duration::from_secs(self.length_s),
+            gigabyte: GIGABYTE,
+            length: self.length,
             policy: None,
         }
     }
 
     /// The same with a departure.
-    pub(super) fn departed(
-        &self,
-        workload: &WorkloadSection,
-        departure: &Departure,
-    ) -> Result<Setting, ExperimentError> {
+    pub(super) fn departed(&self, workload: &WorkloadSection, departure: &Departure) -> Setting {
         let mut setting = self.literal(workload);
-        setting.reading = Reading {
-            first_files: departure.first_files,
-            newest_only: departure.newest_only,
-            last_has_most: departure.last_has_most,
-            new_are_hits: departure.new_are_hits,
-            keeps_missed: departure.keeps_missed,
-        };
-        let (table, factor) = (&mut setting.workload, departure.size_factor.unwrap_or(1.0));
+        setting.reading = departure.reading;
+        let table = &mut setting.workload;
         table.files_alpha = departure.files_alpha.unwrap_or(table.files_alpha);
-        table.size_scale_bytes *= factor;
-        if let Some(seconds) = departure.request_s {
-            table.request_interval = Duration::from_secs_f64(seconds);
-        }
-        setting.length = departure.length_s.map_or(setting.length, Duration::from_secs);
-        setting.gigabyte = departure.gigabyte.unwrap_or(setting.gigabyte);
-        setting.policy = departure.policy.as_deref().map(policy).transpose()?;
-        Ok(setting)
+        table.size_scale_bytes *= departure.size_factor;
+        table.request_interval = departure.request_interval.unwrap_or(table.request_interval);
+        setting.length = departure.length.unwrap_or(setting.length);
+        setting.gigabyte = departure.gigabyte;
+        setting.policy.clone_from(&departure.policy);
+        setting
     }
 
     /// What a column of a table says of a configuration.
@@ -205,46 +267,25 @@ impl Experiment {
         let name: String = name.chars().take(3).collect();
         format!("{name} {} {}", place.gb, ratio_text(place.ratio))
     }
-
-    /// Whether there is nothing that would never end or fill all memory.
-    pub(super) fn check(&self) -> Result<(), ExperimentError> {
-        let bad = |what: &str| Err(ExperimentError::Format(what.to_owned()));
-        for workload in &self.workloads {
-            let Workload { request_interval, file_interval, size_shape, min_bytes, max_bytes, .. } =
-                workload.workload();
-            if request_interval < SHORTEST || file_interval < SHORTEST {
-                return bad("request-s and file-s must be a millisecond at least");
-            }
-            if !(size_shape >= 1.0 && min_bytes <= max_bytes && max_bytes <= u64::from(u32::MAX)) {
-                return bad("size-shape must be at least 1, and min-kb at most max-kb, 4 GB or less");
-            }
-            if min_bytes == 0 || workload.thresholds_gb.iter().any(|gb| !(1..=100_000).contains(gb)) {
-                return bad("min-kb and thresholds-gb must be at least 1, and thresholds-gb at most 100,000");
-            }
-        }
-        if self.departures.iter().any(|departure| departure.first_files > MOST_FILES) {
-            return bad("first-files must be at most ten million");
-        }
-        if self
-            .departures
-            .iter()
-            .any(|departure| departure.request_s.is_some_and(|s| s.is_nan() || s < 0.001))
-        {
-            return bad("request-s must be a millisecond at least");
-        }
-        if self.policies.as_ref().is_some_and(|section| section.objects > MOST_FILES) {
-            return bad("objects must be at most ten million");
-        }
-        Ok(())
-    }
 }
 
 const SHORTEST: Duration = Duration::from_millis(1);
 const MOST_FILES: u32 = 10_000_000;
+const GIGABYTE: u64 = 1_000_000_000;
+const TOO_OFTEN: &str = "it must be 1 ms at least";
+const TOO_MANY: &str = "there may be ten million at most";
+
+fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.0)
+}
+
+fn shares(list: &[Share]) -> Vec<f64> {
+    list.iter().map(|share| share.0).collect()
+}
 
 /// A policy by its name and parameters.
-pub(super) fn policy(text: &str) -> Result<PolicySpec, ExperimentError> {
-    text.parse().map_err(|error| ExperimentError::Format(format!("policy: {error}")))
+pub(super) fn policy(text: &str) -> Result<PolicySpec, StudyError> {
+    text.parse().map_err(|error| StudyError::Format(format!("policy: {error}")))
 }
 
 /// Half and a quarter, as the paper calls them.

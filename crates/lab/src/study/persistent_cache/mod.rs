@@ -13,29 +13,27 @@ mod policies;
 mod results;
 mod statements;
 
-use self::experiment::Experiment;
+pub(super) use self::experiment::Experiment;
 use self::results::Results;
 use crate::study::report::Report;
-use crate::study::{ExperimentError, Runner, parse};
+use crate::study::{Runner, StudyError};
 
-pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
-    let experiment: Experiment = parse(text)?;
-    experiment.check()?;
-    let results = Results::of(&experiment, runner)?;
+pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
+    let results = Results::of(experiment, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(format!(
         "{} runs of {} s, {:.1} million requests, seed {}; repeats of all configurations of a workload see \
          the same requests.",
         results.runs(),
-        experiment.length_s,
+        experiment.length.as_secs_f64(),
         results.requests() as f64 / 1e6,
         experiment.seed
     ));
     report.remarks.extend(CHOICES.iter().map(|choice| (*choice).to_owned()));
-    hit_rates::add(&experiment, &results, &mut report);
-    departures::add(&experiment, runner, &mut report)?;
-    policies::add(&experiment, runner, &mut report)?;
-    report.tables.push(statements::table(&experiment, &results));
+    hit_rates::add(experiment, &results, &mut report);
+    departures::add(experiment, runner, &mut report)?;
+    policies::add(experiment, runner, &mut report)?;
+    report.tables.push(statements::table(experiment, &results));
     Ok(report)
 }
 

@@ -10,7 +10,7 @@ use super::results::{one, stream};
 use crate::figure::{GridCell, GridChart, GridRow};
 use crate::parallel;
 use crate::study::report::{Cell, Figure, Report, Table};
-use crate::study::{ExperimentError, Runner};
+use crate::study::{Runner, StudyError};
 
 /// Rows behind the policies.
 const OPTIMUM: [&str; 2] = ["schedule that knows the future", "bound of all policies"];
@@ -19,7 +19,7 @@ pub(super) fn add(
     experiment: &Experiment,
     runner: &Runner<'_>,
     report: &mut Report,
-) -> Result<(), ExperimentError> {
+) -> Result<(), StudyError> {
     let Some(section) = &experiment.policies else { return Ok(()) };
     let specs = section.names.iter().map(|name| policy(name)).collect::<Result<Vec<_>, _>>()?;
     for (number, workload) in experiment.workloads.iter().enumerate() {
@@ -31,7 +31,7 @@ pub(super) fn add(
         let rates = parallel::for_each(&columns, runner, |column| {
             let rates = (0..section.repeats.max(1))
                 .map(|repeat| column.rates(&setting, &specs, stream(experiment, number, repeat)));
-            Ok::<_, ExperimentError>(Rates::mean(&rates.collect::<Result<Vec<_>, _>>()?))
+            Ok::<_, StudyError>(Rates::mean(&rates.collect::<Result<Vec<_>, _>>()?))
         });
         let rates = rates.into_iter().collect::<Result<Vec<_>, _>>()?;
         let heads = columns.iter().map(|column| format!("{}, {}", column.gb, ratio_text(column.ratio)));
@@ -55,12 +55,7 @@ struct Column {
 
 impl Column {
     /// Of each policy, and hits of the schedule and of the bound.
-    fn rates(
-        &self,
-        setting: &Setting,
-        specs: &[PolicySpec],
-        random: Random,
-    ) -> Result<Rates, ExperimentError> {
+    fn rates(&self, setting: &Setting, specs: &[PolicySpec], random: Random) -> Result<Rates, StudyError> {
         let rule = setting.rule(self.gb, self.ratio);
         let mut rates = Rates::default();
         for spec in specs {
@@ -70,7 +65,7 @@ impl Column {
             rates.bytes.push(outcome.byte_hit_rate() * 100.0);
         }
         let seen = trace(setting.workload, rule.threshold_bytes, setting.length, random)
-            .map_err(|error| ExperimentError::Format(error.to_string()))?;
+            .map_err(|error| StudyError::Format(error.to_string()))?;
         let part = |hits: u64| hits as f64 * 100.0 / (seen.counted.max(1)) as f64;
         rates.hits.push(part(optimum::schedule(&seen.requests, rule.threshold_bytes, seen.begins)));
         rates.hits.push(part(optimum::bound(&seen.requests, rule.threshold_bytes, seen.begins)));
@@ -102,7 +97,7 @@ fn add_zipf(
     specs: &[PolicySpec],
     runner: &Runner<'_>,
     report: &mut Report,
-) -> Result<(), ExperimentError> {
+) -> Result<(), StudyError> {
     let rooms = &section.rooms;
     let columns: Vec<(f64, f64)> =
         section.zipf.iter().flat_map(|&alpha| rooms.iter().map(move |&room| (alpha, room))).collect();
@@ -111,7 +106,7 @@ fn add_zipf(
     }
     let rates = parallel::for_each(&columns, runner, |&(alpha, room)| {
         let catalogue = Zipf::new(section.objects as usize, alpha, 0.0)
-            .map_err(|error| ExperimentError::Format(error.to_string()))?;
+            .map_err(|error| StudyError::Format(error.to_string()))?;
         let capacity = (f64::from(section.objects) * room.clamp(0.0, 1.0)) as u64;
         let mut drawn = vec![0; section.requests as usize * 2];
         catalogue.draw_all(&mut Random::derive(experiment.seed, alpha.to_bits()), &mut drawn);
@@ -134,7 +129,7 @@ fn add_zipf(
             drawn.iter().map(|&object| optimum::Request { key: object.into(), bytes: 1 }).collect();
         rates.push(part(optimum::schedule(&requests, capacity, begins)));
         rates.push(part(optimum::bound(&requests, capacity, begins)));
-        Ok::<_, ExperimentError>(rates)
+        Ok::<_, StudyError>(rates)
     });
     let rates = rates.into_iter().collect::<Result<Vec<_>, _>>()?;
     let heads = columns.iter().map(|(alpha, room)| format!("{alpha}: {:.0} %", room * 100.0));

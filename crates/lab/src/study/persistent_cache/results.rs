@@ -7,7 +7,7 @@ use repo::workload::{CLASSES, Outcome, Run};
 use super::experiment::{Experiment, Setting};
 use crate::parallel;
 use crate::stats::Sample;
-use crate::study::{ExperimentError, Runner};
+use crate::study::{Runner, StudyError};
 
 /// A configuration: which workload, how many gigabytes, which part is deleted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub(super) struct Results {
 
 impl Results {
     /// Runs all configurations, as the paper's text says, on all cores.
-    pub(super) fn of(experiment: &Experiment, runner: &Runner<'_>) -> Result<Self, ExperimentError> {
+    pub(super) fn of(experiment: &Experiment, runner: &Runner<'_>) -> Result<Self, StudyError> {
         let places = places(experiment);
         let jobs: Vec<(Place, u32)> = places
             .iter()
@@ -108,7 +108,7 @@ pub(super) fn stream(experiment: &Experiment, workload: usize, repeat: u32) -> R
 }
 
 /// One run.
-pub(super) fn one(setting: &Setting, rule: DeletionRule, random: Random) -> Result<Outcome, ExperimentError> {
+pub(super) fn one(setting: &Setting, rule: DeletionRule, random: Random) -> Result<Outcome, StudyError> {
     let Setting { workload, reading, length, .. } = *setting;
     let outcome = match &setting.policy {
         // Without a table of functions in between.
@@ -117,5 +117,5 @@ pub(super) fn one(setting: &Setting, rule: DeletionRule, random: Random) -> Resu
             Run::new(workload, reading, rule, repo::eviction::start(spec), random).map(|run| run.run(length))
         }
     };
-    outcome.map_err(|error| ExperimentError::Format(error.to_string()))
+    outcome.map_err(|error| StudyError::Format(error.to_string()))
 }

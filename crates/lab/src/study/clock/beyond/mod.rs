@@ -5,65 +5,52 @@ mod findings;
 
 use flow::{ControllerSpec, RateChange, Smoothing};
 use packet::time::{Duration, Instant};
-use serde::Deserialize;
 
-use super::scenario::{Outcome, Routers, Scenario, Shape};
+use super::experiment::{duration, mbps, milliseconds, packet_bytes};
+use super::scenario::{Buckets, Links, Outcome, Pacing, Routers, Scenario, Shape, Times};
+use crate::experiment::model::File;
+use crate::experiment::model::study::{BeyondAgain, BeyondNetwork, BeyondSpeeds, BeyondVariant, ClockBeyond};
+use crate::experiment::units::Span;
 use crate::parallel;
 use crate::study::report::Report;
-use crate::study::{ExperimentError, Runner, parse};
+use crate::study::{Findings, Runner, StudyError};
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Experiment {
-    #[serde(rename = "kind")]
-    _kind: String,
+/// What the study does, in base units.
+#[derive(Clone, Debug)]
+pub(in crate::study) struct Experiment {
     title: String,
-    #[serde(default)]
     seed: u64,
     network: Network,
-    #[serde(rename = "variant")]
     variants: Vec<Variant>,
     speeds: Speeds,
     several: Several,
     mixed: Mixed,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 struct Network {
-    link_delay_ms: f64,
+    link_delay: Duration,
     queue_packets: u32,
     data_bytes: u32,
     interest_bytes: u32,
-    link_overhead_bytes: u32,
+    overhead_bytes: u32,
     bucket_depth: u32,
 }
 
 /// A controller, how its Interests leave, and what the nodes do: each controller gets the network it was made
 /// for.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 struct Variant {
     name: String,
     controller: String,
-    smoothing: Word,
+    smoothing: Smoothing,
     routers: Routers,
     /// The controller has a window and never a rate, and so looks at no clock: all ticks are one run.
-    #[serde(default)]
     window_only: bool,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Word {
-    Ticks,
-    Arrivals,
-    Capped(u32),
-}
-
 /// One flow over links of each speed.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 struct Speeds {
     links_mbps: Vec<f64>,
     /// What is not counted of a run at each speed.
@@ -72,14 +59,12 @@ struct Speeds {
     lengths_s: Vec<f64>,
     /// Longer runs, in order, for flows whose rate buckets cut: it grows by one for each Data, e-fold in a
     /// second.
-    #[serde(default)]
     again: Vec<Again>,
     ticks_ms: Vec<f64>,
 }
 
 /// Takes the place of a run with Nacks.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 struct Again {
     /// If the flow got less than so much of the link.
     below_percent: f64,
@@ -89,8 +74,7 @@ struct Again {
 }
 
 /// Several flows that start at random times.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 struct Several {
     link_mbps: f64,
     warm_up_s: f64,
@@ -102,8 +86,7 @@ struct Several {
 }
 
 /// Flows with different clocks on one link.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug)]
 struct Mixed {
     pairs: usize,
     /// In turn.
@@ -123,23 +106,22 @@ struct Job {
     repeat: u64,
 }
 
-pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
-    let experiment: Experiment = parse(text)?;
+pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     let jobs = experiment.jobs();
     // The longest first, so that no core is left with one of them at the end.
     let twins = experiment.twins(&jobs);
     let mut order: Vec<usize> = (0..jobs.len()).filter(|&place| twins[place] == place).collect();
     order.sort_by(|&a, &b| jobs[b].cost().total_cmp(&jobs[a].cost()));
     let shuffled = parallel::for_each(&order, runner, |&place| {
-        Ok::<_, ExperimentError>((place, experiment.run_job(&jobs[place])?))
+        Ok::<_, StudyError>((place, experiment.run_job(&jobs[place])?))
     });
     let mut outcomes: Vec<Outcome> = vec![Outcome::default(); jobs.len()];
     for result in shuffled {
         let (place, outcome) = result?;
         let variant = &experiment.variants[jobs[place].variant];
         if variant.window_only && outcome.paced {
-            return Err(ExperimentError::Format(format!(
-                "variant {}: window-only = true, but {} has a rate",
+            return Err(StudyError::Format(format!(
+                "variant {}: window_only = true, but {} has a rate",
                 variant.name, variant.controller
             )));
         }
@@ -165,6 +147,35 @@ impl Job {
 }
 
 impl Experiment {
+    /// The study that a file has.
+    pub(super) fn of(file: &File, study: &ClockBeyond, f: &mut Findings) -> Option<Self> {
+        let several = &study.several;
+        let experiment = Experiment {
+            title: file.title.clone(),
+            seed: file.seed.unwrap_or(1),
+            network: Network::of(&study.network, f)?,
+            variants: variants(&study.variant, f)?,
+            speeds: Speeds::of(&study.speeds, f),
+            several: Several {
+                link_mbps: mbps(several.rate.0),
+                warm_up_s: several.warm_up.seconds(),
+                length_s: file.duration.seconds(),
+                pairs: several.pairs.iter().map(|pairs| *pairs as usize).collect(),
+                ticks_ms: ticks(&several.ticks),
+                start_spread_ms: milliseconds(several.start_spread),
+                repeats: several.repeats.unwrap_or(1).into(),
+            },
+            mixed: Mixed { pairs: study.mixed.pairs as usize, ticks_ms: ticks(&study.mixed.ticks) },
+        };
+        for (variant, given) in experiment.variants.iter().enumerate() {
+            if let Err(StudyError::Controller(error)) = experiment.controller_of(variant, 100.0, 1) {
+                let key = format!("study.clock_beyond.variant.{variant}.controller");
+                f.add(key, format!("{}: {error}", given.name), None);
+            }
+        }
+        Some(experiment)
+    }
+
     fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
         for variant in 0..self.variants.len() {
@@ -206,7 +217,7 @@ impl Experiment {
     }
 
     /// Runs a job, and again for longer where what it shows is not what would be in the long run.
-    fn run_job(&self, job: &Job) -> Result<Outcome, ExperimentError> {
+    fn run_job(&self, job: &Job) -> Result<Outcome, StudyError> {
         let mut outcome = self.scenario(job)?.run()?;
         let Speeds { links_mbps, again, .. } = &self.speeds;
         let place = links_mbps.iter().position(|&speed| speed == job.link_mbps).unwrap_or(usize::MAX);
@@ -254,51 +265,137 @@ impl Experiment {
         self.variants.iter().position(same).unwrap_or(variant)
     }
 
-    fn controller(&self, job: &Job) -> Result<ControllerSpec, ExperimentError> {
-        let carried = self.carried(job.link_mbps);
-        self.variants[job.variant]
+    fn controller_of(
+        &self,
+        variant: usize,
+        link_mbps: f64,
+        pairs: usize,
+    ) -> Result<ControllerSpec, StudyError> {
+        let carried = self.carried(link_mbps);
+        self.variants[variant]
             .controller
             .replace("{max}", &carried.floor().to_string())
-            .replace("{share}", &(carried / job.pairs as f64).floor().max(1.0).to_string())
+            .replace("{share}", &(carried / pairs as f64).floor().max(1.0).to_string())
             .parse()
-            .map_err(ExperimentError::controller)
+            .map_err(StudyError::Controller)
     }
 
     /// Data that a link carries in a second.
     fn carried(&self, link_mbps: f64) -> f64 {
-        link_mbps * 1e6 / 8.0 / f64::from(self.network.data_bytes + self.network.link_overhead_bytes)
+        link_mbps * 1e6 / 8.0 / f64::from(self.network.data_bytes + self.network.overhead_bytes)
     }
 
-    fn scenario(&self, job: &Job) -> Result<Scenario, ExperimentError> {
+    fn scenario(&self, job: &Job) -> Result<Scenario, StudyError> {
         let network = &self.network;
         let variant = &self.variants[job.variant];
         Ok(Scenario {
             shape: Shape::Dumbbell { pairs: job.pairs },
-            link_mbps: job.link_mbps,
-            link_delay: Duration::from_secs_f64(network.link_delay_ms / 1e3),
-            queue_packets: network.queue_packets,
-            data_bytes: network.data_bytes,
-            interest_bytes: network.interest_bytes,
-            overhead_bytes: network.link_overhead_bytes,
-            bucket_rate: self.carried(job.link_mbps),
-            bucket_leak: 1.0,
-            bucket_depth: network.bucket_depth,
-            routers: variant.routers,
-            caches: false,
-            controller: self.controller(job)?,
-            ticks: job.ticks_ms.iter().map(|tick| Duration::from_secs_f64(tick / 1e3)).collect(),
-            smoothing: match variant.smoothing {
-                Word::Ticks => Smoothing::Ticks,
-                Word::Arrivals => Smoothing::Arrivals,
-                Word::Capped(per_arrival) => Smoothing::ArrivalsCapped { per_arrival },
+            links: Links {
+                mbps: job.link_mbps,
+                delay: network.link_delay,
+                queue_packets: network.queue_packets,
+                data_bytes: network.data_bytes,
+                interest_bytes: network.interest_bytes,
+                overhead_bytes: network.overhead_bytes,
             },
-            rate_change: RateChange::Immediate,
-            starts_at: Instant::from_nanos(1),
-            start_spread: Duration::from_secs_f64(job.start_spread_ms / 1e3),
-            warm_up: Duration::from_secs_f64(job.warm_up_s),
-            length: Duration::from_secs_f64(job.length_s),
+            routers: variant.routers,
+            buckets: Buckets { rate: self.carried(job.link_mbps), leak: 1.0, depth: network.bucket_depth },
+            caches: false,
+            controller: self.controller_of(job.variant, job.link_mbps, job.pairs)?,
+            pacing: Pacing {
+                ticks: job.ticks_ms.iter().map(|tick| Duration::from_secs_f64(tick / 1e3)).collect(),
+                smoothing: variant.smoothing,
+                rate_change: RateChange::Immediate,
+            },
+            times: Times {
+                starts_at: Instant::from_nanos(1),
+                start_spread: Duration::from_secs_f64(job.start_spread_ms / 1e3),
+                warm_up: Duration::from_secs_f64(job.warm_up_s),
+                length: Duration::from_secs_f64(job.length_s),
+            },
             seed: self.seed.wrapping_add(job.repeat),
             record: false,
         })
     }
+}
+
+impl Network {
+    fn of(network: &BeyondNetwork, f: &mut Findings) -> Option<Self> {
+        let mut bytes =
+            |key: &str, size: u64| packet_bytes(&format!("study.clock_beyond.network.{key}"), Some(size), f);
+        Some(Network {
+            data_bytes: bytes("data", network.data.0)?,
+            interest_bytes: bytes("interest", network.interest.0)?,
+            overhead_bytes: bytes("overhead", network.overhead.0)?,
+            link_delay: duration(network.delay),
+            queue_packets: network.queue,
+            bucket_depth: network.bucket_depth,
+        })
+    }
+}
+
+fn variants(list: &[BeyondVariant], f: &mut Findings) -> Option<Vec<Variant>> {
+    let mut variants = Vec::new();
+    for (number, variant) in list.iter().enumerate() {
+        let key = |key: &str| format!("study.clock_beyond.variant.{number}.{key}");
+        let arrivals = match variant.per_arrival {
+            Some(per_arrival) => Smoothing::ArrivalsCapped { per_arrival },
+            None => Smoothing::Arrivals,
+        };
+        let words = [("ticks", Smoothing::Ticks), ("arrivals", arrivals)];
+        let smoothing = f.word(&key("smoothing"), &variant.smoothing, &words)?;
+        if variant.per_arrival.is_some() && smoothing == Smoothing::Ticks {
+            f.add(key("per_arrival"), "Interests leave at ticks only", None);
+        }
+        variants.push(Variant {
+            name: variant.name.clone(),
+            controller: variant.controller.clone(),
+            smoothing,
+            routers: f.word(&key("routers"), &variant.routers, &Routers::ALL)?,
+            window_only: variant.window_only.unwrap_or(false),
+        });
+    }
+    Some(variants)
+}
+
+impl Speeds {
+    fn of(speeds: &BeyondSpeeds, f: &mut Findings) -> Self {
+        let count = speeds.rates.len();
+        let mut each = |key: &str, list: &[Span]| {
+            if list.len() != count {
+                let message = format!("{} for {count} rates", list.len());
+                f.add(
+                    format!("study.clock_beyond.speeds.{key}"),
+                    message,
+                    Some("give one for each".to_owned()),
+                );
+            }
+        };
+        each("warm_ups", &speeds.warm_ups);
+        each("durations", &speeds.durations);
+        for (number, again) in speeds.again.iter().enumerate() {
+            each(&format!("again.{number}.warm_ups"), &again.warm_ups);
+            each(&format!("again.{number}.durations"), &again.durations);
+        }
+        let again = |again: &BeyondAgain| Again {
+            below_percent: again.below.0 * 100.0,
+            warm_ups_s: seconds(&again.warm_ups),
+            lengths_s: seconds(&again.durations),
+        };
+        Speeds {
+            links_mbps: speeds.rates.iter().map(|rate| mbps(rate.0)).collect(),
+            warm_ups_s: seconds(&speeds.warm_ups),
+            lengths_s: seconds(&speeds.durations),
+            again: speeds.again.iter().map(again).collect(),
+            ticks_ms: ticks(&speeds.ticks),
+        }
+    }
+}
+
+fn seconds(list: &[Span]) -> Vec<f64> {
+    list.iter().map(|span| span.seconds()).collect()
+}
+
+fn ticks(list: &[Span]) -> Vec<f64> {
+    list.iter().map(|tick| milliseconds(*tick)).collect()
 }

@@ -1,0 +1,21 @@
+//! Studies have keys of their own, and few of those that every other experiment has.
+
+use toml::Table;
+
+use super::model::File;
+use super::resolve::{Finding, Findings};
+use crate::study;
+
+/// What a study has of the keys of a file.
+const KEYS: [&str; 7] = ["title", "about", "source", "duration", "repeats", "seed", "study"];
+
+/// What is wrong with the study of a file.
+pub(super) fn findings(file: &File, content: &Table) -> Vec<Finding> {
+    let mut f = Findings::default();
+    for key in content.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        let hint = format!("of the keys of the file it has {}", KEYS.join(", "));
+        f.add(key.as_str(), "a study has none", Some(hint));
+    }
+    study::check(file, &mut f);
+    f.0
+}

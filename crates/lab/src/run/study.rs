@@ -1,0 +1,41 @@
+//! A study as a run: its folder has the experiment, what ran it, and its tables and figures.
+
+use super::execute::{Options, RunError, begin, io_error};
+use super::folder::RunFolder;
+use crate::backend::VIRTUAL_TIME;
+use crate::experiment::Experiment;
+use crate::order::write_json;
+use crate::study::report::Report;
+use crate::study::{Runner, run};
+
+/// Runs a study from the beginning, and writes its tables and figures.
+///
+/// # Errors
+///
+/// Options that a study has no use for; why it ended early.
+pub fn execute_study(
+    experiment: &Experiment,
+    options: &Options,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<(RunFolder, Report), RunError> {
+    experiment.can_run_on(&options.backend)?;
+    let without_use = [
+        (options.backend != VIRTUAL_TIME, "is only in virtual time: run it with --on sim"),
+        (options.only.is_some(), "has no cases: leave --only away"),
+        (options.trace_format.is_some(), "writes no traces: leave --format away"),
+    ];
+    if let Some((_, why)) = without_use.iter().find(|(is_said, _)| *is_said) {
+        return Err(RunError::Plan(format!("{}: a study {why}", experiment.shown())));
+    }
+    let mut experiment = experiment.clone();
+    experiment.file.repeats = options.repeats.or(experiment.file.repeats);
+    experiment.file.seed = options.seed.or(experiment.file.seed);
+    let (folder, _lock, mut record) = begin(&experiment, options, &[])?;
+    let report = run(&experiment, &Runner { workers: options.workers, progress })?;
+    report.write_to(folder.path()).map_err(io_error("the study's tables and figures cannot be written"))?;
+    let said = write_json(&folder.path().join("report.json"), &report);
+    said.map_err(io_error("report.json cannot be written"))?;
+    record.complete = true;
+    folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
+    Ok((folder, report))
+}

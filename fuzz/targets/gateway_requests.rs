@@ -6,7 +6,7 @@
 use gateway::conditions::{Validators, Verdict};
 use gateway::name_path::{name_of, path_of};
 use gateway::origin::mapping::Mapping;
-use gateway::range::{MAX_PARTS, Wanted, wanted};
+use gateway::range::{MAX_PARTS, RequestedRange, wanted};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use packet::{Name, UnixTime};
 
@@ -47,7 +47,7 @@ fn name(bytes: &[u8]) {
 
 /// The header Range.
 fn range(header: &[u8], size_bytes: u64) {
-    let Wanted::Parts(parts) = wanted(header, size_bytes) else { return };
+    let RequestedRange::Parts(parts) = wanted(header, size_bytes) else { return };
     assert!(!parts.is_empty() && parts.len() <= MAX_PARTS);
     assert!(parts.iter().all(|part| part.start() <= part.end() && *part.end() < size_bytes));
     let total: u128 = parts.iter().map(|part| u128::from(part.end() - part.start()) + 1).sum();

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
 use flow::{ControllerKind, WorkloadKind, add_controllers, add_workloads};
+use repo::eviction::{PolicyKind, add_policies};
 
 use crate::commands;
 
@@ -39,6 +40,7 @@ pub struct CommandBuilder {
     strategies: Vec<StrategyKind>,
     controllers: Vec<ControllerKind>,
     evictions: Vec<EvictionKind>,
+    repository_policies: Vec<PolicyKind>,
     workloads: Vec<WorkloadKind>,
 }
 
@@ -87,6 +89,12 @@ impl CommandBuilder {
         self
     }
 
+    /// Adds an eviction policy of repositories.
+    pub fn with_repository_policy(mut self, policy: PolicyKind) -> Self {
+        self.repository_policies.push(policy);
+        self
+    }
+
     /// Adds a workload of consumers.
     pub fn with_workload(mut self, workload: WorkloadKind) -> Self {
         self.workloads.push(workload);
@@ -99,9 +107,9 @@ impl CommandBuilder {
     pub fn run(self) -> ExitCode {
         let added = add_strategies(self.strategies)
             .and_then(|()| add_evictions(self.evictions))
-            .map_err(|error| error.to_string())
-            .and_then(|()| add_controllers(self.controllers).map_err(|error| error.to_string()))
-            .and_then(|()| add_workloads(self.workloads).map_err(|error| error.to_string()));
+            .and_then(|()| add_policies(self.repository_policies))
+            .and_then(|()| add_controllers(self.controllers))
+            .and_then(|()| add_workloads(self.workloads));
         if let Err(problem) = added {
             tell!("cairn: {problem}");
             return ExitCode::from(2);

@@ -27,8 +27,9 @@
 //!
 //! # Features
 //! - `async`: `AsyncClient` does the same for tasks of tokio.
-//! - `command`, on by default: the forwarding engine, the simulator, and [`command`], the whole command
-//!   `cairn`, to which a program can add strategies, controllers, eviction policies and workloads of its own.
+//! - `command`, on by default: the forwarding engine, the repository, the simulator, and [`command`], the
+//!   whole command `cairn`, to which a program can add strategies, controllers, eviction policies (of content
+//!   stores and of repositories) and workloads of its own.
 //! - `gateway`, on by default: `cairn gateway` in that command.
 //!
 //! With `default-features = false` only what applications need is built: no forwarder, no simulator, no
@@ -45,13 +46,13 @@ pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_wi
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};
 pub use packet::ndn::{DataBuilder, InterestBuilder};
 pub use packet::time::{Duration, Instant};
-pub use packet::{Component, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+pub use packet::{BuildInterest, Component, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 pub use trust::{Certificate, KeyKind, Policy, PrivateKey, PublicKey, Signer, UnixTime, ValidityPeriod};
 
 /// The crates underneath, whole.
 pub use {client, flow, management, packet, trust};
 #[cfg(feature = "command")]
-pub use {engine, sim};
+pub use {engine, repo, sim};
 
 mod identity;
 

@@ -108,6 +108,9 @@ fn a_strategy_a_controller_a_policy_and_a_workload_of_ones_own_work_in_the_simul
     let told = prints(Command::new(example("eviction")));
     assert_eq!(told.lines().count(), 3, "{told}");
     assert!(told.starts_with("oldest: 0."), "{told}");
+    let told = prints(Command::new(example("repository_policy")));
+    assert_eq!(told.lines().count(), 3, "{told}");
+    assert!(told.starts_with("largest: 0."), "{told}");
     // Page n is complete after n times 51 ms, of which ten are for ten packets, and n - 1 pauses of half a
     // second: the 19th after 9.97 s.
     let told = prints(Command::new(example("workload")));

@@ -7,10 +7,9 @@ mod outage;
 mod serving;
 
 use flow::verify::Now;
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Packet};
+use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Packet};
 use trust::{InterestSigner, Signer};
 
 use crate::attempts::Patience;
@@ -143,13 +142,15 @@ impl Client {
         self.session.show_credentials(certificates);
     }
 
-    /// Expresses an Interest with a random nonce, which lives as long as we wait for its answer.
+    /// Expresses an Interest with a random nonce, which lives as long as we wait for its answer. It is of the
+    /// connection's dialect: an [`InterestBuilder`](packet::ndn::InterestBuilder), or a name and
+    /// [`InterestFields`](packet::ccnx::InterestFields) of CCNx.
     ///
     /// # Errors
     /// It cannot be written; the forwarder went away, if the client is to fail then.
     pub fn express(
         &mut self,
-        interest: &InterestBuilder,
+        interest: &impl BuildInterest,
         timeout: Duration,
     ) -> Result<RequestId, ClientError> {
         let interest = self.with_nonce(interest, timeout)?;
@@ -159,10 +160,10 @@ impl Client {
     /// An Interest with a random nonce and this lifetime.
     pub(crate) fn with_nonce(
         &mut self,
-        interest: &InterestBuilder,
+        interest: &impl BuildInterest,
         lifetime: Duration,
     ) -> Result<Interest, ClientError> {
-        Ok(interest.clone().nonce(self.random.next_u32()).lifetime(lifetime).build()?)
+        Ok(interest.build_with(self.random.next_u32(), lifetime)?)
     }
 
     /// Expresses an Interest as it is, and waits `timeout` for its answer.

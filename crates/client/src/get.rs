@@ -218,23 +218,23 @@ impl<'a> Order<'a> {
     }
 
     /// The fetch, and what is left to be seen to.
-    pub(crate) fn begin(self, now: Instant) -> (VerifiedFetch, Rest<'a>) {
+    pub(crate) fn begin(self, now: Instant) -> (VerifiedFetch, FetchMonitor<'a>) {
         let fetcher = Fetcher::new(self.name.clone(), self.config, now, Clock::seed());
         let most_bytes = self.most_bytes.unwrap_or(u64::MAX);
-        let rest = Rest { name: self.name, watch: self.watch, bytes: 0, most_bytes };
+        let rest = FetchMonitor { name: self.name, watch: self.watch, bytes: 0, most_bytes };
         (VerifiedFetch::new(fetcher, self.trust.0), rest)
     }
 }
 
 /// What whoever fetches has to see to while it goes on.
-pub(crate) struct Rest<'a> {
+pub(crate) struct FetchMonitor<'a> {
     name: Name,
     watch: Box<dyn FnMut(&Progress) -> bool + Send + 'a>,
     bytes: u64,
     most_bytes: u64,
 }
 
-impl Rest<'_> {
+impl FetchMonitor<'_> {
     /// Counts what has come, as far as it may be kept.
     pub(crate) fn count(&mut self, segment: &Segment) -> io::Result<()> {
         self.bytes += segment.data.content().len() as u64;
@@ -298,7 +298,7 @@ impl Drop for PartFile {
 
 struct Writer<'a, 'b> {
     out: &'b mut dyn Write,
-    rest: Rest<'a>,
+    rest: FetchMonitor<'a>,
 }
 
 impl Reader for Writer<'_, '_> {

@@ -37,7 +37,7 @@ impl Refused {
         let locator = data.ndn().and_then(|view| view.signature_info()).and_then(|info| info.key_locator);
         let key_locator = locator.map(|locator| match locator {
             KeyLocator::Name(name) => name.to_string(),
-            KeyLocator::Digest(digest) => hexadecimal(digest),
+            KeyLocator::Digest(digest) => packet::hex::encode(digest),
         });
         let (name, digest) = (data.name().to_name(), data.implicit_digest());
         Refused { name, digest, key_locator, incoming_face, problem: printable(problem) }
@@ -46,7 +46,7 @@ impl Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/sha256digest={}", self.name, hexadecimal(&self.digest))?;
+        write!(f, "{}/sha256digest={}", self.name, packet::hex::encode(&self.digest))?;
         match &self.key_locator {
             Some(locator) => write!(f, ", which says it is signed by {locator}")?,
             None => f.write_str(", which names no signer")?,
@@ -58,8 +58,4 @@ impl fmt::Display for Refused {
         }
         write!(f, ": {}", self.problem)
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

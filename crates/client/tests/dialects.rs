@@ -70,6 +70,24 @@ fn an_object_of_ccnx_answers_an_interest_of_ccnx_however_the_stream_is_cut() {
 }
 
 #[test]
+fn an_interest_of_ccnx_is_asked_for_like_one_of_ndn() {
+    let (mut client, mut peer) = stream();
+    let answer = object("ccnx:/lab/file", b"found");
+    let wire = answer.wire().to_vec();
+    let forwarder = std::thread::spawn(move || {
+        let asked = next_message(&mut peer, &mut Vec::new());
+        peer.write_all(&wire).unwrap();
+        (asked, peer)
+    });
+    let wanted = (uri::parse("ccnx:/lab").unwrap(), InterestFields::default());
+    let data = client.ask(&wanted, Duration::from_secs(20)).unwrap();
+    assert_eq!(data.wire(), answer.wire());
+    let (seen, _peer) = forwarder.join().unwrap();
+    let seen = Interest::decode_ccnx(seen.into()).unwrap();
+    assert!(seen.nonce().is_some() && seen.lifetime() == Duration::from_secs(20));
+}
+
+#[test]
 fn a_source_answers_interests_of_ccnx_and_refuses_by_silence() {
     let (mut client, mut peer) = stream();
     let answer = object("ccnx:/own/thing", b"mine");

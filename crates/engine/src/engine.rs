@@ -18,8 +18,10 @@ use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::arrival::Arrival;
 use crate::pipeline::gone_faces::Sweep;
 use crate::pipeline::shaping::Turns;
-use crate::second_store::{Asking, ForSecondStore, SecondStore, SecondStoreConfig, SecondStoreCounters};
-use crate::state::{Settings, Tables, Upkeep};
+use crate::second_store::{
+    ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
+};
+use crate::state::{Maintenance, Settings, Tables};
 use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
@@ -155,9 +157,9 @@ pub struct Engine {
     pub(crate) settings: Settings,
     pub(crate) faces: FaceTable,
     pub(crate) tables: Tables,
-    pub(crate) upkeep: Upkeep,
+    pub(crate) upkeep: Maintenance,
     /// Behind the content store, if there is one.
-    pub(crate) second_store: Option<Box<Asking>>,
+    pub(crate) second_store: Option<Box<PendingQuestions>>,
     /// Tells the Data that answer several Interests apart.
     pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
@@ -211,7 +213,7 @@ impl Engine {
                 dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
                 strategies,
             },
-            upkeep: Upkeep { turns: Turns::default(), sweep: Sweep::default(), order_at: Instant::ZERO },
+            upkeep: Maintenance { turns: Turns::default(), sweep: Sweep::default(), order_at: Instant::ZERO },
             second_store: None,
             round: 0,
             counters: EngineCounters::default(),
@@ -458,7 +460,7 @@ impl Engine {
         store: Option<(Arc<dyn SecondStore>, SecondStoreConfig)>,
     ) {
         let first = if store.is_some() { self.random.next_u64() >> 1 } else { 0 };
-        let asking = store.map(|(store, config)| Box::new(Asking::new(store, config, first)));
+        let asking = store.map(|(store, config)| Box::new(PendingQuestions::new(store, config, first)));
         if let Some(before) = std::mem::replace(&mut self.second_store, asking) {
             self.part_from_store(now, *before);
         }

@@ -90,7 +90,7 @@ const MAX_OFFERS: usize = 4096;
 
 /// The store, and what waits for it.
 #[derive(Debug)]
-pub(crate) struct Asking {
+pub(crate) struct PendingQuestions {
     pub(crate) store: Arc<dyn SecondStore>,
     pub(crate) config: SecondStoreConfig,
     pub(crate) counters: SecondStoreCounters,
@@ -118,11 +118,11 @@ pub(crate) struct Waiting {
     pub(crate) origin: Option<u64>,
 }
 
-impl Asking {
+impl PendingQuestions {
     /// Its questions are numbered from `first` on, so that nobody takes answers to those of another for its
     /// own.
     pub(crate) fn new(store: Arc<dyn SecondStore>, config: SecondStoreConfig, first: u64) -> Self {
-        Asking {
+        PendingQuestions {
             store,
             config,
             counters: SecondStoreCounters::default(),

@@ -39,7 +39,7 @@ pub(crate) struct Tables {
 
 /// What is done at times of its own, beside the timers of pending Interests.
 #[derive(Debug)]
-pub(crate) struct Upkeep {
+pub(crate) struct Maintenance {
     /// Of faces with Interests that wait.
     pub(crate) turns: Turns,
     /// Of what faces left behind that are gone.

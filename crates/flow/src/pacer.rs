@@ -184,11 +184,6 @@ impl Pacer {
         may
     }
 
-    /// Gives back what [`Pacer::poll_send`] allowed and was not used.
-    pub fn put_back(&mut self) {
-        self.released += 1;
-    }
-
     /// When an Interest may leave next, if the owner has any to send; a time that is past if one may leave
     /// now.
     pub fn next_deadline(&self) -> Option<Instant> {

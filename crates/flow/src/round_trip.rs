@@ -38,7 +38,9 @@ impl Default for RoundTripConfig {
     }
 }
 
-/// Estimates the round-trip time from samples.
+/// Estimates the round-trip time from samples, with weights that can be chosen; in floating point, because
+/// they need not be parts of two. With the weights of RFC 6298 alone, [`packet::SmoothedRoundTrip`] does the
+/// same in whole nanoseconds.
 ///
 /// The owner gives no sample of an Interest that was sent more than once: nobody can tell which copy was
 /// answered (Karn and Partridge). A timeout doubles [`RoundTrip::timeout`] until the next sample, at most

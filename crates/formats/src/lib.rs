@@ -1,6 +1,6 @@
-//! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), and
-//! tables that statistics programs read (CSV, Parquet). The writers write to any [`std::io::Write`] and open
-//! no files themselves.
+//! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
+//! that statistics programs read (CSV, Parquet), and text within HTML and XML. The writers write to any
+//! [`std::io::Write`] and open no files themselves.
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};
@@ -16,5 +16,6 @@
 //! ```
 
 pub mod csv;
+pub mod markup;
 pub mod parquet;
 pub mod pcapng;

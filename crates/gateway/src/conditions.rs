@@ -29,7 +29,7 @@ impl Validators {
     /// Of an object by its name with version: the bytes under such a name never change.
     pub fn of(object: &Name, modified: Option<UnixTime>) -> Self {
         let digest = trust::sha256(object.canonical());
-        let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let digits: String = packet::hex::encode(&digest[..12]);
         Validators { etag: format!("\"{digits}\""), modified }
     }
 

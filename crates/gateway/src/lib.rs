@@ -42,13 +42,13 @@ pub mod origin;
 mod outgoing;
 mod own_page;
 mod pages;
-mod patient;
 pub mod range;
 mod resolve;
 mod server;
 mod stream;
 mod trusting;
 mod until;
+mod write_timeout;
 
 pub use access_log::WriteLine;
 pub use gateway::GatewayConfig;

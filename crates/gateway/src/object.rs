@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::gateway::{Asked, Gateway, Reply, in_time, set};
 use crate::name_path;
 use crate::outgoing::Content;
-use crate::range::{Wanted, wanted};
+use crate::range::{RequestedRange, wanted};
 use crate::resolve::{Extent, Found};
 use crate::stream::{Chunk, Stream, Supply};
 
@@ -52,17 +52,17 @@ pub(crate) async fn send(
         Some(range) if asked.method == Method::GET && validators.allows_parts(asked.headers) => {
             wanted(range.as_bytes(), size_bytes)
         }
-        _ => Wanted::Whole,
+        _ => RequestedRange::Whole,
     };
     let (pieces, status) = match parts {
-        Wanted::Unsatisfiable => {
+        RequestedRange::Unsatisfiable => {
             *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
             set(&mut response, header::CONTENT_RANGE, &format!("bytes */{size_bytes}"));
             return Ok(response);
         }
-        Wanted::Whole if size_bytes == 0 => (Vec::new(), StatusCode::OK),
-        Wanted::Whole => (vec![Chunk::Part(0..=size_bytes - 1)], StatusCode::OK),
-        Wanted::Parts(parts) => {
+        RequestedRange::Whole if size_bytes == 0 => (Vec::new(), StatusCode::OK),
+        RequestedRange::Whole => (vec![Chunk::Part(0..=size_bytes - 1)], StatusCode::OK),
+        RequestedRange::Parts(parts) => {
             let [part] = &parts[..] else {
                 let kind = kind.as_deref().unwrap_or(content_type::UNKNOWN);
                 return Ok(multipart(response, supply, &parts, size_bytes, kind, permit));
@@ -140,7 +140,7 @@ fn validators(found: &Found) -> Validators {
     let modified = found.fields.modified.or_else(|| time_of_version(found));
     match &found.extent {
         Extent::Packet(bytes) => {
-            Validators { etag: format!("\"{}\"", hex(&trust::sha256(bytes)[..12])), modified }
+            Validators { etag: format!("\"{}\"", packet::hex::encode(&trust::sha256(bytes)[..12])), modified }
         }
         Extent::Segment(number) => {
             let name = flow::NamingConvention::Typed.with_segment(&found.object, *number);
@@ -148,10 +148,6 @@ fn validators(found: &Found) -> Validators {
         }
         _ => Validators::of(&found.object, modified),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The time that a version is by convention, in milliseconds, microseconds or nanoseconds since 1970, if it

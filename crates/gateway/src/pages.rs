@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use formats::markup::escaped;
 use hyper::StatusCode;
 use packet::{Component, Name};
 use serde_json::json;
@@ -11,22 +12,6 @@ pub(crate) const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inli
 
 const STYLE: &str = ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;\
 margin:2rem auto;padding:0 1rem}code{font-size:.95em;word-break:break-all}li{margin:.15rem 0}ul{padding-left:1.2rem}";
-
-/// Text that stands in a page as it is.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
-}
 
 fn page(title: &str, body: &str) -> String {
     format!(

@@ -11,7 +11,7 @@ pub const MAX_PARTS: usize = 8;
 
 /// What of an object is to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedRange {
     /// All of it.
     Whole,
     /// These bytes, at least one part of at least one byte, in the order they were asked for.
@@ -23,15 +23,15 @@ pub enum Wanted {
 /// What the value of a header Range asks for, of an object of `size_bytes`.
 ///
 /// ```
-/// use cairn_gateway::range::{Wanted, wanted};
+/// use cairn_gateway::range::{RequestedRange, wanted};
 ///
-/// assert_eq!(wanted(b"bytes=0-99", 1000), Wanted::Parts(vec![0..=99]));
-/// assert_eq!(wanted(b"bytes=-100", 1000), Wanted::Parts(vec![900..=999]));
-/// assert_eq!(wanted(b"bytes=1000-", 1000), Wanted::Unsatisfiable);
-/// assert_eq!(wanted(b"lines=1-2", 1000), Wanted::Whole);
+/// assert_eq!(wanted(b"bytes=0-99", 1000), RequestedRange::Parts(vec![0..=99]));
+/// assert_eq!(wanted(b"bytes=-100", 1000), RequestedRange::Parts(vec![900..=999]));
+/// assert_eq!(wanted(b"bytes=1000-", 1000), RequestedRange::Unsatisfiable);
+/// assert_eq!(wanted(b"lines=1-2", 1000), RequestedRange::Whole);
 /// ```
-pub fn wanted(header: &[u8], size_bytes: u64) -> Wanted {
-    let Some(list) = std::str::from_utf8(header).ok().and_then(list_of) else { return Wanted::Whole };
+pub fn wanted(header: &[u8], size_bytes: u64) -> RequestedRange {
+    let Some(list) = std::str::from_utf8(header).ok().and_then(list_of) else { return RequestedRange::Whole };
     let (mut parts, mut asked, mut total) = (Vec::new(), 0, 0u64);
     for text in list.split(',').map(|text| text.trim_matches([' ', '\t'])) {
         if text.is_empty() {
@@ -40,20 +40,20 @@ pub fn wanted(header: &[u8], size_bytes: u64) -> Wanted {
         }
         asked += 1;
         if asked > MAX_PARTS {
-            return Wanted::Whole;
+            return RequestedRange::Whole;
         }
-        let Some(part) = Part::parse(text) else { return Wanted::Whole };
+        let Some(part) = Part::parse(text) else { return RequestedRange::Whole };
         if let Some(part) = part.within(size_bytes) {
             total = total.saturating_add(part.end() - part.start() + 1);
             parts.push(part);
         }
     }
     match parts.len() {
-        0 if asked > 0 => Wanted::Unsatisfiable,
-        0 => Wanted::Whole,
+        0 if asked > 0 => RequestedRange::Unsatisfiable,
+        0 => RequestedRange::Whole,
         // Parts that overlap so much are an attack, or a mistake.
-        _ if total > size_bytes => Wanted::Whole,
-        _ => Wanted::Parts(parts),
+        _ if total > size_bytes => RequestedRange::Whole,
+        _ => RequestedRange::Parts(parts),
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
             ("bytes=, 0-0 ,", vec![0..=0]),
             ("bytes=5-99999999999999999999999", vec![5..=99]),
         ] {
-            assert_eq!(wanted(header.as_bytes(), 100), Wanted::Parts(expected), "{header}");
+            assert_eq!(wanted(header.as_bytes(), 100), RequestedRange::Parts(expected), "{header}");
         }
     }
 
@@ -126,22 +126,22 @@ mod tests {
         for header in
             ["", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=9-5", "bytes=0-1,x", "bytes=+1-2", "b=1-2"]
         {
-            assert_eq!(wanted(header.as_bytes(), 100), Wanted::Whole, "{header}");
+            assert_eq!(wanted(header.as_bytes(), 100), RequestedRange::Whole, "{header}");
         }
-        assert_eq!(wanted(b"bytes=\xff-1", 100), Wanted::Whole);
+        assert_eq!(wanted(b"bytes=\xff-1", 100), RequestedRange::Whole);
     }
 
     #[test]
     fn bytes_that_are_not_there_are_refused() {
         for header in ["bytes=100-", "bytes=-0", "bytes=100-200,300-"] {
-            assert_eq!(wanted(header.as_bytes(), 100), Wanted::Unsatisfiable, "{header}");
+            assert_eq!(wanted(header.as_bytes(), 100), RequestedRange::Unsatisfiable, "{header}");
         }
-        assert_eq!(wanted(b"bytes=0-", 0), Wanted::Unsatisfiable);
+        assert_eq!(wanted(b"bytes=0-", 0), RequestedRange::Unsatisfiable);
     }
 
     #[test]
     fn many_parts_or_parts_over_parts_are_the_whole() {
-        assert_eq!(wanted(b"bytes=0-0,1-1,2-2,3-3,4-4,5-5,6-6,7-7,8-8", 100), Wanted::Whole);
-        assert_eq!(wanted(b"bytes=0-,0-", 100), Wanted::Whole);
+        assert_eq!(wanted(b"bytes=0-0,1-1,2-2,3-3,4-4,5-5,6-6,7-7,8-8", 100), RequestedRange::Whole);
+        assert_eq!(wanted(b"bytes=0-,0-", 100), RequestedRange::Whole);
     }
 }

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 
 use crate::counters::Counters;
 use crate::gateway::{Gateway, GatewayConfig};
-use crate::patient::Patient;
 use crate::until::unless;
+use crate::write_timeout::WriteTimeoutStream;
 
 /// How long to rest when no connection can be accepted, as when there are no descriptors left.
 const REST: Duration = Duration::from_millis(100);
@@ -101,7 +101,7 @@ async fn serve(
     // What is sent are whole parts: there is nothing to be gained by waiting for more.
     let _ = stream.set_nodelay(true);
     let limits = &gateway.limits;
-    let stream = Patient::new(stream, limits.stall, gateway.counters.clone());
+    let stream = WriteTimeoutStream::new(stream, limits.stall, gateway.counters.clone());
     let answering = gateway.clone();
     let service = service_fn(move |request| {
         let gateway = answering.clone();

@@ -1,6 +1,5 @@
 //! FaceQueryFilter: which faces `faces/query` is to list.
 
-use packet::Component;
 use packet::error::DecodeError;
 
 use crate::dataset::FaceStatus;
@@ -78,13 +77,5 @@ impl FaceQueryFilter {
             && fits(self.scope.as_ref(), &face.scope)
             && fits(self.persistency.as_ref(), &face.persistency)
             && fits(self.link_type.as_ref(), &face.link_type)
-    }
-
-    /// The filter in the component behind `faces/query`.
-    ///
-    /// # Errors
-    /// As [`FaceQueryFilter::decode`].
-    pub fn from_component(component: Component<'_>) -> Result<Self, DecodeError> {
-        FaceQueryFilter::decode(component.value)
     }
 }

@@ -93,9 +93,9 @@ pub struct Node {
 }
 
 /// Says that a thread has ended, whatever the reason: also when it panics.
-struct TellsItsEnd(SyncSender<()>);
+struct EndNotifier(SyncSender<()>);
 
-impl Drop for TellsItsEnd {
+impl Drop for EndNotifier {
     fn drop(&mut self) {
         // The end of the other one may have been told already.
         let _ = self.0.try_send(());
@@ -137,7 +137,7 @@ impl Node {
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
         let (end_sender, ended) = sync_channel(1);
-        let plane_end = TellsItsEnd(end_sender.clone());
+        let plane_end = EndNotifier(end_sender.clone());
         let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
             let _plane_end = plane_end;
             start::threads::pin_to_cpu(pin);
@@ -168,7 +168,7 @@ impl Node {
         node.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &node.remote)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
-        let control_end = TellsItsEnd(end_sender);
+        let control_end = EndNotifier(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
             let _control_end = control_end;
             start::threads::go_behind_the_data_plane();

@@ -32,12 +32,14 @@
 //! - [`error`]: what is wrong with a packet: the field, the byte, the rule.
 
 pub mod buffer;
+mod build_interest;
 pub mod ccnx;
 pub mod data;
 mod drop_reasons;
 pub mod error;
 mod explicit_rate;
 pub mod hash;
+pub mod hex;
 pub mod interest;
 pub mod link_header;
 mod matching;
@@ -48,12 +50,14 @@ pub mod parameters;
 mod quantile;
 pub mod random;
 pub mod registry;
+mod round_trip;
 mod span;
 pub mod time;
 pub mod units;
 mod unix_time;
 
 pub use buffer::{Buffer, MemoryId, SpareBuffer};
+pub use build_interest::BuildInterest;
 pub use data::{ContentType, Data};
 pub use error::{DecodeError, EncodeError, Rule};
 pub use explicit_rate::ExplicitRate;
@@ -63,6 +67,7 @@ pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use name::{Component, ComponentKind, Name, NameRef};
 pub use packet::{Packet, PacketKind};
 pub use quantile::{median, quantile};
+pub use round_trip::SmoothedRoundTrip;
 pub use unix_time::UnixTime;
 
 /// The two languages that packets are written in. A face speaks one of them; tables never mix them.

@@ -79,6 +79,6 @@ pub use key::{ObjectName, SegmentForm};
 pub use limits::{Limits, Rejection, RejectionCounters};
 pub use packet::UnixTime;
 pub use store::{
-    Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection,
-    Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket, Upkeep,
+    Answer, CommitError, Deleted, Event, Located, OpenError, PendingMaintenance, Preference, ReadError,
+    Recovery, Selection, Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket,
 };

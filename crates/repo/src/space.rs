@@ -46,12 +46,6 @@ impl VolumeSpace {
         self.len_bytes = self.len_bytes.max(range.end);
     }
 
-    /// A record was written that belongs to no object.
-    pub fn append_dead(&mut self, range: Range<u64>) {
-        self.append(range.clone());
-        self.free(range);
-    }
-
     /// Nothing in `range` is wanted any longer. Returns what may be punched: `range`, and the rest of the
     /// blocks that are all dead now.
     pub fn free(&mut self, range: Range<u64>) -> Range<u64> {

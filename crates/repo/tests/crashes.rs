@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cairn_repo::disk::{Disk as _, Faults, SimulatedDisk};
 use cairn_repo::eviction::{DeleteQueue, DeletionRule};
-use cairn_repo::{Answer, Rejection, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
+use cairn_repo::{Answer, PendingMaintenance, Rejection, Selection, Store, StoreConfig, StoreKeys, UnixTime};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::Duration;
@@ -180,7 +180,7 @@ impl World {
                 self.client.must.insert(packet, data.clone());
             }
         }
-        while let Ok(Upkeep::More) = store.upkeep(self.now) {}
+        while let Ok(PendingMaintenance::More) = store.upkeep(self.now) {}
         let volumes = self.disk.list().unwrap().into_iter().filter(|name| name.ends_with(".volume"));
         let on_disk: u64 =
             volumes.map(|name| self.disk.open(&name, false).unwrap().allocated().unwrap()).sum();
@@ -203,7 +203,7 @@ fn seeds() -> std::ops::Range<u64> {
 
 fn upkeep(world: &World, store: &mut Store) {
     for _ in 0..3 {
-        if !matches!(store.upkeep(world.now), Ok(Upkeep::More)) {
+        if !matches!(store.upkeep(world.now), Ok(PendingMaintenance::More)) {
             break;
         }
     }

@@ -10,7 +10,7 @@ use crate::network::Network;
 /// A promise of an engine that does not hold, in words and numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("node {node}: {what}")]
-pub struct Contradiction {
+pub struct InvariantViolation {
     /// Whose engine.
     pub node: NodeId,
     /// What was found.
@@ -39,7 +39,7 @@ impl Network {
     ///
     /// # Errors
     /// What does not hold.
-    pub fn check_conservation(&self, id: NodeId) -> Result<(), Contradiction> {
+    pub fn check_conservation(&self, id: NodeId) -> Result<(), InvariantViolation> {
         let Some(node) = self.core.nodes.get(id) else { return Ok(()) };
         let Some(engine) = &node.engine else { return Ok(()) };
         let counters = engine.counters();
@@ -76,7 +76,7 @@ impl Network {
     ///
     /// # Errors
     /// What does not hold.
-    pub fn check_rest(&self, id: NodeId) -> Result<(), Contradiction> {
+    pub fn check_rest(&self, id: NodeId) -> Result<(), InvariantViolation> {
         let Some(engine) = self.engine(id) else { return Ok(()) };
         let pending = engine.table_sizes().pending;
         if pending > 0 {
@@ -91,6 +91,6 @@ impl Network {
     }
 }
 
-fn wrong(node: NodeId, what: String) -> Contradiction {
-    Contradiction { node, what }
+fn wrong(node: NodeId, what: String) -> InvariantViolation {
+    InvariantViolation { node, what }
 }

@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 /// use packet::time::{Duration, Instant};
 /// use cairn_sim::Clock;
 ///
-/// let coarse = Clock::ticking(Duration::from_millis(10));
+/// let coarse = Clock { tick: Duration::from_millis(10), ..Clock::PERFECT };
 /// assert_eq!(coarse.reading(Instant::from_millis(37)), Instant::from_millis(30));
 /// assert_eq!(coarse.when(Instant::from_millis(31)), Instant::from_millis(40));
 /// ```
@@ -30,11 +30,6 @@ impl Clock {
     /// A clock that is always right.
     pub const PERFECT: Clock =
         Clock { offset: Duration::ZERO, drift_nanos_per_second: 0, tick: Duration::ZERO };
-
-    /// A clock that is right at each tick.
-    pub const fn ticking(tick: Duration) -> Self {
-        Clock { tick, ..Clock::PERFECT }
-    }
 
     /// What the clock shows at a time.
     #[inline]

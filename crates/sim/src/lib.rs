@@ -79,12 +79,12 @@ pub struct FirstSimulation;
 
 pub use application::{
     Application, CheckedConsumer, CheckedProducer, Consumer, ConsumerReport, Context, Fetched, FileFetcher,
-    Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
-    SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
+    Flooder, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request, SourceProducer,
+    TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
 pub use cache_study::{CacheReport, study_cache, study_eviction};
-pub use checks::Contradiction;
+pub use checks::InvariantViolation;
 pub use clock::Clock;
 pub use error::SimError;
 pub use into_name::IntoName;

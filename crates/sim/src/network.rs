@@ -311,18 +311,6 @@ impl Network {
         self.core.nodes[node].set_strategy(&prefix, &spec)
     }
 
-    /// The same on all nodes.
-    ///
-    /// # Errors
-    /// As [`Network::set_strategy`].
-    pub fn set_strategy_everywhere(&mut self, prefix: impl IntoName, strategy: &str) -> Result<(), SimError> {
-        let (prefix, spec) = (prefix.into_name()?, strategy.parse::<StrategySpec>()?);
-        for node in self.core.nodes.values_mut().filter(|node| node.engine.is_some()) {
-            node.set_strategy(&prefix, &spec)?;
-        }
-        Ok(())
-    }
-
     /// Gives the applications of a node this clock. The engine keeps its own.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use engine::{Engine, FaceId};
 use packet::time::Instant;
 
 use crate::application::{Application, Consumer, ConsumerReport};
-use crate::arena::{AppId, ChannelId, LinkId, NodeId};
+use crate::arena::{AppId, LinkId, NodeId};
 use crate::error::SimError;
 use crate::link::{ChannelCounters, LinkConfig};
 use crate::network::Network;
@@ -26,11 +26,6 @@ impl Network {
     /// Links; they are numbered from zero.
     pub fn link_count(&self) -> usize {
         self.core.links.len()
-    }
-
-    /// Applications; they are numbered from zero.
-    pub fn application_count(&self) -> usize {
-        self.applications.len()
     }
 
     /// All nodes and hosts.
@@ -77,24 +72,9 @@ impl Network {
         Ok(channels.map(|&channel| self.core.channels[channel].counters).collect())
     }
 
-    /// Packets and bytes that wait in front of each direction of a link.
-    ///
-    /// # Errors
-    /// No such link.
-    pub fn queue_lengths(&mut self, link: LinkId) -> Result<Vec<(u64, u64)>, SimError> {
-        let (channels, now) = (self.link(link)?.channels.clone(), self.core.now);
-        let length = |channel: ChannelId| self.core.channels[channel].queue_length(now);
-        Ok(channels.into_iter().map(length).collect())
-    }
-
     /// The engine of a node; `None` for a host, or if there is no such node.
     pub fn engine(&self, node: NodeId) -> Option<&Engine> {
         self.core.nodes.get(node)?.engine.as_deref()
-    }
-
-    /// Takes the events of a node's engine.
-    pub fn take_events(&mut self, node: NodeId) -> Vec<engine::Event> {
-        self.core.nodes.get_mut(node).map(|node| std::mem::take(&mut node.events)).unwrap_or_default()
     }
 
     /// Packets that the processor of a node dropped, and how long it was busy.

@@ -139,7 +139,9 @@ impl Core {
 
     /// Puts what a tap has made of a packet in its place.
     fn read_again(&mut self, packet_id: PacketId, frame: &[u8]) -> Result<(), DecodeError> {
-        let dialect = self.in_flight.get(packet_id).packet.as_ref().map_or(Dialect::Ndn, Packet::dialect);
+        let Some(dialect) = self.in_flight.get(packet_id).packet.as_ref().map(Packet::dialect) else {
+            return Ok(());
+        };
         let (packet, header) = match dialect {
             Dialect::Ndn => {
                 let view = LpPacketView::decode(frame)?;

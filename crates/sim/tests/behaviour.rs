@@ -144,7 +144,8 @@ fn a_slow_processor_delays_and_drops() -> Outcome {
 fn a_coarse_clock_sends_in_bursts_at_its_ticks() -> Outcome {
     let asks = Consumer::constant_rate("/data", 1000.0)?.limit(1000);
     let (mut network, _) = chain(&LinkConfig::ideal(), asks)?;
-    network.set_clock(cairn_sim::NodeId(0), Clock::ticking(Duration::from_millis(100)))?;
+    let tick = Duration::from_millis(100);
+    network.set_clock(cairn_sim::NodeId(0), Clock { tick, ..Clock::PERFECT })?;
     network.record(cairn_sim::TraceConfig { packets: true, ..cairn_sim::TraceConfig::default() });
     network.run_for(Duration::from_secs(2))?;
     let rows = network.trace().packets.rows();
@@ -164,7 +165,9 @@ fn a_coarse_clock_sends_in_bursts_at_its_ticks() -> Outcome {
 fn stateful_forwarding_sends_back_what_exceeds_its_rate() -> Outcome {
     let asks = Consumer::batches("/data", [(Duration::ZERO, 80)])?.attempts(1);
     let (mut network, consumer) = chain(&LinkConfig::ideal().millis(10), asks)?;
-    network.set_strategy_everywhere("/", "stateful-forwarding/rate~1000/depth~50")?;
+    for node in network.nodes() {
+        network.set_strategy(node, "/", "stateful-forwarding/rate~1000/depth~50")?;
+    }
     network.run_for(Duration::from_secs(1))?;
     let report = network.consumer(consumer).copied().unwrap_or_default();
     assert_eq!((report.received, report.nacks, report.failed), (50, 30, 30));

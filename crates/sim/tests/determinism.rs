@@ -18,7 +18,9 @@ fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {
         LinkConfig { impairment, ..LinkConfig::ideal().mbps(20.0).millis(2).queue(Queue::packets(30)) };
     let nodes = network.grid(4, 3, &link)?;
     network.connect_all(&[nodes[0], nodes[5], nodes[10]], &link)?;
-    network.set_strategy_everywhere("/", "asf")?;
+    for &node in &nodes {
+        network.set_strategy(node, "/", "asf")?;
+    }
     for (place, prefix) in [(3, "/a"), (8, "/b"), (11, "/c")] {
         network.add_producer(nodes[place], prefix, Producer::new(800))?;
     }
@@ -28,7 +30,8 @@ fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {
         let consumer = Consumer::zipf(prefix, catalogue.clone(), 300.0)?.lifetime(Duration::from_millis(200));
         network.add_application(nodes[place], consumer)?;
     }
-    network.set_clock(nodes[4], Clock::ticking(Duration::from_millis(10)))?;
+    let tick = Duration::from_millis(10);
+    network.set_clock(nodes[4], Clock { tick, ..Clock::PERFECT })?;
     if record {
         network.record(TraceConfig::complete(Duration::from_millis(100)));
     }

@@ -1,4 +1,4 @@
-//! The command `cairn` with four things of its own in it, each a file that knows nothing of the others: what
+//! The command `cairn` with five things of its own in it, each a file that knows nothing of the others: what
 //! somebody outside of the repository writes. The files are examples, whose own `main` tries each alone.
 
 #[path = "../../../examples/controller.rs"]
@@ -7,6 +7,9 @@ mod controller;
 #[path = "../../../examples/eviction.rs"]
 #[allow(dead_code, reason = "the example has a main of its own")]
 mod eviction;
+#[path = "../../../examples/repository_policy.rs"]
+#[allow(dead_code, reason = "the example has a main of its own")]
+mod repository_policy;
 #[path = "../../../examples/strategy.rs"]
 #[allow(dead_code, reason = "the example has a main of its own")]
 mod strategy;
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
         .with_strategy(strategy::TURNS)
         .with_controller(controller::GENTLE)
         .with_eviction(eviction::OLDEST)
+        .with_repository_policy(repository_policy::LARGEST)
         .with_workload(workload::PAGES)
         .run()
 }

@@ -106,6 +106,22 @@ fn a_daemon_forwards_by_them_and_a_tool_fetches_by_them() {
 }
 
 #[test]
+fn a_repository_evicts_by_the_policy_that_was_added() {
+    let folder = Folder::new("repository");
+    let trace: String =
+        (0..50).map(|number| format!("{number},{},{}\n", number % 7, 1000 + number % 3)).collect();
+    folder.write("trace", &trace);
+    let told = folder.good(&["repo", "replay", "trace", "--max-bytes", "3000", "--json"]);
+    assert!(told.contains("\"policy\":\"largest\""), "all policies are compared: {told}");
+    folder.write("node.toml", "[[repository]]\npath = \"r\"\nprefixes = [\"/\"]\neviction = \"largest\"\n");
+    folder.good(&["node", "config", "node.toml"]);
+    folder.write("none.toml", "[[repository]]\npath = \"r\"\nprefixes = [\"/\"]\neviction = \"larger\"\n");
+    let refused = folder.run(&["node", "config", "none.toml"]);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && errors.contains("larger") && errors.contains("largest"), "{errors}");
+}
+
+#[test]
 fn the_simulator_runs_a_network_by_them() {
     let folder = Folder::new("network");
     let network = |eviction: &str| {
@@ -130,12 +146,22 @@ kind = "transfer"
 at = "left-0"
 prefix = "/data"
 controller = "gentle"
+[consumer.pages]
+kind = "workload"
+at = "left-0"
+prefix = "/data"
+workload = "pages/objects~3/pause~0.4"
 "#
         )
     };
     folder.write("own.toml", &network("oldest"));
     let told = folder.good(&["sim", "run", "own.toml", "--json"]);
     assert!(told.contains("received"), "{told}");
+    assert!(told.contains("\"kind\": \"workload\""), "{told}");
+    folder.write("none.toml", &network("oldest").replace("pages/", "pagers/"));
+    let refused = folder.run(&["sim", "run", "none.toml"]);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(errors.contains("`pagers` is not known here") && errors.contains("pages"), "{errors}");
     folder.write("none.toml", &network("newest"));
     let refused = folder.run(&["sim", "run", "none.toml"]);
     let errors = String::from_utf8_lossy(&refused.stderr);

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("management", &["packet"]),
     ("flow", &["packet", "trust"]),
     ("client", &["packet", "trust", "link", "management", "flow"]),
-    ("gateway", &["packet", "trust", "management", "flow", "client"]),
+    ("gateway", &["packet", "trust", "management", "flow", "client", "formats"]),
     ("repo", &["packet", "trust", "engine", "flow"]),
     ("node", &["packet", "trust", "link", "engine", "management", "flow", "repo", "formats"]),
     ("sim", &["packet", "trust", "link", "engine", "flow", "repo", "formats"]),

@@ -2,14 +2,35 @@
 //!
 //! Rust has a formatter for code, so only comments count there, examples in them included; in TOML comments
 //! count, for texts between quotes cannot be broken. In what has no formatter (Markdown, the Makefile,
-//! scripts, units of systemd) every line counts. Tables, what a program has printed (a block of Markdown
-//! without a language, or of `text`) and what cannot be broken (a link, a path) may be longer.
+//! scripts, units of systemd) every line counts. What a program has printed (a block of Markdown without a
+//! language, or of `text`) and what cannot be broken (a link, a path) may be longer. A row of a table, which
+//! has one line, may have 150 columns, but for the pages of `WIDE_TABLES`.
 
 use super::Violation;
 use crate::tree::Tree;
 
 const RULE: &str = "columns";
 const COLUMNS: usize = 110;
+/// For a row of a table.
+const TABLE_COLUMNS: usize = 150;
+
+/// Pages whose tables may be wider: those that a program writes, and some that are not rewritten yet.
+const WIDE_TABLES: &[&str] = &[
+    // Written by `cairn lab reference`, by experiments and by studies.
+    "docs/experiment-reference.md",
+    "docs/lab-results.md",
+    "docs/clock-study.md",
+    "docs/validation.md",
+    "docs/persistent-cache.md",
+    // Not rewritten yet.
+    "docs/ccnx.md",
+    "docs/lab-howto.md",
+    "docs/lab-notes.md",
+    "docs/lab.md",
+    "docs/limits.md",
+    "docs/performance.md",
+    "docs/security.md",
+];
 
 /// What of a file is prose.
 #[derive(Clone, Copy)]
@@ -36,11 +57,20 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
                 }
                 Prose::Comments(mark) => comment(line, mark),
             };
-            if words.is_some_and(|words| is_too_wide(line, words)) {
-                let columns = line.chars().count();
-                let message = format!("{columns} columns of prose; break the line at {COLUMNS}");
-                violations.push(Violation::new(RULE, path, number + 1, message));
-            }
+            let Some(words) = words else { continue };
+            let columns = line.chars().count();
+            let message = if words.trim_start().starts_with('|') {
+                if columns <= TABLE_COLUMNS || WIDE_TABLES.contains(&path) {
+                    continue;
+                }
+                format!("{columns} columns in a row of a table; write below it what is above {TABLE_COLUMNS}")
+            } else {
+                if columns <= COLUMNS || !words.trim().contains(' ') {
+                    continue;
+                }
+                format!("{columns} columns of prose; break the line at {COLUMNS}")
+            };
+            violations.push(Violation::new(RULE, path, number + 1, message));
         }
     }
     violations
@@ -91,12 +121,6 @@ fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     Some(line[at + mark.len()..].trim_start_matches(['/', '!']))
 }
 
-fn is_too_wide(line: &str, words: &str) -> bool {
-    let is_table = words.trim_start().starts_with('|');
-    let can_be_broken = words.trim().contains(' ');
-    line.chars().count() > COLUMNS && !is_table && can_be_broken
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,12 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn tables_what_was_printed_and_what_cannot_be_broken_may_be_wide() {
+    fn a_row_of_a_table_may_have_150_columns_unless_its_page_is_listed() {
+        let row = |columns: usize| format!("| {} |\n", "w ".repeat(columns / 2 - 2));
+        assert!(lines("docs/a.md", &row(150)).is_empty());
+        assert_eq!(lines("docs/a.md", &row(152)), [1]);
+        assert_eq!(lines("crates/a/src/b.rs", &format!("/// {}", row(150))), [1]);
+        assert!(lines(WIDE_TABLES[0], &row(400)).is_empty());
+        assert_eq!(lines(WIDE_TABLES[0], &"word ".repeat(30)), [1]);
+    }
+
+    #[test]
+    fn what_was_printed_and_what_cannot_be_broken_may_be_wide() {
         let wide = "word ".repeat(30);
         let path = "a/".repeat(80);
-        for text in [format!("| {wide} |\n"), format!("{path}\n")] {
-            assert!(lines("docs/a.md", &text).is_empty(), "{text}");
-        }
+        assert!(lines("docs/a.md", &format!("{path}\n")).is_empty());
         for fence in ["```", "```text"] {
             assert_eq!(lines("docs/a.md", &format!("{fence}\n{wide}\n```\n{wide}\n")), [4], "{fence}");
         }

@@ -15,7 +15,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     {
         for dependency in manifest::dependencies(text, workspace) {
             let name = dependency.package;
-            if !is_own(name) && !page.contains(&format!("| `{name}` |")) {
+            if !is_own(name) && !is_explained(page, name) {
                 let message =
                     format!("`{name}` is not in {PAGE}: say there what it is for and why not our own code");
                 violations.push(Violation::new(RULE, path, dependency.line, message));
@@ -23,6 +23,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// Whether the page has a row of a table or an entry of a list about it.
+fn is_explained(page: &str, name: &str) -> bool {
+    let (row, entry) = (format!("| `{name}` |"), format!("- `{name}` ("));
+    page.lines().any(|line| line.starts_with(&row) || line.starts_with(&entry))
 }
 
 /// Whether this is a crate of the workspace.
@@ -43,6 +49,8 @@ mod tests {
     #[test]
     fn canary_a_crate_that_nobody_explains_is_refused() {
         assert_eq!(count("| `sha1` | old |"), 1);
+        assert_eq!(count("Not `sha2` (digests): another."), 1);
         assert_eq!(count("| `sha2` | digests |"), 0);
+        assert_eq!(count("- `sha2` (trust): digests."), 0);
     }
 }

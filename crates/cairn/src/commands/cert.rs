@@ -261,7 +261,7 @@ fn describe(certificate: &Certificate) -> Value {
         "valid_now": certificate.validity().contains(Clock::start().unix()),
         "signer": certificate.signer().map(|name| name.to_string()),
         "self_signed": certificate.is_self_signed(),
-        "key_digest": certificate.public_key().digest().iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        "key_digest": packet::hex::encode(&certificate.public_key().digest()),
     })
 }
 

@@ -21,7 +21,7 @@ use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Name};
 use serde_json::json;
 
-use detours::{Detours, Refusals};
+use detours::{RefetchPlan, Refusals};
 use listing::ListingWriter;
 use output::{standard_output, write_segments, writer};
 use room::Room;
@@ -173,7 +173,7 @@ struct Writer {
 struct Fetched {
     outcome: Result<(), FetchFailure>,
     fetch: VerifiedFetch,
-    detours: Detours,
+    detours: RefetchPlan,
 }
 
 impl GetArguments {
@@ -257,7 +257,7 @@ impl GetArguments {
         name: &Name,
         first_segment: u64,
     ) -> Result<Fetched, ToolError> {
-        let mut detours = Detours::default();
+        let mut detours = RefetchPlan::default();
         let (mut wanted, mut from, mut first_failure) = (name.clone(), first_segment, None);
         loop {
             let config = self.config(from, &detours);
@@ -293,7 +293,7 @@ impl GetArguments {
         }
     }
 
-    fn config(&self, first_segment: u64, detours: &Detours) -> FetchConfig {
+    fn config(&self, first_segment: u64, detours: &RefetchPlan) -> FetchConfig {
         let max_attempts = self.max_attempts();
         let defaults = FetchConfig::default();
         FetchConfig {
@@ -390,11 +390,18 @@ impl GetArguments {
                 show_size(rate),
                 round_trip.map(|trip| format!(", round trip {}", show_duration(trip))).unwrap_or_default()
             );
-            let sure = if summary.trusted { "trusted" } else { "not trusted" };
-            tell!("{sure}: {}", summary.text);
+            tell!("{}: {}", whole_and(summary.trusted), summary.text);
         } else if !summary.trusted && !self.quiet {
-            tell!("not trusted: {}", summary.text);
+            tell!("{}: {}", whole_and(false), summary.text);
         }
+    }
+}
+
+/// What a line about an object that is there begins with.
+fn whole_and(trusted: bool) -> &'static str {
+    match trusted {
+        true => "the object is complete, its signer trusted",
+        false => "the object is complete, its signer not verified",
     }
 }
 

@@ -168,9 +168,7 @@ impl PeekArguments {
             let info = view.and_then(|view| view.signature_info());
             let locator = info.and_then(|info| info.key_locator).map(|locator| match locator {
                 packet::ndn::KeyLocator::Name(name) => name.to_string(),
-                packet::ndn::KeyLocator::Digest(digest) => {
-                    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-                }
+                packet::ndn::KeyLocator::Digest(digest) => packet::hex::encode(digest),
             });
             output::json(&json!({
                 "name": data.name().to_string(),

@@ -53,10 +53,10 @@ fn interval(text: &str) -> Result<Duration, String> {
 /// All that a forwarder tells.
 struct Report {
     general: GeneralStatus,
-    rest: Option<Rest>,
+    rest: Option<Details>,
 }
 
-struct Rest {
+struct Details {
     /// `None` from a forwarder that does not tell, such as ndnd.
     channels: Option<Vec<ChannelStatus>>,
     faces: Vec<FaceStatus>,
@@ -83,7 +83,7 @@ impl Report {
     fn fetch(forwarder: &mut Forwarder, all: bool) -> Result<Self, ToolError> {
         let general = GeneralStatus::decode(&forwarder.content(Dataset::StatusGeneral.name()?)?)?;
         let rest = if all {
-            Some(Rest {
+            Some(Details {
                 channels: match forwarder.list(Dataset::FacesChannels) {
                     Err(ToolError::Client(ClientError::Refused { .. })) => None,
                     channels => Some(channels?),

@@ -8,7 +8,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use super::{AsyncClient, driver};
 use crate::client::fetching::{FetchFailure, FetchOptions, FetchStep};
 use crate::error::ClientError;
-use crate::get::{Fetched, Get, PartFile, Rest};
+use crate::get::{FetchMonitor, Fetched, Get, PartFile};
 use crate::session::FetchId;
 
 /// A fetch that ends when nobody waits for it any more.
@@ -72,7 +72,7 @@ impl Get<'_, &AsyncClient> {
 impl Running<'_> {
     async fn drive(
         &self,
-        rest: &mut Rest<'_>,
+        rest: &mut FetchMonitor<'_>,
         options: &FetchOptions,
         out: &mut (impl AsyncWrite + Unpin),
     ) -> Result<(), FetchFailure> {
@@ -100,7 +100,7 @@ impl Running<'_> {
     /// The next thing that has come of the fetch, telling how far it is meanwhile.
     async fn step(
         &self,
-        rest: &mut Rest<'_>,
+        rest: &mut FetchMonitor<'_>,
         options: &FetchOptions,
         segments: &mut Vec<Segment>,
     ) -> Result<FetchStep, FetchFailure> {

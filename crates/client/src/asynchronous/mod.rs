@@ -13,9 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use flow::source::Source;
 use management::{Command, ControlParameters, ControlResponse};
-use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Name};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -210,7 +209,7 @@ impl AsyncClient {
     ///
     /// # Errors
     /// No answer, or a Nack; the forwarder went away, if the client is to fail then.
-    pub async fn ask(&self, interest: &InterestBuilder, timeout: Duration) -> Result<Data, AskError> {
+    pub async fn ask(&self, interest: &impl BuildInterest, timeout: Duration) -> Result<Data, AskError> {
         self.room().await?;
         let (id, name) = self.change(|client| {
             let interest = client.with_nonce(interest, timeout)?;
@@ -232,7 +231,7 @@ impl AsyncClient {
     /// It cannot be written; the forwarder went away, if the client is to fail then.
     pub async fn express(
         &self,
-        interest: &InterestBuilder,
+        interest: &impl BuildInterest,
         timeout: Duration,
     ) -> Result<RequestId, ClientError> {
         self.room().await?;

@@ -1,8 +1,7 @@
 //! One question and its answer.
 
-use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Data, NackReason, Name};
+use packet::{BuildInterest, Data, NackReason, Name};
 use thiserror::Error;
 
 use super::{Client, WaitOutcome};
@@ -39,7 +38,7 @@ impl Client {
     ///
     /// # Errors
     /// No answer, or a Nack; a signal came; the forwarder went away, if the client is to fail then.
-    pub fn ask(&mut self, interest: &InterestBuilder, timeout: Duration) -> Result<Data, AskError> {
+    pub fn ask(&mut self, interest: &impl BuildInterest, timeout: Duration) -> Result<Data, AskError> {
         let interest = self.with_nonce(interest, timeout)?;
         let name = interest.name().to_name();
         let id = self.express_as_is(interest, timeout)?;

@@ -7,7 +7,7 @@ use super::answers::DataName;
 use super::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face::FaceId;
-use crate::second_store::{Asking, QuestionId, Waiting};
+use crate::second_store::{PendingQuestions, QuestionId, Waiting};
 use crate::strategy::Trigger;
 use crate::tables::pending::PendingId;
 
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Takes the store away; what waits for it goes upstream.
-    pub(crate) fn part_from_store(&mut self, now: Instant, before: Asking) {
+    pub(crate) fn part_from_store(&mut self, now: Instant, before: PendingQuestions) {
         for waiting in before.into_waiting() {
             self.go_upstream(now, waiting);
         }

@@ -1,21 +1,15 @@
 //! Round-trip times (RFC 6298).
 
+use packet::SmoothedRoundTrip;
 use packet::time::Duration;
 
 /// Estimates the round-trip time, and how long to wait for an answer before it counts as lost.
 ///
-/// α = 1/8, β = 1/4, K = 4, no clock granularity, as time is in nanoseconds. Timeouts do not back it off:
-/// each strategy has its own way to deal with them.
+/// Timeouts do not back it off: each strategy has its own way to deal with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttEstimator {
     /// None before the first measurement.
-    estimate: Option<Estimate>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Estimate {
-    smoothed: Duration,
-    variation: Duration,
+    estimate: Option<SmoothedRoundTrip>,
 }
 
 impl RttEstimator {
@@ -30,11 +24,8 @@ impl RttEstimator {
     /// Takes one measurement.
     pub(super) fn measure(&mut self, rtt: Duration) {
         self.estimate = Some(match self.estimate {
-            None => Estimate { smoothed: rtt, variation: rtt / 2 },
-            Some(Estimate { smoothed, variation }) => {
-                let error = smoothed.saturating_sub(rtt).max(rtt.saturating_sub(smoothed));
-                Estimate { variation: average(variation, error, 4), smoothed: average(smoothed, rtt, 8) }
-            }
+            None => SmoothedRoundTrip::first(rtt),
+            Some(estimate) => estimate.and(rtt),
         });
     }
 
@@ -47,20 +38,8 @@ impl RttEstimator {
     pub(super) fn timeout(&self) -> Duration {
         match self.estimate {
             None => Self::INITIAL_TIMEOUT,
-            Some(Estimate { smoothed, variation }) => {
-                (smoothed + variation * 4).clamp(Self::MIN_TIMEOUT, Self::MAX_TIMEOUT)
-            }
+            Some(estimate) => estimate.timeout().clamp(Self::MIN_TIMEOUT, Self::MAX_TIMEOUT),
         }
-    }
-}
-
-/// `old` moved by one part in `parts` towards `new`, without the overflow that the textbook's form could
-/// have.
-fn average(old: Duration, new: Duration, parts: u64) -> Duration {
-    if new >= old {
-        old + new.saturating_sub(old) / parts
-    } else {
-        old.saturating_sub(old.saturating_sub(new) / parts)
     }
 }
 

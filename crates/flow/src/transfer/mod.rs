@@ -86,7 +86,7 @@ pub struct Failure {
 
 /// Why an item is to be asked for again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InVain {
+enum RepeatReason {
     Lost(LossEvidence),
     Nack(NackReason),
     Refused,
@@ -290,7 +290,7 @@ impl Transfer {
     pub fn ask_again(&mut self, now: Instant, item: u64) {
         if self.items.get(item).is_some_and(|entry| entry.state == State::Arrived) {
             self.counters.refused += 1;
-            self.repeat(now, item, self.numbers.next, InVain::Refused);
+            self.repeat(now, item, self.numbers.next, RepeatReason::Refused);
         }
     }
 
@@ -311,7 +311,7 @@ impl Transfer {
         let in_flight = self.in_flight;
         self.controller.handle_nack(now, &NackReport { number, reason, in_flight });
         self.obey(now);
-        self.repeat(now, item, number, InVain::Nack(reason));
+        self.repeat(now, item, number, RepeatReason::Nack(reason));
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
     }
@@ -465,7 +465,7 @@ impl Transfer {
         let loss = LossReport { number: flight.number, evidence, in_flight: self.in_flight };
         self.controller.handle_loss(now, &loss);
         self.obey(now);
-        self.repeat(now, flight.item, flight.number, InVain::Lost(evidence));
+        self.repeat(now, flight.item, flight.number, RepeatReason::Lost(evidence));
         if timed_out && flight.number >= self.numbers.backed_off_below {
             self.numbers.backed_off_below = self.numbers.next;
             self.round_trip.back_off();
@@ -473,13 +473,13 @@ impl Transfer {
     }
 
     /// Puts `item` back among those to ask for, or gives it up for good.
-    fn repeat(&mut self, now: Instant, item: u64, number: u64, why: InVain) {
+    fn repeat(&mut self, now: Instant, item: u64, number: u64, why: RepeatReason) {
         let timeout = self.round_trip.timeout();
         let shortest_rest = self.round_trip.smoothed().unwrap_or(timeout).min(timeout);
         let Some(entry) = self.items.get_mut(item) else { return };
         // That others are answered says nothing certain of this one: where a store answers them, the one who
         // has this one may be slow. So these count once in a timeout, as one that was waited for.
-        let overtaken = why == InVain::Lost(LossEvidence::Overtaken);
+        let overtaken = why == RepeatReason::Lost(LossEvidence::Overtaken);
         entry.overtaken += u32::from(overtaken);
         if !overtaken || now >= entry.asked_since + timeout {
             entry.in_vain += 1;
@@ -488,8 +488,8 @@ impl Transfer {
         let Item { attempts, overtaken, in_vain, .. } = *entry;
         if in_vain >= self.limits.max_attempts {
             let reason = match why {
-                InVain::Nack(reason) => Some(reason),
-                InVain::Lost(_) | InVain::Refused => None,
+                RepeatReason::Nack(reason) => Some(reason),
+                RepeatReason::Lost(_) | RepeatReason::Refused => None,
             };
             self.items.set(item, State::Done);
             self.items.advance();
@@ -498,14 +498,16 @@ impl Transfer {
             return;
         }
         let (rest, doublings, longest) = match why {
-            InVain::Lost(LossEvidence::Overtaken) if overtaken > 1 => (shortest_rest, overtaken - 2, timeout),
-            InVain::Nack(NackReason::Congestion) if !self.allowance.rate.is_finite() => {
+            RepeatReason::Lost(LossEvidence::Overtaken) if overtaken > 1 => {
+                (shortest_rest, overtaken - 2, timeout)
+            }
+            RepeatReason::Nack(NackReason::Congestion) if !self.allowance.rate.is_finite() => {
                 (CONGESTION_REST, attempts - 1, MAX_REST)
             }
-            InVain::Lost(_) | InVain::Refused | InVain::Nack(NackReason::Congestion) => {
+            RepeatReason::Lost(_) | RepeatReason::Refused | RepeatReason::Nack(NackReason::Congestion) => {
                 (Duration::ZERO, 0, Duration::ZERO)
             }
-            InVain::Nack(_) => (NO_ROUTE_REST, attempts - 1, MAX_REST),
+            RepeatReason::Nack(_) => (NO_ROUTE_REST, attempts - 1, MAX_REST),
         };
         let until = now + (rest * (1 << doublings.min(16))).min(longest);
         self.items.set(item, State::Waiting { number, until });

@@ -11,13 +11,14 @@
 //! | `uniform` | each as likely |
 //! | `zipf` | popular ones by the law of Zipf and Mandelbrot |
 //!
-//! All of ours take `rate` in items a second (1), `spacing` (`constant` or `poisson`), `items`, how many
-//! there are, where the owner does not say it, and `limit`, after how many it is over. `zipf` also takes
-//! `exponent` (1) and `shift` (0).
+//! All of ours take `rate` in items a second (1), `spacing` (`constant`, `uniform` or `poisson`), `items`
+//! (how many there are, where the owner does not say it), and `limit`, after how many it is over. `zipf` also
+//! takes `exponent` (1) and `shift` (0). [`Popularity`] and [`Spacing`] are the laws themselves.
 
 mod popularity;
 mod registry;
 mod requester;
+mod spacing;
 mod steady;
 
 use std::fmt;
@@ -25,8 +26,10 @@ use std::fmt;
 use packet::NackReason;
 use packet::time::{Duration, Instant};
 
+pub use popularity::Popularity;
 pub use registry::{StartWorkload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};
 pub use requester::{Closed, Opened, Requester};
+pub use spacing::{Spacing, mean_gap};
 
 /// Where a workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

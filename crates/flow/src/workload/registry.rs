@@ -1,7 +1,6 @@
 //! Workloads by name.
 
-use super::popularity::Popularity;
-use super::{Setting, Workload, steady};
+use super::{Popularity, Setting, Workload, steady};
 use crate::registry::{Kind, Spec, SpecError};
 use packet::parameters::{ParameterError, Parameters};
 use packet::registry::{AddError, Named, Registry};
@@ -22,15 +21,15 @@ pub struct WorkloadKind {
 static WORKLOADS: Registry<WorkloadKind> = Registry::new(&[
     WorkloadKind {
         word: "sequential",
-        start: |parameters, setting| steady::start(parameters, setting, Popularity::sequential),
+        start: |parameters, setting| steady::start(parameters, setting, Popularity::parse_sequential),
     },
     WorkloadKind {
         word: "uniform",
-        start: |parameters, setting| steady::start(parameters, setting, Popularity::uniform),
+        start: |parameters, setting| steady::start(parameters, setting, Popularity::parse_uniform),
     },
     WorkloadKind {
         word: "zipf",
-        start: |parameters, setting| steady::start(parameters, setting, Popularity::zipf),
+        start: |parameters, setting| steady::start(parameters, setting, Popularity::parse_zipf),
     },
 ]);
 
@@ -106,7 +105,7 @@ mod tests {
     fn what_is_wrong_with_a_workload_is_said() {
         for (text, message) in [
             ("uniform/rate~0", "parameter rate: must be above 0 and at most 1000000000"),
-            ("uniform/spacing~even", "parameter spacing: must be constant or poisson"),
+            ("uniform/spacing~even", "parameter spacing: must be constant, uniform or poisson"),
             ("zipf/exponent~-1", "parameter exponent: must be a number from 0 to 10"),
             ("zipf/items~0", "parameter items: must be a whole number of 1 or more"),
             ("sequential/speed~2", "parameter speed: is not known to this workload"),
@@ -126,7 +125,7 @@ mod tests {
     fn workloads_are_added_before_any_is_looked_up() {
         assert!(workload_names().count() >= 3);
         let start: StartWorkload =
-            |parameters, setting| steady::start(parameters, setting, Popularity::uniform);
+            |parameters, setting| steady::start(parameters, setting, Popularity::parse_uniform);
         let own = WorkloadKind { word: "own", start };
         assert_eq!(add_workloads(vec![own]), Err(AddError::TooLate));
     }

@@ -3,8 +3,7 @@
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use super::popularity::Popularity;
-use super::{Setting, Workload};
+use super::{Popularity, Setting, Spacing, Workload, mean_gap};
 use packet::parameters::{ParameterError, Parameters};
 
 /// Items a second, at most: one a nanosecond.
@@ -20,14 +19,6 @@ struct Steady {
     left: u64,
 }
 
-/// How far apart items are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spacing {
-    Constant,
-    /// Exponentially: as of many independent consumers.
-    Poisson,
-}
-
 /// How a popularity is made of its parameters.
 type MakePopularity = fn(&mut Parameters, &Setting) -> Result<Popularity, ParameterError>;
 
@@ -39,16 +30,14 @@ pub(super) fn start(
 ) -> Result<Box<dyn Workload>, ParameterError> {
     let popularity = popularity(parameters, setting)?;
     let rate = parameters.number("rate", 1.0, (0.0, MAX_RATE))?;
-    let mean_gap = Duration::from_secs_f64(1.0 / rate);
-    if rate <= 0.0 || mean_gap == Duration::ZERO {
+    let Some(mean_gap) = mean_gap(rate) else {
         return Err(ParameterError::new("rate", &format!("must be above 0 and at most {MAX_RATE}")));
-    }
-    let words = [("constant", Spacing::Constant), ("poisson", Spacing::Poisson)];
+    };
     Ok(Box::new(Steady {
         popularity,
         random: Random::from_seed(setting.seed),
         mean_gap,
-        spacing: parameters.word("spacing", Spacing::Constant, &words)?,
+        spacing: parameters.word("spacing", Spacing::Constant, &Spacing::WORDS)?,
         due: setting.begin,
         left: parameters.limit("limit")?.unwrap_or(u64::MAX),
     }))
@@ -61,13 +50,7 @@ impl Workload for Steady {
         }
         self.left -= 1;
         let item = self.popularity.next(&mut self.random);
-        let gap = match self.spacing {
-            Spacing::Constant => self.mean_gap,
-            Spacing::Poisson => {
-                Duration::from_nanos((self.mean_gap.as_nanos() as f64 * self.random.exponential()) as u64)
-            }
-        };
-        self.due += gap;
+        self.due += self.spacing.gap(self.mean_gap, &mut self.random);
         Some(item)
     }
 

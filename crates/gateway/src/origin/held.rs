@@ -15,7 +15,7 @@ use crate::fields::{Description, Fields};
 
 /// What answers an Interest.
 #[derive(Debug)]
-pub(super) enum Given {
+pub(super) enum HeldAnswer {
     /// This packet.
     Data(Data),
     /// Its bytes have not come yet.
@@ -85,27 +85,27 @@ impl Held {
     }
 
     /// What answers `interest`.
-    pub(super) fn answer(&self, interest: &Interest) -> Result<Given, PublishError> {
+    pub(super) fn answer(&self, interest: &Interest) -> Result<HeldAnswer, PublishError> {
         let metadata_prefix = self.publication.prefix().with(flow::naming::METADATA)?;
         if metadata_prefix.as_ref().is_prefix_of(interest.name()) {
             let data = self.metadata(&metadata_prefix)?;
-            return Ok(if interest.matches(&data) { Given::Data(data) } else { Given::Refused });
+            return Ok(if interest.matches(&data) { HeldAnswer::Data(data) } else { HeldAnswer::Refused });
         }
         Ok(match self.publication.answer(interest)? {
             Answer::Segment(range) => {
                 let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
                 let end = start.saturating_add(usize::try_from(range.len_bytes).unwrap_or(usize::MAX));
                 match self.bytes.get(start..end) {
-                    None => Given::NotYet,
+                    None => HeldAnswer::NotYet,
                     Some(bytes) => {
                         let data = self.publication.segment(range.segment, bytes)?;
-                        if interest.matches(&data) { Given::Data(data) } else { Given::Refused }
+                        if interest.matches(&data) { HeldAnswer::Data(data) } else { HeldAnswer::Refused }
                     }
                 }
             }
-            Answer::Data(data) => Given::Data(data),
-            Answer::Refuse => Given::Refused,
-            Answer::NotMine => Given::Other,
+            Answer::Data(data) => HeldAnswer::Data(data),
+            Answer::Refuse => HeldAnswer::Refused,
+            Answer::NotMine => HeldAnswer::Other,
         })
     }
 

@@ -9,7 +9,7 @@ use packet::{ContentType, Interest, LinkHeader, Name, NameRef, time};
 use tokio::time::Instant;
 use trust::Signer;
 
-use super::held::{Given, Held};
+use super::held::{Held, HeldAnswer};
 use super::web::Known;
 use super::{OriginLimits, Sent};
 
@@ -115,9 +115,9 @@ impl Table {
         });
         if let Some(held) = held {
             match held.answer(&interest) {
-                Ok(Given::Data(data)) => return Outcome::Answer(vec![Sent::Data(data, header)]),
-                Ok(Given::NotYet) => {}
-                Ok(Given::Refused | Given::Other) | Err(_) => {
+                Ok(HeldAnswer::Data(data)) => return Outcome::Answer(vec![Sent::Data(data, header)]),
+                Ok(HeldAnswer::NotYet) => {}
+                Ok(HeldAnswer::Refused | HeldAnswer::Other) | Err(_) => {
                     return Outcome::Answer(vec![Sent::Nack(interest, header)]);
                 }
             }
@@ -204,11 +204,13 @@ impl Table {
                 continue;
             };
             match held.answer(&interest) {
-                Ok(Given::Data(data)) => sent.push(Sent::Data(data, header)),
-                Ok(Given::NotYet) => {
+                Ok(HeldAnswer::Data(data)) => sent.push(Sent::Data(data, header)),
+                Ok(HeldAnswer::NotYet) => {
                     entry.waiting.push_back(Waiting { interest, header, until: waiting.until });
                 }
-                Ok(Given::Refused | Given::Other) | Err(_) => sent.push(Sent::Nack(interest, header)),
+                Ok(HeldAnswer::Refused | HeldAnswer::Other) | Err(_) => {
+                    sent.push(Sent::Nack(interest, header));
+                }
             }
         }
         sent

@@ -366,7 +366,6 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         Summary::weighed(&whole.of_log(&node.log, "waited", data.seconds)).map(|summary| summary.mean / 100.0)
     });
     let silence_s = data.nodes.iter().map(|node| longest_gap(&node.log, data.seconds)).fold(0.0, f64::max);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let samples = (data.seconds * 1e9 / plan.recording.sample_every_ns.max(1) as f64) as u64;
     let waited = waited.fold(0.0, f64::max);
     let client_still_s = data.client_still_s;

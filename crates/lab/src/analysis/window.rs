@@ -202,7 +202,6 @@ mod tests {
     /// A link that carried 100 packets a second for so long, counted by the second.
     fn counted(seconds: f64) -> Table {
         let mut table = Table::new(&["time", "interests"]);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let rows = seconds.ceil() as usize;
         for second in 0..rows {
             let length = (seconds - second as f64).min(1.0);

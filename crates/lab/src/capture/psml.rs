@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use formats::markup::escaped;
+
 use super::dissect::Summary;
 
 const COLUMNS: [&str; 7] = ["No.", "Time", "Source", "Destination", "Protocol", "Length", "Info"];
@@ -49,7 +51,7 @@ impl<W: Write> PsmlWriter<W> {
         ];
         let mut block = String::from("<packet>\n");
         for field in fields {
-            let _ = writeln!(block, "<section>{}</section>", escape(&field));
+            let _ = writeln!(block, "<section>{}</section>", escaped(&field));
         }
         block.push_str("</packet>\n\n");
         self.out.write_all(block.as_bytes())
@@ -65,10 +67,6 @@ impl<W: Write> PsmlWriter<W> {
         self.out.flush()?;
         Ok(self.out)
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -133,6 +131,6 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_packet_cannot_become_markup() {
-        assert_eq!(escape("Interest, /a&b<c>"), "Interest, /a&amp;b&lt;c&gt;");
+        assert_eq!(escaped("Interest, /a&b<c>"), "Interest, /a&amp;b&lt;c&gt;");
     }
 }

@@ -31,10 +31,8 @@ const SEND_QUEUE_BYTES: u64 = 4 << 20;
 
 /// What each of so many nodes may take: together half of this machine's memory.
 fn memory_bytes(nodes: usize) -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
-    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().unwrap_or(2 << 20);
-    ((kibibytes << 10) / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
+    let machine = crate::run::machine::memory_bytes().unwrap_or(2 << 30);
+    (machine / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
 }
 
 /// Writes what a forwarder among so many may take for itself and for its content store.
@@ -107,7 +105,6 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
             let _ = writeln!(text, "max_pending_per_face = {limit}");
         }
         if let Some(rate) = forwarder.face_rate_limit {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let per_second = (rate.0.round() as u32).max(1);
             let _ = writeln!(text, "max_interests_per_second_per_face = {per_second}");
         }

@@ -167,7 +167,6 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn ranged(number: f64, unit: &str) -> Value {
     let rounded = (number * 1e9).round() / 1e9;
     if !unit.is_empty() {

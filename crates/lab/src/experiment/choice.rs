@@ -87,7 +87,6 @@ fn draw(count: usize, wanted: usize, seed: u64, purpose: Purpose) -> Vec<NodeInd
     let mut draws = Random::derive(seed, purpose.salt());
     let mut chosen = Vec::new();
     while chosen.len() < wanted && !pool.is_empty() {
-        #[allow(clippy::cast_possible_truncation)]
         let place = draws.below(pool.len() as u64) as usize;
         chosen.push(pool.swap_remove(place));
     }

@@ -191,7 +191,6 @@ fn clock(said: &Layers<'_>) -> Option<ClockPlan> {
     if tick.is_none() && offset.is_none() && drift_ppm.is_none() {
         return None;
     }
-    #[allow(clippy::cast_possible_truncation)]
     let drift_ns_per_second = (drift_ppm.unwrap_or(0.0) * 1000.0) as i64;
     Some(ClockPlan {
         tick_ns: tick.map_or(0, |span| span.0),

@@ -170,19 +170,19 @@ fn consumer(
 }
 
 /// Keys that only some kinds of consumers have.
-const KEYS: [(&str, &[&str]); 7] = [
+const KEYS: [(&str, &[&str]); 8] = [
     ("rate", &["rate", "gap", "items", "lifetime", "attempts", "stop"]),
     ("window", &["window", "items", "lifetime", "attempts", "stop"]),
     ("batch", &["batch", "items", "lifetime", "attempts", "stop"]),
     ("zipf", &["rate", "gap", "objects", "exponent", "shift", "items", "lifetime", "attempts", "stop"]),
+    ("workload", &["workload", "objects", "lifetime", "stop"]),
     ("transfer", &["controller", "items", "lifetime", "attempts"]),
     ("file", &["controller", "attempts", "verify", "signature_time", "hash_time"]),
     ("flood", &["rate", "lifetime", "stop"]),
 ];
 
-/// How a consumer asks, as far as that can be told.
-fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
-    let allowed = f.word(&format!("{key}.kind"), &given.kind, &KEYS)?;
+/// Finds keys that a consumer of this kind has not.
+fn only_allowed(key: &str, given: &model::Consumer, allowed: &[&str], f: &mut Findings) {
     for (name, is_there) in [
         ("rate", given.rate.is_some()),
         ("gap", given.gap.is_some()),
@@ -191,6 +191,7 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         ("objects", given.objects.is_some()),
         ("exponent", given.exponent.is_some()),
         ("shift", given.shift.is_some()),
+        ("workload", given.workload.is_some()),
         ("controller", given.controller.is_some()),
         ("items", given.items.is_some()),
         ("lifetime", given.lifetime.is_some()),
@@ -209,6 +210,12 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
             );
         }
     }
+}
+
+/// How a consumer asks, as far as that can be told.
+fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
+    let allowed = f.word(&format!("{key}.kind"), &given.kind, &KEYS)?;
+    only_allowed(key, given, allowed, f);
     let missing = |name: &str, f: &mut Findings| {
         let message = format!("a consumer of kind {} needs `{name}`", given.kind);
         f.add(key, message, Some(format!("add {name} = …")));
@@ -226,7 +233,8 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         None => None,
     };
     let gaps = [("even", Gap::Even), ("uniform", Gap::Uniform), ("exponential", Gap::Exponential)];
-    let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or("even"), &gaps)?;
+    let usual = if given.kind == "zipf" { "exponential" } else { "even" };
+    let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or(usual), &gaps)?;
     Some(match given.kind.as_str() {
         "window" => match given.window {
             Some(window) if window > 0 => ConsumerKind::Window(window),
@@ -245,6 +253,13 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         }
         "batch" => ConsumerKind::Batches(given.batch.iter().map(|batch| (batch.at.0, batch.count)).collect()),
         "zipf" => zipf(key, given, (per_second?, gap), f)?,
+        "workload" => match &given.workload {
+            Some(text) => workload(key, text, given, f)?,
+            None => {
+                missing("workload", f);
+                return None;
+            }
+        },
         "transfer" => ConsumerKind::Transfer(controller(key, given, f)?),
         "file" => ConsumerKind::File(controller(key, given, f)?),
         "flood" => ConsumerKind::Flood(per_second?),
@@ -263,6 +278,12 @@ fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) 
         return None;
     }
     Some(ConsumerKind::Zipf { per_second: pace.0, gap: pace.1, objects, exponent, shift })
+}
+
+/// A workload by its name and parameters.
+fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
+    let spec = super::resolve_workloads::named_workload(&format!("{key}.workload"), text, f)?;
+    Some(ConsumerKind::Workload { spec, objects: given.objects })
 }
 
 /// The controller that is named; nothing outside when it does not exist.

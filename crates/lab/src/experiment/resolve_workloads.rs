@@ -259,7 +259,7 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
 fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Findings) -> Option<Workload> {
     let key = format!("traffic.{name}");
     let workload = match &given.workload {
-        Some(text) => named_workload(&key, text, given, f),
+        Some(text) => workload_alone(&key, text, given, f),
         None => steady_workload(&key, given, f),
     };
     let at = context.node(&format!("{key}.at"), &given.at, f);
@@ -273,7 +273,7 @@ fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Fi
 }
 
 /// A workload that is chosen by its name, which says everything.
-fn named_workload(key: &str, text: &str, given: &model::Traffic, f: &mut Findings) -> Option<String> {
+fn workload_alone(key: &str, text: &str, given: &model::Traffic, f: &mut Findings) -> Option<String> {
     let others = [
         ("rate", given.rate.is_some()),
         ("pattern", given.pattern.is_some()),
@@ -284,7 +284,11 @@ fn named_workload(key: &str, text: &str, given: &model::Traffic, f: &mut Finding
         let hint = format!("write it as a parameter: `workload = \"{text}/{other}~…\"`");
         f.add(format!("{key}.{other}"), format!("`workload` says `{other}`, too"), Some(hint));
     }
-    let key = format!("{key}.workload");
+    named_workload(&format!("{key}.workload"), text, f)
+}
+
+/// A workload by its name and parameters, which `key` holds.
+pub(super) fn named_workload(key: &str, text: &str, f: &mut Findings) -> Option<String> {
     match text.parse::<flow::WorkloadSpec>() {
         Ok(spec) => Some(spec.to_string()),
         Err(flow::SpecError::Unknown { word, known, .. }) => {

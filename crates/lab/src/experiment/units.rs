@@ -26,7 +26,6 @@ macro_rules! quantity {
 
         impl fmt::Display for $name {
             /// So that it reads back as itself.
-            #[allow(clippy::cast_precision_loss, trivial_numeric_casts)]
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&$quantity.show_exact(self.0 as f64))
             }
@@ -60,7 +59,6 @@ macro_rules! quantity {
                         Err(E::custom(format!("`{value}` {problem} \"{example}\"")))
                     }
 
-                    #[allow(clippy::cast_precision_loss)]
                     fn visit_i64<E: de::Error>(self, value: i64) -> Result<$name, E> {
                         self.visit_f64(value as f64)
                     }
@@ -77,7 +75,6 @@ macro_rules! quantity {
     };
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn whole(value: f64) -> u64 {
     value.round().max(0.0) as u64
 }
@@ -106,7 +103,6 @@ quantity!(
 impl Span {
     /// In seconds.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }

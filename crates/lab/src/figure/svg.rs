@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use formats::markup::escaped;
+
 use super::drawing::{Anchor, Drawing, Place, Shape, Style};
 use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
@@ -11,11 +13,6 @@ use super::text::Weight;
 /// Fonts that are there, or have a likeness, wherever a file is opened.
 const FONTS: &str =
     "Roboto, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
-
-/// What HTML and SVG would take for marks is written out.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 fn hex((r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
@@ -108,7 +105,7 @@ fn text(at: Place, anchor: Anchor, text: &str, style: Style, colours: Colours) -
         Colours::Classes => format!("class=\"{}{}\"", style.paint.name(), if bold { " b" } else { "" }),
         Colours::Plain => colours.fill(style.paint) + if bold { " font-weight=\"700\"" } else { "" },
     };
-    let (size, text) = (style.size, escape(text));
+    let (size, text) = (style.size, escaped(text));
     format!("<text {look} font-size=\"{size}\" x=\"{:.1}\" y=\"{:.1}\"{anchor}>{text}</text>", at.0, at.1)
 }
 
@@ -135,7 +132,7 @@ fn element(shape: &Shape, colours: Colours) -> String {
         }
         Shape::Rectangle { at, size, paint, round, hint } => {
             let hint =
-                if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escape(hint)) };
+                if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(hint)) };
             format!("<rect {} {}>{hint}</rect>", colours.fill(*paint), bounds(*at, *size, *round))
         }
         Shape::Border { at, size, paint, round } => {
@@ -156,7 +153,7 @@ impl Drawing {
         format!(
             "<svg {look} role=\"img\" viewBox=\"-{margin} -{margin} {width} {height}\" width=\"{width}\" height=\"{height}\" \
              xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{extra}\n{}</svg>",
-            escape(&self.title),
+            escaped(&self.title),
             self.shapes.iter().map(|shape| element(shape, colours) + "\n").collect::<String>()
         )
     }

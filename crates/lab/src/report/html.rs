@@ -2,14 +2,17 @@
 
 use std::fmt::Write;
 
+use formats::markup::escaped;
+
 use super::document::{Block, Cell, Document, Figure, Table, Tone};
 use super::style;
-use crate::figure::svg::{self, escape};
+
+use crate::figure::svg;
 
 /// A sentence for the page: words between backticks are code.
 fn prose(text: &str) -> String {
     let mut out = String::new();
-    for (number, part) in escape(text).split('`').enumerate() {
+    for (number, part) in escaped(text).split('`').enumerate() {
         match number % 2 {
             0 => out.push_str(part),
             _ => out += &format!("<code>{part}</code>"),
@@ -20,7 +23,7 @@ fn prose(text: &str) -> String {
 
 /// The page.
 pub(super) fn page(document: &Document) -> String {
-    let title = escape(&document.title);
+    let title = escaped(&document.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width,initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title>\
@@ -45,7 +48,7 @@ pub(super) fn page(document: &Document) -> String {
 fn contents(out: &mut String, document: &Document) {
     out.push_str("<nav>");
     for (title, anchor) in document.chapters() {
-        let _ = write!(out, "<a href=\"#{anchor}\">{}</a> ", escape(title));
+        let _ = write!(out, "<a href=\"#{anchor}\">{}</a> ", escaped(title));
     }
     out.push_str("</nav>\n");
 }
@@ -57,10 +60,10 @@ fn block(out: &mut String, block: &Block) {
         Block::Paragraph(text) => writeln!(out, "<p>{}</p>", prose(text)),
         Block::Remark(text) => writeln!(out, "<p class=\"soft\">{}</p>", prose(text)),
         Block::Warning(text) => writeln!(out, "<p class=\"warning\">{}</p>", prose(text)),
-        Block::Code(text) => writeln!(out, "<pre><code>{}</code></pre>", escape(text)),
+        Block::Code(text) => writeln!(out, "<pre><code>{}</code></pre>", escaped(text)),
         Block::Facts(facts) => {
             let fact = |(value, name): &(String, String)| {
-                format!("<div class=\"fact\"><b>{}</b><span>{}</span></div>", escape(value), prose(name))
+                format!("<div class=\"fact\"><b>{}</b><span>{}</span></div>", escaped(value), prose(name))
             };
             writeln!(out, "<div class=\"facts\">{}</div>", facts.iter().map(fact).collect::<String>())
         }

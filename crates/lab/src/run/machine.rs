@@ -17,6 +17,14 @@ pub struct Machine {
     pub memory_bytes: u64,
 }
 
+/// Bytes of this machine's memory, if the system says so.
+pub(crate) fn memory_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
 impl Machine {
     /// This one.
     #[must_use]
@@ -26,13 +34,11 @@ impl Machine {
             let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
             line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
         };
-        let memory = field(&read("/proc/meminfo"), "MemTotal");
-        let kib: u64 = memory.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0);
         Machine {
             kernel: format!("Linux {}", read("/proc/sys/kernel/osrelease").trim()),
             processor: field(&read("/proc/cpuinfo"), "model name"),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_bytes: kib * 1024,
+            memory_bytes: memory_bytes().unwrap_or(0),
         }
     }
 }

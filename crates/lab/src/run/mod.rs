@@ -5,7 +5,7 @@ mod build;
 mod calendar;
 mod execute;
 pub mod folder;
-mod machine;
+pub(crate) mod machine;
 pub mod progress;
 mod study;
 

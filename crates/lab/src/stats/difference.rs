@@ -83,7 +83,6 @@ fn half(error: f64, degrees: f64, level: Level) -> Option<f64> {
     if error <= 0.0 {
         return Some(0.0);
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let (ninety, ninety_five) = student_t(degrees.floor().clamp(1.0, 1e6) as u64)?;
     Some(error * if level == Level::Ninety { ninety } else { ninety_five })
 }

@@ -38,11 +38,14 @@
 //! | incomplete messages | discarded "after some time" | kept for ever | discarded after [`Config::partial_timeout`] |
 //! | pre-allocation | to be limited | up to 1 MiB a message | [`Config::max_preallocated_bytes`], then a list of fragments |
 //! | repeated packets | fragments already there are ignored | a repeated whole message is delivered again | acknowledged again and dropped |
-//! | acknowledgements | leave within the acknowledge time | every acknowledge time, the first at once | leave within the acknowledge time; ascending, across the wrap of the sequence |
+//! | acknowledgements | leave within the acknowledge time | every acknowledge time, the first at once | within the acknowledge time, ascending |
 //! | retry count | retries beside the first transmission | the same, but zero gives one | the paper's |
-//! | after the last retry | open | the packet is forgotten at once | after one more retransmit time, the message is reported as lost and its other packets are forgotten |
+//! | after the last retry | open | the packet is forgotten at once | after one more retransmit time, the message is lost |
 //! | flag RLA | "bit 0" | `0x8000` | `0x8000` |
 //! | messages | CCNx messages | must be one whole ccnb element | not looked into: whoever decodes the message checks that |
+//!
+//! Acknowledgements ascend across the wrap of the sequence. A message that is lost is reported, and its other
+//! packets are forgotten.
 //!
 //! Ports, addresses and the control protocol are not the link service's business.
 

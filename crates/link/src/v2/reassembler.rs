@@ -53,7 +53,7 @@ struct Partial {
     /// Bytes of it that are in place.
     filled: usize,
     /// Fragments that came early, last index first.
-    parked: Vec<Parked>,
+    parked: Vec<EarlyFragment>,
     parked_bytes: usize,
     header: LinkHeader,
     nack: Option<NackReason>,
@@ -61,7 +61,7 @@ struct Partial {
 }
 
 #[derive(Debug)]
-struct Parked {
+struct EarlyFragment {
     index: u64,
     bytes: Box<[u8]>,
 }
@@ -69,7 +69,7 @@ struct Parked {
 /// What an incomplete packet is charged with, beside the bytes it holds.
 const PARTIAL_COST: usize = size_of::<Partial>() + 64;
 /// What a parked fragment is charged with, beside its bytes.
-const PARKED_COST: usize = size_of::<Parked>() + 16;
+const PARKED_COST: usize = size_of::<EarlyFragment>() + 16;
 
 impl Reassembler {
     pub(crate) fn new(config: ReassemblyConfig, max_packet_bytes: usize) -> Self {
@@ -255,7 +255,7 @@ impl Partial {
             return Err(DropReason::PacketTooLarge);
         }
         if let Err(place) = self.parked_place(index) {
-            self.parked.insert(place, Parked { index, bytes: Box::from(fragment) });
+            self.parked.insert(place, EarlyFragment { index, bytes: Box::from(fragment) });
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! How long to wait for an acknowledgement: RFC 6298 with the constants NFD uses.
 
+use packet::SmoothedRoundTrip;
 use packet::time::Duration;
 
 /// Bounds of the retransmission timeout.
@@ -33,18 +34,12 @@ impl Default for RtoConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct RtoEstimator {
     config: RtoConfig,
-    smoothed: Option<Smoothed>,
+    smoothed: Option<SmoothedRoundTrip>,
     /// How often the timeout was doubled since the last sample.
     backoffs: u32,
 }
 
 const MAX_BACKOFFS: u32 = 2;
-
-#[derive(Clone, Copy, Debug)]
-struct Smoothed {
-    round_trip: Duration,
-    variation: Duration,
-}
 
 impl RtoEstimator {
     pub(crate) fn new(config: RtoConfig) -> Self {
@@ -55,11 +50,8 @@ impl RtoEstimator {
     pub(crate) fn add_sample(&mut self, sample: Duration) {
         self.backoffs = 0;
         self.smoothed = Some(match self.smoothed {
-            None => Smoothed { round_trip: sample, variation: sample / 2 },
-            Some(Smoothed { round_trip, variation }) => {
-                let error = round_trip.saturating_sub(sample).max(sample.saturating_sub(round_trip));
-                Smoothed { round_trip: (round_trip * 7 + sample) / 8, variation: (variation * 3 + error) / 4 }
-            }
+            None => SmoothedRoundTrip::first(sample),
+            Some(smoothed) => smoothed.and(sample),
         });
     }
 
@@ -70,7 +62,7 @@ impl RtoEstimator {
 
     /// The smoothed round-trip time, once there is one.
     pub(crate) fn smoothed_round_trip(&self) -> Option<Duration> {
-        self.smoothed.map(|smoothed| smoothed.round_trip)
+        self.smoothed.map(|smoothed| smoothed.smoothed)
     }
 
     /// The current timeout.
@@ -87,7 +79,7 @@ impl RtoEstimator {
     fn measured(&self) -> Duration {
         let timeout = match self.smoothed {
             None => self.config.initial,
-            Some(Smoothed { round_trip, variation }) => round_trip + variation * 4,
+            Some(smoothed) => smoothed.timeout(),
         };
         timeout.max(self.config.min)
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::{FaceId, FaceScope, LinkType};
+use formats::markup::escaped;
 use packet::ccnx::management::ForwardingFlags;
 use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
@@ -318,9 +319,4 @@ fn address(face: &FaceStatus) -> Option<String> {
 
 fn seconds(unix_millis: u64) -> String {
     format!("{}.{:06}", unix_millis / 1000, unix_millis % 1000 * 1000)
-}
-
-/// Names come from strangers.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;")
 }

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use packet::Dialect;
+
 use super::section::section;
-use super::wildcard;
+use super::{Config, wildcard};
 
 section! {
     /// The CCNx dialect: clients and neighbours of ccnd, the forwarder of CCNx 0.8.
@@ -39,4 +41,32 @@ section! {
         /// Prefixes that may be registered by clients at once.
         max_registrations: usize = 4096,
     }
+}
+
+impl Config {
+    /// What is spoken at the sockets of `[udp]`, `[tcp]`, `[unix]`, `[multicast]` and `[ethernet]`: they are
+    /// those at which NDN's applications and neighbours look for a forwarder. CCNx has a section of its own.
+    pub(crate) const DIALECT: Dialect = Dialect::Ndn;
+
+    /// All UDP addresses to listen at, with what is spoken there.
+    pub(crate) fn udp_listeners(&self) -> impl Iterator<Item = (SocketAddr, Dialect)> {
+        with_ccnx(&self.udp.listen, &self.ccnx.udp, self.ccnx.enabled).map(|(local, of)| (*local, of))
+    }
+
+    /// All TCP addresses to listen at, with what is spoken there.
+    pub(crate) fn tcp_listeners(&self) -> impl Iterator<Item = (SocketAddr, Dialect)> {
+        with_ccnx(&self.tcp.listen, &self.ccnx.tcp, self.ccnx.enabled).map(|(local, of)| (*local, of))
+    }
+
+    /// All paths to listen at that are named, with what is spoken there.
+    pub(crate) fn unix_listeners(&self) -> impl Iterator<Item = (&PathBuf, Dialect)> {
+        let named = self.unix.listen.as_deref().unwrap_or_default();
+        with_ccnx(named, &self.ccnx.unix, self.ccnx.enabled)
+    }
+}
+
+/// Places of the usual sections, and those of `[ccnx]` if it is spoken.
+fn with_ccnx<'a, T>(usual: &'a [T], ccnx: &'a [T], enabled: bool) -> impl Iterator<Item = (&'a T, Dialect)> {
+    let ccnx = ccnx.iter().filter(move |_| enabled).map(|place| (place, Dialect::Ccnx));
+    usual.iter().map(|place| (place, Config::DIALECT)).chain(ccnx)
 }

@@ -121,7 +121,7 @@ const EXAMPLES: &str = r#"
 # modules = ["faces", "fib", "cs", "strategy-choice", "rib"]   # and "localhop" for routes of neighbours
 # delegates = false            # true: keys that this one has certified count as well; their certificates are fetched
 
-# Strategies for the names under a prefix.
+# Strategies for the names under a prefix; that of a CCNx name is written "ccnx:/example".
 # [[strategy]]
 # prefix = "/example"
 # strategy = "multicast"

@@ -98,11 +98,6 @@ impl UdpExchange {
         self.producer.local_addr()
     }
 
-    /// Sends Interests to another address from now on.
-    pub fn set_forwarder(&mut self, forwarder: SocketAddr) {
-        self.config.forwarder = forwarder;
-    }
-
     /// Changes how many Interests may be on their way.
     pub fn set_window(&mut self, window: u64) {
         self.config.window = window;

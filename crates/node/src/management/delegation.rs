@@ -33,7 +33,7 @@ const MAX_DEPTH: usize = 5;
 
 /// A command that waits.
 #[derive(Clone, Debug)]
-pub(super) struct Parked {
+pub(super) struct PendingCommand {
     pub(super) command: Command,
     pub(super) reach: CommandScope,
     pub(super) interest: Interest,
@@ -53,7 +53,7 @@ struct Fetch {
 #[derive(Debug)]
 struct Branch {
     validator: Validator,
-    parked: BTreeMap<ValidationId, Parked>,
+    parked: BTreeMap<ValidationId, PendingCommand>,
     fetches: BTreeMap<Name, Fetch>,
 }
 
@@ -63,7 +63,7 @@ pub struct Delegation {
     /// By the word for what may be done, because each operator passes on what is his.
     branches: BTreeMap<&'static str, Branch>,
     questions: VecDeque<Question>,
-    concluded: VecDeque<(Parked, Result<Certificate, String>)>,
+    concluded: VecDeque<(PendingCommand, Result<Certificate, String>)>,
 }
 
 impl fmt::Debug for Delegation {
@@ -103,7 +103,7 @@ impl Delegation {
 
     /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no
     /// room.
-    pub(super) fn park(&mut self, now: Now, key: Name, parked: Parked) -> bool {
+    pub(super) fn park(&mut self, now: Now, key: Name, parked: PendingCommand) -> bool {
         let waits =
             |branch: &Branch| branch.parked.values().filter(|other| other.from == parked.from).count();
         if self.branches.values().map(waits).sum::<usize>() >= MAX_WAITING_PER_FACE {
@@ -174,7 +174,7 @@ impl Delegation {
 
     /// The next command about whose key all is known: the certificate that it signs with, or why it is
     /// nobody's delegate.
-    pub(super) fn poll_concluded(&mut self) -> Option<(Parked, Result<Certificate, String>)> {
+    pub(super) fn poll_concluded(&mut self) -> Option<(PendingCommand, Result<Certificate, String>)> {
         self.concluded.pop_front()
     }
 
@@ -192,7 +192,7 @@ impl Branch {
         now: Now,
         from: FaceId,
         questions: &mut VecDeque<Question>,
-        concluded: &mut VecDeque<(Parked, Result<Certificate, String>)>,
+        concluded: &mut VecDeque<(PendingCommand, Result<Certificate, String>)>,
     ) {
         while let Some(interest) = self.validator.poll_interest() {
             let fetch = self.fetches.entry(interest.name().to_name());

@@ -46,7 +46,7 @@ use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
 pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
 pub use delegation::Delegation;
-use delegation::Parked;
+use delegation::PendingCommand;
 use face_commands::PendingFace;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
@@ -234,7 +234,7 @@ impl NfdManagement {
             Err(AuthorizationError::UnknownKey(key))
                 if self.delegation.concerns(command, reach, key.as_ref()) =>
             {
-                let parked = Parked { command, reach, interest: interest.clone(), from };
+                let parked = PendingCommand { command, reach, interest: interest.clone(), from };
                 if self.delegation.park(now, key, parked) {
                     return Outcome::Later;
                 }
@@ -286,7 +286,7 @@ impl NfdManagement {
     /// Carries out, or refuses, commands about whose keys all is known by now.
     fn conclude_delegates(&mut self, now: Now, node: &mut dyn NodeControl) {
         while let Some((parked, verdict)) = self.delegation.poll_concluded() {
-            let Parked { command, reach, interest, from } = parked;
+            let PendingCommand { command, reach, interest, from } = parked;
             let request = Request { now, command, interest: &interest, from, reach };
             let Some(authority) = self.authority(reach) else { continue };
             let allowed = match verdict {

@@ -22,6 +22,7 @@ use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::{EthernetChannel, GROUP};
 use crate::transport::stream::Socket;
+use crate::transport::websocket;
 
 /// A socket that connections are accepted from.
 pub(crate) struct Listener {
@@ -70,10 +71,15 @@ impl Listener {
     }
 
     /// Accepts WebSocket connections.
-    pub(crate) fn websocket(local: SocketAddr, dialect: Dialect) -> io::Result<Self> {
+    pub(crate) fn websocket(local: SocketAddr) -> io::Result<Self> {
         let socket = listen(local)?;
         let uri = FaceUri::WebSocket(socket.local_addr()?);
-        Ok(Listener { socket: ListeningSocket::WebSocket(socket), uri, dialect, path: None })
+        Ok(Listener {
+            socket: ListeningSocket::WebSocket(socket),
+            uri,
+            dialect: websocket::DIALECT,
+            path: None,
+        })
     }
 
     /// Accepts connections at a path. A socket that a forwarder left behind is replaced; one that still

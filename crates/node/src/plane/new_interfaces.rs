@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use super::DataPlane;
-use crate::start::{CONFIGURED, ConfiguredInterfaces};
+use crate::start::ConfiguredInterfaces;
 use crate::sys::interfaces::Interface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
@@ -55,7 +55,7 @@ impl DataPlane {
         let is_there = |channel: &EthernetChannel| channel.place.name == interface.name;
         if configured.are_for_ethernet(interface) && !self.sockets.ethernet.iter().any(is_there) {
             must_have_place(new.sockets)?;
-            self.add_ethernet(EthernetChannel::open(interface, CONFIGURED, multicast)?, multicast)?;
+            self.add_ethernet(EthernetChannel::open(interface, configured.dialect(), multicast)?, multicast)?;
             new.sockets += 1;
             tracing::info!("listening on dev://{}, which has appeared", interface.name);
         }
@@ -69,7 +69,8 @@ impl DataPlane {
             if self.sockets.channels.position(joined).is_none() {
                 must_have_place(new.sockets)?;
                 let receive_bytes = new.configured.group_receive_bytes();
-                let channel = DatagramChannel::bind_group(group, CONFIGURED, interface, receive_bytes)?;
+                let channel =
+                    DatagramChannel::bind_group(group, new.configured.dialect(), interface, receive_bytes)?;
                 self.add_group(channel, link_type)?;
                 new.sockets += 1;
                 tracing::info!("multicast to {group} on {}, which has appeared", interface.name);

@@ -22,8 +22,8 @@ use crate::node::RemoteControl;
 use crate::plane::{
     CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
 };
+use crate::start::descriptors;
 use crate::start::memory::Shares;
-use crate::start::{CONFIGURED, descriptors};
 
 /// What a configuration asks for, its sockets aside.
 pub(crate) struct CheckedConfig {
@@ -32,7 +32,7 @@ pub(crate) struct CheckedConfig {
     pub(crate) receive_buffer_bytes: usize,
     /// All but what is random.
     engine: EngineConfig,
-    strategies: Vec<(Name, StrategySpec)>,
+    strategies: Vec<(Dialect, Name, StrategySpec)>,
     faces: Vec<CheckedFace>,
 }
 
@@ -56,10 +56,10 @@ impl CheckedConfig {
         let shares = Shares::of(config);
         let content_store = content_store(&config.content_store, &shares)?;
         let strategies = config.strategies.iter().map(|choice| {
-            let prefix = name("strategy.prefix", &choice.prefix)?;
+            let (dialect, prefix) = either_name("strategy.prefix", &choice.prefix)?;
             let strategy = strategy_in_text(&choice.strategy);
             let bad = |error| ConfigError::new(format!("strategy for {prefix}: {error}"));
-            Ok((prefix.clone(), strategy.map_err(bad)?))
+            Ok((dialect, prefix.clone(), strategy.map_err(bad)?))
         });
         let engine = engine(&config.tables, &content_store, &shares)?;
         Ok(CheckedConfig {
@@ -85,9 +85,9 @@ impl CheckedConfig {
     pub(crate) fn apply(mut self, node: &mut RemoteControl) -> Result<Vec<(Name, NextHop)>, ConfigError> {
         // Longest first: an Interest that comes in between must not wait by a strategy that is not meant for
         // it.
-        self.strategies.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.as_ref().component_count()));
-        for (prefix, strategy) in &self.strategies {
-            node.set_strategy(CONFIGURED, prefix, strategy)
+        self.strategies.sort_by_key(|(_, prefix, _)| std::cmp::Reverse(prefix.as_ref().component_count()));
+        for (dialect, prefix, strategy) in &self.strategies {
+            node.set_strategy(*dialect, prefix, strategy)
                 .map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
         }
         let mut routes = Vec::new();
@@ -134,7 +134,11 @@ impl CheckedFace {
                 changes: FaceChanges { ndnlp1, ..FaceChanges::default() },
                 dialect,
             },
-            routes: section.routes.iter().map(|route| route_in(dialect, route)).collect::<Result<_, _>>()?,
+            routes: section
+                .routes
+                .iter()
+                .map(|route| name_in(dialect, "face.routes", route))
+                .collect::<Result<_, _>>()?,
             cost: section.cost,
             impairment,
         })
@@ -161,12 +165,18 @@ impl CheckedFace {
     }
 }
 
-fn route_in(dialect: Dialect, text: &str) -> Result<Name, ConfigError> {
+fn name_in(dialect: Dialect, key: &str, text: &str) -> Result<Name, ConfigError> {
     match dialect {
-        Dialect::Ndn => name("face.routes", text),
+        Dialect::Ndn => name(key, text),
         Dialect::Ccnx => packet::ccnx::uri::parse(text)
-            .map_err(|error| ConfigError::new(format!("face.routes: {text:?}: {error}"))),
+            .map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}"))),
     }
+}
+
+/// A name that says by its scheme that it is one of CCNx, and otherwise is one of NDN.
+fn either_name(key: &str, text: &str) -> Result<(Dialect, Name), ConfigError> {
+    let dialect = if text.starts_with("ccnx:") { Dialect::Ccnx } else { Dialect::Ndn };
+    Ok((dialect, name_in(dialect, key, text)?))
 }
 
 fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
@@ -175,15 +185,17 @@ fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
 
 /// The strategies that NFD's configuration comes with, unless others are chosen for these prefixes: names of
 /// this host and those that are for everybody go to all who want them, and commands to one.
-fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, StrategySpec)>, ConfigError> {
+fn with_usual(
+    mut chosen: Vec<(Dialect, Name, StrategySpec)>,
+) -> Result<Vec<(Dialect, Name, StrategySpec)>, ConfigError> {
     for (prefix, word) in
         [("/localhost", "multicast"), ("/localhost/nfd", "best-route"), ("/ndn/broadcast", "multicast")]
     {
         let prefix = name("strategy.prefix", prefix)?;
-        if chosen.iter().all(|(other, _)| *other != prefix) {
+        if chosen.iter().all(|(dialect, other, _)| *dialect != Dialect::Ndn || *other != prefix) {
             let strategy: StrategySpec =
                 word.parse().map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
-            chosen.push((prefix, strategy));
+            chosen.push((Dialect::Ndn, prefix, strategy));
         }
     }
     Ok(chosen)
@@ -341,7 +353,7 @@ mod tests {
     fn strategies_are_those_of_nfd_unless_others_are_chosen() {
         let chosen = |text: &str| -> Vec<String> {
             let checked = CheckedConfig::read(&Config::read(text).unwrap()).unwrap();
-            checked.strategies.iter().map(|(prefix, spec)| format!("{prefix} {}", spec.name())).collect()
+            checked.strategies.iter().map(|(_, prefix, spec)| format!("{prefix} {}", spec.name())).collect()
         };
         let strategy = |prefix: &str, word: &str| format!("{prefix} /localhost/nfd/strategy/{word}/v=5");
         let all = [
@@ -352,6 +364,22 @@ mod tests {
         assert_eq!(chosen(""), all);
         let other = chosen("[[strategy]]\nprefix = '/ndn/broadcast'\nstrategy = 'asf'");
         assert_eq!(other, [strategy("/ndn/broadcast", "asf"), all[0].clone(), all[1].clone()]);
+    }
+
+    #[test]
+    fn a_strategy_is_for_names_of_the_dialect_that_its_prefix_is_written_in() {
+        let text = "[[strategy]]\nprefix = 'ccnx:/localhost'\nstrategy = 'asf'\n\
+                    [[strategy]]\nprefix = '/localhost'\nstrategy = 'best-route'";
+        let checked = CheckedConfig::read(&Config::read(text).unwrap()).unwrap();
+        let chosen = |dialect| -> Vec<String> {
+            let of = checked.strategies.iter().filter(|(other, ..)| *other == dialect);
+            of.map(|(_, prefix, spec)| format!("{prefix} {}", spec.name())).collect()
+        };
+        assert_eq!(chosen(Dialect::Ccnx), ["/localhost /localhost/nfd/strategy/asf/v=5"]);
+        assert_eq!(chosen(Dialect::Ndn).len(), 3);
+        assert_eq!(chosen(Dialect::Ndn)[0], "/localhost /localhost/nfd/strategy/best-route/v=5");
+        let wrong = problem("[[strategy]]\nprefix = 'ccnx:a'\nstrategy = 'asf'");
+        assert!(wrong.contains("strategy.prefix: \"ccnx:a\""), "{wrong}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use engine::LinkType;
+use packet::Dialect;
 
 use super::patterns::Selection;
 use crate::config::{Config, ConfigError};
@@ -44,6 +45,11 @@ impl ConfiguredInterfaces {
                 receive_bytes,
             }),
         })
+    }
+
+    /// What is spoken there.
+    pub(crate) fn dialect(&self) -> Dialect {
+        Config::DIALECT
     }
 
     /// The interfaces of Ethernet.

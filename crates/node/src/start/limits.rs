@@ -1,8 +1,8 @@
 //! Limits with which a node could not do its work.
 
+use packet::Dialect;
 use rustix::thread::CpuSet;
 
-use super::CONFIGURED;
 use crate::config::{Config, ConfigError};
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
@@ -23,7 +23,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         false => Ok(()),
     };
     let mtu = link::v2::MIN_MTU_BYTES as u64;
-    let packet = CONFIGURED.max_packet_bytes() as u64;
+    let packet =
+        [Dialect::Ndn, Dialect::Ccnx].map(Dialect::max_packet_bytes).into_iter().max().unwrap_or(0) as u64;
     let (frames, packets) = ("no frame could wait for its turn to be sent", "no Interest could be forwarded");
     at_least("udp.mtu_bytes", udp.mtu_bytes as u64, mtu, "smaller datagrams have no room for a fragment")?;
     if udp.mtu_bytes > MAX_DATAGRAM_BYTES {

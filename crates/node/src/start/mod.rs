@@ -9,7 +9,6 @@ mod patterns;
 mod places;
 pub(crate) mod threads;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use engine::{EngineConfig, LinkType};
@@ -27,9 +26,6 @@ use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 pub(crate) use configured_interfaces::ConfiguredInterfaces;
 
-/// The language of all listeners outside the section about CCNx.
-pub(crate) const CONFIGURED: Dialect = Dialect::Ndn;
-
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {
     engine: EngineConfig,
@@ -46,9 +42,7 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let engine = checked.engine()?;
     let settings = checked.settings.clone();
     let mut channels = Vec::new();
-    let of_ccnx = ccnx_addresses(config, &config.ccnx.udp);
-    let all = config.udp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx);
-    for (local, dialect) in all {
+    for (local, dialect) in config.udp_listeners() {
         let bound =
             DatagramChannel::bind(local, dialect, checked.receive_buffer_bytes, config.udp.send_buffer_bytes);
         match bound {
@@ -92,8 +86,12 @@ fn groups(interfaces: &ConfiguredInterfaces) -> Result<Vec<(DatagramChannel, Lin
     for interface in &all {
         let named = selection.names(interface);
         for group in interfaces.groups_on(interface) {
-            match DatagramChannel::bind_group(group, CONFIGURED, interface, interfaces.group_receive_bytes())
-            {
+            match DatagramChannel::bind_group(
+                group,
+                interfaces.dialect(),
+                interface,
+                interfaces.group_receive_bytes(),
+            ) {
                 Ok(channel) => {
                     tracing::info!("multicast to {group} on {}", interface.name);
                     groups.push((channel, interfaces.group_link_type()));
@@ -119,7 +117,7 @@ fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, S
     for interface in all.iter().filter(|interface| interfaces.are_for_ethernet(interface)) {
         let named = selection.names(interface);
         let name = &interface.name;
-        match EthernetChannel::open(interface, CONFIGURED, interfaces.ethernet_multicast) {
+        match EthernetChannel::open(interface, interfaces.dialect(), interfaces.ethernet_multicast) {
             Ok(channel) => {
                 tracing::info!("listening on dev://{name}");
                 channels.push(channel);
@@ -158,8 +156,7 @@ fn ccnx_ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
 
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
     let mut listeners = Vec::new();
-    let of_ccnx = ccnx_addresses(config, &config.ccnx.tcp);
-    for (local, dialect) in config.tcp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx) {
+    for (local, dialect) in config.tcp_listeners() {
         match Listener::tcp(local, dialect) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) && local.ip().is_unspecified() => {
@@ -169,24 +166,18 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         }
     }
     for &local in &config.websocket.listen {
-        match Listener::websocket(local, CONFIGURED) {
+        match Listener::websocket(local) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) => tracing::info!("no WebSocket at {local}: {error}"),
             Err(source) => return Err(StartError::Listen { address: format!("WebSocket {local}"), source }),
         }
     }
-    match &config.unix.listen {
-        Some(paths) => {
-            for path in paths {
-                let listen = |source| StartError::Listen { address: path.display().to_string(), source };
-                listeners.push(Listener::unix(path, CONFIGURED).map_err(listen)?);
-            }
-        }
-        None => listeners.push(default_unix_listener()?),
+    if config.unix.listen.is_none() {
+        listeners.push(default_unix_listener()?);
     }
-    for path in config.ccnx.unix.iter().filter(|_| config.ccnx.enabled) {
+    for (path, dialect) in config.unix_listeners() {
         let listen = |source| StartError::Listen { address: path.display().to_string(), source };
-        listeners.push(Listener::unix(path, Dialect::Ccnx).map_err(listen)?);
+        listeners.push(Listener::unix(path, dialect).map_err(listen)?);
     }
     for listener in &listeners {
         tracing::info!("listening at {}", listener.uri());
@@ -194,19 +185,10 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
     Ok(listeners)
 }
 
-/// Addresses at which CCNx is spoken, if it is.
-fn ccnx_addresses<'a>(
-    config: &Config,
-    addresses: &'a [SocketAddr],
-) -> impl Iterator<Item = (SocketAddr, Dialect)> + 'a {
-    let enabled = config.ccnx.enabled;
-    addresses.iter().filter(move |_| enabled).map(|local| (*local, Dialect::Ccnx))
-}
-
 /// Where NDN applications look for a forwarder, if this user may make that; otherwise the user's own place.
 fn default_unix_listener() -> Result<Listener, StartError> {
     let [system, own] = default_unix_paths();
-    match Listener::unix(&system, CONFIGURED) {
+    match Listener::unix(&system, Config::DIALECT) {
         Ok(listener) => Ok(listener),
         Err(source) if source.kind() == std::io::ErrorKind::AddrInUse => {
             Err(StartError::Listen { address: system.display().to_string(), source })
@@ -215,7 +197,7 @@ fn default_unix_listener() -> Result<Listener, StartError> {
             tracing::info!("{} cannot be made ({error}); using {}", system.display(), own.display());
             let folder = own.parent().map_or(Ok(()), socket_path::own_folder);
             folder
-                .and_then(|()| Listener::unix(&own, CONFIGURED))
+                .and_then(|()| Listener::unix(&own, Config::DIALECT))
                 .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
         }
     }
@@ -259,7 +241,8 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_group(channel, link_type)?;
     }
     for channel in prepared.ethernet {
-        let multicast = prepared.interfaces.ethernet_multicast && channel.dialect == Dialect::Ndn;
+        let multicast =
+            prepared.interfaces.ethernet_multicast && channel.dialect == prepared.interfaces.dialect();
         plane.add_ethernet(channel, multicast)?;
     }
     plane.follow_interfaces(prepared.interfaces);

@@ -1,6 +1,6 @@
 //! Datagrams in trains: one system call receives or sends many, and the kernel walks its stack once for all
 //! those of a train, which have one sender or receiver and, but for the last, one size.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "trains of datagrams have no safe interface")]
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;

@@ -1,5 +1,5 @@
 //! Network interfaces of this host.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "getifaddrs has no safe interface")]
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;

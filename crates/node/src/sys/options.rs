@@ -1,5 +1,5 @@
 //! Socket options that no safe crate sets.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "these options have no safe interface")]
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

@@ -1,6 +1,6 @@
 //! Ethernet frames without IP (AF_PACKET), received by way of a ring of memory that the kernel shares, so
 //! that a burst costs one system call or none.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "a packet ring has no safe interface")]
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

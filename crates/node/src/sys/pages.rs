@@ -1,5 +1,5 @@
 //! Which pages the process's memory is made of.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "prctl has no safe interface for it")]
 
 /// Has the system give memory a small page at a time, for all of this process and what it starts.
 ///

@@ -1,6 +1,6 @@
 //! The memory of a packet ring: slots that the kernel fills and we empty, in turn. Apart from the socket, so
 //! that the memory that both sides share can be checked by an interpreter that knows no sockets.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the slots are memory that the kernel writes, too")]
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -242,12 +242,6 @@ impl InnerFace {
             }
         }
     }
-
-    /// Readable when there is room again for one whom [`send`](Self::send) has refused and who has begun to
-    /// [wait](Self::wait_for_room), perhaps for no time at all.
-    pub fn room_fd(&self) -> BorrowedFd<'_> {
-        self.room.as_fd()
-    }
 }
 
 impl AsFd for InnerFace {

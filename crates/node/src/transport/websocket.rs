@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use packet::Dialect;
 
 /// The server's end of one connection.
 #[derive(Debug, Default)]
@@ -57,6 +58,8 @@ pub(crate) struct UpgradeRequest {
 
 /// Bytes of a request.
 const MAX_REQUEST_BYTES: usize = 8192;
+/// What is spoken over WebSocket: NDN alone, for CCNx never had it.
+pub(crate) const DIALECT: Dialect = Dialect::Ndn;
 /// Bytes of a message, which is one frame of the link.
 const MAX_MESSAGE_BYTES: usize = packet::ndn::lp::MAX_FRAME_BYTES;
 

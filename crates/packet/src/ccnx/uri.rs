@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{DecodeError, Rule};
+use crate::hex;
 use crate::name::{Component, ComponentKind, Name, NameRef};
 
 /// How bytes that may not stand in a URI are written.
@@ -156,23 +157,15 @@ fn unescape(segment: &str, offset: usize) -> Result<Vec<u8>, DecodeError> {
                         continue;
                     }
                 };
-                let Some((high, low, behind)) = hex_pair(digits) else {
+                let (Some(byte), Some(behind)) = (hex::leading_byte(digits), digits.get(2..)) else {
                     return Err(error_before(rest));
                 };
-                bytes.push(high << 4 | low);
+                bytes.push(byte);
                 rest = behind;
             }
         }
     }
     Ok(bytes)
-}
-
-fn hex_pair(bytes: &[u8]) -> Option<(u8, u8, &[u8])> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    match bytes {
-        [high, low, rest @ ..] => Some((digit(*high)?, digit(*low)?, rest)),
-        _ => None,
-    }
 }
 
 /// How many dots a component consists of; `None` if there is anything else in it.

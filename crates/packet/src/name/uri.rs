@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::{Component, ComponentKind, Name, NameRef};
 use crate::error::DecodeError;
+use crate::hex;
 use crate::ndn::tlv;
 
 /// A text that is not a name.
@@ -121,17 +122,9 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
         return None;
     }
     for (byte, digits) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = hex_pair(digits)?;
+        *byte = hex::leading_byte(digits)?;
     }
     Some(digest)
-}
-
-fn hex_pair(digits: &[u8]) -> Option<u8> {
-    let value = |digit: u8| (digit as char).to_digit(16);
-    match digits {
-        &[high, low] => Some((value(high)? << 4 | value(low)?) as u8),
-        _ => None,
-    }
 }
 
 fn unescape(value: &str, component: &str) -> Result<Vec<u8>, UriError> {
@@ -141,7 +134,7 @@ fn unescape(value: &str, component: &str) -> Result<Vec<u8>, UriError> {
         if first == b'%' {
             let (digits, tail) =
                 tail.split_at_checked(2).ok_or_else(|| UriError::Escape(component.into()))?;
-            bytes.push(hex_pair(digits).ok_or_else(|| UriError::Escape(component.into()))?);
+            bytes.push(hex::leading_byte(digits).ok_or_else(|| UriError::Escape(component.into()))?);
             rest = tail;
         } else {
             bytes.push(first);

@@ -168,7 +168,7 @@ impl DiskThread {
         let work = move || {
             while let Ok(job) = receiver.recv() {
                 // Told even if the job panics.
-                let _tells = Tells(&done);
+                let _tells = EndNotifier(&done);
                 job();
             }
         };
@@ -197,9 +197,9 @@ impl Drop for DiskThread {
     }
 }
 
-struct Tells<'d>(&'d SyncSender<Question>);
+struct EndNotifier<'d>(&'d SyncSender<Question>);
 
-impl Drop for Tells<'_> {
+impl Drop for EndNotifier<'_> {
     fn drop(&mut self) {
         // The keeper takes questions for as long as it waits for this.
         let _ = self.0.send(Question::Done);

@@ -12,7 +12,7 @@ use super::readers::{Outcome, ReadQueue};
 use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
 use crate::hot::Request;
 use crate::limits::Rejection;
-use crate::store::{Store, Ticket, Upkeep};
+use crate::store::{PendingMaintenance, Store, Ticket};
 
 /// Told what became of an insertion.
 pub(super) type Done = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
@@ -210,12 +210,12 @@ impl StoreThread {
     fn upkeep(&mut self, now: Instant) {
         let unix = unix_now();
         self.upkeep_at = match self.store.upkeep(unix) {
-            Ok(Upkeep::More) => now,
-            Ok(Upkeep::Later(when)) => {
+            Ok(PendingMaintenance::More) => now,
+            Ok(PendingMaintenance::Later(when)) => {
                 let wait = when.as_millis().saturating_sub(unix.as_millis());
                 now + Duration::from_millis(wait.max(1))
             }
-            Ok(Upkeep::Idle) => now + STATUS_EVERY,
+            Ok(PendingMaintenance::Idle) => now + STATUS_EVERY,
             Err(_) => now + REST,
         };
     }

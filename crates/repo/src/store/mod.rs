@@ -33,7 +33,7 @@ pub use insert::{CommitError, Ticket};
 pub(crate) use lookup::is_outdated;
 pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
 pub use recover::Recovery;
-pub use upkeep::Upkeep;
+pub use upkeep::PendingMaintenance;
 
 /// How a store behaves.
 #[derive(Clone, Debug)]

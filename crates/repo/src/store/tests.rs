@@ -1,7 +1,7 @@
 use super::*;
 use crate::disk::{Call, Faults, SimulatedDisk};
 use crate::eviction::DeleteQueue;
-use crate::store::upkeep::Upkeep;
+use crate::store::upkeep::PendingMaintenance;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Component, ComponentKind, Dialect, Interest};
@@ -50,7 +50,7 @@ fn ask(store: &mut Store, interest: &Interest) -> Option<String> {
 }
 
 fn settle(store: &mut Store) {
-    while store.upkeep(NOW).unwrap() == Upkeep::More {}
+    while store.upkeep(NOW).unwrap() == PendingMaintenance::More {}
 }
 
 #[test]
@@ -483,9 +483,9 @@ fn volumes_that_are_mostly_holes_are_compacted_at_the_rate_that_is_allowed_and_r
     let mut now = NOW;
     loop {
         match store.upkeep(now).unwrap() {
-            Upkeep::More => {}
-            Upkeep::Later(then) => now = then,
-            Upkeep::Idle => break,
+            PendingMaintenance::More => {}
+            PendingMaintenance::Later(then) => now = then,
+            PendingMaintenance::Idle => break,
         }
     }
     let after = store.stats();

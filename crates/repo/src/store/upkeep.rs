@@ -35,7 +35,7 @@ pub(crate) struct Compaction {
 
 /// What [`Store::upkeep`] has left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upkeep {
+pub enum PendingMaintenance {
     /// Nothing for now.
     Idle,
     /// Something that may wait until then.
@@ -49,16 +49,16 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed. What was to be done stays due.
-    pub fn upkeep(&mut self, now: UnixTime) -> Result<Upkeep, Rejection> {
+    pub fn upkeep(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
         if let Some(target) = self.config.deletion.target_bytes(self.bytes)
             && self.evict_down_to(now, target)? > 0
         {
-            return Ok(Upkeep::More);
+            return Ok(PendingMaintenance::More);
         }
         if !self.reclaiming.punches.is_empty() {
             let some = self.punch(PUNCHES_OF_A_STEP, PUNCHED_BYTES_OF_A_STEP);
             some.map_err(|error| self.failed(&error))?;
-            return Ok(Upkeep::More);
+            return Ok(PendingMaintenance::More);
         }
         if !self.has_reserve {
             self.keep_reserve();
@@ -70,7 +70,7 @@ impl Store {
             || !self.reclaiming.emptied.is_empty()
         {
             self.checkpoint_index().map_err(|_| self.tally.refusals.count(Rejection::DiskFailed))?;
-            return Ok(Upkeep::More);
+            return Ok(PendingMaintenance::More);
         }
         self.compact(now)
     }
@@ -212,12 +212,16 @@ impl Store {
         let _ = self.disk.sync_folder();
     }
 
-    fn compact(&mut self, now: UnixTime) -> Result<Upkeep, Rejection> {
+    fn compact(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
         if self.reclaiming.compaction.not_before > now {
-            return Ok(Upkeep::Later(self.reclaiming.compaction.not_before));
+            return Ok(PendingMaintenance::Later(self.reclaiming.compaction.not_before));
         }
         let Some(number) = self.reclaiming.compaction.volume else {
-            return Ok(if self.choose_volume() { Upkeep::More } else { Upkeep::Idle });
+            return Ok(if self.choose_volume() {
+                PendingMaintenance::More
+            } else {
+                PendingMaintenance::Idle
+            });
         };
         let copied = self.copy_some(now, number)?;
         if self.reclaiming.compaction.objects.is_empty() {
@@ -227,7 +231,7 @@ impl Store {
         self.tally.counters.compacted_bytes += copied;
         let millis = copied.saturating_mul(1000) / self.config.compact_bytes_per_second.max(1);
         self.reclaiming.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
-        Ok(Upkeep::More)
+        Ok(PendingMaintenance::More)
     }
 
     /// Chooses the sealed volume with the least in it, if that is little enough.

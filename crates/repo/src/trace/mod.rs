@@ -2,10 +2,13 @@
 //!
 //! | word | what it is |
 //! |---|---|
-//! | `csv` | fields apart by commas; with a header, columns called `obj_id`, `object`, `key` or `name` and `obj_size`, `size` or `bytes`; without one, time, object and size |
+//! | `csv` | fields apart by commas: columns by their header, or without one time, object and size |
 //! | `oracle-general` | records of 24 bytes of libCacheSim: time, object, size, next request |
 //! | `wiki` | fields apart by tabs, as Wikimedia publishes them: time, object, type of image or nothing, size, time to the first byte |
 //! | `cdn` | fields apart by blanks, as webcachesim reads them: time, object, size |
+//!
+//! A header of `csv` calls the object `obj_id`, `object`, `key` or `name`, and its size `obj_size`, `size` or
+//! `bytes`.
 //!
 //! ```
 //! use cairn_repo::eviction::{DeleteQueue, DeletionRule};

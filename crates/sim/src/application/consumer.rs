@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use flow::workload::{Popularity, Spacing, mean_gap};
 use packet::random::Zipf;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason};
@@ -31,7 +32,7 @@ pub struct Consumer {
     names: NumberedNames,
     lifetime: Duration,
     demand: Pace,
-    catalogue: Option<Arc<Zipf>>,
+    popularity: Popularity,
     start_at: Duration,
     stop_at: Duration,
     limit: u64,
@@ -42,28 +43,15 @@ pub struct Consumer {
     again: VecDeque<u64>,
     /// Came back; when they may be asked for again.
     nacked: VecDeque<(Instant, u64)>,
-    next_number: u64,
     next_send: Instant,
     report: ConsumerReport,
 }
 
 #[derive(Debug)]
 enum Pace {
-    Rate { mean_gap: Duration, gap: Gap },
+    Rate { mean_gap: Duration, spacing: Spacing },
     Window { size: usize },
     Batches { batches: VecDeque<(Duration, u64)>, due: u64 },
-}
-
-/// How far apart the Interests of a constant rate are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gap {
-    /// Always equally.
-    #[default]
-    Even,
-    /// Between nothing and twice the mean, uniformly.
-    Uniform,
-    /// Exponentially: a Poisson process.
-    Exponential,
 }
 
 /// What a consumer has done.
@@ -106,12 +94,8 @@ impl ConsumerReport {
 
 /// The gap between events of this rate.
 pub(super) fn gap_of(per_second: f64) -> Result<Duration, SimError> {
-    let gap = Duration::from_secs_f64(1.0 / per_second);
-    if !(per_second > 0.0 && gap > Duration::ZERO) {
-        let must = "above 0 and below 10^9 a second";
-        return Err(SimError::OutOfRange { what: "the rate", value: per_second, must });
-    }
-    Ok(gap)
+    let must = "above 0 and below 10^9 a second";
+    mean_gap(per_second).ok_or(SimError::OutOfRange { what: "the rate", value: per_second, must })
 }
 
 impl Consumer {
@@ -121,7 +105,7 @@ impl Consumer {
             names: NumberedNames::new(prefix.into_name()?, lifetime),
             lifetime,
             demand,
-            catalogue: None,
+            popularity: Popularity::sequential(),
             start_at: Duration::ZERO,
             stop_at: Duration::MAX,
             limit: u64::MAX,
@@ -130,7 +114,6 @@ impl Consumer {
             outstanding: Outstanding::default(),
             again: VecDeque::new(),
             nacked: VecDeque::new(),
-            next_number: 0,
             next_send: Instant::ZERO,
             report: ConsumerReport::default(),
         })
@@ -141,7 +124,7 @@ impl Consumer {
     /// # Errors
     /// A prefix that is not a name, or a rate that is not above zero.
     pub fn constant_rate(prefix: impl IntoName, per_second: f64) -> Result<Self, SimError> {
-        Consumer::new(prefix, Pace::Rate { mean_gap: gap_of(per_second)?, gap: Gap::Even })
+        Consumer::new(prefix, Pace::Rate { mean_gap: gap_of(per_second)?, spacing: Spacing::Constant })
     }
 
     /// So many outstanding at any time.
@@ -173,18 +156,20 @@ impl Consumer {
     /// # Errors
     /// A prefix that is not a name, or a rate that is not above zero.
     pub fn zipf(prefix: impl IntoName, catalogue: Arc<Zipf>, per_second: f64) -> Result<Self, SimError> {
-        Ok(Consumer::constant_rate(prefix, per_second)?.gap(Gap::Exponential).catalogue(catalogue))
+        Ok(Consumer::constant_rate(prefix, per_second)?
+            .spacing(Spacing::Poisson)
+            .popularity(Popularity::Zipf(catalogue)))
     }
 
-    /// Asking for objects of this catalogue, in place of 0, 1, 2 …
-    pub fn catalogue(self, catalogue: Arc<Zipf>) -> Self {
-        Consumer { catalogue: Some(catalogue), ..self }
+    /// Asking for what this law draws, in place of 0, 1, 2 …
+    pub fn popularity(self, popularity: Popularity) -> Self {
+        Consumer { popularity, ..self }
     }
 
     /// With this distribution of the gaps between Interests, where there is a rate.
-    pub fn gap(mut self, chosen: Gap) -> Self {
-        if let Pace::Rate { gap, .. } = &mut self.demand {
-            *gap = chosen;
+    pub fn spacing(mut self, chosen: Spacing) -> Self {
+        if let Pace::Rate { spacing, .. } = &mut self.demand {
+            *spacing = chosen;
         }
         self
     }
@@ -250,13 +235,7 @@ impl Consumer {
             return false;
         }
         self.report.asked += 1;
-        let number = match &self.catalogue {
-            Some(catalogue) => u64::from(catalogue.draw(context.random())),
-            None => {
-                self.next_number += 1;
-                self.next_number - 1
-            }
-        };
+        let number = self.popularity.next(context.random());
         // Two requests for one object at a time are one.
         if self.outstanding.get_mut(number).is_none() {
             let pending = Pending { first_sent: now, last_sent: now, attempts: 0, under_way: false };
@@ -312,13 +291,8 @@ impl Consumer {
     fn send_at_rate(&mut self, context: &mut Context<'_>, now: Instant) {
         while self.next_send <= now {
             let sent = self.ask_next(context, now);
-            let Pace::Rate { mean_gap, gap } = self.demand else { return };
-            let nanos = mean_gap.as_nanos() as f64;
-            let step = match gap {
-                Gap::Even => mean_gap,
-                Gap::Uniform => Duration::from_nanos((nanos * 2.0 * context.random().unit()) as u64),
-                Gap::Exponential => Duration::from_nanos((nanos * context.random().exponential()) as u64),
-            };
+            let Pace::Rate { mean_gap, spacing } = self.demand else { return };
+            let step = spacing.gap(mean_gap, context.random());
             self.next_send += step.max(Duration::from_nanos(1));
             if !sent && !self.may_ask(now) && self.outstanding.len() == 0 {
                 self.next_send = Instant::NEVER;

@@ -18,7 +18,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PrefixHashes};
 
 pub use checked::{CheckedConsumer, CheckedProducer, Fetched, Outcome, Produce, Request};
-pub use consumer::{Consumer, ConsumerReport, Gap};
+pub use consumer::{Consumer, ConsumerReport};
 pub use flooder::Flooder;
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};

@@ -6,8 +6,9 @@ use packet::{
     Component, ComponentKind, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes,
 };
 
-/// Makes Interests for `prefix` + a sequence number. One buffer of its own for each Interest, and nothing
-/// else allocated; what they have in common is encoded, decoded and hashed once.
+/// Makes Interests of NDN for `prefix` + a sequence number. CCNx has no components for numbers; a
+/// [`CheckedConsumer`](crate::CheckedConsumer) asks in either dialect. Each Interest has one buffer of its
+/// own, and nothing else is allocated; what they have in common is encoded, decoded and hashed once.
 #[derive(Clone, Debug)]
 pub struct NumberedNames {
     prefix: Name,

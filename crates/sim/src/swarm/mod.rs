@@ -23,7 +23,7 @@ mod life;
 
 use thiserror::Error;
 
-use crate::checks::Contradiction;
+use crate::checks::InvariantViolation;
 use crate::error::SimError;
 
 /// What became of a network that healed.
@@ -81,8 +81,8 @@ impl From<SimError> for Broken {
     }
 }
 
-impl From<Contradiction> for Broken {
-    fn from(contradiction: Contradiction) -> Self {
+impl From<InvariantViolation> for Broken {
+    fn from(contradiction: InvariantViolation) -> Self {
         unsafe_because(contradiction.to_string())
     }
 }

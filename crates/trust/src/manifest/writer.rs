@@ -60,11 +60,6 @@ impl ManifestWriter {
         self.digests.push(crate::sha256(segment.wire()));
     }
 
-    /// Adds the next segment by its implicit digest.
-    pub fn push_digest(&mut self, digest: [u8; 32]) {
-        self.digests.push(digest);
-    }
-
     /// The packets, first to last. Only the first is signed by `signer`, the others carry digest signatures.
     ///
     /// # Errors

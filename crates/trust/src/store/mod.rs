@@ -495,7 +495,7 @@ fn names_below(folder: &Path) -> Result<Vec<Name>, StoreError> {
 
 /// What names a file: names may be longer than file names, and hold anything.
 fn hash(name: &Name) -> String {
-    crate::sha256(name.canonical()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    packet::hex::encode(&crate::sha256(name.canonical())[..16])
 }
 
 fn kind_word(kind: KeyKind) -> &'static str {

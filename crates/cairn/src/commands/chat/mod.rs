@@ -28,8 +28,8 @@ use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::{ToolError, finish, output};
-use namesakes::Namesakes;
-use sync::{News, Sync};
+use namesakes::DuplicateNames;
+use sync::{NewMessages, Sync};
 use vector::StateVector;
 
 /// Own messages that are kept for others to fetch.
@@ -104,7 +104,7 @@ struct Room<'a> {
     next_unread: u64,
     waiting_lines: Vec<String>,
     listen_until: Instant,
-    namesakes: Namesakes,
+    namesakes: DuplicateNames,
 }
 
 struct Asked {
@@ -236,7 +236,7 @@ impl ChatArguments {
             next_unread: 0,
             waiting_lines: Vec::new(),
             listen_until: now + LISTEN,
-            namesakes: Namesakes::default(),
+            namesakes: DuplicateNames::default(),
         })
     }
 }
@@ -272,7 +272,7 @@ impl Room<'_> {
             self.client.send_only(&signed)?;
         }
         while self.asked.len() + self.unread.len() < MAX_ASKED
-            && let Some(News { member, first, last }) = self.sync.poll_news()
+            && let Some(NewMessages { member, first, last }) = self.sync.poll_news()
         {
             for number in first..=last {
                 let name = with_number(&member, number)?;

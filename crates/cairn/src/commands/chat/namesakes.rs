@@ -6,7 +6,7 @@ use packet::{ComponentKind, Name};
 
 /// Gives the second of one name a number, and the third.
 #[derive(Debug, Default)]
-pub(super) struct Namesakes(BTreeMap<Name, Vec<Name>>);
+pub(super) struct DuplicateNames(BTreeMap<Name, Vec<Name>>);
 
 /// Members of one name that are told apart. More than that are nobody's friends.
 const MAX_NAMESAKES: usize = 64;
@@ -14,7 +14,7 @@ const MAX_NAMESAKES: usize = 64;
 /// Names that are remembered. Of those that come later namesakes are not told apart.
 const MAX_NAMES: usize = 256;
 
-impl Namesakes {
+impl DuplicateNames {
     /// What `member` is called, a name that ends in the time of its coming.
     pub(super) fn word_for(&mut self, member: Name) -> String {
         let whole = member.as_ref();
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn the_second_of_a_name_has_a_number_and_keeps_it() {
-        let mut namesakes = Namesakes::default();
+        let mut namesakes = DuplicateNames::default();
         let mut word_for = |name: &str| namesakes.word_for(name.parse().unwrap());
         assert_eq!(word_for("/ann/t=1"), "/ann");
         assert_eq!(word_for("/ann/t=2"), "/ann (2)");
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn however_many_come_only_so_many_are_remembered() {
-        let mut namesakes = Namesakes::default();
+        let mut namesakes = DuplicateNames::default();
         for number in 0..1000 {
             namesakes.word_for(format!("/ann/t={number}").parse().unwrap());
             namesakes.word_for(format!("/{number}/t=1").parse().unwrap());

@@ -29,7 +29,7 @@ const MAX_OWN_FROM_OTHERS: u64 = 1 << 48;
 
 /// New messages of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct NewMessages {
     pub(super) member: Name,
     /// The first new one.
     pub(super) first: u64,
@@ -52,7 +52,7 @@ pub(super) struct Sync {
     next_send: Instant,
     /// What others were heard to know while we wait to speak.
     heard: Option<StateVector>,
-    news: VecDeque<News>,
+    news: VecDeque<NewMessages>,
     /// Whether we have said something ourselves, so that nobody else knows our number better.
     is_known_to_us: bool,
     random: Random,
@@ -155,12 +155,12 @@ impl Sync {
         if self.news.len() < most
             && let Some((first, last)) = self.members.claim(now, member, number, MAX_NEW)
         {
-            self.news.push_back(News { member: member.clone(), first, last });
+            self.news.push_back(NewMessages { member: member.clone(), first, last });
         }
     }
 
     /// Messages to be fetched.
-    pub(super) fn poll_news(&mut self) -> Option<News> {
+    pub(super) fn poll_news(&mut self) -> Option<NewMessages> {
         self.news.pop_front()
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn everybody_hears_of_every_message_once() {
         let mut members: Vec<Sync> = (0..6).map(member).collect();
         run(&mut members, Instant::from_secs(1), Instant::from_secs(2));
-        let mut heard: Vec<Vec<News>> = vec![Vec::new(); members.len()];
+        let mut heard: Vec<Vec<NewMessages>> = vec![Vec::new(); members.len()];
         for round in 0..5 {
             let now = Instant::from_secs(2 + round);
             assert_eq!(members[3].publish(now), round + 1);
@@ -230,7 +230,8 @@ mod tests {
             }
         }
         for (index, news) in heard.iter().enumerate().filter(|(index, _)| *index != 3) {
-            let expected = |number| News { member: "/3".parse().unwrap(), first: number, last: number };
+            let expected =
+                |number| NewMessages { member: "/3".parse().unwrap(), first: number, last: number };
             assert_eq!(*news, (1..=5).map(expected).collect::<Vec<_>>(), "member {index}");
         }
     }
@@ -290,8 +291,8 @@ mod tests {
         theirs.raise(&"/2".parse().unwrap(), 1000);
         sync.handle_vector(Instant::from_secs(1), &theirs);
         let bob: Name = "/2".parse().unwrap();
-        assert_eq!(sync.poll_news(), Some(News { member: bob.clone(), first: 981, last: 981 }));
+        assert_eq!(sync.poll_news(), Some(NewMessages { member: bob.clone(), first: 981, last: 981 }));
         sync.confirm(Instant::from_secs(1), &bob, 981);
-        assert_eq!(sync.poll_news(), Some(News { member: bob, first: 982, last: 1000 }));
+        assert_eq!(sync.poll_news(), Some(NewMessages { member: bob, first: 982, last: 1000 }));
     }
 }

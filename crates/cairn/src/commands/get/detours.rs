@@ -43,7 +43,7 @@ impl Refusals {
 
 /// What is tried next.
 #[derive(Debug, Default)]
-pub(super) struct Detours {
+pub(super) struct RefetchPlan {
     made: usize,
     hops: VecDeque<u64>,
     /// The face by which Interests leave the forwarder; as its strategy wants if there is none.
@@ -52,7 +52,7 @@ pub(super) struct Detours {
     has_erased: bool,
 }
 
-impl Detours {
+impl RefetchPlan {
     /// Prepares the next attempt to get past what was refused. Says whether there is one: only the
     /// forwarder on this host can be told to forget a packet, or which way to take.
     pub(super) fn prepare(&mut self, client: &mut Client, name: &Name, refusals: &Refusals) -> bool {

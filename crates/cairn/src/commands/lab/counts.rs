@@ -126,7 +126,6 @@ fn short(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
         return format!("{value}");
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.digits$}")
 }

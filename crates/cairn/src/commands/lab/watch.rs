@@ -126,7 +126,6 @@ fn history(values: &[f64]) -> String {
     }
     let mark = |stretch: &[f64]| {
         let part = stretch.iter().copied().fold(0.0, f64::max) / most;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let height = (part * 7.0).round() as usize;
         HEIGHTS.get(height).copied().unwrap_or('█')
     };

@@ -18,8 +18,17 @@ pub(super) struct Page {
 struct Help {
     notes: Vec<String>,
     examples: Vec<String>,
-    /// Where the codes are from, if that is said, and each with its meaning.
-    exit: Option<(String, Vec<(String, String)>)>,
+    exit: Option<ExitCodes>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ExitCodes {
+    /// Where they are from, if that is said.
+    origin: String,
+    /// Each with its meaning.
+    codes: Vec<(u8, String)>,
+    /// What is said of others.
+    note: Option<String>,
 }
 
 /// Exit codes of commands that say nothing of them.
@@ -127,12 +136,13 @@ impl Page {
             roff.verbatim(self.help.examples.iter().map(String::as_str));
         }
         let usual = Help::read(USUAL_EXIT).exit;
-        if let Some((origin, codes)) = self.help.exit.as_ref().or(usual.as_ref()) {
+        if let Some(ExitCodes { origin, codes, note }) = self.help.exit.as_ref().or(usual.as_ref()) {
             roff.section("EXIT STATUS");
             if !origin.is_empty() {
                 roff.text(&format!("The codes are {origin}."));
             }
-            codes.iter().for_each(|(code, meaning)| roff.item(code, meaning));
+            codes.iter().for_each(|(code, meaning)| roff.item(&code.to_string(), meaning));
+            note.iter().for_each(|note| roff.text(&format!("{note}.")));
         }
         self.facts(roff, "ENVIRONMENT", VARIABLES);
         self.facts(roff, "FILES", FILES);
@@ -165,10 +175,8 @@ impl Help {
             if head == "Examples" {
                 help.examples.extend(rest.lines().filter(|line| !line.is_empty()).map(str::to_owned));
             } else if let Some(origin) = head.strip_prefix("Exit codes") {
-                let codes = rest.trim().trim_end_matches('.').split(';').map(str::trim);
-                let codes = codes.filter_map(|code| code.split_once(' '));
-                let codes = codes.map(|(code, meaning)| (code.to_owned(), meaning.to_owned())).collect();
-                help.exit = Some((origin.trim_start_matches([',', ' ']).to_owned(), codes));
+                let origin = origin.trim_start_matches([',', ' ']).to_owned();
+                help.exit = Some(ExitCodes { origin, ..ExitCodes::read(rest) });
             } else {
                 help.notes.push(paragraph.to_owned());
             }
@@ -191,6 +199,24 @@ impl Help {
         if self.exit.is_none() && !is_of_first_level {
             self.exit.clone_from(&above.exit);
         }
+    }
+}
+
+impl ExitCodes {
+    /// `0 done; 1 failure; others as this or that says.`: what begins with no number is a note.
+    fn read(text: &str) -> Self {
+        let mut exit = ExitCodes::default();
+        for part in
+            text.trim().trim_end_matches('.').split(';').map(str::trim).filter(|part| !part.is_empty())
+        {
+            let code = part.split_once(' ').and_then(|(code, meaning)| Some((code.parse().ok()?, meaning)));
+            match (code, &mut exit.note) {
+                (Some((code, meaning)), _) => exit.codes.push((code, meaning.to_owned())),
+                (None, Some(note)) => note.push_str(&format!("; {part}")),
+                (None, note) => *note = Some(part.to_owned()),
+            }
+        }
+        exit
     }
 }
 
@@ -253,11 +279,19 @@ mod tests {
         let help = Help::read(text);
         assert_eq!(help.notes, ["A word."]);
         assert_eq!(help.examples, ["  cairn a b   first", "  cairn a c"]);
-        let codes = vec![("0".to_owned(), "good".to_owned()), ("3".to_owned(), "not so good".to_owned())];
-        assert_eq!(help.exit, Some(("as of ndnget".to_owned(), codes)));
+        let codes = vec![(0, "good".to_owned()), (3, "not so good".to_owned())];
+        assert_eq!(help.exit, Some(ExitCodes { origin: "as of ndnget".to_owned(), codes, note: None }));
         let mut below = Help::default();
         below.inherit(&help, "cairn a b");
         assert_eq!((below.examples.len(), below.exit), (1, help.exit));
+    }
+
+    #[test]
+    fn an_exit_code_is_a_number_and_other_words_are_a_note() {
+        let exit =
+            Help::read("Exit codes: 0 done; others as their pages say; 256 none; 2 wrong.").exit.unwrap();
+        assert_eq!(exit.codes, [(0, "done".to_owned()), (2, "wrong".to_owned())]);
+        assert_eq!(exit.note.as_deref(), Some("others as their pages say; 256 none"));
     }
 
     #[test]

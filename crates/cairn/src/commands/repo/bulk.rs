@@ -102,12 +102,12 @@ impl Drop for Place {
 
 /// A connection that is read until a time that is put off with every packet: a byte now and then puts off
 /// nothing.
-struct Patient {
+struct DeadlineReader {
     connection: TcpStream,
     until: Rc<Cell<Instant>>,
 }
 
-impl Read for Patient {
+impl Read for DeadlineReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.until.get().saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -121,7 +121,7 @@ impl Read for Patient {
 fn take(connection: TcpStream, service: &ServiceHandle) {
     let peer = connection.peer_addr().map_or_else(|_| "somebody".to_owned(), |peer| peer.to_string());
     let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
-    let stream = DataStream::new(Patient { connection, until: Rc::clone(&until) });
+    let stream = DataStream::new(DeadlineReader { connection, until: Rc::clone(&until) });
     match insert_all(stream, service, || until.set(Instant::now() + PATIENCE)) {
         Ok(packets) => tell!("{peer} inserted {packets} packets"),
         Err(error) => tell!("cairn: bulk insertion from {peer} ended: {error}"),
@@ -194,7 +194,7 @@ mod tests {
         peer.write_all(b"x").unwrap();
         let (connection, _) = listener.accept().unwrap();
         let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
-        let mut patient = Patient { connection, until: Rc::clone(&until) };
+        let mut patient = DeadlineReader { connection, until: Rc::clone(&until) };
         assert_eq!(patient.read(&mut [0; 1]).unwrap(), 1);
         until.set(Instant::now());
         peer.write_all(b"x").unwrap();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use packet::Dialect;
 use repo::service::unix_now;
-use repo::{Deleted, Object, Selection, Upkeep};
+use repo::{Deleted, Object, PendingMaintenance, Selection};
 use serde_json::json;
 
 use super::folder::{FolderArguments, close, matching};
@@ -59,7 +59,7 @@ impl DeleteArguments {
             }
         }
         if !self.dry_run {
-            while store.upkeep(unix_now()).map_err(ToolError::other)? == Upkeep::More {}
+            while store.upkeep(unix_now()).map_err(ToolError::other)? == PendingMaintenance::More {}
             close(store)?;
         }
         if self.json {

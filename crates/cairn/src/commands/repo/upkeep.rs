@@ -6,7 +6,7 @@ use clap::Args;
 use packet::Dialect;
 use packet::time::Duration;
 use repo::service::unix_now;
-use repo::{Event, Upkeep};
+use repo::{Event, PendingMaintenance};
 use serde_json::json;
 
 use super::folder::{FolderArguments, close, matching, read, segments};
@@ -94,9 +94,9 @@ impl CompactArguments {
         let mut now = unix_now();
         while !interrupt.came() {
             match store.upkeep(now).map_err(ToolError::other)? {
-                Upkeep::More => {}
-                Upkeep::Later(when) => now = when.after(Duration::from_millis(1)),
-                Upkeep::Idle => break,
+                PendingMaintenance::More => {}
+                PendingMaintenance::Later(when) => now = when.after(Duration::from_millis(1)),
+                PendingMaintenance::Idle => break,
             }
         }
         store.checkpoint().map_err(ToolError::other)?;

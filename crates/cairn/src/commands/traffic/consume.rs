@@ -109,7 +109,7 @@ impl ConsumeArguments {
                 }
                 let Some(item) = pace.poll_item(now) else { break };
                 let id = self.send(&mut client, &mut patterns, &mut random, item, &mut tally)?;
-                pace.handle_sent(id, item, &mut random);
+                pace.handle_sent(id, item);
                 budget -= 1;
             }
             let sending = sending(&pace, tally.sent);
@@ -137,7 +137,12 @@ impl ConsumeArguments {
                 Err(ToolError::other("{item} stands for what --workload asks for: say which"))
             }
             (Some(spec), _) => Pace::of(spec, begin, random.next_u64()).map_err(ToolError::other),
-            (None, Some(rate)) => Ok(Pace::at_rate(rate, self.poisson, begin)),
+            (None, Some(rate)) => {
+                let spacing = if self.poisson { "poisson" } else { "constant" };
+                let spec = format!("sequential/rate~{rate}/spacing~{spacing}").parse();
+                let spec: WorkloadSpec = spec.map_err(ToolError::other)?;
+                Pace::of(&spec, begin, random.next_u64()).map_err(ToolError::other)
+            }
             (None, None) => Ok(Pace::Window),
         }
     }

@@ -5,24 +5,17 @@ use std::collections::HashMap;
 use client::{Event, RequestId};
 use flow::workload::{Outcome, Setting, Workload};
 use flow::{SpecError, WorkloadSpec};
-use packet::random::Random;
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 
 /// What says when the next Interest leaves.
 pub(super) enum Pace {
     /// As soon as the window has room.
     Window,
-    /// At a rate.
-    Rate { per_second: f64, poisson: bool, next: Instant },
     /// A workload; the items of what is on its way.
     Workload { workload: Box<dyn Workload>, asked: HashMap<RequestId, u64> },
 }
 
 impl Pace {
-    pub(super) fn at_rate(per_second: f64, poisson: bool, begin: Instant) -> Self {
-        Pace::Rate { per_second, poisson, next: begin }
-    }
-
     /// What this workload wants, from `begin` on.
     pub(super) fn of(spec: &WorkloadSpec, begin: Instant, seed: u64) -> Result<Self, SpecError> {
         let workload = spec.start(&Setting { begin, ..Setting::forever(seed) })?;
@@ -33,7 +26,6 @@ impl Pace {
     pub(super) fn next_deadline(&self) -> Instant {
         match self {
             Pace::Window => Instant::ZERO,
-            Pace::Rate { next, .. } => *next,
             Pace::Workload { workload, .. } => workload.next_deadline(),
         }
     }
@@ -47,21 +39,14 @@ impl Pace {
     pub(super) fn poll_item(&mut self, now: Instant) -> Option<u64> {
         match self {
             Pace::Workload { workload, .. } => workload.poll_item(now),
-            Pace::Window | Pace::Rate { .. } => (self.next_deadline() <= now).then_some(0),
+            Pace::Window => Some(0),
         }
     }
 
     /// The Interest has left.
-    pub(super) fn handle_sent(&mut self, id: RequestId, item: u64, random: &mut Random) {
-        match self {
-            Pace::Window => {}
-            Pace::Rate { per_second, poisson, next } => {
-                let factor = if *poisson { random.exponential() } else { 1.0 };
-                *next += Duration::from_secs_f64(factor / *per_second);
-            }
-            Pace::Workload { asked, .. } => {
-                asked.insert(id, item);
-            }
+    pub(super) fn handle_sent(&mut self, id: RequestId, item: u64) {
+        if let Pace::Workload { asked, .. } = self {
+            asked.insert(id, item);
         }
     }
 

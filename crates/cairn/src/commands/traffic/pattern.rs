@@ -2,50 +2,46 @@
 
 use std::str::FromStr;
 
+use flow::workload::Popularity;
 use packet::Name;
-use packet::random::{Random, Zipf};
+use packet::random::Random;
 
 /// A name with fields.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    pieces: Vec<PatternPart>,
-    next: u64,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Clone, Debug)]
 enum PatternPart {
     Text(String),
-    Sequence,
     Random,
-    Uniform(u64),
-    Zipf(Zipf),
+    /// A number that this law draws.
+    Number(Popularity),
     /// What a workload asks for.
     Item,
 }
 
-/// So many numbers at most: the table takes eight bytes for each.
-const MAX_CATALOGUE: u64 = 10_000_000;
+/// So many numbers at most.
+const MAX_CATALOGUE: u64 = Popularity::MAX_ITEMS;
 
 impl Pattern {
     /// Whether a workload has to say which item the name is of.
     pub(super) fn needs_item(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, PatternPart::Item))
+        self.parts.iter().any(|part| matches!(part, PatternPart::Item))
     }
 
     /// The next name, of this item where the pattern has a place for one.
     pub(super) fn next(&mut self, random: &mut Random, item: u64) -> Result<Name, packet::name::UriError> {
         let mut uri = String::new();
-        for piece in &self.pieces {
-            match piece {
+        for part in &mut self.parts {
+            match part {
                 PatternPart::Text(text) => uri.push_str(text),
-                PatternPart::Sequence => uri.push_str(&self.next.to_string()),
                 PatternPart::Random => uri.push_str(&random.next_u64().to_string()),
-                PatternPart::Uniform(count) => uri.push_str(&random.below(*count).to_string()),
                 PatternPart::Item => uri.push_str(&item.to_string()),
-                PatternPart::Zipf(zipf) => uri.push_str(&zipf.draw(random).to_string()),
+                PatternPart::Number(law) => uri.push_str(&law.next(random).to_string()),
             }
         }
-        self.next += 1;
         uri.parse()
     }
 }
@@ -54,19 +50,18 @@ impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, field)) = rest.split_once('{') {
-            pieces.push(PatternPart::Text(before.to_owned()));
+            parts.push(PatternPart::Text(before.to_owned()));
             let (field, after) = field.split_once('}').ok_or("a { without a }")?;
-            pieces.push(parse_field(field)?);
+            parts.push(parse_field(field)?);
             rest = after;
         }
-        pieces.push(PatternPart::Text(rest.to_owned()));
-        let mut pattern = Pattern { pieces, next: 0 };
+        parts.push(PatternPart::Text(rest.to_owned()));
+        let pattern = Pattern { parts };
         // What makes no name now never will.
-        pattern.next(&mut Random::from_seed(1), 0).map_err(|error| error.to_string())?;
-        pattern.next = 0;
+        pattern.clone().next(&mut Random::from_seed(1), 0).map_err(|error| error.to_string())?;
         Ok(pattern)
     }
 }
@@ -80,17 +75,17 @@ fn parse_field(field: &str) -> Result<PatternPart, String> {
         _ => Err(format!("{text:?}: a catalogue has 1 to {MAX_CATALOGUE} names")),
     };
     match field.split(':').collect::<Vec<_>>()[..] {
-        ["seq"] => Ok(PatternPart::Sequence),
+        ["seq"] => Ok(PatternPart::Number(Popularity::sequential())),
         ["random"] => Ok(PatternPart::Random),
         ["item"] => Ok(PatternPart::Item),
-        ["uniform", number] => Ok(PatternPart::Uniform(count(number)?)),
+        ["uniform", number] => Ok(PatternPart::Number(Popularity::Uniform { items: count(number)? })),
         ["zipf", number, exponent] => {
             let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
             if !(0.0..=10.0).contains(&exponent) {
                 return Err(wrong());
             }
-            let zipf = Zipf::new(count(number)? as usize, exponent, 0.0);
-            zipf.map(PatternPart::Zipf).map_err(|error| error.to_string())
+            let zipf = Popularity::zipf(count(number)?, exponent, 0.0);
+            zipf.map(PatternPart::Number).map_err(|error| error.to_string())
         }
         _ => Err(wrong()),
     }
@@ -117,10 +112,11 @@ mod tests {
 
     #[test]
     fn zipf_draws_ranks_as_often_as_its_law_says() {
-        let (zipf, mut random) = (Zipf::new(100, 1.0, 0.0).unwrap(), Random::from_seed(7));
+        let (mut pattern, mut random) = ("/{zipf:100:1}".parse::<Pattern>().unwrap(), Random::from_seed(7));
         let mut seen = vec![0u32; 100];
         for _ in 0..200_000 {
-            seen[zipf.draw(&mut random) as usize] += 1;
+            let name = pattern.next(&mut random, 0).unwrap().to_string();
+            seen[name[1..].parse::<usize>().unwrap()] += 1;
         }
         let harmonic: f64 = (1..=100).map(|rank| 1.0 / f64::from(rank)).sum();
         for rank in [1u32, 2, 5, 20] {

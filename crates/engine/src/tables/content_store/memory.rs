@@ -34,11 +34,11 @@ struct Open {
 
 /// Who paid for the memory of a kept packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PaidBy(u32);
+pub(super) struct MemoryOwner(u32);
 
-impl PaidBy {
+impl MemoryOwner {
     /// The packet itself, which has it to itself.
-    pub(super) const ITSELF: PaidBy = PaidBy(u32::MAX);
+    pub(super) const ITSELF: MemoryOwner = MemoryOwner(u32::MAX);
 }
 
 impl SharedMemory {
@@ -52,9 +52,9 @@ impl SharedMemory {
     /// for as its packets come, each with what lies between it and the one before; what is behind the
     /// last, when another piece follows.
     #[inline]
-    pub(super) fn pay(&mut self, wire: &Buffer) -> (PaidBy, u64) {
+    pub(super) fn pay(&mut self, wire: &Buffer) -> (MemoryOwner, u64) {
         if !wire.is_small_part() {
-            return (PaidBy::ITSELF, wire.footprint_bytes() as u64);
+            return (MemoryOwner::ITSELF, wire.footprint_bytes() as u64);
         }
         let end = wire.memory_range().end;
         if let Some(open) = &mut self.open
@@ -66,20 +66,20 @@ impl SharedMemory {
             open.left_bytes = open.left_bytes.saturating_sub(bytes);
             account.packets += 1;
             account.bytes += bytes;
-            return (PaidBy(open.account), bytes);
+            return (MemoryOwner(open.account), bytes);
         }
         let rest = self.close();
         let bytes = end as u64;
         let account = self.accounts.insert(Account { packets: 1, bytes });
         let left_bytes = (wire.footprint_bytes() as u64).saturating_sub(bytes);
         self.open = Some(Open { memory: wire.memory(), account, paid_end: end, left_bytes });
-        (PaidBy(account), bytes + rest)
+        (MemoryOwner(account), bytes + rest)
     }
 
     /// Counts a packet out that is no longer kept; gives how many bytes fewer are taken now.
     #[inline]
-    pub(super) fn give_back(&mut self, paid_by: PaidBy, wire: &Buffer) -> u64 {
-        if paid_by == PaidBy::ITSELF {
+    pub(super) fn give_back(&mut self, paid_by: MemoryOwner, wire: &Buffer) -> u64 {
+        if paid_by == MemoryOwner::ITSELF {
             return wire.footprint_bytes() as u64;
         }
         let Some(account) = self.accounts.get_mut(paid_by.0) else { return 0 };
@@ -130,11 +130,11 @@ mod tests {
         let paid: Vec<_> = pieces.iter().map(|piece| shared.pay(piece)).collect();
         assert!(paid.iter().all(|&(by, bytes)| by == paid[0].0 && bytes == 100));
         let own = memory(50);
-        assert_eq!(shared.pay(&own), (PaidBy::ITSELF, 50 + COUNTS));
+        assert_eq!(shared.pay(&own), (MemoryOwner::ITSELF, 50 + COUNTS));
         let returned: Vec<_> =
             pieces.iter().zip(&paid).map(|(piece, &(by, _))| shared.give_back(by, piece)).collect();
         assert_eq!(returned, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1000]);
-        assert_eq!(shared.give_back(PaidBy::ITSELF, &own), 50 + COUNTS);
+        assert_eq!(shared.give_back(MemoryOwner::ITSELF, &own), 50 + COUNTS);
         assert!(!shared.is_used());
     }
 

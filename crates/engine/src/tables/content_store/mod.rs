@@ -21,7 +21,7 @@ use super::hash_index::HashIndex;
 use crate::batch::SpareBuffers;
 use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
-use memory::{PaidBy, SharedMemory};
+use memory::{MemoryOwner, SharedMemory};
 use prefix_tree::{Link, Order, PrefixTree, SearchStep};
 
 /// Budget and behaviour of the content store.
@@ -104,7 +104,7 @@ pub(crate) struct Cached {
     /// Until when it may answer Interests that ask for freshness.
     pub(crate) fresh_until: Instant,
     link: Link,
-    paid_by: PaidBy,
+    paid_by: MemoryOwner,
     /// Computed when somebody first asks for a digest.
     digest: OnceLock<Box<[u8; 32]>>,
 }
@@ -491,7 +491,7 @@ impl ContentStore {
     /// whose memory would stay with it.
     #[inline]
     fn part_from_others(&mut self, index: &mut HashIndex, id: CachedId) {
-        if self.entries.get(id.0).is_some_and(|entry| entry.paid_by != PaidBy::ITSELF) {
+        if self.entries.get(id.0).is_some_and(|entry| entry.paid_by != MemoryOwner::ITSELF) {
             self.move_out(index, id);
         }
     }

@@ -18,7 +18,6 @@ const LONGEST_US: u64 = 1_000_000;
 /// The period over which a share is kept, in microseconds: as short as the kernel allows, for a forwarder
 /// that has used up its share stands still until the period's end.
 fn shortest_period_us(cores: f64) -> u64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let period = (LEAST_US as f64 / cores.max(1e-6)).ceil() as u64;
     period.clamp(LEAST_US, LONGEST_US)
 }
@@ -28,7 +27,6 @@ fn shortest_period_us(cores: f64) -> u64 {
 #[must_use]
 pub fn standstill_ns(cores: f64, period_ns: Option<u64>) -> u64 {
     let period_ns = period_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let used = (period_ns as f64 * cores.min(1.0)) as u64;
     period_ns - used.min(period_ns)
 }
@@ -176,7 +174,6 @@ impl Group {
         let Some((version, path)) = &self.processor else { return Ok(()) };
         let given_us = period_ns.map(|ns| (ns / 1000).clamp(LEAST_US, LONGEST_US));
         let period_us = given_us.unwrap_or_else(|| shortest_period_us(cores.unwrap_or(1.0)));
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
         let quota = cores.map(|cores| ((cores * period_us as f64).round() as u64).max(LEAST_US));
         match version {
             Version::V2 => {

@@ -316,7 +316,6 @@ impl Netlink {
     ///
     /// When the kernel refuses, or has no `netem`; see [`NetlinkError::is_missing_feature`].
     pub fn impair(&self, index: u32, delay_ns: u64, loss: f64, queue: u32) -> Result<(), NetlinkError> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let loss = (loss.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32;
         // struct tc_netem_qopt: latency, limit, loss, gap, duplicate, jitter. One tick is 64 ns.
         let latency = u32::try_from(delay_ns / 64).unwrap_or(u32::MAX);

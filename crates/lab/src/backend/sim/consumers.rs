@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use flow::workload::Spacing;
 use flow::{FetchConfig, PublicationConfig, TransferConfig};
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
@@ -76,7 +77,6 @@ fn add_producer(
     let mut application = match producer.answers {
         Answers::File(size) => {
             let mut random = Random::derive(seed, 0x6669_6c65);
-            #[allow(clippy::cast_possible_truncation)]
             let content: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
             let prefix = producer.prefix.parse().map_err(text)?;
             let signer = keys.signer(producer).map_err(text)?;
@@ -149,13 +149,13 @@ fn add_consumer(
             }
             return network.add_application(node, application).map_err(text);
         }
+        ConsumerKind::Workload { spec, objects } => {
+            let application = workload_consumer(prefix, spec, *objects, lifetime)?.between(start, stop);
+            return network.add_application(node, application).map_err(text);
+        }
     };
     let mut application = application.map_err(text)?.start_at(start).stop_at(stop);
-    application = match gap {
-        Gap::Even => application,
-        Gap::Uniform => application.gap(sim::Gap::Uniform),
-        Gap::Exponential => application.gap(sim::Gap::Exponential),
-    };
+    application = application.spacing(spacing(gap));
     if let Some(items) = consumer.items {
         application = application.limit(items);
     }
@@ -166,6 +166,24 @@ fn add_consumer(
         application = application.attempts(attempts);
     }
     network.add_application(node, application).map_err(text)
+}
+
+/// A consumer that asks as a workload says.
+fn workload_consumer(
+    prefix: &str,
+    spec: &str,
+    objects: Option<u32>,
+    lifetime: Option<Duration>,
+) -> Result<sim::WorkloadConsumer, String> {
+    let mut application = sim::WorkloadConsumer::new(prefix, &spec.parse().map_err(text)?).map_err(text)?;
+    if let Some(objects) = objects {
+        application = application.items(u64::from(objects));
+    }
+    if let Some(lifetime) = lifetime {
+        application = application.lifetime(lifetime);
+    }
+    application.check().map_err(text)?;
+    Ok(application)
 }
 
 /// Adds a consumer that verifies the file it fetches.
@@ -184,6 +202,14 @@ fn verified(
         VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier()).map_err(text)?;
     let application = application.charge(charge).start_at(Duration::from_nanos(workload.start_ns));
     network.add_application(node, application).map_err(text)
+}
+
+fn spacing(gap: Gap) -> Spacing {
+    match gap {
+        Gap::Even => Spacing::Constant,
+        Gap::Uniform => Spacing::Uniform,
+        Gap::Exponential => Spacing::Poisson,
+    }
 }
 
 fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, String> {

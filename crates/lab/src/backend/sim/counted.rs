@@ -1,7 +1,9 @@
 //! What the simulator counted: of the network as a whole, and of each consumer.
 
 use packet::time::Instant;
-use sim::{Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer, VerifiedFetcher};
+use sim::{
+    Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer, VerifiedFetcher, WorkloadConsumer,
+};
 
 use super::consumers::Placed;
 use super::network::Built;
@@ -53,6 +55,20 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
             failed: report.failed,
             is_complete: said.items.map(|_| application.is_done()),
             ended_s: (said.items.is_some() && application.is_done()).then(|| seconds(report.last_answer)),
+            ..counts
+        });
+    }
+    if let Some(application) = network.application::<WorkloadConsumer>(id) {
+        let report = application.report();
+        return Some(ConsumerCounts {
+            kind: "workload".to_owned(),
+            asked: report.asked,
+            received: report.received,
+            bytes: report.packet_bytes,
+            mean_delay_ms: report.mean_delay().as_secs_f64() * 1000.0,
+            nacks: report.nacks,
+            failed: report.failed,
+            ended_s: application.is_done().then(|| seconds(report.last_answer)),
             ..counts
         });
     }

@@ -76,7 +76,6 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
 
 /// Gives every face that a node has by now the limits of its forwarder.
 pub(super) fn limit_faces(network: &mut Network, node: NodeId, forwarder: &Forwarder) {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let interest_rate = forwarder
         .face_rate_limit
         .map(|rate| RateLimit { per_second: (rate.0.round() as u32).max(1), burst: INTEREST_BURST });
@@ -122,7 +121,6 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan, links: &[LinkId]) -
         return None;
     }
     let share = node.cpu.unwrap_or(1.0).min(1.0);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let thousandths = |part: f64| ((share * part * 1000.0).round() as u32).max(1);
     let mut capacity = vec![(Instant::ZERO, thousandths(1.0))];
     capacity.extend(node.capacity.iter().map(|(at, part)| (Instant::from_nanos(*at), thousandths(*part))));

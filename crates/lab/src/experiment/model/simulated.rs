@@ -103,7 +103,8 @@ tables! {
     /// `traffic`, `ping` and `flood`.
     Consumer as "consumer" {
         /// `rate`, `window`, `batch` and `zipf` ask for numbered names; `transfer` does so under a controller
-        /// of congestion, `file` fetches a published file under one; `flood` asks for what nobody has.
+        /// of congestion, `file` fetches a published file under one; `workload` asks as a workload says;
+        /// `flood` asks for what nobody has.
         kind: String,
         /// Where it is: a node, a list of nodes, `"all"`, or `{ random = 10 }`.
         at: Choice,
@@ -112,17 +113,20 @@ tables! {
         /// Interests a second of `rate`, `zipf` and `flood`.
         rate: Option<Frequency> = "must be given for those",
         /// Between Interests of `rate` and `zipf`: `even`, `uniform` or `exponential` times.
-        gap: Option<String> = "even",
+        gap: Option<String> = "even; for `zipf` exponential",
         /// Interests in flight of `window`.
         window: Option<u32> = "must be given for it",
         /// What `batch` asks for, and when.
         batch: Vec<Batch> = "must be given for it",
-        /// Objects in the catalogue of `zipf`.
-        objects: Option<u32> = "must be given for it",
+        /// Objects in the catalogue of `zipf` or `workload`.
+        objects: Option<u32> = "must be given for `zipf`",
         /// The exponent of `zipf`.
         exponent: Option<f64> = "0.8",
         /// The shift of `zipf` (Mandelbrot).
         shift: Option<f64> = "0",
+        /// A workload by its name and parameters, such as `zipf/rate~100/shift~5`, or one that was added to
+        /// the program. Its items are the numbers of the names.
+        workload: Option<String> = "must be given for it",
         /// The controller of `transfer` and `file`, such as `aimd`, `bbr` or `fixed/window~50`.
         controller: Option<String> = "cubic",
         /// How many names are asked for.

@@ -161,6 +161,13 @@ pub enum ConsumerKind {
         /// The shift.
         shift: f64,
     },
+    /// What a workload of this name and parameters asks for.
+    Workload {
+        /// Which, with which parameters.
+        spec: String,
+        /// Objects there are, if that is said.
+        objects: Option<u32>,
+    },
     /// Numbered names under this controller, or the default one.
     Transfer(Option<String>),
     /// A published file under it.
@@ -174,7 +181,7 @@ impl ConsumerKind {
     pub(super) fn is_random(&self) -> bool {
         match self {
             ConsumerKind::Rate(_, gap) => *gap != Gap::Even,
-            ConsumerKind::Zipf { .. } => true,
+            ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
             ConsumerKind::Window(_)
             | ConsumerKind::Batches(_)
             | ConsumerKind::Transfer(_)

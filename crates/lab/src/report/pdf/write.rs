@@ -23,7 +23,6 @@ const SOLID: Name<'_> = Name(b"Solid");
 type Used = BTreeMap<u16, char>;
 
 /// PDF counts with single precision.
-#[allow(clippy::cast_possible_truncation)]
 fn f(value: f64) -> f32 {
     value as f32
 }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep};
 use crate::counters::Counters;
 
 /// A stream with a limit to how long a write may wait.
-pub(crate) struct Patient {
+pub(crate) struct WriteTimeoutStream {
     stream: TcpStream,
     stall: Duration,
     /// Runs while a write waits.
@@ -22,10 +22,10 @@ pub(crate) struct Patient {
     counters: Arc<Counters>,
 }
 
-impl Patient {
+impl WriteTimeoutStream {
     pub(crate) fn new(stream: TcpStream, stall: Duration, counters: Arc<Counters>) -> Self {
         let patience = Box::pin(tokio::time::sleep(Duration::ZERO));
-        Patient { stream, stall, patience, is_waiting: false, counters }
+        WriteTimeoutStream { stream, stall, patience, is_waiting: false, counters }
     }
 
     fn watch<T>(&mut self, context: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -47,7 +47,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -57,7 +57,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -145,7 +145,7 @@ fn section(page: &mut String, run: &RunData) {
     };
     let _ = writeln!(
         page,
-        "`{}`{part}, {},\ncommit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
+        "`{}`{part},\n{}, commit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
         command(run),
         run.record.began,
         commit.get(..12).unwrap_or(commit)

@@ -24,15 +24,12 @@ impl Eviction for Largest {
     }
 
     fn grow(&mut self, id: u32, bytes: u64) {
-        self.bytes.insert(id, bytes);
+        self.include(id, 0, bytes);
     }
-
     fn request(&mut self, _id: u32, _segment: u32) {}
-
     fn remove(&mut self, id: u32) {
         self.bytes.remove(&id);
     }
-
     fn evict(&mut self) -> Option<u32> {
         let (&id, _) = self.bytes.iter().max_by_key(|(_, bytes)| **bytes)?;
         self.bytes.remove(&id).map(|_| id)
@@ -41,7 +38,6 @@ impl Eviction for Largest {
     fn len(&self) -> usize {
         self.bytes.len()
     }
-
     fn footprint_bytes(&self) -> usize {
         self.bytes.len() * size_of::<(u32, u64)>()
     }

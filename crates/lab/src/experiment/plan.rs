@@ -441,7 +441,9 @@ impl Plan {
         // What a workload of the program's own does by chance, nobody knows.
         let is_calm = |workload: &Workload| match &workload.does {
             Activity::Traffic { workload, .. } => {
-                workload.split('/').next() == Some("sequential") && !workload.contains("poisson")
+                let draws = |word: &&str| workload.contains(word);
+                workload.split('/').next() == Some("sequential")
+                    && !["spacing~poisson", "spacing~uniform"].iter().any(draws)
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
             _ => true,

@@ -1,5 +1,7 @@
 //! Producers, consumers, events and traces with their defaults filled in and their names looked up.
 
+use flow::WorkloadSpec;
+use flow::workload::Setting;
 use packet::random::Zipf;
 
 use super::choice::Purpose;
@@ -283,6 +285,13 @@ fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) 
 /// A workload by its name and parameters.
 fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
     let spec = super::resolve_workloads::named_workload(&format!("{key}.workload"), text, f)?;
+    // What it needs to know of the catalogue is found out by starting it.
+    let setting = Setting { items: given.objects.map(u64::from), ..Setting::forever(0) };
+    if let Err(error) = spec.parse::<WorkloadSpec>().and_then(|spec| spec.start(&setting).map(drop)) {
+        let hint = given.objects.is_none().then(|| "add objects = 1000".to_owned());
+        f.add(format!("{key}.workload"), error.to_string(), hint);
+        return None;
+    }
     Some(ConsumerKind::Workload { spec, objects: given.objects })
 }
 
@@ -377,5 +386,48 @@ pub(super) fn trace(file: &File, links: &[LinkPlan], f: &mut Findings) -> TraceP
             .map_or(10_000_000, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         format,
         captures,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    fn of_consumer(workload: &str) -> String {
+        format!(
+            "title = 't'\nduration = '2 s'\nroutes = 'shortest'\ntopology = {{ kind = 'dumbbell', pairs = 1 }}\n\
+             [defaults.link]\nrate = '10 Mbps'\ndelay = '5 ms'\n[producer.data]\nat = 'right-0'\nprefix = '/d'\n\
+             [consumer.c]\nkind = 'workload'\nat = 'left-0'\nprefix = '/d'\nworkload = '{workload}'\n"
+        )
+    }
+
+    #[test]
+    fn a_workload_that_needs_to_know_how_many_objects_there_are_is_told_before_the_run() {
+        let check = |text: &str| Experiment::parse("x", "x.toml", text).map(drop).map_err(|e| e.to_string());
+        let told = check(&of_consumer("zipf/rate~5")).unwrap_err();
+        assert!(told.contains("consumer.c.workload") && told.contains("add objects = 1000"), "{told}");
+        assert!(check(&(of_consumer("zipf/rate~5") + "objects = 0\n")).is_err());
+        assert_eq!(check(&(of_consumer("zipf/rate~5") + "objects = 10\n")), Ok(()));
+        assert_eq!(check(&of_consumer("zipf/rate~5/items~10")), Ok(()));
+        assert_eq!(check(&of_consumer("sequential")), Ok(()));
+    }
+
+    #[test]
+    fn traffic_whose_gaps_are_drawn_is_not_the_same_in_each_repeat() {
+        let is_deterministic = |workload: &str| {
+            let text = format!(
+                "title = 't'\nduration = '2 s'\n[node.a]\n[node.b]\n[link.a-b]\nrate = '10 Mbps'\n\
+                 [[route]]\nprefix = '/d'\npath = ['a', 'b']\n\
+                 [content.files]\nat = 'b'\nprefix = '/d'\nsize = '1 MB'\n\
+                 [traffic.t]\nat = 'a'\ncontent = 'files'\nworkload = '{workload}'\n"
+            );
+            let experiment = Experiment::parse("x", "x.toml", &text).unwrap();
+            experiment.plans("sim").unwrap()[0].is_deterministic()
+        };
+        assert!(is_deterministic("sequential/rate~5"));
+        assert!(is_deterministic("sequential/rate~5/spacing~constant"));
+        assert!(!is_deterministic("sequential/rate~5/spacing~uniform"));
+        assert!(!is_deterministic("sequential/rate~5/spacing~poisson"));
+        assert!(!is_deterministic("uniform/rate~5/items~9"));
     }
 }

@@ -16,6 +16,12 @@ pub(super) fn findings(file: &File, content: &Table) -> Vec<Finding> {
         let hint = format!("of the keys of the file it has {}", KEYS.join(", "));
         f.add(key.as_str(), "a study has none", Some(hint));
     }
+    if file.duration.0 == 0 {
+        f.add("duration", "a study must last", Some("write for example duration = \"20 s\"".to_owned()));
+    }
+    if file.repeats == Some(0) {
+        f.add("repeats", "at least one repeat is needed", None);
+    }
     study::check(file, &mut f);
     f.0
 }

@@ -270,7 +270,7 @@ fn keep_files(experiment: &Experiment, folder: &RunFolder) -> io::Result<()> {
 fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
     folder.record().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if folder.experiment().is_file() => {
-            not_begun(folder, "this run ended before anything was measured")
+            not_begun(folder, anew(folder, "this run ended before anything was measured", None))
         }
         io::ErrorKind::NotFound => RunError::NotBegun {
             folder: folder.path().display().to_string(),
@@ -280,10 +280,15 @@ fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
     })
 }
 
-/// That a run has to start anew.
-fn not_begun(folder: &RunFolder, why: &str) -> RunError {
-    let again = format!("{why}; start it anew with: cairn lab run {}", folder.experiment().display());
-    RunError::NotBegun { folder: folder.path().display().to_string(), why: again }
+fn not_begun(folder: &RunFolder, why: String) -> RunError {
+    RunError::NotBegun { folder: folder.path().display().to_string(), why }
+}
+
+/// That a run has to start anew, and how.
+fn anew(folder: &RunFolder, why: &str, record: Option<&RunRecord>) -> String {
+    // Without a record nobody knows any more which backend it was.
+    let backend = record.map_or("BACKEND", |record| &record.backend);
+    format!("{why}; start it anew with: cairn lab run {} --on {backend}", folder.experiment().display())
 }
 
 /// Goes on with a run that was interrupted.
@@ -300,14 +305,19 @@ pub fn resume(
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let mut record = record_of(&folder)?;
     let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
+    let experiment = Experiment::read(&folder.experiment())?;
+    if experiment.file.study.is_some() {
+        let why = if record.complete {
+            format!("a study is complete; see it with: cairn lab show {}", folder.path().display())
+        } else {
+            anew(&folder, "a study is not gone on with", Some(&record))
+        };
+        return Err(not_begun(&folder, why));
+    }
     let program = Program::of(build, &programs.cairn).unwrap_or_default();
     if program != record.program && !record.resumed_by.contains(&program) {
         record.resumed_by.push(program);
         folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
-    }
-    let experiment = Experiment::read(&folder.experiment())?;
-    if experiment.file.study.is_some() && !record.complete {
-        return Err(not_begun(&folder, "a study is not gone on with"));
     }
     let plans = plans_of(&experiment, &record)?;
     observe(&Progress::Folder(folder.path().to_owned()));
@@ -520,7 +530,8 @@ mod tests {
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();
-        let again = format!("start it anew with: cairn lab run {}", folder.experiment().display());
+        let again =
+            format!("start it anew with: cairn lab run {} --on BACKEND", folder.experiment().display());
         assert!(go_on().ends_with(&again), "{}", go_on());
         fs::remove_dir_all(&above).unwrap();
     }

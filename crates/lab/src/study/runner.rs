@@ -105,6 +105,20 @@ mod tests {
     }
 
     #[test]
+    fn a_study_lasts_and_runs_at_least_once_and_its_flows_have_ticks() {
+        let endless = STUDY.lines().find(|line| line.starts_with("duration = ")).unwrap();
+        let short = problems(&STUDY.replace(endless, "duration = \"0 s\"\nrepeats = 0"));
+        assert!(short.contains("duration: a study must last"), "{short}");
+        assert!(short.contains("repeats: at least one repeat is needed"), "{short}");
+        let beyond = include_str!("../../../../experiments/clock-beyond.toml");
+        let (before, mixed) = beyond.split_once("[study.clock_beyond.mixed]").unwrap();
+        let ticks = mixed.lines().find(|line| line.starts_with("ticks = ")).unwrap();
+        let mixed = mixed.replace(ticks, "ticks = []");
+        let empty = problems(&format!("{before}[study.clock_beyond.mixed]{mixed}"));
+        assert!(empty.contains("study.clock_beyond.mixed.ticks: flows have at least one"), "{empty}");
+    }
+
+    #[test]
     fn a_study_has_no_nodes_and_no_real_forwarders() {
         let nodes = problems(&format!("{STUDY}\n[node.a]\n[[sweep]]\nkey = 'seed'\nvalues = [1]\n"));
         assert!(

@@ -8,7 +8,7 @@ use sim::{
 use super::consumers::Placed;
 use super::network::Built;
 use crate::analysis::{ConsumerCounts, NetworkCounts};
-use crate::experiment::plan::{Activity, Plan};
+use crate::experiment::plan::{Activity, ConsumerKind, Plan};
 
 /// Everything that was counted by now.
 pub(super) fn count(plan: &Plan, built: &Built, consumers: &[Placed]) -> NetworkCounts {
@@ -30,6 +30,12 @@ pub(super) fn count(plan: &Plan, built: &Built, consumers: &[Placed]) -> Network
         counts.link_drops += LinkDropReason::ALL.iter().map(|&reason| of_end.dropped(reason)).sum::<u64>();
     }
     counts
+}
+
+/// Whether a workload is over after so many items.
+fn has_limit(kind: &ConsumerKind) -> bool {
+    matches!(kind, ConsumerKind::Workload { spec, .. }
+        if spec.split('/').any(|parameter| parameter.starts_with("limit~")))
 }
 
 fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts> {
@@ -68,6 +74,8 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
             mean_delay_ms: report.mean_delay().as_secs_f64() * 1000.0,
             nacks: report.nacks,
             failed: report.failed,
+            // One that never ends keeps nobody waiting for its end.
+            is_complete: has_limit(&said.kind).then(|| application.is_done()),
             ended_s: application.is_done().then(|| seconds(report.last_answer)),
             ..counts
         });

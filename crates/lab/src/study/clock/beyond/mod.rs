@@ -167,6 +167,9 @@ impl Experiment {
             },
             mixed: Mixed { pairs: study.mixed.pairs as usize, ticks_ms: ticks(&study.mixed.ticks) },
         };
+        if study.mixed.ticks.is_empty() {
+            f.add("study.clock_beyond.mixed.ticks", "flows have at least one", None);
+        }
         for (variant, given) in experiment.variants.iter().enumerate() {
             if let Err(StudyError::Controller(error)) = experiment.controller_of(variant, 100.0, 1) {
                 let key = format!("study.clock_beyond.variant.{variant}.controller");

@@ -120,7 +120,7 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     for words in [
         "Two rates &amp; a report",
         "A few files over <code>three</code> nodes.",
-        "One node. After the paper's figure 7. The paper shows: files from start to stop.",
+        "One node. After the paper&#39;s figure 7. The paper shows: files from start to stop.",
         "Otherwise than expected: “A file takes no time at all”",
         "it takes some",
         "Six graphs of every node",

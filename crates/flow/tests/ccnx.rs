@@ -5,7 +5,7 @@ use cairn_flow::verify::{Now, PublisherVerifier};
 use cairn_flow::{
     Answer, CcnxPublication, Discovery, FetchConfig, FetchError, Fetcher, Verification, VerifiedFetch,
 };
-use packet::ccnx::{ContentKind, KeyLocator, SignedInfo, Ticks, markers, uri};
+use packet::ccnx::{ContentKind, ContentObjectFields, KeyLocator, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, Name, UnixTime};
 use trust::ccnx::CcnxSigner;
@@ -54,12 +54,25 @@ fn fetch(
     store: &[Data],
     verifier: PublisherVerifier,
 ) -> (Result<Vec<u8>, FetchError>, VerifiedFetch, Vec<Interest>) {
-    let config = FetchConfig {
+    let config = FetchConfig { discovery, ..config() };
+    fetch_with(config, wanted, |interest| answer(store, interest), verifier)
+}
+
+fn config() -> FetchConfig {
+    FetchConfig {
         dialect: Dialect::Ccnx,
-        discovery,
+        discovery: Discovery::MetadataThenPrefix,
         verification: Verification::Owner,
         ..FetchConfig::default()
-    };
+    }
+}
+
+fn fetch_with(
+    config: FetchConfig,
+    wanted: &str,
+    answer: impl Fn(&Interest) -> Option<Data>,
+    verifier: PublisherVerifier,
+) -> (Result<Vec<u8>, FetchError>, VerifiedFetch, Vec<Interest>) {
     let fetcher = Fetcher::new(name(wanted), config, Instant::from_secs(1), 1);
     let mut fetch = VerifiedFetch::new(fetcher, Box::new(verifier));
     let mut now = Now { instant: Instant::from_secs(1), unix: UnixTime::from_millis(1_700_000_000_000) };
@@ -67,7 +80,7 @@ fn fetch(
     loop {
         while let Some((interest, _)) = fetch.poll_interest(now) {
             now.instant += Duration::from_millis(1);
-            if let Some(data) = answer(store, &interest) {
+            if let Some(data) = answer(&interest) {
                 fetch.handle_data(now, &data, &LinkHeader::NONE);
             }
             asked.push(interest);
@@ -115,6 +128,119 @@ fn the_latest_of_several_versions_is_fetched_whole() {
     assert!(asked[1].lifetime() > Duration::from_millis(500));
     let summary = fetch.verifier().summary();
     assert!(!summary.trusted && summary.text.contains("no trust anchor"), "{}", summary.text);
+}
+
+/// One version of `ccnx:/f`, in one segment that says which one it is.
+fn version(signer: &CcnxSigner, secs: u64) -> Data {
+    let publication = CcnxPublication::new(name("ccnx:/f"), at(secs), 1, 4096, signer.clone()).unwrap();
+    packets(&publication, &[secs as u8]).remove(0)
+}
+
+fn only(signer: &CcnxSigner) -> PublisherVerifier {
+    PublisherVerifier::new([trust::PublicKey::from_spki(signer.spki()).unwrap()], 1)
+}
+
+fn is_search(interest: &&Interest) -> bool {
+    interest.ccnx().unwrap().exclude().is_some()
+}
+
+#[test]
+fn foreign_objects_with_later_versions_neither_block_a_fetch_with_an_anchor_nor_roll_it_back() {
+    let (one, other) = (signer(), signer());
+    let own = [1, 5].map(|secs| version(&one, secs));
+    for foreign in [&[6][..], &[3, 6, 7, 8, 9, 10, 11, 12]] {
+        let mut store = own.to_vec();
+        store.extend(foreign.iter().map(|secs| version(&other, *secs)));
+        // A segment without version, which answers the first question too.
+        let unversioned = other.sign(&name("ccnx:/f/%00"), b"x", at(0), |info| info).unwrap();
+        store.push(Data::decode_ccnx(unversioned.into()).unwrap());
+        let (got, ..) = fetch("ccnx:/f", Discovery::MetadataThenPrefix, &store, only(&one));
+        assert_eq!(got, Ok(vec![5]), "{foreign:?}");
+    }
+}
+
+#[test]
+fn a_foreign_version_that_comes_after_the_right_one_leaves_that_in_force() {
+    let (one, other) = (signer(), signer());
+    // Somebody answers with it whatever is excluded, once the right one is known.
+    let (right, foreign) = (version(&one, 5), version(&other, 9));
+    let answer = |interest: &Interest| match interest.ccnx().unwrap().exclude() {
+        Some(exclude) if exclude.excludes(&markers::version(at(5))) => Some(foreign.clone()),
+        _ => Some(right.clone()),
+    };
+    let (got, ..) = fetch_with(config(), "ccnx:/f", answer, only(&one));
+    assert_eq!(got, Ok(vec![5]));
+}
+
+#[test]
+fn a_search_that_finds_foreign_objects_alone_tells_of_them_and_does_not_ask_by_prefix() {
+    let (one, other) = (signer(), signer());
+    let store = [1, 2].map(|secs| version(&other, secs));
+    let (got, _, asked) = fetch("ccnx:/f", Discovery::MetadataThenPrefix, &store, only(&one));
+    assert!(matches!(got, Err(FetchError::NotAccepted { .. })), "{got:?}");
+    assert!(asked.iter().all(|interest| is_search(&interest)));
+}
+
+#[test]
+fn ever_later_versions_do_not_keep_a_search_from_its_end() {
+    let signer = signer();
+    let store: Vec<Data> = (1..=100).map(|secs| version(&signer, secs)).collect();
+    // The next one, and not the last.
+    let answer = |interest: &Interest| store.iter().find(|data| interest.matches(data)).cloned();
+    let (got, _, asked) = fetch_with(config(), "ccnx:/f", answer, anybody());
+    assert_eq!(got, Ok(vec![64]));
+    assert_eq!(asked.iter().filter(is_search).count(), 64);
+    // Nor does one who answers with the same version all the time.
+    let (got, ..) = fetch_with(config(), "ccnx:/f", |_| Some(store[0].clone()), anybody());
+    assert_eq!(got, Ok(vec![1]));
+}
+
+#[test]
+fn a_version_that_is_found_by_the_only_attempt_is_fetched() {
+    let store = [version(&signer(), 7)];
+    let config = FetchConfig { discovery_attempts: 1, discovery: Discovery::Metadata, ..config() };
+    let (got, ..) = fetch_with(config, "ccnx:/f", |interest| answer(&store, interest), anybody());
+    assert_eq!(got, Ok(vec![7]));
+}
+
+#[test]
+fn segments_of_two_publishers_are_not_joined_though_no_anchor_is_given() {
+    let (one, other) = (signer(), signer());
+    let of = |signer: &CcnxSigner| {
+        let publication = CcnxPublication::new(name("ccnx:/f"), at(1), 5000, 4096, signer.clone()).unwrap();
+        packets(&publication, &[1; 5000])
+    };
+    let versioned = [of(&one).remove(0), of(&other).remove(1)];
+    let sign = |signer: &CcnxSigner, text: &str| {
+        let last = markers::segment(1);
+        let complete = |info| SignedInfo { final_block_id: Some(&last), ..info };
+        let wire = signer.sign(&name(text), b"part", at(0), complete).unwrap();
+        Data::decode_ccnx(wire.into()).unwrap()
+    };
+    // The first segment is what discovery finds.
+    let unversioned = [sign(&one, "ccnx:/f/%00"), sign(&other, "ccnx:/f/%00%01")];
+    for store in [versioned, unversioned] {
+        let (got, ..) = fetch("ccnx:/f", Discovery::MetadataThenPrefix, &store, anybody());
+        let error = got.unwrap_err().to_string();
+        assert!(error.contains("what came before"), "{error}");
+    }
+}
+
+#[test]
+fn a_key_of_an_elliptic_curve_is_not_said_to_be_short() {
+    let key = PrivateKey::generate(KeyKind::EcdsaP256).unwrap();
+    let public = key.public_key().unwrap();
+    let (publisher, signer) = (public.digest(), trust::Signer::with_key_digest(key).unwrap());
+    let signed_info = SignedInfo { final_block_id: Some(&[0]), ..SignedInfo::new(&publisher, at(0)) };
+    let name = name("ccnx:/f/%00");
+    let object = ContentObjectFields { name: (&name).into(), signed_info, content: b"x" };
+    let wire = object.encode(None, |signed_bytes| signer.sign(signed_bytes)).unwrap();
+    let store = [Data::decode_ccnx(wire.into()).unwrap()];
+    let verifier = PublisherVerifier::new([public], 1);
+    let (got, fetched, _) = fetch("ccnx:/f", Discovery::Unversioned, &store, verifier);
+    assert_eq!(got, Ok(b"x".to_vec()));
+    let text = fetched.verifier().summary().text;
+    assert!(!text.contains("bits"), "{text}");
 }
 
 #[test]

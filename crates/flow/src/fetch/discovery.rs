@@ -21,6 +21,10 @@ pub(super) struct Finder {
     waiting: Waiting,
     /// In CCNx, where versions are found by excluding those that are known.
     search: Option<VersionSearch>,
+    /// Whether the latest version that is known is the one, whatever may still come.
+    is_settled: bool,
+    /// Why what the search has found last was refused.
+    refusal: Option<FetchError>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ impl Finder {
             may_fall_back: discovery == Discovery::MetadataThenPrefix,
             attempts: 0,
             waiting: Waiting::ToSend(now),
+            is_settled: false,
+            refusal: None,
         })
     }
 
@@ -83,11 +89,10 @@ impl Finder {
 
     /// Something with a version has come, and the next question is for a later one; says whether that is so.
     pub(super) fn look_for_later_version(&mut self, now: Instant, name: NameRef<'_>) -> bool {
-        let (prefix, search) = (&self.prefix, self.search.as_mut());
-        let Some(is_latest) = search.and_then(|search| search.handle_answer(now, prefix, name)) else {
-            return false;
-        };
-        self.waiting = Waiting::ToSend(now);
+        let Some(search) = self.search.as_mut() else { return false };
+        let Some(is_latest) = search.handle_answer(now, &self.prefix, name) else { return false };
+        self.is_settled |= search.is_exhausted();
+        self.waiting = if self.is_settled { Waiting::ForAnswer(now) } else { Waiting::ToSend(now) };
         if is_latest {
             self.attempts = 0;
         }
@@ -95,9 +100,11 @@ impl Finder {
     }
 
     /// The latest version, when the time for a later one is over.
-    pub(super) fn settled_version(&self, now: Instant) -> Option<Name> {
+    pub(super) fn settled_version(&self, now: Instant, config: &FetchConfig) -> Option<Name> {
         let is_over = matches!(self.waiting, Waiting::ForAnswer(until) if until <= now);
-        self.search.as_ref().filter(|_| is_over && self.attempts >= LATER_ATTEMPTS)?.best().cloned()
+        let attempts = LATER_ATTEMPTS.min(config.discovery_attempts);
+        let is_settled = is_over && (self.is_settled || self.attempts >= attempts);
+        self.search.as_ref().filter(|_| is_settled)?.best().cloned()
     }
 
     /// Whether an Interest is to leave now; it counts as sent then.
@@ -147,13 +154,24 @@ impl Finder {
         self.try_again(now, now + rest.min(config.discovery_timeout), config, error)
     }
 
-    /// What came was of no use.
+    /// What came, of this name, was of no use. In CCNx it is excluded from now on, and what else there is
+    /// may be asked for as often as before.
     pub(super) fn handle_refusal(
         &mut self,
         now: Instant,
         config: &FetchConfig,
+        name: NameRef<'_>,
         error: FetchError,
     ) -> Result<(), FetchError> {
+        if let Some(search) = &mut self.search {
+            self.refusal = Some(error.clone());
+            let is_new = search.handle_refusal(&self.prefix, name);
+            self.attempts = match search.is_exhausted() {
+                true => config.discovery_attempts,
+                false if is_new => 0,
+                false => self.attempts,
+            };
+        }
         self.try_again(now, now, config, error)
     }
 
@@ -167,6 +185,14 @@ impl Finder {
         if self.attempts < config.discovery_attempts {
             self.waiting = Waiting::ToSend(at);
             return Ok(());
+        }
+        if self.search.as_ref().is_some_and(|search| search.best().is_some()) {
+            (self.is_settled, self.waiting) = (true, Waiting::ForAnswer(now));
+            return Ok(());
+        }
+        // By prefix, what was refused would come again.
+        if let Some(refusal) = self.refusal.take() {
+            return Err(refusal);
         }
         if self.may_fall_back && !self.by_prefix {
             (self.by_prefix, self.attempts, self.search) = (true, 0, None);

@@ -286,8 +286,9 @@ impl Fetcher {
             (Subject::Discovery, Phase::Finding(finder)) => {
                 let Some(data) = self.found.take() else { return };
                 let error = FetchError::NotAccepted { name: data.name().to_name(), refusal };
-                if let Err(error) = finder.handle_refusal(now, &self.config, error) {
-                    self.phase = Phase::Failed(error);
+                match finder.handle_refusal(now, &self.config, data.name(), error) {
+                    Ok(()) => self.settle_version(now),
+                    Err(error) => self.phase = Phase::Failed(error),
                 }
             }
             (_, Phase::Failed(_)) => {}
@@ -469,7 +470,7 @@ impl Fetcher {
             }
             Err(problem) => {
                 let error = FetchError::BadMetadata { name: data.name().to_name(), problem };
-                if let Err(error) = finder.handle_refusal(now, &self.config, error) {
+                if let Err(error) = finder.handle_refusal(now, &self.config, data.name(), error) {
                     self.phase = Phase::Failed(error);
                 }
             }

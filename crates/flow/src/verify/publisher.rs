@@ -10,10 +10,10 @@ use packet::ccnx::{ContentObjectView, InterestFields, KeyLocator, NameSource, Ti
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
-use trust::{PublicKey, VerifyError, ccnx};
+use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
 use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
-use crate::fetch::Unverified;
+use crate::fetch::{Subject, Unverified};
 
 /// Publishers whose keys are kept; an object has one, most often.
 const MAX_KEYS: usize = 16;
@@ -30,6 +30,11 @@ pub struct PublisherVerifier {
     /// Keys that came with packets, or were fetched.
     keys: BTreeMap<Digest, PublicKey>,
     asked: BTreeMap<Digest, Asked>,
+    /// What discovery found last: an object's name, and its publisher.
+    found: Option<(Name, Digest)>,
+    /// Whose segments the object consists of, once one was accepted: without an anchor anybody's signature
+    /// counts, but an object is not put together from several publishers' segments.
+    pinned: Option<Digest>,
     /// Packets whose publisher's key is being fetched: as many as the fetch keeps at most.
     held: VecDeque<Unverified>,
     verdicts: VecDeque<VerificationOutcome>,
@@ -60,6 +65,8 @@ impl PublisherVerifier {
             anchors: anchors.into_iter().map(|key| (key.digest(), key)).collect(),
             keys: BTreeMap::new(),
             asked: BTreeMap::new(),
+            found: None,
+            pinned: None,
             held: VecDeque::new(),
             verdicts: VecDeque::new(),
             signers: Vec::new(),
@@ -92,11 +99,34 @@ impl PublisherVerifier {
         }
     }
 
+    /// Why a packet that is to be a segment is none of this object's, if it is another publisher's.
+    fn refuse_other_publisher(&self, packet: &Unverified, publisher: &Digest) -> Option<VerificationError> {
+        if packet.subject == Subject::Discovery || !self.anchors.is_empty() {
+            return None;
+        }
+        // What discovery found may be a segment already.
+        let is_found = |(object, _): &&(Name, Digest)| *object == object_of(&packet.data);
+        let found = self.found.as_ref().filter(is_found).map(|(_, publisher)| publisher);
+        let pinned = self.pinned.as_ref().or(found).filter(|pinned| *pinned != publisher)?;
+        let (pinned, publisher) = (hex(pinned), hex(publisher));
+        Some(VerificationError::Other(format!("{publisher} signed it, and {pinned} what came before")))
+    }
+
+    fn note_accepted(&mut self, packet: &Unverified, publisher: Digest) {
+        match packet.subject {
+            Subject::Discovery => self.found = Some((object_of(&packet.data), publisher)),
+            Subject::Segment(_) => self.pinned = self.pinned.or(Some(publisher)),
+        }
+    }
+
     fn look_at(&mut self, packet: Unverified) {
         let Some(object) = packet.data.ccnx() else {
             return self.conclude(packet.subject, Some(VerificationError::NoSignature));
         };
         let publisher = *object.publisher();
+        if let Some(refused) = self.refuse_other_publisher(&packet, &publisher) {
+            return self.conclude(packet.subject, Some(refused));
+        }
         let refused = match self.find_key(&object) {
             Ok(Found::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
             Ok(Found::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) => {
@@ -109,6 +139,9 @@ impl PublisherVerifier {
             }
             Err(error) => Some(error),
         };
+        if refused.is_none() {
+            self.note_accepted(&packet, publisher);
+        }
         self.conclude(packet.subject, refused);
     }
 
@@ -116,8 +149,11 @@ impl PublisherVerifier {
         self.cost.signatures += 1;
         self.cost.hashed_bytes += object.signed_bytes().len() as u64;
         ccnx::verify(object, key)?;
-        let bits = object.signature().bits.len() * 8;
-        self.shortest_bits = Some(self.shortest_bits.map_or(bits, |shortest| shortest.min(bits)));
+        // A signature by RSA is as long as the key; those of other kinds are short and good.
+        if key.kind() == KeyKind::Rsa {
+            let bits = object.signature().bits.len() * 8;
+            self.shortest_bits = Some(self.shortest_bits.map_or(bits, |shortest| shortest.min(bits)));
+        }
         note_signer(&mut self.signers, hex(object.publisher()));
         if self.keys.len() < MAX_KEYS {
             self.keys.insert(*object.publisher(), key.clone());
@@ -125,7 +161,7 @@ impl PublisherVerifier {
         Ok(())
     }
 
-    fn conclude(&mut self, subject: crate::fetch::Subject, refused: Option<VerificationError>) {
+    fn conclude(&mut self, subject: Subject, refused: Option<VerificationError>) {
         self.verdicts.push_back(VerificationOutcome { subject, refused });
     }
 
@@ -228,6 +264,11 @@ impl Verifier for PublisherVerifier {
         }
         Summary { trusted, signers: self.signers.clone(), text }
     }
+}
+
+/// The name of the object that a packet is a segment of.
+fn object_of(data: &Data) -> Name {
+    data.name().prefix(data.name().component_count().saturating_sub(1)).to_name()
 }
 
 fn hex(digest: &Digest) -> String {

@@ -1,8 +1,8 @@
 //! The key by which clients know a node, kept on disk: CCNDID is its digest.
 
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use trust::ccnx::CcnxSigner;
@@ -53,7 +53,7 @@ pub fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
 /// Makes a key that nobody else may read. It is complete under its name or not there.
 fn make(path: &Path) -> io::Result<Vec<u8>> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;
     let bytes = key.to_pkcs8().map_err(io::Error::other)?;
@@ -75,13 +75,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_made_once_and_nobody_else_may_read_it() {
+    fn a_key_is_made_once_and_nobody_else_may_read_it_or_enter_its_folder() {
         let folder = std::env::temp_dir().join(format!("cairn-ccnx-key-{}", std::process::id()));
         let path = folder.join("below").join(FILE);
         let first = load_or_make_key(Some(&path)).unwrap();
         let again = load_or_make_key(Some(&path)).unwrap();
         assert_eq!(first.publisher(), again.publisher());
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let folder_mode = std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode();
+        assert_eq!(folder_mode & 0o777, 0o700);
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         std::fs::write(&path, b"no key").unwrap();
         let error = load_or_make_key(Some(&path)).unwrap_err();

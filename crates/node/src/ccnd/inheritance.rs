@@ -2,11 +2,12 @@
 //! that are registered with CHILD_INHERIT, unless a longer one captures them.
 //!
 //! The engine asks the longest prefix alone. So that costs it nothing, what a prefix inherits is among its
-//! own next hops there, and follows every change.
+//! own next hops there, and follows every change. It takes no room from them, and what the engine was told by
+//! others, by the configuration for example, it leaves alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{FaceId, NextHop};
+use engine::{FaceId, MAX_NEXT_HOPS, NextHop};
 use packet::ccnx::management::ForwardingFlags;
 use packet::{Dialect, Name};
 
@@ -20,9 +21,19 @@ const INHERITED_COST: u64 = 100;
 
 pub(super) type Entries = BTreeMap<(Name, FaceId), Registration>;
 
+type Hops = BTreeMap<FaceId, Hop>;
+
+/// A next hop that a prefix has by registrations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hop {
+    cost: u64,
+    /// Whether it is registered for the prefix itself.
+    is_own: bool,
+}
+
 /// What the engine was told, for each registered prefix.
 #[derive(Debug, Default)]
-pub(super) struct Inheritance(BTreeMap<Name, BTreeMap<FaceId, u64>>);
+pub(super) struct Inheritance(BTreeMap<Name, Hops>);
 
 impl Inheritance {
     /// Has the engine know what follows from `entries` for `prefix` and the prefixes below it. Says whether
@@ -48,9 +59,20 @@ impl Inheritance {
             .collect();
         names.sort();
         names.dedup();
+        let with_hops = |name: Name| {
+            let hops = next_hops(entries, &name);
+            (name, hops)
+        };
+        let wanted: Vec<(Name, Hops)> = names.into_iter().map(with_hops).collect();
+        let inherits = |hops: &Hops| hops.values().any(|hop| !hop.is_own);
+        let is_inheriting =
+            |(name, hops): &(Name, Hops)| inherits(hops) || self.0.get(name).is_some_and(inherits);
+        // The engine's table may be long, and matters only to what is inherited.
+        let present = if wanted.iter().any(is_inheriting) { present(node, prefix) } else { BTreeMap::new() };
         let mut changes = Vec::new();
-        for name in names {
-            self.compare(entries, &name, &mut changes);
+        for (name, hops) in wanted {
+            let present = present.get(&name).map_or(&[][..], |present| present);
+            self.compare(name, hops, present, &mut changes);
         }
         let failed = node.change_next_hops(Dialect::Ccnx, changes);
         let mut is_taken = true;
@@ -75,24 +97,58 @@ impl Inheritance {
         self.0.retain(|_, hops| !hops.is_empty());
     }
 
-    fn compare(&mut self, entries: &Entries, name: &Name, changes: &mut Vec<NextHopChange>) {
-        let wanted = next_hops(entries, name);
-        let told = self.0.remove(name).unwrap_or_default();
-        for face in told.keys().filter(|face| !wanted.contains_key(face)) {
-            changes.push(NextHopChange::Remove { prefix: name.clone(), face: *face });
+    /// What is to change so that a prefix, for which the engine has the next hops `present`, has `wanted`.
+    fn compare(
+        &mut self,
+        name: Name,
+        mut wanted: Hops,
+        present: &[NextHop],
+        changes: &mut Vec<NextHopChange>,
+    ) {
+        let told = self.0.remove(&name).unwrap_or_default();
+        // Whoever has changed its cost has made it theirs.
+        let is_ours = |hop: &NextHop| told.get(&hop.face).is_some_and(|told| told.cost == hop.cost);
+        let foreign: BTreeSet<FaceId> =
+            present.iter().filter(|hop| !is_ours(hop)).map(|hop| hop.face).collect();
+        leave_room(&mut wanted, &foreign);
+        for (face, hop) in told.iter().filter(|(face, _)| !wanted.contains_key(face)) {
+            if hop.is_own || !foreign.contains(face) {
+                changes.push(NextHopChange::Remove { prefix: name.clone(), face: *face });
+            }
         }
-        for (&face, &cost) in wanted.iter().filter(|(face, cost)| told.get(face) != Some(cost)) {
-            let hop = NextHop { face, cost };
+        for (&face, hop) in wanted.iter().filter(|(face, hop)| told.get(face) != Some(hop)) {
+            let hop = NextHop { face, cost: hop.cost };
             changes.push(NextHopChange::Add { prefix: name.clone(), hop, announcement: None });
         }
         if !wanted.is_empty() {
-            self.0.insert(name.clone(), wanted);
+            self.0.insert(name, wanted);
         }
     }
 }
 
+/// The engine's next hops for `prefix` and the prefixes below it, whoever told it of them.
+fn present(node: &mut dyn NodeControl, prefix: &Name) -> BTreeMap<Name, Vec<NextHop>> {
+    let routes = node.routes(Dialect::Ccnx).into_iter();
+    let below = routes.filter(|route| prefix.as_ref().is_prefix_of(route.prefix.as_ref()));
+    below.map(|route| (route.prefix, route.next_hops)).collect()
+}
+
+/// Leaves of what is inherited what `foreign` next hops do not stand for already, and as many, cheapest first,
+/// as there is room for beside them and the prefix's own.
+fn leave_room(hops: &mut Hops, foreign: &BTreeSet<FaceId>) {
+    hops.retain(|face, hop| hop.is_own || !foreign.contains(face));
+    let own = hops.values().filter(|hop| hop.is_own).count();
+    let others = foreign.iter().filter(|face| !hops.contains_key(face)).count();
+    let mut inherited: Vec<(u64, FaceId)> =
+        hops.iter().filter(|(_, hop)| !hop.is_own).map(|(face, hop)| (hop.cost, *face)).collect();
+    inherited.sort_unstable();
+    for (_, face) in inherited.into_iter().skip(MAX_NEXT_HOPS.saturating_sub(own + others)) {
+        hops.remove(&face);
+    }
+}
+
 /// The next hops of a prefix, with what they cost; none of one that nobody has registered.
-fn next_hops(entries: &Entries, name: &Name) -> BTreeMap<FaceId, u64> {
+fn next_hops(entries: &Entries, name: &Name) -> Hops {
     let mut hops = BTreeMap::new();
     let mut is_captured = false;
     let whole = name.as_ref().component_count();
@@ -107,8 +163,9 @@ fn next_hops(entries: &Entries, name: &Name) -> BTreeMap<FaceId, u64> {
             captures |= has(ForwardingFlags::CAPTURE);
             if has(ForwardingFlags::ACTIVE) && (count == whole || is_inherited) {
                 let last = if has(ForwardingFlags::LAST) { LAST_COST } else { 0 };
-                let distance = if count == whole { 0 } else { INHERITED_COST };
-                hops.entry(*face).or_insert(last + distance);
+                let is_own = count == whole;
+                let distance = if is_own { 0 } else { INHERITED_COST };
+                hops.entry(*face).or_insert(Hop { cost: last + distance, is_own });
             }
         }
         if count == whole && hops.is_empty() {
@@ -135,7 +192,7 @@ mod tests {
             })
             .collect();
         let hops = next_hops(&entries, &uri::parse(name).unwrap());
-        hops.into_iter().map(|(face, cost)| (face.0, cost)).collect()
+        hops.into_iter().map(|(face, hop)| (face.0, hop.cost)).collect()
     }
 
     #[test]

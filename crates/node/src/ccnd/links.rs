@@ -174,8 +174,9 @@ impl Ccnd {
         }
         let face = match made {
             Ok(face) => face,
-            // Whoever asks twice is told of the link that there is.
-            Err(CreateFaceError::Exists(face)) => *face,
+            // Whoever asks twice is told of the link that there is. A face that is no link of ndnld's is
+            // somebody else's: who disconnected it would destroy it.
+            Err(CreateFaceError::Exists(face)) if self.links.0.contains_key(&face.id) => *face,
             Err(error) => {
                 tracing::debug!(%error, "a link that a client of ndnld asked for was not made");
                 return None;

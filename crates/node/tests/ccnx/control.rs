@@ -1,6 +1,6 @@
 //! ndnld's control protocol, as `ndnldc` speaks it.
 
-use cairn_node::control::{FacePersistency, FaceUri, NodeControl};
+use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl};
 use packet::ccnx::management::{Collection, NdnldConnection};
 use packet::ccnx::ndnlp::{Data, Flags, Fragment, Sequence};
 use packet::ccnx::{ContentObjectView, InterestFields, Scope};
@@ -180,4 +180,27 @@ fn a_peer_that_came_by_itself_becomes_a_link_with_the_parameters_that_are_asked_
     let face = NdnldConnection::decode(&told).unwrap().face_id.unwrap();
     let status = control.face(engine::FaceId(face)).unwrap();
     assert_eq!((status.remote, status.persistency), (FaceUri::Udp(address), FacePersistency::Permanent));
+}
+
+#[test]
+fn a_face_that_others_have_made_does_not_become_a_link_that_can_be_disconnected() {
+    let host = Host::new();
+    let mut peer = host.unix();
+    let id = peer.ccnd_id();
+    let mut control = host.node.control();
+    let made = control.create_face(CreateFace {
+        remote: FaceUri::Udp(std::net::SocketAddr::from(([127, 0, 0, 7], 29_695))),
+        local: None,
+        persistency: FacePersistency::Permanent,
+        changes: FaceChanges::default(),
+        dialect: Dialect::Ccnx,
+    });
+    let face = made.unwrap().id;
+    for asked in [connect("127.0.0.7"), disconnect(face.0)] {
+        let interest = request(&peer, &id, asked.action.unwrap(), &asked);
+        peer.send(&interest);
+        assert!(peer.hears_nothing(), "{asked:?}");
+    }
+    assert!(control.face(face).is_some());
+    assert_eq!(ask(&mut peer, &id, &listing()), [0x01, 0x8a, 0x00]);
 }

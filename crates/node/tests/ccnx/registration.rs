@@ -1,6 +1,9 @@
 //! Who a forwarder is, and prefixes that clients register.
 
-use cairn_node::control::NodeControl as _;
+use std::net::SocketAddr;
+
+use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl as _};
+use engine::{FaceId, MAX_NEXT_HOPS, NextHop};
 use packet::Dialect;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, StrategySelection};
 use packet::ccnx::{ContentKind, ContentObjectView, NameSource, uri};
@@ -229,4 +232,59 @@ fn a_longer_prefix_inherits_the_next_hops_of_a_shorter_one_and_loses_them_with_i
     let gone = entry("unreg", "ccnx:/a", &id, Some(short_face), None);
     assert_eq!(short.command(&id, "unreg", &gone).0, ContentKind::Data);
     assert_eq!(hops(), [long_face]);
+}
+
+#[test]
+fn a_route_that_others_have_made_keeps_its_cost_and_stays_whatever_is_registered_above_it() {
+    let host = Host::new();
+    let (mut short, mut long) = (host.unix(), host.unix());
+    let id = short.ccnd_id();
+    let at_short = entry("selfreg", "ccnx:/a", &id, None, None);
+    let face = FaceId(told(&short.command(&id, "selfreg", &at_short)).0.unwrap());
+    let below = uri::parse("ccnx:/a/b").unwrap();
+    let configured = NextHop { face, cost: 7 };
+    host.node.control().add_next_hop(Dialect::Ccnx, &below, configured, None).unwrap();
+    let at_long = entry("selfreg", "ccnx:/a/b", &id, None, None);
+    let other = FaceId(told(&long.command(&id, "selfreg", &at_long)).0.unwrap());
+    let hops = || {
+        let routes = host.node.control().routes(Dialect::Ccnx);
+        let route = routes.into_iter().find(|route| route.prefix == below);
+        let mut hops = route.unwrap().next_hops;
+        hops.sort_unstable_by_key(|hop| hop.cost);
+        hops
+    };
+    assert_eq!(hops(), [NextHop { face: other, cost: 0 }, configured]);
+    let gone = entry("unreg", "ccnx:/a", &id, Some(face.0), None);
+    assert_eq!(short.command(&id, "unreg", &gone).0, ContentKind::Data);
+    assert_eq!(hops(), [NextHop { face: other, cost: 0 }, configured]);
+}
+
+#[test]
+fn inherited_next_hops_leave_room_for_a_prefixs_own() {
+    let host = Host::new();
+    let mut client = host.unix();
+    let id = client.ccnd_id();
+    for port in 0..MAX_NEXT_HOPS as u16 {
+        let face = host.node.control().create_face(CreateFace {
+            remote: FaceUri::Udp(SocketAddr::from(([127, 0, 0, 9], 20_000 + port))),
+            local: None,
+            persistency: FacePersistency::Permanent,
+            changes: FaceChanges::default(),
+            dialect: Dialect::Ccnx,
+        });
+        let face = Some(face.unwrap().id.0);
+        let answer = client.command(&id, "prefixreg", &entry("prefixreg", "ccnx:/a", &id, face, None));
+        assert_eq!(told(&answer).0, face);
+    }
+    // One whose face has a higher number than all those that it inherits from, and one of a lower number.
+    let mut all = [host.unix(), client];
+    for own in &mut all {
+        let answer = own.command(&id, "selfreg", &entry("selfreg", "ccnx:/a/b", &id, None, None));
+        let face = told(&answer).0.unwrap();
+        let routes = host.node.control().routes(Dialect::Ccnx);
+        let route = routes.into_iter().find(|route| route.prefix == uri::parse("ccnx:/a/b").unwrap());
+        let hops = route.unwrap().next_hops;
+        assert_eq!(hops.len(), MAX_NEXT_HOPS);
+        assert!(hops.iter().any(|hop| hop.face.0 == face && hop.cost == 0));
+    }
 }

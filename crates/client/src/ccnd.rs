@@ -32,6 +32,11 @@ impl Ccnd {
         Ccnd { signer, id: None, face: None }
     }
 
+    /// Another one may be there now, with another key, and call our face something else.
+    pub(crate) fn forget(&mut self) {
+        (self.id, self.face) = (None, None);
+    }
+
     /// Whether it must be asked who it is before anything else can be asked of it.
     pub(crate) fn is_unknown(&self) -> bool {
         self.id.is_none()

@@ -10,7 +10,7 @@ use std::future::Future;
 use cairn_client::{
     AskError, AsyncClient, BackOffConfig, Client, ClientError, Event, FetchFailure, Trust, WhenGone,
 };
-use common::{Peer, answer_command, connect, forwarder};
+use common::{Ccnd, Peer, answer_command, ccnx_client, connect, forwarder};
 use flow::source::{Reply, answer_with};
 use flow::{Answer, Publication, PublicationConfig};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -259,4 +259,20 @@ fn a_client_that_is_to_fail_tells_why_and_every_call_after_that_fails() {
         assert!(client.next().await.is_err());
     });
     peer.join().unwrap();
+}
+
+#[test]
+fn a_prefix_is_registered_with_a_forwarder_of_ccnx_and_taken_back() {
+    let (client, listener) = ccnx_client();
+    let forwarder = std::thread::spawn(move || {
+        let mut ccnd = Ccnd::accept(&listener);
+        [ccnd.serve(), ccnd.serve(), ccnd.serve()]
+    });
+    run(async {
+        let client = AsyncClient::over(client);
+        let prefix = packet::ccnx::uri::parse("ccnx:/lab").unwrap();
+        client.register(&prefix).await.unwrap();
+        client.unregister(&prefix).await.unwrap();
+    });
+    assert_eq!(forwarder.join().unwrap(), ["KEY", "selfreg", "unreg"]);
 }

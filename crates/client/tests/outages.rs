@@ -8,7 +8,7 @@ mod common;
 use std::sync::mpsc;
 
 use cairn_client::{BackOffConfig, Client, ClientError, Event, Outage, WhenGone};
-use common::{Peer, answer_command, forwarder};
+use common::{Ccnd, Peer, answer_command, ccnx_client, forwarder};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{NackReason, Name};
@@ -232,4 +232,31 @@ fn what_is_no_longer_registered_is_not_registered_again() {
     }
     client.flush().unwrap();
     assert_eq!(forwarder.join().unwrap(), "/question");
+}
+
+#[test]
+fn a_forwarder_of_ccnx_that_comes_back_with_another_key_is_asked_who_it_is_before_anything_else() {
+    let (mut client, listener) = ccnx_client();
+    quick(&mut client);
+    let prefix = packet::ccnx::uri::parse("ccnx:/lab").unwrap();
+    let asked = prefix.clone();
+    let forwarder = std::thread::spawn(move || {
+        let mut served = Vec::new();
+        for _ in 0..2 {
+            let mut ccnd = Ccnd::accept(&listener);
+            served.extend([ccnd.serve(), ccnd.serve()]);
+            if served.len() == 4 {
+                ccnd.ask(&asked);
+                // It stays until the client has heard of that, and gone.
+                return (served, ccnd);
+            }
+        }
+        unreachable!("it returns before");
+    });
+    client.register(&prefix).unwrap();
+    let until = client.now() + Duration::from_secs(20);
+    let heard = client.next(Some(until)).unwrap();
+    assert!(matches!(heard, Some(Event::Interest { .. })), "{heard:?}");
+    let (served, _ccnd) = forwarder.join().unwrap();
+    assert_eq!(served, ["KEY", "selfreg", "KEY", "selfreg"]);
 }

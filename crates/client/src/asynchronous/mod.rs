@@ -377,6 +377,7 @@ impl AsyncClient {
         let what = ManagementRequest::Command { command, name: parameters.name.clone() };
         let mut attempts = self.lock().attempts();
         loop {
+            self.learn_who_it_is(&what).await?;
             self.room().await?;
             let id = self.change(|client| client.give_noting(command, parameters))?;
             let Some(answer) = self.answer(id).await? else {
@@ -384,12 +385,34 @@ impl AsyncClient {
             };
             match attempts.handle_answer(answer) {
                 Next::Data(data) => {
-                    let decoded = ControlResponse::decode(data.content());
+                    let decoded = self.lock().decode_response(&data);
                     return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
                 }
                 Next::Again(after) => tokio::time::sleep(driver::span(after)).await,
                 Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
+    }
+
+    /// Asks a forwarder of CCNx who it is, unless that is known.
+    async fn learn_who_it_is(&self, what: &ManagementRequest) -> Result<(), ClientError> {
+        let mut attempts = self.lock().attempts();
+        while self.lock().is_forwarder_unknown() {
+            self.room().await?;
+            let id = self.change(|client| {
+                client.ask_who_it_is().inspect_err(|error| {
+                    client.note_outage(error);
+                })
+            })?;
+            let Some(answer) = self.answer(id).await? else {
+                return Err(ClientError::Away(self.lock().connection().remote().clone()));
+            };
+            match attempts.handle_answer(answer) {
+                Next::Data(data) => self.lock().handle_forwarder_key(&data),
+                Next::Again(after) => tokio::time::sleep(driver::span(after)).await,
+                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
+            }
+        }
+        Ok(())
     }
 }

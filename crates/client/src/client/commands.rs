@@ -64,9 +64,9 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = ManagementRequest::Command { command, name: parameters.name.clone() };
-        self.learn_who_it_is(&what)?;
         let mut attempts = self.attempts();
         loop {
+            self.learn_who_it_is(&what)?;
             let id = self.give_noting(command, parameters)?;
             match attempts.handle_answer(self.answer(id, &what)?) {
                 Next::Data(data) => {
@@ -126,16 +126,36 @@ impl Client {
         }
     }
 
+    /// Whether a forwarder of CCNx must be asked who it is before it is given a command.
+    pub(crate) fn is_forwarder_unknown(&self) -> bool {
+        self.ccnd.as_ref().is_some_and(Ccnd::is_unknown)
+    }
+
+    /// Asks a forwarder of CCNx who it is; the answer is claimed.
+    pub(crate) fn ask_who_it_is(&mut self) -> Result<RequestId, ClientError> {
+        let interest = Ccnd::who_is_it(self.random.next_u32())?;
+        self.ask_forwarder(interest)
+    }
+
+    /// What a forwarder of CCNx says that it is.
+    pub(crate) fn handle_forwarder_key(&mut self, data: &Data) {
+        self.ccnd.iter_mut().for_each(|ccnd| ccnd.handle_key(data));
+    }
+
+    /// Another forwarder of CCNx may be there now.
+    pub(super) fn forget_who_it_is(&mut self) {
+        self.ccnd.iter_mut().for_each(Ccnd::forget);
+    }
+
     /// Asks a forwarder of CCNx who it is, unless that is known.
     fn learn_who_it_is(&mut self, what: &ManagementRequest) -> Result<(), ClientError> {
         let mut attempts = self.attempts();
-        while self.ccnd.as_ref().is_some_and(Ccnd::is_unknown) {
-            let interest = Ccnd::who_is_it(self.random.next_u32())?;
-            let id = self.ask_forwarder(interest).inspect_err(|error| {
+        while self.is_forwarder_unknown() {
+            let id = self.ask_who_it_is().inspect_err(|error| {
                 self.note_outage(error);
             })?;
             match attempts.handle_answer(self.answer(id, what)?) {
-                Next::Data(data) => self.ccnd.iter_mut().for_each(|ccnd| ccnd.handle_key(&data)),
+                Next::Data(data) => self.handle_forwarder_key(&data),
                 Next::Again(after) => self.rest(after)?,
                 Next::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
             }

@@ -111,6 +111,8 @@ pub(super) struct Outages {
     next_standing: u64,
     /// Standing commands under way.
     restoring: BTreeMap<RequestId, u64>,
+    /// The question who it is to a forwarder of CCNx, on whose answer they wait.
+    learning: Option<RequestId>,
     /// Those that are to be given at `restore_at`.
     unrestored: BTreeSet<u64>,
     restore_at: Instant,
@@ -134,6 +136,7 @@ impl Outages {
             standing: Vec::new(),
             next_standing: 0,
             restoring: BTreeMap::new(),
+            learning: None,
             unrestored: BTreeSet::new(),
             restore_at: Instant::NEVER,
             restore_back_off: BackOff::new(config),
@@ -261,6 +264,7 @@ impl Client {
             self.outages.tell(&Outage::Begun { remote: self.connection.remote(), why: error });
         }
         self.outages.restoring.clear();
+        self.outages.learning = None;
         // Who asked is gone with the forwarder.
         self.outages.counters.dropped += self.session.handle_forwarder_gone();
         true
@@ -305,6 +309,7 @@ impl Client {
         match opened {
             Ok(opened) => {
                 self.connection.adopt(opened);
+                self.forget_who_it_is();
                 self.outages.next_attempt = None;
                 self.outages.back_off.handle_success(now);
                 self.outages.restore_all(now);
@@ -337,6 +342,8 @@ impl Client {
         let now = self.connection.now();
         self.outages.next_attempt = None;
         self.outages.restoring.clear();
+        self.outages.learning = None;
+        self.forget_who_it_is();
         self.outages.restore_all(now);
     }
 
@@ -346,12 +353,17 @@ impl Client {
             return Ok(());
         }
         self.take_restored();
+        self.take_learned();
         let now = self.connection.now();
         if self.outages.refresh_at <= now {
             self.outages.refresh_at = now + REFRESH;
             self.outages.restore_all(now);
         }
-        if self.outages.restore_at <= now && !self.outages.unrestored.is_empty() {
+        let is_due = self.outages.restore_at <= now && !self.outages.unrestored.is_empty();
+        if is_due && self.is_forwarder_unknown() {
+            self.outages.restore_at = Instant::NEVER;
+            self.outages.learning = Some(self.ask_who_it_is()?);
+        } else if is_due {
             for id in std::mem::take(&mut self.outages.unrestored) {
                 self.restore(id)?;
             }
@@ -364,6 +376,23 @@ impl Client {
             self.outages.tell(&Outage::Over { remote: self.connection.remote(), lasted });
         }
         Ok(())
+    }
+
+    /// Takes what a forwarder of CCNx says that it is.
+    fn take_learned(&mut self) {
+        let Some(request) = self.outages.learning else { return };
+        let Some(answer) = self.session.take_answer(request) else { return };
+        self.outages.learning = None;
+        let now = self.connection.now();
+        self.outages.restore_at = match answer {
+            Answer::Data(data) => {
+                self.handle_forwarder_key(&data);
+                now
+            }
+            Answer::Nack(_) | Answer::Timeout => {
+                self.outages.restore_back_off.handle_failure(now, &mut self.random)
+            }
+        };
     }
 
     /// Gives a standing command.
@@ -398,8 +427,12 @@ impl Client {
                 Ok(response) => Some(ManagementError::from(response)),
                 Err(error) => Some(ManagementError::from(error)),
             },
-            // One that is just starting may have no route to its own management yet.
-            Answer::Nack(_) | Answer::Timeout => None,
+            // One that is just starting may have no route to its own management yet. One of CCNx does not
+            // answer what is meant for another.
+            Answer::Nack(_) | Answer::Timeout => {
+                self.forget_who_it_is();
+                None
+            }
         };
         self.outages.retry_later(now, id, &mut self.random);
         let standing = self.outages.standing.iter().find(|standing| standing.id == id);

@@ -163,10 +163,11 @@ fn foreign_objects_with_later_versions_neither_block_a_fetch_with_an_anchor_nor_
 fn a_foreign_version_that_comes_after_the_right_one_leaves_that_in_force() {
     let (one, other) = (signer(), signer());
     // Somebody answers with it whatever is excluded, once the right one is known.
-    let (right, foreign) = (version(&one, 5), version(&other, 9));
+    let (old, right, foreign) = (version(&one, 1), version(&one, 5), version(&other, 9));
     let answer = |interest: &Interest| match interest.ccnx().unwrap().exclude() {
         Some(exclude) if exclude.excludes(&markers::version(at(5))) => Some(foreign.clone()),
-        _ => Some(right.clone()),
+        Some(_) => Some(right.clone()),
+        None => [&old, &right].into_iter().find(|data| interest.matches(data)).cloned(),
     };
     let (got, ..) = fetch_with(config(), "ccnx:/f", answer, only(&one));
     assert_eq!(got, Ok(vec![5]));

@@ -143,5 +143,5 @@ fn every_example_is_short_and_is_run_here() {
         assert!(tests.contains(&format!("\"{name}\"")), "{name} is not run");
         count += 1;
     }
-    assert_eq!(count, 11);
+    assert_eq!(count, 12);
 }

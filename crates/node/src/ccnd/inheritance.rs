@@ -133,8 +133,8 @@ fn present(node: &mut dyn NodeControl, prefix: &Name) -> BTreeMap<Name, Vec<Next
     below.map(|route| (route.prefix, route.next_hops)).collect()
 }
 
-/// Leaves of what is inherited what `foreign` next hops do not stand for already, and as many, cheapest first,
-/// as there is room for beside them and the prefix's own.
+/// Leaves of what is inherited what `foreign` next hops do not stand for already, and as many, cheapest
+/// first, as there is room for beside them and the prefix's own.
 fn leave_room(hops: &mut Hops, foreign: &BTreeSet<FaceId>) {
     hops.retain(|face, hop| hop.is_own || !foreign.contains(face));
     let own = hops.values().filter(|hop| hop.is_own).count();

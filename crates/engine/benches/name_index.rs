@@ -10,8 +10,8 @@
 //!   component, up to the first difference;
 //! - **decoded**: the same list and the same order, the places of the components kept beside the names;
 //! - **hash table**: the name hashed with a secret key, then the standard library's table;
-//! - **engine**: not a look-up but a whole cache hit of this forwarder, from a decoded Interest to the Data to
-//!   be sent, which is more than the other rows do.
+//! - **engine**: not a look-up but a whole cache hit of this forwarder, from a decoded Interest to the Data
+//!   to be sent, which is more than the other rows do.
 //!
 //! `cargo bench -p cairn-engine --bench name_index` prints one row for each number of kept Data, from a
 //! thousand to a million; `… -- --most N` goes on to ten million, for which it takes some 6 GB of memory.

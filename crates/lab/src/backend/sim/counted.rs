@@ -32,6 +32,28 @@ pub(super) fn count(plan: &Plan, built: &Built, consumers: &[Placed]) -> Network
     counts
 }
 
+/// What a consumer did whose workload says what it asks for.
+fn of_workload(
+    application: &WorkloadConsumer,
+    kind: &ConsumerKind,
+    counts: ConsumerCounts,
+) -> ConsumerCounts {
+    let report = application.report();
+    ConsumerCounts {
+        kind: "workload".to_owned(),
+        asked: report.asked,
+        received: report.received,
+        bytes: report.packet_bytes,
+        mean_delay_ms: report.mean_delay().as_secs_f64() * 1000.0,
+        nacks: report.nacks,
+        failed: report.failed,
+        // One that never ends keeps nobody waiting for its end.
+        is_complete: has_limit(kind).then(|| application.is_done()),
+        ended_s: application.is_done().then(|| seconds(report.last_answer)),
+        ..counts
+    }
+}
+
 /// Whether a workload is over after so many items.
 fn has_limit(kind: &ConsumerKind) -> bool {
     matches!(kind, ConsumerKind::Workload { spec, .. }
@@ -65,20 +87,7 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
         });
     }
     if let Some(application) = network.application::<WorkloadConsumer>(id) {
-        let report = application.report();
-        return Some(ConsumerCounts {
-            kind: "workload".to_owned(),
-            asked: report.asked,
-            received: report.received,
-            bytes: report.packet_bytes,
-            mean_delay_ms: report.mean_delay().as_secs_f64() * 1000.0,
-            nacks: report.nacks,
-            failed: report.failed,
-            // One that never ends keeps nobody waiting for its end.
-            is_complete: has_limit(&said.kind).then(|| application.is_done()),
-            ended_s: application.is_done().then(|| seconds(report.last_answer)),
-            ..counts
-        });
+        return Some(of_workload(application, &said.kind, counts));
     }
     if let Some(application) = network.application::<TransferConsumer>(id) {
         let is_complete = said.items.map(|_| application.completed_at().is_some());

@@ -36,7 +36,7 @@ fn packets(publication: &CcnxPublication, bytes: &[u8]) -> Vec<Data> {
 /// the first or the last, and there the first.
 fn answer(store: &[Data], interest: &Interest) -> Option<Data> {
     let mut matching: Vec<&Data> = store.iter().filter(|data| interest.matches(data)).collect();
-    matching.sort_by_key(|interest| interest.name().canonical().len());
+    matching.sort_by_key(|data| data.name().canonical().len());
     matching.sort_by_key(|data| data.name().canonical().to_vec());
     let is_rightmost = interest.ccnx()?.child_selector().is_rightmost();
     let below = |data: &Data| {

@@ -102,22 +102,27 @@ fn round_trip_ms(place: &Place, text: &str) -> f64 {
 #[test]
 fn packets_wait_as_long_as_a_profile_says_on_links_and_between_forwarders_and_applications() {
     let place = Place::new("waits");
-    let latency = "latency = { link_us = 300.0, application_us = 100.0, application_us_per_kilobyte = 0.0 }";
-    let free = "interest_us = 0.0\ndata_us = 0.0\ndata_us_per_kilobyte = 0.0\n";
-    let profile = format!("machine = 'm'\nprogram = 'p'\n[link.udp]\n{free}{latency}\n");
-    fs::write(place.0.join("m.toml"), profile).unwrap();
-    let [without, with] = ["", "profile = 'm.toml'"].map(|head| round_trip_ms(&place, &pings(head, "")));
+    let with = |latency: &str| {
+        let free = "interest_us = 0.0\ndata_us = 0.0\ndata_us_per_kilobyte = 0.0\n";
+        let profile = format!("machine = 'm'\nprogram = 'p'\n[link.udp]\n{free}{latency}\n");
+        fs::write(place.0.join("m.toml"), profile).unwrap();
+        round_trip_ms(&place, &pings("profile = 'm.toml'", ""))
+    };
+    assert!((with("") - 40.0).abs() < 1e-6);
     // Two links there and back, and an application at each end.
-    assert!((without - 40.0).abs() < 1e-6, "{without}");
-    assert!((with - 41.6).abs() < 1e-6, "{with}");
+    let waits =
+        with("latency = { link_us = 300.0, application_us = 100.0, application_us_per_kilobyte = 0.0 }");
+    assert!((waits - 41.6).abs() < 1e-6, "{waits}");
 }
 
 #[test]
 fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
     let place = Place::new("bucket");
-    let rate = "rate = '10 Mbit/s'\n";
-    let [cable, bucket] =
-        ["", "token_bucket = true"].map(|more| round_trip_ms(&place, &pings("", &format!("{rate}{more}"))));
+    let link = |more: &str| {
+        let link = format!("rate = '10 Mbit/s'\n{more}\n[defaults.node]\nservice_time = '0 us'");
+        round_trip_ms(&place, &pings("", &link))
+    };
+    let (cable, bucket) = (link(""), link("token_bucket = true"));
     assert!((bucket - 40.0).abs() < 1e-6, "{bucket}");
     assert!(cable > 40.1, "{cable}");
 }

@@ -95,7 +95,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let f = &mut findings;
     let shape = network::shape(file, files, seed, f);
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
-    let links = resolve_links::links(file, &shape, f);
+    let mut links = resolve_links::links(file, &shape, f);
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, f);
     let contents = contents(file, &names, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
@@ -109,6 +109,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
     }
     let profile = profile::named(file, files, f);
+    for link in &mut links {
+        let latency = profile.as_ref().and_then(|profile| profile.of(link.kind)?.latency);
+        link.simulated.latency_ns = latency.map_or(0, |latency| profile::nanos(latency.link_us));
+    }
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);

@@ -98,7 +98,12 @@ fn simulated(
         let hint = Some("add frames = true".to_owned());
         f.add(format!("{key}.reliable"), "only links with frames can send what was lost again", hint);
     }
+    let token_bucket = said(own, defaults, |link| link.token_bucket).unwrap_or(false);
+    if token_bucket && said(own, defaults, |link| link.codel.clone()).is_some() {
+        f.add(format!("{key}.token_bucket"), "a queue under CoDel has no token bucket", None);
+    }
     SimulatedLink {
+        token_bucket,
         queue_bytes: bytes(|link| link.queue_bytes),
         mark_above_bytes: bytes(|link| link.mark_above),
         codel: said(own, defaults, |link| link.codel.clone()).map(|codel| CoDelPlan {

@@ -32,6 +32,9 @@ pub use link::Faults;
 pub struct LinkConfig {
     /// Bits a second; `None` for any number.
     pub rate_bits_per_second: Option<u64>,
+    /// Bytes that a link with a rate sends at once after it was idle, as one does that is shaped by a token
+    /// bucket; with none each packet takes its time. CoDel has no bucket.
+    pub bucket_bytes: u32,
     /// From the last bit sent to the last bit received.
     pub delay: Duration,
     /// What waits for the rate, and what happens to what cannot.
@@ -64,6 +67,7 @@ impl LinkConfig {
     pub const fn ideal() -> Self {
         LinkConfig {
             rate_bits_per_second: None,
+            bucket_bytes: 0,
             delay: Duration::ZERO,
             queue: Queue::UNLIMITED,
             overhead_bytes: 0,

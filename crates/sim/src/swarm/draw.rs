@@ -293,5 +293,6 @@ fn draw_link(random: &mut Random) -> LinkConfig {
         rate_control: random
             .chance(0.2)
             .then(|| (pick(random, &[RateMethod::Hobhis, RateMethod::Mircc]), pick(random, &[0, 5, 100]))),
+        bucket_bytes: pick(random, &[0, 0, 3000]),
     }
 }

@@ -30,6 +30,11 @@ pub(super) fn overhead_bytes(link: &LinkPlan) -> u32 {
     link.simulated.overhead_bytes.unwrap_or_else(real)
 }
 
+/// What the link sends at once when it was idle: nothing, or what a real one does.
+pub(super) fn bucket_bytes(link: &LinkPlan) -> u32 {
+    if link.simulated.token_bucket { link.bucket_bytes() } else { 0 }
+}
+
 /// Interests that a face with a rate limit may send at once; the daemon's own default.
 const INTEREST_BURST: u32 = 1000;
 
@@ -180,12 +185,13 @@ fn link(link: &LinkPlan) -> Result<LinkConfig, SimulationError> {
     });
     let mut config = LinkConfig {
         rate_bits_per_second: link.rate_bps,
+        bucket_bytes: bucket_bytes(link),
         overhead_bytes: overhead_bytes(link),
         metric: link.metric,
         rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
-    .delay(Duration::from_nanos(link.delay_ns))
+    .delay(Duration::from_nanos(link.delay_ns + link.simulated.latency_ns))
     .queue(queue(link))
     .loss(link.loss);
     config.impairment.duplicate = link.simulated.duplicate;

@@ -56,7 +56,10 @@ fn start_agents(
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
+        let waits =
+            order.plan.nodes.get(index).and_then(|node| node.costs.as_ref()).map(|costs| costs.waits_ns);
+        let waits = waits.unwrap_or_default().map(Duration::from_nanos);
+        agents.push(built.network.add_application(*id, Agent::new(served, activities, end, waits))?);
     }
     Ok(agents)
 }
@@ -91,7 +94,7 @@ impl World {
         for (node, id) in plan.nodes.iter().zip(&built.nodes) {
             limit_faces(&mut built.network, *id, &node.forwarder);
         }
-        events::plan(&mut built, &plan.events);
+        events::plan(&mut built, plan);
         let recorder = Recorder::new(plan, &built);
         Ok(World { built, agents, consumers, recorder })
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use engine::FaceConfig;
 use packet::time::{Duration, Instant};
 use sim::AppId;
 
@@ -56,7 +57,9 @@ fn start_agents(
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
+        let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
+        let agent = Agent::new(served, activities, end);
+        agents.push(built.network.add_application_with(*id, agent, face)?);
     }
     Ok(agents)
 }

@@ -173,7 +173,7 @@ impl Agent {
             if self.start.is_some() && now.as_nanos() >= self.job.duration_ns {
                 break;
             }
-            let busy = self.step(now);
+            let busy = self.step();
             let busy = self.connected_again(busy)?;
             if self.start.is_some() && !self.said_idle && self.activities.is_complete() {
                 self.said_idle = true;
@@ -229,14 +229,16 @@ impl Agent {
     }
 
     /// Takes what came and sends what is due. True when there is more to do at once.
-    fn step(&mut self, now: Instant) -> Result<bool, WorkError> {
+    fn step(&mut self) -> Result<bool, WorkError> {
         let mut taken = 0;
         while taken < MAX_TAKEN {
             let connection = self.client.connection_mut();
             let Some((packet, header)) = connection.receive(connection.now())? else { break };
-            self.take(now, packet, &header)?;
+            // Not before it was there: a process that waited for a processor would see it come too early.
+            self.take(self.now(), packet, &header)?;
             taken += 1;
         }
+        let now = self.now();
         self.activities.handle_timeout(now);
         let mut sent = 0;
         while sent < BATCH && self.client.connection().has_room() {

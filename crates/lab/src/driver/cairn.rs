@@ -79,8 +79,8 @@ fn merge(into: &mut Table, from: Table) {
     }
 }
 
-/// Where the forwarder listens, in the dialect of the experiment. The unix socket of NDN is there in any case:
-/// the lab asks it for counters.
+/// Where the forwarder listens, in the dialect of the experiment. The unix socket of NDN is there in any
+/// case: the lab asks it for counters.
 fn write_listeners(text: &mut String, setup: &Setup<'_>) {
     let plan = setup.plan;
     let socket = setup.socket.display();

@@ -217,7 +217,7 @@ tables! {
         mtu: Option<u32> = "1500",
         /// The length of the link for `routes`.
         metric: Option<u32> = "1",
-        /// How many packets may wait, whatever their size, instead of `queue`. This key and those below, up to
+        /// How many packets may wait, whatever their size, instead of `queue`. This key and those below, to
         /// `jitter`, are for virtual time only.
         queue_packets: Option<u32> = "by `queue`",
         /// How many bytes may wait, instead of `queue`.
@@ -238,10 +238,11 @@ tables! {
         reorder_delay: Option<Span> = "0 s",
         /// Each packet is delayed by a random time up to this.
         jitter: Option<Span> = "0 s",
-        /// Whether the link carries real frames of at most `mtu` bytes: those of NDNLPv2, as real links of NDN
-        /// do in any case, or with `dialect = "ccnx"` over UDP those of NDNLP v1, on every backend.
+        /// Whether the link carries real frames of at most `mtu` bytes: those of NDNLPv2, as real links of
+        /// NDN do in any case, or with `dialect = "ccnx"` over UDP those of NDNLP v1, on every backend.
         frames: Option<bool> = "false: each packet is one frame; true for CCNx over Ethernet",
-        /// Whether frames are acknowledged, and sent again if they are lost. Needs `frames`; on every backend.
+        /// Whether frames are acknowledged, and sent again if they are lost. Needs `frames`, on every
+        /// backend.
         reliable: Option<bool> = "false",
         /// When frames of NDNLP v1 are acknowledged and sent again; on every backend.
         acknowledgement: Option<Acknowledgement> = "as in the paper",

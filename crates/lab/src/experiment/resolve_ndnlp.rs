@@ -41,17 +41,24 @@ pub(super) fn ndnlp1(
         return None;
     }
     let frames = link.simulated.frames;
+    let given = given.as_ref();
     match link.kind {
         LinkKind::Tcp if frames => {
             let message = "a connection loses nothing, and messages travel on it whole";
             f.add(format!("{key}.frames"), message, Some("leave it out".to_owned()));
             return None;
         }
-        LinkKind::Tcp => return None,
-        LinkKind::Udp if !frames => return None,
-        LinkKind::Udp | LinkKind::Ether => {}
+        LinkKind::Udp if frames => {}
+        LinkKind::Ether => {}
+        LinkKind::Tcp | LinkKind::Udp => {
+            if given.is_some() {
+                let message = "only packets of NDNLP v1 are acknowledged, and this link carries none";
+                let hint = Some("add frames = true to a link of UDP, or leave it out".to_owned());
+                f.add(format!("{key}.acknowledgement"), message, hint);
+            }
+            return None;
+        }
     }
-    let given = given.as_ref();
     let timing = timing(&key, given.and_then(|given| given.timing.as_deref()), link, f);
     let span = |of: fn(&Acknowledgement) -> Option<Span>| given.and_then(of).map(|span| span.0);
     let count = |of: fn(&Acknowledgement) -> Option<u32>| given.and_then(of);
@@ -93,4 +100,63 @@ fn timing(key: &str, word: Option<&str>, link: &LinkPlan, f: &mut Findings) -> T
 fn sent_in(nanos: u64, link: &LinkPlan) -> u32 {
     let bits = u128::from(link.rate_bps.unwrap_or(0)) * u128::from(nanos) / 1_000_000_000;
     u32::try_from(bits / 8 / u128::from(link.mtu)).unwrap_or(u32::MAX).max(PAPER.sent_packets)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+    use crate::experiment::plan::Ndnlp1Plan;
+
+    fn read(dialect: &str, link: &str) -> Result<Option<Ndnlp1Plan>, String> {
+        let text = format!(
+            "title = 't'\nduration = '1 s'\ndialect = '{dialect}'\n[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{ {link} }}\n"
+        );
+        let experiment = Experiment::parse("t", "t.toml", &text).map_err(|wrong| wrong.to_string())?;
+        let plan = experiment.plans("sim").map_err(|wrong| wrong.to_string())?.remove(0);
+        Ok(plan.links[0].ndnlp1)
+    }
+
+    /// Of a link that has them: packets kept, retries, and milliseconds until a packet is sent again and
+    /// until it is acknowledged.
+    fn timing(link: &str) -> [u64; 4] {
+        let plan = read("ccnx", link).unwrap().unwrap();
+        let millis = |nanos: u64| nanos / 1_000_000;
+        let counts = [plan.sent_packets, plan.retries].map(u64::from);
+        [counts[0], counts[1], millis(plan.retransmit_ns), millis(plan.acknowledge_ns)]
+    }
+
+    #[test]
+    fn timings_are_the_papers_unless_a_rule_or_a_number_is_said() {
+        assert_eq!(timing("kind = 'ether'"), [100, 5, 1000, 300]);
+        assert_eq!(timing("kind = 'ether', acknowledgement = { retries = 7 }"), [100, 7, 1000, 300]);
+        let by = |rule| format!("kind = 'ether', delay = '10 ms', acknowledgement = {{ timing = '{rule}' }}");
+        assert_eq!(timing(&by("link-delay")), [100, 2, 40, 20]);
+        assert_eq!(timing(&by("round-trip")), [100, 5, 60, 20]);
+        // Two round trips of 20 ms at 60 Mbit/s hold 200 packets of 1,500 bytes.
+        assert_eq!(timing(&format!("rate = '60 Mbit/s', {}", by("round-trip"))), [200, 5, 60, 20]);
+    }
+
+    #[test]
+    fn ethernet_has_packets_of_ndnlp_v1_and_udp_where_they_are_asked_for() {
+        let mtu = |link| read("ccnx", link).unwrap().map(|plan| (plan.mtu_bytes, plan.acknowledged));
+        assert_eq!(mtu("kind = 'ether', reliable = true"), Some((1500, true)));
+        assert_eq!(mtu("frames = true"), Some((1420, false)));
+        assert_eq!(mtu("frames = true, mtu = 1000"), Some((972, false)));
+        assert_eq!((mtu(""), mtu("kind = 'tcp'")), (None, None));
+        assert_eq!(read("ndn", "kind = 'ether', frames = true").unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_link_cannot_have_is_refused() {
+        for (dialect, link) in [
+            ("ndn", "kind = 'ether', acknowledgement = {}"),
+            ("ccnx", "kind = 'tcp', frames = true"),
+            ("ccnx", "acknowledgement = {}"),
+            ("ccnx", "reliable = true"),
+            ("ccnx", "kind = 'ether', acknowledgement = { timing = 'soon' }"),
+            ("latin", ""),
+        ] {
+            assert!(read(dialect, link).is_err(), "{dialect}: {link}");
+        }
+    }
 }

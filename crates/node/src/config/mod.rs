@@ -267,8 +267,8 @@ pub struct FaceSection {
     /// For ccnx over UDP and Ethernet: messages travel in packets of NDNLP v1, as ndnld sends them, that are
     /// acknowledged ("acknowledged") or not ("plain"). Left out, they travel as they are over UDP.
     pub ndnlp: Option<String>,
-    /// For ndn over UDP and Ethernet: whether losses are noticed and repaired (NDNLPv2 reliability). Left out,
-    /// as for all others.
+    /// For ndn over UDP and Ethernet: whether losses are noticed and repaired (NDNLPv2 reliability). Left
+    /// out, as for all others.
     pub reliable: Option<bool>,
     /// Names that lead there.
     #[serde(default)]

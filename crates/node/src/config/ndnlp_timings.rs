@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Ndnlp1Timings;
 
-/// When packets of NDNLP v1 are acknowledged and sent again: parameters of `ndnldc` (NDN-0006, section 3.4.1).
+/// When packets of NDNLP v1 are acknowledged and sent again: parameters of `ndnldc` (NDN-0006, section
+/// 3.4.1).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NdnlpTimingsSection {

@@ -1,6 +1,6 @@
 //! What one agent is told to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct Job {
 impl Job {
     /// The work at a node, or nothing when there is none.
     #[must_use]
-    pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: PathBuf, folder: PathBuf) -> Option<Self> {
+    pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: &Path, folder: PathBuf) -> Option<Self> {
         use crate::experiment::plan::Activity;
         // Consumers are applications of the simulator, and programs are processes of their own.
         let is_client = |workload: &&Workload| {
@@ -61,7 +61,7 @@ impl Job {
         Some(Job {
             node: plan.node_name(at).to_owned(),
             at,
-            socket: plan.dialect.application_socket(&socket),
+            socket: plan.dialect.application_socket(socket),
             folder,
             seed,
             dialect: plan.dialect,

@@ -112,7 +112,7 @@ mod tests {
             "title = 't'\nduration = '1 s'\ndialect = '{dialect}'\n[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{ {link} }}\n"
         );
         let experiment = Experiment::parse("t", "t.toml", &text).map_err(|wrong| wrong.to_string())?;
-        let plan = experiment.plans("sim").map_err(|wrong| wrong.to_string())?.remove(0);
+        let plan = experiment.plans("sim").map_err(|wrong| format!("{wrong:?}"))?.remove(0);
         Ok(plan.links[0].ndnlp1)
     }
 

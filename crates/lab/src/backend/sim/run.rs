@@ -53,7 +53,7 @@ fn start_agents(
 ) -> Result<Vec<AppId>, SimulationError> {
     let mut agents = Vec::new();
     for (index, id) in built.nodes.iter().enumerate() {
-        let job = Job::of(&order.plan, index, order.seed, "unused".into(), folder.to_owned());
+        let job = Job::of(&order.plan, index, order.seed, Path::new("unused"), folder.to_owned());
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;

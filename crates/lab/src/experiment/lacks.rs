@@ -28,8 +28,6 @@ const OF_LINKS: &[(&str, &str)] = &[
     ("reorder", "only delay and loss are made on real links"),
     ("reorder_delay", "only delay and loss are made on real links"),
     ("jitter", "only delay and loss are made on real links"),
-    ("frames", "real links always carry frames"),
-    ("reliable", "say it in the settings of the forwarder"),
 ];
 
 /// Keys of a node.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::costs::{NodeCosts, UseCosts};
+pub use self::dialect::{Dialect, Ndnlp1Plan};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
     ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
@@ -12,6 +13,7 @@ pub use self::simulated::{
 use super::model::{Expect, Forwarder};
 
 mod costs;
+mod dialect;
 mod order;
 mod simulated;
 
@@ -31,6 +33,9 @@ pub struct Plan {
     pub schedule: SchedulePlan,
     /// The forwarder under test.
     pub software: Software,
+    /// What is spoken.
+    #[serde(default, skip_serializing_if = "Dialect::is_ndn")]
+    pub dialect: Dialect,
     /// The nodes, in natural order of their names.
     pub nodes: Vec<NodePlan>,
     /// The links.
@@ -201,6 +206,9 @@ pub struct LinkPlan {
     /// What virtual time makes of it beside.
     #[serde(default)]
     pub simulated: SimulatedLink,
+    /// NDNLP v1, where messages of CCNx travel in its packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndnlp1: Option<Ndnlp1Plan>,
 }
 
 impl LinkPlan {

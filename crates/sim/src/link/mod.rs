@@ -6,6 +6,7 @@ mod drop_reason;
 mod fifo;
 mod transmission;
 
+use packet::Dialect;
 use packet::time::Duration;
 
 pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
@@ -53,7 +54,37 @@ pub struct LinkConfig {
     /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real
     /// face, and what the link carries is encoded frames. Costs time; without it packets pass by
     /// reference.
-    pub framing: Option<Box<link::v2::Config>>,
+    pub framing: Option<Framing>,
+}
+
+/// What cuts packets into frames, with its parameters. It decides which dialect the link speaks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Framing {
+    /// NDNLPv2, for NDN.
+    V2(Box<link::v2::Config>),
+    /// NDNLP v1, for CCNx, between two ends.
+    V1(Box<link::v1::Config>),
+}
+
+impl Framing {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Framing::V2(_) => link::v2::DIALECT,
+            Framing::V1(_) => Dialect::Ccnx,
+        }
+    }
+}
+
+impl From<link::v2::Config> for Framing {
+    fn from(config: link::v2::Config) -> Self {
+        Framing::V2(Box::new(config))
+    }
+}
+
+impl From<link::v1::Config> for Framing {
+    fn from(config: link::v1::Config) -> Self {
+        Framing::V1(Box::new(config))
+    }
 }
 
 impl Default for LinkConfig {
@@ -123,9 +154,9 @@ impl LinkConfig {
         }
     }
 
-    /// With real frames and the link service of a face.
-    pub fn framed(self, service: link::v2::Config) -> Self {
-        LinkConfig { framing: Some(Box::new(service)), ..self }
+    /// With real frames and the link service of a face, of NDNLPv2 or NDNLP v1.
+    pub fn framed(self, service: impl Into<Framing>) -> Self {
+        LinkConfig { framing: Some(service.into()), ..self }
     }
 }
 

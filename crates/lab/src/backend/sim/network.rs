@@ -191,7 +191,7 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
         rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
-    .delay(Duration::from_nanos(link.delay_ns + link.simulated.latency_ns))
+    .delay(Duration::from_nanos(link.delay_ns))
     .queue(queue(link))
     .loss(link.loss);
     config.impairment.duplicate = link.simulated.duplicate;

@@ -57,12 +57,8 @@ fn start_agents(
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        let waits =
-            order.plan.nodes.get(index).and_then(|node| node.costs.as_ref()).map(|costs| costs.waits_ns);
-        let waits = waits.unwrap_or_default().map(Duration::from_nanos);
         let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
-        let agent = Agent::new(served, activities, end, waits);
-        agents.push(built.network.add_application_with(*id, agent, face)?);
+        agents.push(built.network.add_application_with(*id, Agent::new(served, activities, end), face)?);
     }
     Ok(agents)
 }

@@ -31,6 +31,9 @@ pub enum SimulationError {
     /// An eviction policy that does not exist.
     #[error(transparent)]
     Eviction(#[from] engine::UnknownEviction),
+    /// A placement of copies that does not exist.
+    #[error(transparent)]
+    Placement(#[from] engine::UnknownPlacement),
     /// A workload.
     #[error("a workload cannot be simulated: {0}")]
     Workload(String),

@@ -32,7 +32,7 @@ pub(super) fn columns(run: &RunData, cases: &[&str], data: Data) -> Data {
     })
 }
 
-fn word(value: &Value) -> String {
+pub(super) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -40,7 +40,7 @@ fn word(value: &Value) -> String {
 }
 
 /// The words as numbers of one unit, if they are.
-fn numbers(words: &[String]) -> Option<(&str, Vec<f64>)> {
+pub(super) fn numbers(words: &[String]) -> Option<(&str, Vec<f64>)> {
     let parts = words.iter().map(|word| parted(word)).collect::<Option<Vec<_>>>()?;
     let unit = parts.first()?.1;
     let numbers = parts.iter().map(|(number, _)| *number).collect();

@@ -20,6 +20,7 @@ pub(crate) mod pdf;
 mod plans;
 mod quantity;
 mod repeat_it;
+mod response;
 mod results;
 mod style;
 mod summary;

@@ -171,6 +171,11 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
+    // Asked once, at the end: questions are Interests, and would be counted.
+    if let Some(store) = manager.as_mut().and_then(|manager| manager.content_store().ok()) {
+        let place = config.file.with_file_name(sample::store_file(&config.node));
+        fs::write(place, sample::store(store.hits, store.misses))?;
+    }
     Ok((samples, invalid))
 }
 

@@ -145,7 +145,7 @@ impl World {
                 agent.finish(now)?;
             }
         }
-        recorder.write(plan, folder)?;
+        recorder.write(plan, built, folder)?;
         let counts = NetworkCounts { seed: order.seed, ..counted::count(plan, built, consumers) };
         write_json(&folder.join(NETWORK_FILE), &counts)?;
         built.network.trace_mut().packets.extend(recorder.take_kept());

@@ -19,20 +19,37 @@ fn report(network: &CacheNetwork, objects: usize) -> CacheNetworkReport {
 
 #[test]
 fn caches_with_room_for_all_answer_at_the_first_that_copies_are_left_in() {
-    for (placement, at) in [
-        (CopyPlacement::Everywhere, 1),
-        // Each hit moves a copy a step towards the receiver.
-        (CopyPlacement::Down, 1),
-        (CopyPlacement::Edge, 1),
-        // The one in the middle lies between more nodes than the others.
-        (CopyPlacement::MostCentral, 2),
+    for placement in [
+        CopyPlacement::Everywhere,
+        CopyPlacement::Edge,
+        // Each hit moves a copy towards the receiver.
+        CopyPlacement::Down,
+        CopyPlacement::MostCentral,
     ] {
         let found = report(&line(&[50, 50, 50], placement), 50);
         assert_eq!(found.hits, found.requests, "{placement:?}");
-        assert!(found.hits_at[at] > found.requests * 99 / 100, "{placement:?}: {:?}", found.hits_at);
-        let hops = if at == 2 { 1.0 } else { 0.0 };
-        assert!((found.mean_hops() - 1.0 - hops).abs() < 0.02, "{placement:?}: {}", found.mean_hops());
-        assert!((found.mean_round_trip() - 0.002 * (1.0 + hops)).abs() < 1e-4);
+        assert!(found.hits_at[1] > found.requests * 99 / 100, "{placement:?}: {:?}", found.hits_at);
+        assert!((found.mean_hops() - 1.0).abs() < 0.02, "{placement:?}: {}", found.mean_hops());
+        assert!((found.mean_round_trip() - 0.002).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn the_first_copy_is_left_where_the_placement_says() {
+    // Of one object the second request is answered there.
+    let catalogue = Zipf::new(1, 1.0, 0.0).unwrap();
+    for (placement, at) in [
+        (CopyPlacement::Everywhere, 1),
+        (CopyPlacement::Edge, 1),
+        (CopyPlacement::MostCentral, 2),
+        (CopyPlacement::Down, 3),
+    ] {
+        let network = line(&[1, 1, 1], placement);
+        let found = network.study(&catalogue, 1, 1, &mut Random::from_seed(1)).unwrap();
+        let mut expected = [0; 5];
+        expected[at] = 1;
+        assert_eq!(found.hits_at, expected, "{placement:?}");
+        assert_eq!((found.hops, found.hops_to_source), (at as u64, 4));
     }
 }
 

@@ -219,8 +219,8 @@ fn add_busy(share: Option<f64>, log: &mut Table) {
     }
 }
 
-/// What became of Interests that were sent on, in a second since the line before. A forwarder that started anew
-/// counts from nothing again.
+/// What became of Interests that were sent on, in a second since the line before. A forwarder that started
+/// anew counts from nothing again.
 fn add_outcomes(log: &mut Table) {
     let times = log.column("time");
     for (counter, rate) in [("satisfied", "answered"), ("unsatisfied", "expired")] {
@@ -344,11 +344,6 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
             values.insert(key, summary);
         }
     };
-    for (node, of_node) in plan.nodes.iter().zip(&data.nodes) {
-        for measure in ["hits", "misses"] {
-            put(format!("{}.{measure}", node.name), &of_node.store.column(measure));
-        }
-    }
     let (mut transfers, mut unfinished) = (0, 0);
     for (name, table) in &data.transfers {
         transfers += table.transfers.len();
@@ -433,6 +428,10 @@ fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Su
         let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
         for column in of_node.log.columns.iter().filter(counts) {
             put(&node.name, column, window.of_log(&of_node.log, column, data.seconds));
+        }
+        for column in &of_node.store.columns {
+            let counted = of_node.store.column(column);
+            put(&node.name, column, counted.into_iter().map(|count| (count, 1.0)).collect());
         }
         for column in of_node.traffic.columns.iter().filter(counts) {
             put(&node.name, column, window.of_bins(&of_node.traffic, column));

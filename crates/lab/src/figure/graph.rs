@@ -92,8 +92,8 @@ fn start(neighbours: &[Vec<usize>]) -> Vec<Place> {
     let widest = places.iter().map(|place| place.0.abs().max(place.1.abs())).fold(1e-9, f64::max);
     let size = (nodes as f64).sqrt();
     for place in &mut places {
-        place.0 = place.0 / widest * size + random.unit() * 0.2;
-        place.1 = place.1 / widest * size + random.unit() * 0.2;
+        place.0 = place.0 / widest * size + random.unit() * 0.02;
+        place.1 = place.1 / widest * size + random.unit() * 0.02;
     }
     places
 }

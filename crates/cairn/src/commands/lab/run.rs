@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
     /// Only cases whose name contains this text.
     #[arg(long)]
     only: Option<String>,
-    /// Only a share of the cases, such as `3/16`: the third of sixteen, one for each machine. `cairn lab merge`
-    /// puts the runs together.
+    /// Only a share of the cases, such as `3/16`: the third of sixteen, one for each machine. `cairn lab
+    /// merge` puts the runs together.
     #[arg(long, value_name = "N/OF")]
     shard: Option<Shard>,
     /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.

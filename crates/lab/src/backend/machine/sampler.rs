@@ -171,12 +171,16 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
-    // Asked once, at the end: questions are Interests, and would be counted.
-    if let Some(store) = manager.as_mut().and_then(|manager| manager.content_store().ok()) {
-        let place = config.file.with_file_name(sample::store_file(&config.node));
-        fs::write(place, sample::store(store.hits, store.misses))?;
-    }
+    tell_store(config, manager)?;
     Ok((samples, invalid))
+}
+
+/// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
+/// questions are Interests, and would be counted.
+fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
+    let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
+    let place = config.file.with_file_name(sample::store_file(&config.node));
+    fs::write(place, sample::store(store.hits, store.misses))
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.

@@ -9,6 +9,9 @@ use super::CacheNetworkError;
 
 /// Objects times caches that there are tables for: four bytes each.
 const MOST_PLACES: usize = 1 << 30;
+/// In caches of so much room an object's slot is looked for, which is rarely done and takes less than to keep
+/// a table that no processor's cache holds.
+const MOST_SCANNED: u32 = 128;
 
 pub(super) struct Caches<E> {
     list: Vec<Cache<E>>,
@@ -16,7 +19,7 @@ pub(super) struct Caches<E> {
     holders: Vec<u64>,
     /// Words of that for an object.
     words: usize,
-    /// For each object and each cache that has it, its slot there.
+    /// For each object and each cache that has it, its slot there; nothing where slots are looked for.
     slots: Vec<u32>,
 }
 
@@ -39,7 +42,9 @@ impl<E: Eviction> Caches<E> {
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
-        Ok(Caches { list, holders: vec![0; objects * words], words, slots: vec![0; places] })
+        let is_scanned = list.iter().all(|cache| cache.capacity <= MOST_SCANNED);
+        let slots = vec![0; if is_scanned { 0 } else { places }];
+        Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }
 
     /// Asks for the memory that these objects' requests will look at first.
@@ -64,8 +69,13 @@ impl<E: Eviction> Caches<E> {
 
     #[inline(always)]
     pub(super) fn touch(&mut self, object: u32, cache: u32) {
-        let slot = self.slots[object as usize * self.list.len() + cache as usize];
-        self.list[cache as usize].policy.touch(slot);
+        let known = self.slots.get(object as usize * self.list.len() + cache as usize).copied();
+        let own = &mut self.list[cache as usize];
+        let slot = match known {
+            Some(slot) => slot,
+            None => own.objects.iter().position(|other| *other == object).unwrap_or(0) as u32,
+        };
+        own.policy.touch(slot);
     }
 
     /// Takes a copy into a cache that has none.
@@ -84,7 +94,9 @@ impl<E: Eviction> Caches<E> {
         };
         own.policy.insert(slot, key_of(object));
         self.holders[object as usize * self.words + number / 64] |= 1 << (cache % 64);
-        self.slots[object as usize * count + number] = slot;
+        if let Some(place) = self.slots.get_mut(object as usize * count + number) {
+            *place = slot;
+        }
     }
 }
 

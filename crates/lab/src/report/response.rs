@@ -20,6 +20,9 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
 /// More figures than these nobody looks at; the table of results has all.
 const MOST: usize = 8;
 
+/// What is varied: its label, and its values in their order.
+type Varied = (String, Vec<String>);
+
 /// A measure that some case has.
 struct Drawn {
     key: String,
@@ -37,7 +40,7 @@ pub(super) fn figures(run: &RunData) -> Vec<Figure> {
         let list = of_case.get(case.plan.case.as_str()).copied().unwrap_or_default();
         list.iter().find(|(other, _)| other == label).map(|(_, value)| word(value))
     };
-    let mut varied: Vec<(String, Vec<String>)> = Vec::new();
+    let mut varied: Vec<Varied> = Vec::new();
     let labels = factors.iter().flat_map(|(_, factors)| factors).map(|(label, _)| label);
     for label in labels.filter(|label| *label != "variant") {
         if varied.iter().any(|(other, _)| other == label) {
@@ -87,7 +90,7 @@ fn drawn(run: &RunData) -> Vec<Drawn> {
 /// A line for each variant over the values of one factor, if they are numbers.
 fn curve(
     run: &RunData,
-    (label, values): &(String, Vec<String>),
+    (label, values): &Varied,
     drawn: &Drawn,
     number: usize,
     word_of: &dyn Fn(&CaseData) -> Option<String>,
@@ -120,7 +123,7 @@ fn curve(
 /// A cell for each pair of values of two factors.
 fn map(
     run: &RunData,
-    (rows, columns): (&(String, Vec<String>), &(String, Vec<String>)),
+    (rows, columns): (&Varied, &Varied),
     drawn: &Drawn,
     number: usize,
     is_mean: bool,

@@ -28,6 +28,9 @@ pub(crate) struct SamplerConfig {
     pub(crate) pid: Arc<AtomicU32>,
     pub(crate) socket: PathBuf,
     pub(crate) file: PathBuf,
+    /// Can the forwarder be told to forget what it said? Some say nothing to what they do not know, and are
+    /// waited for in vain.
+    pub(crate) erases: bool,
     pub(crate) every: Duration,
     pub(crate) start: SystemTime,
     /// The forwarder's control group, which knows how long its share kept it from running.
@@ -116,7 +119,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let begin = Instant::now();
     let (mut due, mut period) = (begin, 0);
     // A forwarder that cannot erase is asked once, and its answers are what they are.
-    let mut erases = true;
+    let mut erases = config.erases;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < due {

@@ -6,6 +6,7 @@ use std::hint;
 use engine::Eviction;
 
 use super::CacheNetworkError;
+use super::paths::words;
 
 /// Objects times caches that there are tables for: four bytes each.
 const MOST_PLACES: usize = 1 << 30;
@@ -38,7 +39,7 @@ impl<E: Eviction> Caches<E> {
     ) -> Result<Self, CacheNetworkError> {
         let list: Vec<Cache<E>> =
             capacities.map(|capacity| Cache { policy: start(), objects: Vec::new(), capacity }).collect();
-        let words = list.len().div_ceil(64).max(1);
+        let words = words(list.len());
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;

@@ -8,13 +8,15 @@ mod caches;
 mod paths;
 mod placement;
 
+use std::hint;
+
 use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
 use thiserror::Error;
 
 use caches::Caches;
-use paths::CachePaths;
+use paths::{CachePaths, Stop};
 pub use placement::{CopyPlacement, UnknownCopyPlacement};
 
 use crate::topology::Topology;
@@ -215,6 +217,7 @@ impl<E: Eviction> Run<'_, E> {
             let batch = &mut batch[..count];
             catalogue.draw_all(random, batch);
             self.caches.prefetch(batch);
+            hint::black_box(batch.iter().fold(0, |sum, object| sum ^ self.sources[*object as usize]));
             for &object in &*batch {
                 self.request(object, &mut sums, random);
             }
@@ -230,7 +233,10 @@ impl<E: Eviction> Run<'_, E> {
         let row = self.caches.row(object);
         // How many caches were asked in vain; the next one on the way has it, or else the source.
         let reach = self.placement.reach(way.caches.len());
-        let found = way.caches[..reach].iter().position(|stop| self.caches.has(row, stop.cache));
+        // Most often none has it, which is seen of all at once.
+        let is_near = row.iter().zip(way.mask).any(|(holders, mask)| holders & mask != 0);
+        let has = |stop: &Stop| self.caches.has(row, stop.cache);
+        let found = if is_near { way.caches[..reach].iter().position(has) } else { None };
         let missed = found.unwrap_or(way.caches.len());
         let end = match found.map(|place| way.caches[place]) {
             Some(stop) => {

@@ -21,6 +21,8 @@ pub(super) struct Stop {
 pub(super) struct CachePath<'a> {
     /// Its caches, that of the receiver's side first.
     pub(super) caches: &'a [Stop],
+    /// The same, with a bit for each.
+    pub(super) mask: &'a [u64],
     pub(super) hops: u32,
     pub(super) nanos: u64,
 }
@@ -36,6 +38,9 @@ pub(super) struct CachePaths {
     pub(super) receivers: usize,
     sources: usize,
     stops: Vec<Stop>,
+    /// For each path a bit for each cache on it, in so many words.
+    masks: Vec<u64>,
+    words: usize,
     /// By receiver and source: where the stops begin and end, links, delay.
     list: Vec<(usize, usize, u32, u64)>,
 }
@@ -68,6 +73,8 @@ impl CachePaths {
             receivers: network.receivers.len(),
             sources: network.sources.len(),
             stops: Vec::new(),
+            masks: Vec::new(),
+            words: words(caches.len()),
             list: Vec::new(),
             caches,
         };
@@ -106,15 +113,27 @@ impl CachePaths {
             hops += 1;
             nanos += link.delay.map_or(0, |delay| delay.as_nanos());
         }
+        let first = self.masks.len();
+        self.masks.resize(first + self.words, 0);
+        for stop in &self.stops[begin..] {
+            self.masks[first + stop.cache as usize / 64] |= 1 << (stop.cache % 64);
+        }
         self.list.push((begin, self.stops.len(), hops, nanos));
         Ok(())
     }
 
     #[inline(always)]
     pub(super) fn way(&self, receiver: usize, source: usize) -> CachePath<'_> {
-        let (begin, end, hops, nanos) = self.list[receiver * self.sources + source];
-        CachePath { caches: &self.stops[begin..end], hops, nanos }
+        let place = receiver * self.sources + source;
+        let (begin, end, hops, nanos) = self.list[place];
+        let mask = place * self.words;
+        CachePath { caches: &self.stops[begin..end], mask: &self.masks[mask..mask + self.words], hops, nanos }
     }
+}
+
+/// Words with a bit for each of so many caches.
+pub(super) fn words(caches: usize) -> usize {
+    caches.div_ceil(64).max(1)
 }
 
 fn exits(graph: &Graph<usize>, source: usize, nodes: usize) -> Vec<Option<usize>> {

@@ -27,8 +27,16 @@ pub(super) fn results(
     let places = experiment.places();
     let jobs: Vec<(Place, u32)> =
         places.iter().flat_map(|place| (0..experiment.repeats).map(move |repeat| (*place, repeat))).collect();
-    let reports =
-        parallel::for_each(&jobs, runner, |(place, repeat)| one(experiment, network, *place, *repeat));
+    // What a catalogue takes to be made is a good part of what a run takes; it is the same for an exponent.
+    let mut catalogues = Vec::new();
+    for &exponent in &experiment.exponents {
+        let catalogue = Zipf::new(experiment.objects as usize, exponent, 0.0);
+        catalogues.push((exponent, catalogue.map_err(|error| StudyError::Format(error.to_string()))?));
+    }
+    let catalogues = &catalogues;
+    let reports = parallel::for_each(&jobs, runner, |(place, repeat)| {
+        one(experiment, network, catalogues, (*place, *repeat))
+    });
     let reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
     let of_place = reports.chunks(experiment.repeats.max(1) as usize).map(<[_]>::to_vec);
     Ok(Results { cells: places.into_iter().zip(of_place).collect() })
@@ -39,12 +47,11 @@ pub(super) fn results(
 fn one(
     experiment: &Experiment,
     network: &CacheNetwork,
-    place: Place,
-    repeat: u32,
+    catalogues: &[(f64, Zipf)],
+    (place, repeat): (Place, u32),
 ) -> Result<CacheNetworkReport, StudyError> {
-    let format = |error: &dyn std::fmt::Display| StudyError::Format(error.to_string());
-    let catalogue =
-        Zipf::new(experiment.objects as usize, place.exponent, 0.0).map_err(|error| format(&error))?;
+    let catalogue = catalogues.iter().find(|(exponent, _)| *exponent == place.exponent);
+    let Some((_, catalogue)) = catalogue else { return Ok(CacheNetworkReport::default()) };
     let routers = experiment.routers(network);
     let mut network = network.clone();
     let room = experiment.room_each(place.room, routers);
@@ -52,7 +59,8 @@ fn one(
     network.placement = experiment.placements[place.placement].1;
     let mut random = Random::derive(experiment.seed, u64::from(repeat));
     let (warm_up, requests) = (experiment.warm_up, experiment.requests);
-    network.study(&catalogue, warm_up, requests, &mut random).map_err(|error| format(&error))
+    let studied = network.study(catalogue, warm_up, requests, &mut random);
+    studied.map_err(|error| StudyError::Format(error.to_string()))
 }
 
 impl Results {

@@ -22,6 +22,7 @@ mod quantity;
 mod repeat_it;
 mod response;
 mod results;
+mod round_trips;
 mod style;
 mod summary;
 mod tables;

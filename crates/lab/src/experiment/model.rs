@@ -195,6 +195,10 @@ tables! {
         /// Which cached Data is evicted when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy that
         /// was added to the program.
         eviction: Option<String> = "sieve",
+        /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
+        /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
+        /// of it at random; `edge`, what a workload at this node waits for. Not for `ndnd`.
+        placement: Option<String> = "everywhere",
         /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",
     }
@@ -398,6 +402,8 @@ tables! {
         at: String,
         /// The program and its arguments. No shell reads them; `["sh", "-c", "…"]` is one.
         command: Vec<String>,
+        /// Prefixes of the names that it answers for, to which `routes` lead.
+        answers: Vec<String> = "none",
         /// Further environment variables.
         environment: BTreeMap<String, String> = "none",
         /// Whether it serves until the end of the run. Then it is no transfer, and the run is not valid if it

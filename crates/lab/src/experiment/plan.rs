@@ -464,18 +464,20 @@ impl Plan {
         let is_calm = |workload: &Workload| match &workload.does {
             Activity::Traffic { workload, .. } => {
                 let draws = |word: &&str| workload.contains(word);
-                workload.split('/').next() == Some("sequential")
-                    && !["spacing~poisson", "spacing~uniform"].iter().any(draws)
+                matches!(workload.split('/').next(), Some("sequential" | "live"))
+                    && !["spacing~poisson", "spacing~uniform", "burst~", "crowd~"].iter().any(draws)
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
             _ => true,
         };
         let is_plain = |node: &NodePlan| {
+            let draws =
+                node.forwarder.placement.as_deref().is_some_and(|word| word.starts_with("probability"));
             let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
             // The part before its parameters. These draw no random numbers; what others do differs with the
             // seed.
             let word = strategy.split('/').next().unwrap_or_default();
-            matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
+            !draws && matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
         };
         let is_sure = |event: &EventPlan| match event.change {
             Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,

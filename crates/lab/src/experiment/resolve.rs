@@ -270,7 +270,7 @@ fn add_paths(hops: &mut Vec<Hop>, computed: Vec<Hop>) {
     *hops = all;
 }
 
-/// Who answers for which prefix: contents, those who answer pings, and producers.
+/// Who answers for which prefix: contents, those who answer pings, producers, and programs that say so.
 fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[ProducerPlan]) -> Homes {
     let mut homes = Homes::new();
     let mut add = |prefix: &str, node: NodeIndex| {
@@ -285,6 +285,11 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
     for ping in file.ping.values() {
         if let Some(to) = names.iter().position(|name| *name == ping.to) {
             add(&ping.prefix, to);
+        }
+    }
+    for program in file.program.values() {
+        if let Some(at) = names.iter().position(|name| *name == program.at) {
+            program.answers.iter().for_each(|prefix| add(prefix, at));
         }
     }
     for producer in producers {

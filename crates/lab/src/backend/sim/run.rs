@@ -32,6 +32,9 @@ pub enum SimulationError {
     /// An eviction policy that does not exist.
     #[error(transparent)]
     Eviction(#[from] engine::UnknownEviction),
+    /// A placement of copies that does not exist.
+    #[error(transparent)]
+    Placement(#[from] engine::UnknownPlacement),
     /// A workload.
     #[error("a workload cannot be simulated: {0}")]
     Workload(String),
@@ -144,7 +147,7 @@ impl World {
                 agent.finish(now)?;
             }
         }
-        recorder.write(plan, folder)?;
+        recorder.write(plan, built, folder)?;
         let counts = NetworkCounts { seed: order.seed, ..counted::count(plan, built, consumers) };
         write_json(&folder.join(NETWORK_FILE), &counts)?;
         built.network.trace_mut().packets.extend(recorder.take_kept());

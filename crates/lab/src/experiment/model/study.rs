@@ -1,6 +1,6 @@
 //! Studies: sweeps in virtual time that end in the tables and figures of a paper.
 
-use super::is_empty;
+use super::{Topology, is_empty};
 use crate::experiment::describe::tables;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
 
@@ -15,6 +15,53 @@ tables! {
         clock_beyond: Option<ClockBeyond> = "another study",
         /// How often a persistent cache has what is asked for: Gadow, Anastasiades et al., 2015.
         persistent_cache: Option<PersistentCacheStudy> = "another study",
+        /// Where in a network copies are left, as with Icarus: Saino, Psaras, Pavlou, 2014.
+        cache_placement: Option<CachePlacementStudy> = "another study",
+    }
+
+    /// Routers with equal caches, a receiver at each, and sources at those with most links; requests by
+    /// Zipf's law that follow each other, without packets. Every combination of `placements`, `zipf` and
+    /// `rooms` runs for `duration`, `repeats` times.
+    CachePlacementStudy as "study.cache_placement" {
+        /// The routers and the links between them.
+        topology: Topology,
+        /// How many sources there are.
+        sources: Option<u32> = "a tenth of the routers, at least one",
+        /// The delay between a source and its router.
+        source_delay: Option<Span> = "0 s",
+        /// How many objects there are.
+        objects: u32,
+        /// Exponents of Zipf's law.
+        zipf: Vec<f64>,
+        /// Parts of all objects that all caches together have room for.
+        rooms: Vec<Share>,
+        /// Requests of all receivers together.
+        rate: Option<Frequency> = "1/s",
+        /// Before `duration`: what is asked for does not count.
+        warm_up: Span,
+        /// Where copies are left on the way back: `everywhere`, `leave-copy-down`, `probability~0.2`,
+        /// `one-at-random`, `prob-cache~10` (after Psaras, Chai and Pavlou, TPDS 2014), `most-central` (cache
+        /// less for more; Chai, He, Psaras and Pavlou, 2012), or `edge`, where only the receiver's router is
+        /// asked.
+        placements: Vec<String>,
+        /// Who leaves a full cache: `lru`, `s3-fifo` or `sieve`.
+        eviction: Option<String> = "lru",
+        /// What another simulator says of the same.
+        reference: Vec<PlacementReference> = "none",
+    }
+
+    /// What another simulator says of a configuration.
+    PlacementReference as "study.cache_placement.reference" {
+        /// Of this placement.
+        placement: String,
+        /// With this exponent.
+        zipf: f64,
+        /// With this room.
+        room: Share,
+        /// The part of requests that a cache answered.
+        hits: Share,
+        /// The mean round trip.
+        round_trip: Option<Span> = "not said",
     }
 
     /// Consumers whose clocks are coarse, limited by token buckets of routers. Every combination of the sweep

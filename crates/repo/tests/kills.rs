@@ -68,9 +68,9 @@ fn packet_of(object: u64, segment: u64) -> Data {
 
 fn open(folder: &Path, seed: u64) -> (Store, Arc<TieredDisk>) {
     let config = StoreConfig {
-        volume_bytes: 128 << 10,
+        volume_bytes: 64 << 10,
         checkpoint_bytes: 1 << 20,
-        checkpoint_objects: 64,
+        checkpoint_objects: 8,
         compact_below: 0.5,
         compact_bytes_per_second: 1 << 30,
         deletion: DeletionRule { threshold_bytes: u64::MAX, ratio: 0.0 },
@@ -119,7 +119,7 @@ fn worker() {
     let diary = Arc::new(Diary::open(&folder));
     let answered = Arc::new(|replies: &mut Vec<Reply>| replies.clear());
     let (mut store, disk) = open(&folder, seed);
-    store.set_cold_tier(Box::new(MigrationThread::start(disk).unwrap()), 256 << 10);
+    store.set_cold_tier(Box::new(MigrationThread::start(disk).unwrap()), 0);
     let service = Service::start(store, ServiceConfig::default(), answered).unwrap();
     let hands: Vec<_> = (0..HANDS)
         .map(|hand| {

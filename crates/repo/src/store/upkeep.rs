@@ -50,6 +50,8 @@ impl Store {
     /// # Errors
     /// The file system failed. What was to be done stays due.
     pub fn upkeep(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
+        // Somebody else does it, and it is due however much there is to do here.
+        self.migrate_one();
         if let Some(target) = self.config.deletion.target_bytes(self.bytes)
             && self.evict_down_to(now, target)? > 0
         {
@@ -72,7 +74,6 @@ impl Store {
             self.checkpoint_index().map_err(|_| self.tally.refusals.count(Rejection::DiskFailed))?;
             return Ok(PendingMaintenance::More);
         }
-        self.migrate_one();
         self.compact(now)
     }
 

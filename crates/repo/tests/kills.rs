@@ -1,5 +1,6 @@
-//! A process that inserts, deletes, compacts and moves volumes to a bucket is killed at random instants: nothing that it had
-//! acknowledged is missing, nothing is half-deleted, and no byte is served that was not stored.
+//! A process that inserts, deletes, compacts and moves volumes to a bucket is killed at random instants:
+//! nothing that it had acknowledged is missing, nothing is half-deleted, no byte is served that was not
+//! stored, and what is in the bucket is in use.
 //!
 //! `CAIRN_KILL_ROUNDS` says how often; `cargo xtask repository` sets it.
 

@@ -102,9 +102,9 @@ impl ReadQueue {
         }
         drop(state);
         if many {
-            self.more.notify_all()
+            self.more.notify_all();
         } else {
-            self.more.notify_one()
+            self.more.notify_one();
         }
         if has_remote {
             self.more_remote.notify_all();

@@ -11,8 +11,8 @@ pub(super) struct ColdTier {
 }
 
 impl Store {
-    /// Sealed volumes are handed to `migrator`, the oldest first, for as long as those in the folder take more
-    /// than `hot_bytes`.
+    /// Sealed volumes are handed to `migrator`, the oldest first, for as long as those in the folder take
+    /// more than `hot_bytes`.
     pub fn set_cold_tier(&mut self, migrator: Box<dyn VolumeMigrator>, hot_bytes: u64) {
         self.cold = Some(ColdTier { migrator, hot_bytes });
     }

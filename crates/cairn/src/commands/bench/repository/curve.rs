@@ -1,8 +1,8 @@
 //! What a router does each 10 ms while its repository deletes: stored packets that one reader gets and how
 //! long each takes, bytes that are taken in because they pass by, and bytes that go back to the file system.
 //!
-//! Packets of 1 kB pass by until there is more than may be kept. Then a quarter is deleted, the oldest of what
-//! nobody asks for; the reader asks for the other half.
+//! Packets of 1 kB pass by until there is more than may be kept. Then a quarter is deleted, the oldest of
+//! what nobody asks for; the reader asks for the other half.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};

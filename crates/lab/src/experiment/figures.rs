@@ -2,20 +2,28 @@
 
 use super::measure::{NODE_SERIES, SUMMARIES};
 use super::model::File;
-use super::plan::Plan;
+use super::plan::{Activity, Plan};
 use super::problem::suggest;
 use super::resolve::Finding;
 
 /// How a figure can be drawn.
-pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER];
+pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER, ROUND_TRIPS];
 /// The form that shows one node.
 const OVER_TIME: &str = "over-time";
 /// The form that shows measures over the values of the last sweep.
 pub const OVER_PARAMETER: &str = "over-parameter";
+/// The form that shows the round trips of workloads as boxes.
+pub const ROUND_TRIPS: &str = "round-trips";
 /// What it can show beside measures: downloads, from start to stop.
 pub const TRANSFERS: &str = "transfers";
 /// And the processes that compete with forwarders, while they are busy.
 pub const LOADS: &str = "loads";
+
+/// The workloads whose round trips are timed one by one.
+fn timed(plan: &Plan) -> impl Iterator<Item = &str> {
+    let is_timed = |does: &Activity| matches!(does, Activity::Ping { .. } | Activity::Traffic { .. });
+    plan.workloads.iter().filter(move |one| is_timed(&one.does)).map(|one| one.name.as_str())
+}
 
 /// What is wrong with the figures of a file.
 pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Finding> {
@@ -36,8 +44,12 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
         if figure.form == OVER_TIME {
             shown.extend([TRANSFERS, LOADS]);
         }
+        let timed: Vec<&str> = timed(plan).collect();
         for key in &figure.show {
-            word("show", key, "measured of a node", &shown);
+            match figure.form.as_str() {
+                ROUND_TRIPS => word("show", key, "a ping or traffic", &timed),
+                _ => word("show", key, "measured of a node", &shown),
+            }
         }
         let nodes: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
         if let Some(at) = &figure.at {

@@ -81,11 +81,14 @@ fn check_beyond(report: &Report) {
         let rows = &table(report, &format!("hierarchy-cut-{workload}")).rows;
         assert!(number(&rows[0], 3) == 0.0 && rows[1..].iter().all(|row| number(row, 3) > 10.0));
     }
-    // Whoever does not delete takes more than who is chosen by name.
+    // Whoever does not delete refuses no more than who is chosen by name, and less where deletions are slow.
     let rows = &table(report, "several").rows;
     let by_name = rows.iter().filter(|row| row[2].to_string().starts_with("the one"));
     let by_anybody = rows.iter().filter(|row| row[2].to_string().starts_with("whoever"));
-    assert!(by_anybody.zip(by_name).all(|(anybody, name)| number(anybody, 4) < number(name, 4)));
+    let pairs: Vec<_> =
+        by_anybody.zip(by_name).map(|(one, other)| (number(one, 4), number(other, 4))).collect();
+    assert!(pairs.iter().all(|(anybody, name)| anybody <= name), "{pairs:?}");
+    assert!(pairs.last().is_some_and(|(anybody, name)| anybody < name), "{pairs:?}");
 }
 
 #[test]

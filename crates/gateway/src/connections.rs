@@ -207,7 +207,8 @@ mod tests {
         let here = fill(&connections, "127.0.0.1", LIMIT / RESERVED_PART);
         assert_eq!((here.len(), gave_way(&connections)), (LIMIT / RESERVED_PART, before + 5));
         drop((crowds, third, here));
-        assert_eq!((connections.table().total, connections.table().held.len()), (0, 0));
+        let table = connections.table();
+        assert_eq!((table.total, table.held.len()), (0, 0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod ccnx;
 mod check;
+mod cold;
 mod from_nfd;
 mod impairment;
 mod ndnlp_timings;
@@ -18,6 +19,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 pub use ccnx::CcnxConfig;
+pub(crate) use cold::ColdPlace;
+pub use cold::ColdSection;
 use section::section;
 use serde::{Deserialize, Serialize};
 

@@ -263,6 +263,12 @@ tables! {
         departure_repeats: Option<u32> = "10",
         /// Policies that are compared.
         policies: Option<CachePolicies> = "none",
+        /// Objects, ranges of segments and single segments, compared.
+        ranges: Option<CacheRanges> = "none",
+        /// Repositories at each level of a network.
+        hierarchy: Vec<CacheHierarchy> = "none",
+        /// Several repositories at one router.
+        several: Option<CacheSeveral> = "none",
     }
 
     /// A column of the paper's table of workloads.
@@ -273,7 +279,7 @@ tables! {
         popularity_alpha: f64,
         /// Zipf's exponent of which class a new file is in.
         files_alpha: f64,
-        /// The shape of the sizes' Pareto distribution.
+        /// The shape of the sizes' gamma distribution.
         size_shape: f64,
         /// Its scale.
         size_scale: Size,
@@ -345,5 +351,107 @@ tables! {
         requests: Option<u32> = "0",
         /// Parts of such a catalogue's bytes that there is room for.
         rooms: Vec<Share> = "none",
+    }
+
+    /// What is kept or dropped together: objects, ranges of segments, or segments. Requests are as in the
+    /// workloads, but some end early.
+    CacheRanges as "study.persistent_cache.ranges" {
+        /// How often each combination runs.
+        repeats: u32,
+        /// Segments that are kept together; 0 for whole objects.
+        ranges: Vec<u32>,
+        /// Policies with their parameters.
+        policies: Vec<String>,
+        /// Parts of the requests that end early, at a place in the file each as likely.
+        early: Vec<Share>,
+        /// Sizes of the repository, one for each workload, in whole GB.
+        thresholds: Vec<Size>,
+        /// The part of the repository that a deletion frees.
+        ratio: Share,
+        /// The size of a segment.
+        segment: Size,
+        /// Segments that a consumer asks for beyond the last one that was delivered in order.
+        window: u32,
+        /// From a consumer to the router and back.
+        near: Span,
+        /// From the router upstream and back.
+        far: Span,
+        /// The rate of the link to a consumer.
+        near_rate: Rate,
+        /// The rate of the link from upstream.
+        far_rate: Rate,
+    }
+
+    /// Repositories at each level of a network, as in the paper's figure 1. Each node of the lowest level has
+    /// users who ask as often as the workload says, all for the same files.
+    CacheHierarchy as "study.persistent_cache.hierarchy" {
+        /// The name of the workload.
+        workload: String,
+        /// How often each combination runs.
+        repeats: u32,
+        /// What every repository deletes.
+        policy: Option<String> = "the paper's queue",
+        /// The part of a repository that a deletion frees.
+        ratio: Share,
+        /// What is not counted.
+        warm_up: Span,
+        /// From a user to the lowest level, one way.
+        access_delay: Span,
+        /// The rate of a user's own link.
+        access_rate: Rate,
+        /// The levels, the lowest first.
+        level: Vec<CacheLevel>,
+        /// Where repositories are; the first case is what the others are compared with.
+        case: Vec<CachePlacement>,
+        /// What users would take of the link to the source if nothing were cached, as parts of its rate.
+        loads: Vec<Share> = "none",
+        /// All links upward from a level fail for a while.
+        cut: Option<CacheCut> = "none",
+    }
+
+    /// A level of a network.
+    CacheLevel as "study.persistent_cache.hierarchy.level" {
+        /// What its nodes are.
+        name: String,
+        /// How many there are.
+        nodes: u32,
+        /// The rate of the link upward from each.
+        rate: Rate,
+        /// Of the same link, one way.
+        delay: Span,
+    }
+
+    /// Where repositories are.
+    CachePlacement as "study.persistent_cache.hierarchy.case" {
+        /// In words.
+        name: String,
+        /// The size of the repository of each node, for each level; 0 B for none.
+        thresholds: Vec<Size>,
+    }
+
+    /// All links upward from a level fail for a while.
+    CacheCut as "study.persistent_cache.hierarchy.cut" {
+        /// The name of the level.
+        above: String,
+        /// When, after the warm-up.
+        begins: Span,
+        /// How long.
+        lasts: Span,
+    }
+
+    /// Several repositories at one router, which include nothing while they delete.
+    CacheSeveral as "study.persistent_cache.several" {
+        /// The name of the workload.
+        workload: String,
+        /// How often each combination runs.
+        repeats: u32,
+        /// Room in all of them together.
+        threshold: Size,
+        /// The part of a repository that a deletion frees.
+        ratio: Share,
+        /// How many there are.
+        repositories: Vec<u32>,
+        /// How long a deletion takes, for each GB that the repository holds.
+        deletions: Vec<Span>,
     }
 }

@@ -23,6 +23,8 @@ mod reference;
 mod resolve;
 mod resolve_links;
 mod resolve_nodes;
+mod resolve_routes;
+mod resolve_servers;
 mod resolve_simulated;
 mod resolve_workloads;
 mod studies;

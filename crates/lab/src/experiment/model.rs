@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
 };
+use super::choice::Choice;
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
+mod server;
 mod simulated;
 pub mod study;
 
@@ -65,7 +68,7 @@ tables! {
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// That the file is a study, with networks, workloads and figures of its own.
         study: Option<study::Study> = "an experiment with the nodes below",
-        /// The forwarder under test: `cairn` or `ndnd`.
+        /// The forwarder under test: `cairn` or `ndnd`; `none` for a network of nothing but HTTP.
         software: Option<String> = "cairn",
         /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, in the same folder. A
         /// node with a `service_time` uses that instead.
@@ -152,6 +155,11 @@ tables! {
         memory: Option<Size> = "all it can get",
         /// The forwarder's settings.
         forwarder: Option<Forwarder> = "the forwarder's own defaults",
+        /// A program that serves files or is a proxy, in network namespaces.
+        server: Option<Server> = "none",
+        /// Whether it is a switch: it passes IP packets on, and has no forwarder. In a route the nodes before
+        /// and behind it are neighbours. In network namespaces only.
+        switch: Option<bool> = "false",
         /// The link whose traffic figures and tables show for this node.
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
         /// The time for which one packet keeps the node's processor busy in virtual time, at a full core;
@@ -247,7 +255,7 @@ tables! {
         /// The names it is for.
         prefix: String,
         /// The nodes on the way of Interests, from the consumer to the producer. Each of them gets a route to
-        /// the next.
+        /// the next. The first may be the name of a group: all its nodes are meant.
         path: Vec<String>,
         /// The cost of each hop.
         cost: Option<u32> = "1",
@@ -271,8 +279,15 @@ tables! {
 
     /// Downloads of files, one after the other or many at once.
     Download as "download" {
-        /// The node that asks.
-        at: String,
+        /// The node that asks; with several nodes each does, and all are measured together.
+        at: Choice,
+        /// Only the first so many of these nodes.
+        first: Option<u32> = "all",
+        /// The program that fetches: `wget` or `curl` from the server of a node, `cairn` for `cairn get`. It
+        /// writes files, which are compared with what was served. In network namespaces only.
+        client: Option<String> = "the lab's own, which compares what it gets",
+        /// The nodes whose servers `wget` and `curl` ask: with several, the nodes in `at` take them in turn.
+        from: Vec<String> = "none",
         /// The name of the content.
         content: String,
         /// How many new downloads begin in a second.

@@ -272,6 +272,7 @@ impl Remote {
             folder: &folder,
             socket: &socket,
             interfaces: &order.interfaces,
+            addresses: &std::collections::BTreeMap::new(),
             impaired: &order.shaped,
             shapes_rates: true,
             seed: order.seed,
@@ -388,7 +389,8 @@ impl Remote {
         let sampler = Sampler::start(SamplerConfig {
             node: name.clone(),
             pid: Arc::new(AtomicU32::new(forwarder.id())),
-            socket: PathBuf::from(format!("{name}.sock")),
+            servers: Vec::new(),
+            socket: Some(PathBuf::from(format!("{name}.sock"))),
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             every: Duration::from_nanos(order.plan.recording.sample_every_ns),
             start: UNIX_EPOCH + Duration::from_nanos(epoch),

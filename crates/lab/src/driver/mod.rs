@@ -4,10 +4,10 @@
 //! routing and sampling are the same for all.
 
 mod cairn;
-pub(crate) mod client;
+pub mod client;
 mod manager;
 mod ndnd;
-pub(crate) mod server;
+pub mod server;
 mod tools;
 
 use std::collections::BTreeMap;

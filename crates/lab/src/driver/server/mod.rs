@@ -20,7 +20,7 @@ use crate::experiment::plan::{ContentPlan, NodeIndex, Plan, ServerPlan, ServerSo
 pub(super) use cairn::{anchor, manifest};
 
 /// Where every server listens at its node.
-pub(crate) const HTTP_PORT: u16 = 80;
+pub const HTTP_PORT: u16 = 80;
 /// For how long proxies keep what their origin says nothing of.
 const KEPT_SECONDS: u32 = 3600;
 /// How much a tuned proxy keeps in memory.
@@ -60,7 +60,7 @@ impl ServerSetup<'_> {
     }
 
     /// The contents that this node has.
-    pub(crate) fn contents(&self) -> impl Iterator<Item = &ContentPlan> {
+    pub fn contents(&self) -> impl Iterator<Item = &ContentPlan> {
         self.plan.contents.iter().filter(|content| content.at == self.node)
     }
 

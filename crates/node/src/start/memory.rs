@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 
-/// What the node needs before it holds anything for anybody.
-const OWN_BYTES: u64 = 12 << 20;
+/// What the node needs before it holds anything for anybody: half of it pages of the program, which count as
+/// resident, and half buffers for batches of packets.
+const OWN_BYTES: u64 = 22 << 20;
 /// One part of so many is what the allocator keeps beside what it was asked for.
 const ALLOCATOR_PART: u64 = 8;
 /// With less than this it could not forward.
-const LEAST_BYTES: u64 = 16 << 20;
+const LEAST_BYTES: u64 = 32 << 20;
 /// More than this is not taken unasked.
 const MOST_BYTES: u64 = 2 << 30;
 /// What is taken for the machine's memory where the system does not say it.
@@ -188,11 +189,11 @@ mod tests {
     #[test]
     fn what_is_said_of_one_table_holds_whatever_the_budget() {
         let mut config = Config::default();
-        config.node.memory_bytes = 32 << 20;
+        config.node.memory_bytes = 40 << 20;
         config.content_store.max_bytes = Some(1 << 30);
         let shares = Shares::of(&config);
         assert_eq!(shares.store_bytes, 1 << 30);
-        assert_eq!(shares.pending_bytes, Shares::divide(32 << 20).pending_bytes);
+        assert_eq!(shares.pending_bytes, Shares::divide(40 << 20).pending_bytes);
     }
 
     #[test]

@@ -353,9 +353,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
-    for (key, number) in totals(&outcome) {
-        put(key, &[number]);
-    }
+    totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {
             put(key, &numbers);
@@ -388,8 +386,10 @@ fn totals(outcome: &Outcome) -> Vec<(String, f64)> {
         put("received", totals.received_bytes as f64);
         if let Some(counts) = totals.counts {
             put("requests", counts.requests as f64);
-            put("hits", counts.hits as f64);
-            put("misses", counts.misses as f64);
+            if let (Some(hits), Some(misses)) = (counts.hits, counts.misses()) {
+                put("hits", hits as f64);
+                put("misses", misses as f64);
+            }
         }
     }
     list

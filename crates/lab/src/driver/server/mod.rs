@@ -87,10 +87,16 @@ pub enum Ready {
 pub struct ServerCounts {
     /// Requests that it answered.
     pub requests: u64,
-    /// Of these, those that a cache answered.
-    pub hits: u64,
-    /// Of these, those that it had to ask for elsewhere.
-    pub misses: u64,
+    /// Of these, those that its cache answered; nothing when it does not say.
+    pub hits: Option<u64>,
+}
+
+impl ServerCounts {
+    /// Of the requests, those that it had to ask for elsewhere.
+    #[must_use]
+    pub fn misses(&self) -> Option<u64> {
+        self.hits.map(|hits| self.requests.saturating_sub(hits))
+    }
 }
 
 /// A kind of server.

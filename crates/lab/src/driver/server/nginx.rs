@@ -71,10 +71,7 @@ impl Server for Nginx {
     fn counts(&self, setup: &ServerSetup<'_>) -> Option<ServerCounts> {
         let text = std::fs::read_to_string(setup.folder.join(LOG)).ok()?;
         let requests = text.lines().count() as u64;
-        if setup.server.upstream.is_none() {
-            return Some(ServerCounts { requests, ..ServerCounts::default() });
-        }
         let hits = text.lines().filter(|line| *line == "HIT").count() as u64;
-        Some(ServerCounts { requests, hits, misses: requests - hits })
+        Some(ServerCounts { requests, hits: setup.server.upstream.map(|_| hits) })
     }
 }

@@ -66,7 +66,6 @@ impl Server for Squid {
     fn counts(&self, _setup: &ServerSetup<'_>) -> Option<ServerCounts> {
         let text = page("/squid-internal-mgr/counters").ok()?;
         let requests = number_after(&text, "client_http.requests")?;
-        let hits = number_after(&text, "client_http.hits")?;
-        Some(ServerCounts { requests, hits, misses: requests.saturating_sub(hits) })
+        Some(ServerCounts { requests, hits: number_after(&text, "client_http.hits") })
     }
 }

@@ -170,7 +170,7 @@ fn unprivileged() -> Option<(String, String)> {
         return None;
     }
     let user = |name: &&str| nix::unistd::User::from_name(name).ok().flatten();
-    let user = ["www-data", "http", "nobody"].iter().find_map(|name| user(name))?;
+    let user = ["www-data", "http", "nobody"].iter().find_map(user)?;
     let group = nix::unistd::Group::from_gid(user.gid).ok().flatten()?;
     Some((user.name, group.name))
 }

@@ -44,6 +44,7 @@ pub(crate) fn run() -> Result<Vec<String>, String> {
     if files.len() < 40 {
         return Err(format!("only {} figures were drawn below {shown}", files.len()));
     }
+    files.extend(documented(&root, &runs)?);
     let mut wrong = Vec::new();
     for file in &files {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -59,6 +60,18 @@ pub(crate) fn run() -> Result<Vec<String>, String> {
         return Ok(Vec::new());
     }
     Err(wrong.join("\n"))
+}
+
+/// Copies of the figures that the documentation shows, beside which their pictures can be drawn.
+fn documented(root: &Path, runs: &Path) -> Result<Vec<PathBuf>, String> {
+    let (mut shipped, mut copies) = (Vec::new(), Vec::new());
+    find(&root.join("docs/figures"), &mut shipped)?;
+    for file in shipped {
+        let copy = runs.join(file.file_name().unwrap_or_default());
+        std::fs::copy(&file, &copy).map_err(|error| format!("{}: {error}", file.display()))?;
+        copies.push(copy);
+    }
+    Ok(copies)
 }
 
 /// Every SVG below a folder.

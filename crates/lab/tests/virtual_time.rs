@@ -86,6 +86,47 @@ fn shipped_experiments_send_the_same_packets_as_ever() {
     }
 }
 
+/// Five pings over two links of 10 ms.
+fn pings(head: &str, link: &str) -> String {
+    let row = testkit::experiment::ROW.split("[content.files]").next().unwrap();
+    let ping = testkit::experiment::ROW_PING;
+    format!("title = 't'\nduration = '9 s'\n{head}\n[defaults.link]\ndelay = '10 ms'\n{link}\n{row}{ping}")
+}
+
+fn round_trip_ms(place: &Place, text: &str) -> f64 {
+    let experiment = Experiment::parse_in(Some(&place.0), "t", "t.toml", text);
+    let run = place.run(&experiment.unwrap_or_else(|wrong| panic!("{wrong}")), |_| {});
+    run.cases[0].values("probe.rtt", "median")[0]
+}
+
+#[test]
+fn packets_wait_as_long_as_a_profile_says_on_links_and_between_forwarders_and_applications() {
+    let place = Place::new("waits");
+    let with = |latency: &str| {
+        let free = "interest_us = 0.0\ndata_us = 0.0\ndata_us_per_kilobyte = 0.0\n";
+        let profile = format!("machine = 'm'\nprogram = 'p'\n[link.udp]\n{free}{latency}\n");
+        fs::write(place.0.join("m.toml"), profile).unwrap();
+        round_trip_ms(&place, &pings("profile = 'm.toml'", ""))
+    };
+    assert!((with("") - 40.0).abs() < 1e-6);
+    // Two links there and back, and an application at each end.
+    let waits =
+        with("latency = { link_us = 300.0, application_us = 100.0, application_us_per_kilobyte = 0.0 }");
+    assert!((waits - 41.6).abs() < 1e-6, "{waits}");
+}
+
+#[test]
+fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
+    let place = Place::new("bucket");
+    let link = |more: &str| {
+        let link = format!("rate = '10 Mbit/s'\n{more}\n[defaults.node]\nservice_time = '0 us'");
+        round_trip_ms(&place, &pings("", &link))
+    };
+    let (cable, bucket) = (link(""), link("token_bucket = true"));
+    assert!((bucket - 40.0).abs() < 1e-6, "{bucket}");
+    assert!(cable > 40.1, "{cable}");
+}
+
 #[test]
 fn a_failing_link_is_judged_like_any_experiment() {
     let place = Place::new("judged");

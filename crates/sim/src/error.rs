@@ -59,6 +59,12 @@ pub enum SimError {
     /// A link service that makes no sense.
     #[error("the link service makes no sense: {0}")]
     LinkService(#[from] link::v2::ConfigError),
+    /// A link service of NDNLP v1 that makes no sense.
+    #[error("the link service of NDNLP v1 makes no sense: {0}")]
+    LinkServiceOfV1(#[from] link::v1::ConfigError),
+    /// NDNLP v1 joins two.
+    #[error("a link of NDNLP v1 has two ends")]
+    TooManyEnds,
     /// So much happened at one instant that it will hardly ever end: packets run in a circle of links without
     /// delay, or an application wakes itself at once again and again.
     #[error(

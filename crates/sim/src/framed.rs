@@ -1,7 +1,5 @@
 //! Links that carry real frames: how frames travel between the services at their ends.
 
-use link::v2::EndpointId;
-
 use crate::arena::{ChannelId, EndId, FrameId, FramedId, Id, PacketId};
 use crate::core::Core;
 use crate::event_queue::Source;
@@ -23,11 +21,10 @@ impl Core {
             return channel.counters.drop(LinkDropReason::FaceDown);
         }
         let Some(packet) = packet else { return };
-        let nack = packet.nack_reason();
         let queued_bytes = channel.queue_length(now).1;
         let Some(service) = self.framed[framed].services.get_mut(end.index()) else { return };
         service.handle_send_queue(Some(queued_bytes));
-        if service.send(now, header, nack, packet.into_wire()).is_err() {
+        if !service.send(now, header, packet) {
             channel.counters.drop(LinkDropReason::LinkService);
         }
         self.send_frames(framed);
@@ -114,8 +111,7 @@ impl Core {
     fn receive_at_end(&mut self, number: FramedId, from: EndId, end: EndId, frame: &[u8]) {
         let now = self.now;
         if let Some(service) = self.framed[number].services.get_mut(end.index()) {
-            // What is wrong with a frame is counted by the service.
-            let _ = service.receive(now, EndpointId(from.0.into()), frame);
+            service.receive(now, from, frame);
         }
     }
 

@@ -89,7 +89,7 @@ pub use clock::Clock;
 pub use error::SimError;
 pub use into_name::IntoName;
 pub use link::{
-    ChannelCounters, CoDel, CoDelAction, Faults, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
+    ChannelCounters, CoDel, CoDelAction, Faults, Framing, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::Network;
 pub use processor::{FaceTimes, KindTimes, ProcessorConfig};

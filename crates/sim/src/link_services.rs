@@ -1,20 +1,23 @@
 //! The link services at the ends of a link that carries real frames: those of a face, run here.
 
-use link::v2::{self, DIALECT, LinkService};
+use link::v2::EndpointId;
+use link::{v1, v2};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{LinkHeader, Packet};
+use packet::{Dialect, LinkHeader, Packet};
 
 use crate::arena::{EndId, LinkId};
+use crate::error::SimError;
 use crate::event_queue::Alarm;
+use crate::link::Framing;
 
 /// The services at the ends of a link.
 #[derive(Debug)]
 pub(crate) struct Framed {
     pub(crate) link: LinkId,
-    pub(crate) services: Vec<LinkService>,
+    pub(crate) services: Vec<Service>,
     pub(crate) alarm: Alarm,
-    config: v2::Config,
+    framing: Framing,
     seed: u64,
     restarts: u64,
 }
@@ -27,28 +30,105 @@ pub(crate) struct Delivered {
     pub(crate) header: LinkHeader,
 }
 
+/// The link service at one end, of either version.
+#[derive(Debug)]
+pub(crate) enum Service {
+    V2(Box<v2::LinkService>),
+    V1(Box<v1::LinkService>),
+}
+
+impl Service {
+    fn new(framing: &Framing, random: Random) -> Result<Self, SimError> {
+        Ok(match framing {
+            Framing::V2(config) => Service::V2(Box::new(v2::LinkService::new((**config).clone(), random)?)),
+            Framing::V1(config) => Service::V1(Box::new(v1::LinkService::new((**config).clone(), random)?)),
+        })
+    }
+
+    /// Tells how much the link has still to send. NDNLP v1 has no congestion marks, and does not ask.
+    pub(crate) fn handle_send_queue(&mut self, queued_bytes: Option<u64>) {
+        if let Service::V2(service) = self {
+            service.handle_send_queue(queued_bytes);
+        }
+    }
+
+    /// Accepts a packet for sending; false if it was dropped, which the service counts.
+    pub(crate) fn send(&mut self, now: Instant, header: LinkHeader, packet: Packet) -> bool {
+        let nack = packet.nack_reason();
+        match self {
+            Service::V2(service) => service.send(now, header, nack, packet.into_wire()).is_ok(),
+            // Nothing travels beside a message of CCNx, and there are no Nacks.
+            Service::V1(service) => nack.is_none() && service.send(now, packet.into_wire()).is_ok(),
+        }
+    }
+
+    /// Takes in a frame from another end. What is wrong with it is counted by the service.
+    pub(crate) fn receive(&mut self, now: Instant, from: EndId, frame: &[u8]) {
+        match self {
+            Service::V2(service) => drop(service.receive(now, EndpointId(from.0.into()), frame)),
+            Service::V1(service) => drop(service.receive(now, frame)),
+        }
+    }
+
+    pub(crate) fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize> {
+        match self {
+            Service::V2(service) => service.poll_transmit(now, frames),
+            Service::V1(service) => service.poll_transmit(now, frames),
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        match self {
+            Service::V2(service) => service.handle_timeout(now),
+            Service::V1(service) => service.handle_timeout(now),
+        }
+    }
+
+    pub(crate) fn next_deadline(&self) -> Instant {
+        match self {
+            Service::V2(service) => service.next_deadline(),
+            Service::V1(service) => service.next_deadline(),
+        }
+    }
+
+    /// The next packet that arrived, with what travelled beside it; an error for one that cannot be read.
+    fn poll_deliver(&mut self) -> Option<Result<(Packet, LinkHeader), packet::DecodeError>> {
+        match self {
+            Service::V2(service) => {
+                let delivery = service.poll_deliver()?;
+                let packet = Packet::decode(v2::DIALECT, delivery.packet, delivery.nack);
+                Some(packet.map(|packet| (packet, delivery.header)))
+            }
+            Service::V1(service) => {
+                let packet = Packet::decode(Dialect::Ccnx, service.poll_deliver()?, None);
+                Some(packet.map(|packet| (packet, LinkHeader::default())))
+            }
+        }
+    }
+}
+
 impl Framed {
-    pub(crate) fn new(
-        link: LinkId,
-        ends: usize,
-        config: &v2::Config,
-        seed: u64,
-    ) -> Result<Self, v2::ConfigError> {
+    pub(crate) fn new(link: LinkId, ends: usize, framing: &Framing, seed: u64) -> Result<Self, SimError> {
         let many = ends > 2;
-        let link_type = if many { v2::LinkType::MultiAccess } else { v2::LinkType::PointToPoint };
-        let reliability = config.reliability.clone().filter(|_| !many);
-        let config = v2::Config { link_type, reliability, ..config.clone() };
+        let framing = match framing {
+            Framing::V2(config) => {
+                let link_type = if many { v2::LinkType::MultiAccess } else { v2::LinkType::PointToPoint };
+                let reliability = config.reliability.clone().filter(|_| !many);
+                Framing::V2(Box::new(v2::Config { link_type, reliability, ..(**config).clone() }))
+            }
+            Framing::V1(_) if many => return Err(SimError::TooManyEnds),
+            Framing::V1(config) => Framing::V1(config.clone()),
+        };
         let mut framed =
-            Framed { link, services: Vec::new(), alarm: Alarm::default(), config, seed, restarts: 0 };
+            Framed { link, services: Vec::new(), alarm: Alarm::default(), framing, seed, restarts: 0 };
         for end in 0..ends {
             framed.services.push(framed.service(end)?);
         }
         Ok(framed)
     }
 
-    fn service(&self, end: usize) -> Result<LinkService, v2::ConfigError> {
-        let random = Random::derive(self.seed, self.restarts << 32 | end as u64);
-        LinkService::new(self.config.clone(), random)
+    fn service(&self, end: usize) -> Result<Service, SimError> {
+        Service::new(&self.framing, Random::derive(self.seed, self.restarts << 32 | end as u64))
     }
 
     /// Starts all services anew, as when a link has been cut.
@@ -63,7 +143,7 @@ impl Framed {
     }
 
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.services.iter().map(LinkService::next_deadline).min().unwrap_or(Instant::NEVER)
+        self.services.iter().map(Service::next_deadline).min().unwrap_or(Instant::NEVER)
     }
 
     /// What the services have for the nodes.
@@ -71,10 +151,8 @@ impl Framed {
         let (mut delivered, mut undecodable) = (Vec::new(), 0);
         for (end, service) in (0..).map(EndId).zip(&mut self.services) {
             while let Some(delivery) = service.poll_deliver() {
-                match Packet::decode(DIALECT, delivery.packet, delivery.nack) {
-                    Ok(packet) => {
-                        delivered.push(Delivered { end, packet, header: delivery.header });
-                    }
+                match delivery {
+                    Ok((packet, header)) => delivered.push(Delivered { end, packet, header }),
                     Err(_) => undecodable += 1,
                 }
             }

@@ -170,6 +170,7 @@ impl Network {
             None => None,
             Some(service) => {
                 config.queue.codel = None;
+                config.face.dialect = service.dialect();
                 let seed = self.link_seed(link).next_u64();
                 Some(self.core.framed.push(Framed::new(link, nodes.len(), service, seed)?))
             }

@@ -23,14 +23,16 @@ fn ideal() -> LinkConfig {
 
 /// Frames of at most 1,500 bytes and no reliability.
 fn framed() -> LinkConfig {
-    let service = ServiceConfig { transport_mtu_bytes: Some(1500), ..ServiceConfig::default() };
-    LinkConfig::ideal().framed(service)
+    LinkConfig::ideal().framed(service())
+}
+
+fn service() -> ServiceConfig {
+    ServiceConfig { transport_mtu_bytes: Some(1500), ..ServiceConfig::default() }
 }
 
 fn reliable() -> LinkConfig {
-    let mut config = framed();
-    config.framing.as_mut().unwrap().reliability = Some(ReliabilityConfig::default());
-    config
+    let reliability = Some(ReliabilityConfig::default());
+    LinkConfig::ideal().framed(ServiceConfig { reliability, ..service() })
 }
 
 fn name(uri: &str) -> Name {

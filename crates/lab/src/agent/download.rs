@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use flow::{Arrival, ControllerSpec, DataOutcome, Transfer, TransferConfig};
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
+use super::packets;
 use super::producer::Files;
 use crate::experiment::plan::ControllerKind;
 
@@ -229,7 +229,7 @@ impl Activity for Downloads {
             if request.attempt > 1 {
                 self.again.push((name.clone(), nonce));
             }
-            return InterestBuilder::new(name).nonce(nonce).lifetime(self.config.lifetime).build().ok();
+            return packets::interest(self.config.files.dialect(), name, nonce, self.config.lifetime);
         }
         None
     }

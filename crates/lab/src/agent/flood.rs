@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::io;
 
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
+use super::packets;
+use crate::experiment::plan::Dialect;
 
 /// The columns of the flood's table.
 pub(crate) const HEAD: [&str; 6] = ["time", "sent", "refreshed", "nacks", "data", "behind_ms"];
@@ -25,6 +26,7 @@ pub(super) struct FloodConfig {
     pub(super) lifetime: Duration,
     pub(super) refresh: Option<Duration>,
     pub(super) seed: u64,
+    pub(super) dialect: Dialect,
 }
 
 /// A run of numbers that are due together.
@@ -144,7 +146,7 @@ impl Activity for Flood {
             }
         }
         let name = self.config.prefix.with(Component::generic(number.to_string().as_bytes())).ok()?;
-        InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.config.lifetime).build().ok()
+        packets::interest(self.config.dialect, name, self.random.next_u32(), self.config.lifetime)
     }
 
     fn next_deadline(&self) -> Instant {

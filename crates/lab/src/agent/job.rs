@@ -1,10 +1,10 @@
 //! What one agent is told to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::plan::{Change, ContentPlan, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{Change, ContentPlan, Dialect, NodeIndex, Plan, Workload};
 
 /// The work of the agent at one node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Job {
     pub folder: PathBuf,
     /// The seed of this repeat.
     pub seed: u64,
+    /// What is spoken at the socket.
+    #[serde(default)]
+    pub dialect: Dialect,
     /// When everything ends, counted from the start of the run.
     pub duration_ns: u64,
     /// All contents of the experiment, by their place in the plan.
@@ -35,7 +38,7 @@ pub struct Job {
 impl Job {
     /// The work at a node, or nothing when there is none.
     #[must_use]
-    pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: PathBuf, folder: PathBuf) -> Option<Self> {
+    pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: &Path, folder: PathBuf) -> Option<Self> {
         use crate::experiment::plan::Activity;
         // Consumers are applications of the simulator, and programs are processes of their own.
         let is_client = |workload: &&Workload| {
@@ -58,9 +61,10 @@ impl Job {
         Some(Job {
             node: plan.node_name(at).to_owned(),
             at,
-            socket,
+            socket: plan.dialect.application_socket(socket),
             folder,
             seed,
+            dialect: plan.dialect,
             duration_ns: plan.schedule.duration_ns,
             contents: plan.contents.iter().map(|content| told(plan, content)).collect(),
             workloads,

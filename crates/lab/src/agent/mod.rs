@@ -1,12 +1,13 @@
 //! The clients of a run: a process beside each forwarder that serves content and carries workloads out.
 //!
-//! It speaks NDN over the forwarder's Unix socket, so the same agent loads any forwarder that does.
+//! It speaks NDN, or CCNx, over the forwarder's Unix socket, so the same agent loads any forwarder that does.
 //! Everything it learns it writes down as it happens, one line an event, in files of the run's folder.
 
 mod activity;
 mod download;
 mod flood;
 mod job;
+mod packets;
 mod ping;
 pub mod producer;
 mod run;

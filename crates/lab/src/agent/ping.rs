@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
+use super::packets;
+use crate::experiment::plan::Dialect;
 
 /// The columns of the table of round trips. An answer that never came has no round trip.
 pub(crate) const HEAD: [&str; 4] = ["no", "time", "round_trip_ms", "nack"];
@@ -23,6 +24,7 @@ pub(super) struct PingConfig {
     pub(super) count: u64,
     pub(super) lifetime: Duration,
     pub(super) seed: u64,
+    pub(super) dialect: Dialect,
 }
 
 /// One series of pings.
@@ -104,7 +106,7 @@ impl Activity for Pings {
         self.open.insert(number, now);
         self.expiries.push_back((now + self.config.lifetime, number));
         let name = self.config.prefix.with(Component::generic(number.to_string().as_bytes())).ok()?;
-        InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.config.lifetime).build().ok()
+        packets::interest(self.config.dialect, name, self.random.next_u32(), self.config.lifetime)
     }
 
     fn next_deadline(&self) -> Instant {

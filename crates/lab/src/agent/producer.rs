@@ -2,12 +2,12 @@
 //! file and segment.
 
 use flow::source::{Reply, Source, SourceError};
-use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, Name, NameRef};
 
-use crate::experiment::plan::ContentPlan;
+use super::packets::{self, Object};
+use crate::experiment::plan::{ContentPlan, Dialect};
 
 /// The names of one content's files and segments.
 #[derive(Debug, Clone)]
@@ -19,6 +19,7 @@ pub struct Files {
     segment_bytes: u64,
     freshness: Duration,
     seed: u64,
+    dialect: Dialect,
 }
 
 impl Files {
@@ -27,7 +28,7 @@ impl Files {
     /// # Errors
     ///
     /// When the prefix is not a name, which the experiment's check has ruled out.
-    pub fn new(plan: &ContentPlan, place: usize, seed: u64) -> Result<Self, String> {
+    pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, String> {
         let prefix: Name = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
         Ok(Files {
             prefix,
@@ -37,6 +38,7 @@ impl Files {
             segment_bytes: u64::from(plan.segment_bytes),
             freshness: Duration::from_nanos(plan.freshness_ns),
             seed: Random::derive(seed, place as u64).next_u64(),
+            dialect,
         })
     }
 
@@ -44,6 +46,12 @@ impl Files {
     #[must_use]
     pub fn prefix(&self) -> &Name {
         &self.prefix
+    }
+
+    /// What they are asked for in.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// How many segments a file has.
@@ -65,7 +73,7 @@ impl Files {
     /// When the name gets too long.
     pub fn name(&self, file: u32, segment: u64) -> Result<Name, packet::DecodeError> {
         let name = self.prefix.with(Component::generic(file.to_string().as_bytes()))?;
-        flow::NamingConvention::default().with_segment(&name, segment)
+        packets::with_segment(self.dialect, &name, segment)
     }
 
     /// The file and segment that a name means.
@@ -76,7 +84,7 @@ impl Files {
         }
         let depth = self.prefix.as_ref().component_count();
         let file = std::str::from_utf8(name.component(depth)?.value).ok()?.parse().ok()?;
-        let segment = flow::naming::segment_number(name.component(depth + 1)?)?;
+        let segment = packets::segment(self.dialect, name.component(depth + 1)?)?;
         (file < self.count && segment < self.segments).then_some((file, segment))
     }
 
@@ -98,12 +106,9 @@ impl Files {
     fn packet(&self, file: u32, segment: u64) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments - 1).ok()?;
-        let builder = DataBuilder::new(name).freshness(self.freshness).content(self.content(file, segment));
-        let builder = match last.as_ref().last() {
-            Some(component) => builder.final_block(component),
-            None => builder,
-        };
-        builder.build_with_digest().ok()
+        let content = self.content(file, segment);
+        let (freshness, last) = (self.freshness, last.as_ref().last());
+        packets::data(self.dialect, &Object { name: &name, content: &content, freshness, last })
     }
 }
 
@@ -117,9 +122,8 @@ impl Source for Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::ndn::InterestBuilder;
 
-    fn files() -> Files {
+    fn files(dialect: Dialect) -> Files {
         let plan = ContentPlan {
             name: "f".into(),
             prefix: "/lab/f".into(),
@@ -129,12 +133,12 @@ mod tests {
             segment_bytes: 4096,
             freshness_ns: 1_000_000_000,
         };
-        Files::new(&plan, 0, 7).unwrap()
+        Files::new(&plan, 0, 7, dialect).unwrap()
     }
 
     #[test]
     fn the_segments_of_a_file_are_as_long_as_the_file_and_always_the_same() {
-        let files = files();
+        let files = files(Dialect::Ndn);
         assert_eq!(files.segments(), 3);
         let total: usize = (0..3).map(|segment| files.content(1, segment).len()).sum();
         assert_eq!(total, 10_001);
@@ -144,17 +148,20 @@ mod tests {
 
     #[test]
     fn an_interest_is_answered_with_the_segment_it_names_and_others_are_not() {
-        let files = files();
-        let ask = |name: Name| InterestBuilder::new(name).nonce(1).build().unwrap();
-        let answer = |name| match files.clone().answer(&ask(name)).unwrap() {
-            Reply::Data(data) => Some(data),
-            _ => None,
-        };
-        let data = answer(files.name(2, 1).unwrap()).unwrap();
-        assert_eq!(data.content(), files.content(2, 1));
-        assert_eq!(files.place(data.name()), Some((2, 1)));
-        assert!(answer("/lab/f/3".parse().unwrap()).is_none());
-        assert!(answer(files.name(2, 3).unwrap()).is_none(), "there are only three segments");
-        assert!(answer("/other".parse().unwrap()).is_none());
+        for dialect in [Dialect::Ndn, Dialect::Ccnx] {
+            let files = files(dialect);
+            let ask = |name: Name| packets::interest(dialect, name, 1, Duration::from_secs(4)).unwrap();
+            let answer = |name| match files.clone().answer(&ask(name)).unwrap() {
+                Reply::Data(data) => Some(data),
+                _ => None,
+            };
+            let data = answer(files.name(2, 1).unwrap()).unwrap();
+            assert_eq!(data.dialect(), dialect.into());
+            assert_eq!(data.content(), files.content(2, 1));
+            assert_eq!(files.place(data.name()), Some((2, 1)));
+            assert!(answer("/lab/f/3".parse().unwrap()).is_none());
+            assert!(answer(files.name(2, 3).unwrap()).is_none(), "there are only three segments");
+            assert!(answer("/other".parse().unwrap()).is_none());
+        }
     }
 }

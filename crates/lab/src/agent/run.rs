@@ -6,15 +6,18 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
-use client::{Client, ClientError, Patience, Remote, WhenGone};
+use client::{Client, ClientError, Connection, Patience, Remote, WhenGone};
 use formats::csv;
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Packet};
+use trust::ccnx::CcnxSigner;
+use trust::{KeyKind, PrivateKey};
 
 use super::job::Job;
 use super::standstill::{LONGEST_WAIT, Standstill};
 use super::workloads::{Activities, Served};
 use crate::analysis::AGAIN;
+use crate::experiment::plan::Dialect;
 
 /// How long a forwarder may take to be there.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
@@ -83,7 +86,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
         serde_json::from_str(&text).map_err(|error| AgentError::Job(job.to_owned(), error.to_string()))?;
     let node = job.node.clone();
     let failed = |source| AgentError::Work { node: node.clone(), source };
-    let client = connect(&job.socket).map_err(|error| failed(error.into()))?;
+    let client = connect(&job).map_err(failed)?;
     let mut agent = Agent::new(job, client)?;
     agent.register().map_err(|error| failed(error.into()))?;
     say("ready").map_err(|error| failed(error.into()))?;
@@ -108,17 +111,22 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
 }
 
 /// Connects to a forwarder that may still be starting.
-fn connect(socket: &Path) -> Result<Client, ClientError> {
+fn connect(job: &Job) -> Result<Client, WorkError> {
     let deadline = StdInstant::now() + PATIENCE;
     let mut client = loop {
-        match Client::connect(&Remote::Unix(socket.to_owned())) {
-            Ok(client) => break client,
-            Err(error) if StdInstant::now() >= deadline => return Err(error),
+        match Connection::open_in(job.dialect.into(), &Remote::Unix(job.socket.clone())) {
+            Ok(connection) => break Client::over(connection),
+            Err(error) if StdInstant::now() >= deadline => return Err(error.into()),
             Err(_) => std::thread::sleep(StdDuration::from_millis(10)),
         }
     };
     client.when_gone(WhenGone::Fail);
     client.be_patient(REGISTRATION);
+    if job.dialect == Dialect::Ccnx {
+        // Requests to a forwarder of CCNx are signed, by a key that need not be known.
+        let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;
+        client.sign_requests_with(CcnxSigner::new(key).map_err(io::Error::other)?);
+    }
     Ok(client)
 }
 
@@ -165,7 +173,7 @@ impl Agent {
             if self.start.is_some() && now.as_nanos() >= self.job.duration_ns {
                 break;
             }
-            let busy = self.step(now);
+            let busy = self.step();
             let busy = self.connected_again(busy)?;
             if self.start.is_some() && !self.said_idle && self.activities.is_complete() {
                 self.said_idle = true;
@@ -186,7 +194,7 @@ impl Agent {
     fn connected_again<T: Default>(&mut self, done: Result<T, WorkError>) -> Result<T, WorkError> {
         match done {
             Err(WorkError::Forwarder(error)) if self.job.reconnects && error.is_outage() => {
-                self.client = connect(&self.job.socket)?;
+                self.client = connect(&self.job)?;
                 self.register()?;
                 Ok(T::default())
             }
@@ -221,14 +229,16 @@ impl Agent {
     }
 
     /// Takes what came and sends what is due. True when there is more to do at once.
-    fn step(&mut self, now: Instant) -> Result<bool, WorkError> {
+    fn step(&mut self) -> Result<bool, WorkError> {
         let mut taken = 0;
         while taken < MAX_TAKEN {
             let connection = self.client.connection_mut();
             let Some((packet, header)) = connection.receive(connection.now())? else { break };
-            self.take(now, packet, &header)?;
+            // Not before it was there: a process that waited for a processor would see it come too early.
+            self.take(self.now(), packet, &header)?;
             taken += 1;
         }
+        let now = self.now();
         self.activities.handle_timeout(now);
         let mut sent = 0;
         while sent < BATCH && self.client.connection().has_room() {

@@ -4,12 +4,12 @@ use std::io;
 
 use flow::workload::{Closed, Outcome, Requester, Setting};
 use flow::{SpecError, WorkloadSpec};
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 
 use super::activity::{Activity, Log};
+use super::packets;
 use super::producer::Files;
 
 /// What a traffic source works with.
@@ -89,7 +89,7 @@ impl Activity for Traffic {
     fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
         let item = self.requester.poll_request(now)?.item;
         let name = self.name(item)?;
-        InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.lifetime).build().ok()
+        packets::interest(self.files.dialect(), name, self.random.next_u32(), self.lifetime)
     }
 
     fn next_deadline(&self) -> Instant {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use flow::source::{Generator, Reply, Source as _};
+use flow::source::{Generator, Reply, Source, SourceError};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
@@ -13,24 +13,51 @@ use super::activity::{Activity, Log};
 use super::download::{self, DownloadConfig, Downloads};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
+use super::packets::{self, Object};
 use super::ping::{self, PingConfig, Pings};
 use super::producer::Files;
 use super::traffic::{Traffic, TrafficConfig};
-use crate::experiment::plan::{self, Workload};
+use crate::experiment::plan::{self, Dialect, Workload};
 
 /// What an agent serves.
 #[derive(Debug)]
 pub(crate) struct Served {
     prefixes: Vec<Name>,
     /// Files, and pongs for whatever else is asked below the prefixes for that.
-    source: (Vec<Files>, Generator),
+    source: (Vec<Files>, Pongs),
 }
+
+/// Answers pings.
+#[derive(Debug)]
+enum Pongs {
+    Ndn(Generator),
+    Ccnx(Vec<Name>),
+}
+
+impl Source for Pongs {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        match self {
+            Pongs::Ndn(generator) => generator.answer(interest),
+            Pongs::Ccnx(prefixes) => {
+                let is_mine = |prefix: &Name| prefix.as_ref().is_prefix_of(interest.name());
+                let name = prefixes.iter().any(is_mine).then(|| interest.name().to_name());
+                let object = name.and_then(|name| {
+                    let pong = Object { name: &name, content: PONG, freshness: Duration::ZERO, last: None };
+                    packets::data(Dialect::Ccnx, &pong)
+                });
+                Ok(object.map_or(Reply::NotMine, Reply::Data))
+            }
+        }
+    }
+}
+
+const PONG: &[u8] = b"pong";
 
 impl Served {
     pub(crate) fn new(job: &Job) -> Result<Self, String> {
         let mut files = Vec::new();
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
-            files.push(Files::new(content, place, job.seed)?);
+            files.push(Files::new(content, place, job.seed, job.dialect)?);
         }
         let mut answers = Vec::new();
         for prefix in &job.answers {
@@ -39,7 +66,12 @@ impl Served {
         let prefixes = files.iter().map(|files| files.prefix().clone()).chain(answers.iter().cloned());
         let prefixes = prefixes.collect();
         // They are all alike: the seed decides nothing.
-        let pongs = Generator::new(answers, Signer::digest(), 0).with_content(b"pong".to_vec());
+        let pongs = match job.dialect {
+            Dialect::Ndn => {
+                Pongs::Ndn(Generator::new(answers, Signer::digest(), 0).with_content(PONG.to_vec()))
+            }
+            Dialect::Ccnx => Pongs::Ccnx(answers),
+        };
         Ok(Served { prefixes, source: (files, pongs) })
     }
 
@@ -148,7 +180,7 @@ fn activity(
     };
     let files = |place: usize| {
         let content = job.contents.get(place).ok_or("there is no such content")?;
-        Files::new(content, place, job.seed)
+        Files::new(content, place, job.seed, job.dialect)
     };
     let name = |prefix: &str| prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"));
     Ok(match &workload.does {
@@ -167,6 +199,7 @@ fn activity(
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 refresh: refresh_ns.map(Duration::from_nanos),
                 seed,
+                dialect: job.dialect,
             };
             Box::new(Flood::new(config, log("flood", &flood::HEAD)?))
         }
@@ -179,6 +212,7 @@ fn activity(
                 count: *count,
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
+                dialect: job.dialect,
             };
             Box::new(Pings::new(config, log("pings", &ping::HEAD)?))
         }

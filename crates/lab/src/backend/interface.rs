@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use packet::ndn::PORT;
+use packet::Dialect;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::plan::{LinkIndex, LinkKind};
@@ -28,10 +28,14 @@ pub struct Interface {
 
 impl Interface {
     /// The address of a face to the neighbour, as NFD writes it.
-    pub(crate) fn face_uri(&self, kind: LinkKind) -> String {
+    pub(crate) fn face_uri(&self, kind: LinkKind, dialect: Dialect) -> String {
+        let port = match dialect {
+            Dialect::Ndn => packet::ndn::PORT,
+            Dialect::Ccnx => packet::ccnx::PORT,
+        };
         match kind {
-            LinkKind::Udp => format!("udp4://{}:{PORT}", self.remote),
-            LinkKind::Tcp => format!("tcp4://{}:{PORT}", self.remote),
+            LinkKind::Udp => format!("udp4://{}:{port}", self.remote),
+            LinkKind::Tcp => format!("tcp4://{}:{port}", self.remote),
             LinkKind::Ether => {
                 let [a, b, c, d, e, f] = self.remote_ether;
                 format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]")

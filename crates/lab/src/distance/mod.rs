@@ -5,6 +5,7 @@ mod calibrate;
 mod in_process;
 mod page;
 mod validate;
+mod waits;
 
 pub use calibrate::{calibrate, calibrations};
 pub use page::{page, text};

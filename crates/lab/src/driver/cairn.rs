@@ -6,12 +6,13 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
+use packet::ccnx::PORT as CCNX_PORT;
 use packet::ndn::PORT;
 use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{LinkKind, LinkPlan, NodePlan};
+use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, NodePlan, Plan};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -79,22 +80,64 @@ fn merge(into: &mut Table, from: Table) {
     }
 }
 
-fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
+/// Where the forwarder listens, in the dialect of the experiment. The unix socket of NDN is there in any
+/// case: the lab asks it for counters.
+fn write_listeners(text: &mut String, setup: &Setup<'_>) {
     let plan = setup.plan;
     let socket = setup.socket.display();
-    let mut text = format!(
-        "[unix]\nlisten = [\"{socket}\"]\n[websocket]\nlisten = []\n[udp]\nlisten = [\"0.0.0.0:{PORT}\"]\n\
-         [tcp]\nlisten = [\"0.0.0.0:{PORT}\"]\n"
+    // Who is sent again what was lost must not be taken for a stranger before the face is made.
+    let strangers = !setup.interfaces.iter().any(|interface| is_repaired(plan, interface));
+    let _ = write!(
+        text,
+        "[unix]\nlisten = [\"{socket}\"]\n[websocket]\nlisten = []\n[udp]\nlisten = [\"0.0.0.0:{PORT}\"]\n"
     );
+    if !strangers {
+        text.push_str("accept = false\n");
+    }
+    let _ = writeln!(text, "[tcp]\nlisten = [\"0.0.0.0:{PORT}\"]");
     let ether: Vec<String> = setup
         .interfaces
         .iter()
         .filter(|interface| plan.links.get(interface.link).is_some_and(|link| link.kind == LinkKind::Ether))
         .map(|interface| format!("\"{}\"", interface.name))
         .collect();
-    if !ether.is_empty() {
-        let _ = writeln!(text, "[ethernet]\ninterfaces = [{}]\nmulticast = false", ether.join(", "));
+    let interfaces = ether.join(", ");
+    match plan.dialect {
+        Dialect::Ndn if ether.is_empty() => {}
+        Dialect::Ndn => {
+            let _ = writeln!(text, "[ethernet]\ninterfaces = [{interfaces}]\nmulticast = false");
+            if !strangers {
+                text.push_str("accept = false\n");
+            }
+        }
+        Dialect::Ccnx => {
+            let socket = plan.dialect.application_socket(setup.socket);
+            let key = setup.folder.join("ccnx.key");
+            let _ = writeln!(
+                text,
+                "[ccnx]\nenabled = true\nudp = [\"0.0.0.0:{CCNX_PORT}\"]\ntcp = [\"0.0.0.0:{CCNX_PORT}\"]\n\
+                 unix = [{:?}]\nkey_file = {:?}\nethernet = [{interfaces}]",
+                socket.display().to_string(),
+                key.display().to_string(),
+            );
+            let over_udp = setup.interfaces.iter().filter_map(|interface| plan.links.get(interface.link));
+            let over_udp = over_udp.filter(|link| link.kind == LinkKind::Udp);
+            if let Some(mtu) = over_udp.filter_map(|link| link.ndnlp1).map(|plan| plan.mtu_bytes).min() {
+                let _ = writeln!(text, "ndnlp_mtu_bytes = {mtu}");
+            }
+        }
     }
+}
+
+/// Does NDNLPv2 send again what the link at an interface has lost?
+fn is_repaired(plan: &Plan, interface: &Interface) -> bool {
+    plan.dialect == Dialect::Ndn && plan.links.get(interface.link).is_some_and(|link| link.simulated.reliable)
+}
+
+fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
+    let plan = setup.plan;
+    let mut text = String::new();
+    write_listeners(&mut text, setup);
     if let Some(node) = plan.nodes.get(setup.node) {
         let forwarder = &node.forwarder;
         write_memory(&mut text, node, plan.nodes.len());
@@ -122,8 +165,9 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
             let remote = setup.towards(interface, hop).remote;
             routes.entry((hop.cost, remote)).or_default().push(format!("\"{}\"", hop.prefix));
         }
-        let is_needed =
-            link.kind == LinkKind::Ether || (link.kind == LinkKind::Udp && impairs(setup, interface, link));
+        let has_datagrams = link.kind == LinkKind::Udp
+            && (impairs(setup, interface, link) || link.ndnlp1.is_some() || is_repaired(plan, interface));
+        let is_needed = link.kind == LinkKind::Ether || has_datagrams;
         if routes.is_empty() && !is_needed {
             continue;
         }
@@ -150,11 +194,29 @@ fn write_face(
     link: &LinkPlan,
     (cost, routes): (u32, &str),
 ) {
-    let remote = interface.face_uri(link.kind);
+    let remote = interface.face_uri(link.kind, setup.plan.dialect.into());
     let local = (link.kind == LinkKind::Ether).then(|| format!("dev://{}", interface.name));
     let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{routes}]\ncost = {cost}");
     if let Some(local) = local {
         let _ = writeln!(text, "local = \"{local}\"");
+    }
+    if is_repaired(setup.plan, interface) {
+        text.push_str("reliable = true\n");
+    }
+    if setup.plan.dialect == Dialect::Ccnx {
+        text.push_str("dialect = \"ccnx\"\n");
+    }
+    if let Some(ndnlp) = link.ndnlp1 {
+        let word = if ndnlp.acknowledged { "acknowledged" } else { "plain" };
+        let _ = writeln!(
+            text,
+            "ndnlp = \"{word}\"\n[face.ndnlp_timings]\nsent_packets = {}\nretries = {}\n\
+             retransmit_millis = {}\nacknowledge_millis = {}",
+            ndnlp.sent_packets,
+            ndnlp.retries,
+            ndnlp.retransmit_ns.div_ceil(1_000_000),
+            ndnlp.acknowledge_ns.div_ceil(1_000_000),
+        );
     }
     if impairs(setup, interface, link) {
         text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));

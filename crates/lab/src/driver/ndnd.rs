@@ -95,7 +95,7 @@ impl Driver for Ndnd {
                 return Err(Ndnd::unable("use Ethernet links", "write kind = \"udp\""));
             }
             for hop in hops {
-                let uri = setup.towards(interface, hop).face_uri(link.kind);
+                let uri = setup.towards(interface, hop).face_uri(link.kind, packet::Dialect::Ndn);
                 let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
                 let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
                 let name = hop

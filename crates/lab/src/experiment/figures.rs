@@ -2,16 +2,18 @@
 
 use super::measure::{NODE_SERIES, NODE_TOTALS, SUMMARIES};
 use super::model::File;
-use super::plan::{Plan, Workload};
+use super::plan::{Activity, Plan, Workload};
 use super::problem::suggest;
 use super::resolve::Finding;
 
 /// How a figure can be drawn.
-pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER];
+pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER, ROUND_TRIPS];
 /// The form that shows one node.
 const OVER_TIME: &str = "over-time";
 /// The form that shows measures over the values of the last sweep.
 pub const OVER_PARAMETER: &str = "over-parameter";
+/// The form that shows the round trips of workloads as boxes.
+pub const ROUND_TRIPS: &str = "round-trips";
 /// What it can show beside measures: downloads, from start to stop.
 pub const TRANSFERS: &str = "transfers";
 /// And the processes that compete with forwarders, while they are busy.
@@ -19,6 +21,12 @@ pub const LOADS: &str = "loads";
 
 /// Measures of workloads that can be drawn over a parameter.
 const DRAWN_OF_WORKLOADS: &[&str] = &["duration", "goodput", "rtt", "retransmissions"];
+
+/// The workloads whose round trips are timed one by one.
+fn timed(plan: &Plan) -> impl Iterator<Item = &str> {
+    let is_timed = |does: &Activity| matches!(does, Activity::Ping { .. } | Activity::Traffic { .. });
+    plan.workloads.iter().filter(move |one| is_timed(&one.does)).map(|one| one.name.as_str())
+}
 
 /// What is wrong with the figures of a file.
 pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Finding> {
@@ -53,8 +61,12 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
             subjects.extend(plan.measured().map(Workload::measured_as));
             what.1 = "a node or a workload";
         }
+        let timed: Vec<&str> = timed(plan).collect();
         for key in &figure.show {
-            word("show", key, what.0, &shown);
+            match figure.form.as_str() {
+                ROUND_TRIPS => word("show", key, "a ping or traffic", &timed),
+                _ => word("show", key, what.0, &shown),
+            }
         }
         if let Some(at) = &figure.at {
             word("at", at, what.1, &subjects);

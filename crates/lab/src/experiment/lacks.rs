@@ -21,14 +21,13 @@ const OF_LINKS: &[(&str, &str)] = &[
     ("queue_bytes", "the kernel's queue has room for whole frames: say `queue`"),
     ("mark_above", "the kernel knows no congestion marks of NDNLPv2"),
     ("codel", "links keep their rate by a token bucket with a queue of its own"),
+    ("token_bucket", "every real link with a rate has one"),
     ("rate_control", "real forwarders do not tell consumers their rates"),
     ("overhead", "real headers are as long as `kind` makes them"),
     ("duplicate", "only delay and loss are made on real links"),
     ("reorder", "only delay and loss are made on real links"),
     ("reorder_delay", "only delay and loss are made on real links"),
     ("jitter", "only delay and loss are made on real links"),
-    ("frames", "real links always carry frames"),
-    ("reliable", "say it in the settings of the forwarder"),
 ];
 
 /// Keys of a node.

@@ -22,6 +22,7 @@ pub mod profile;
 mod reference;
 mod resolve;
 mod resolve_links;
+mod resolve_ndnlp;
 mod resolve_nodes;
 mod resolve_routes;
 mod resolve_servers;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+pub use self::download::Download;
 pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
 };
-use super::choice::Choice;
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
+mod download;
 mod server;
 mod simulated;
 pub mod study;
@@ -70,6 +71,8 @@ tables! {
         study: Option<study::Study> = "an experiment with the nodes below",
         /// The forwarder under test: `cairn` or `ndnd`; `none` for a network of nothing but HTTP.
         software: Option<String> = "cairn",
+        /// What everybody speaks: `ndn`, or `ccnx`, the dialect of CCNx 0.8.
+        dialect: Option<String> = "ndn",
         /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, in the same folder. A
         /// node with a `service_time` uses that instead.
         profile: Option<String> = "30 us for each packet",
@@ -223,8 +226,8 @@ tables! {
         mtu: Option<u32> = "1500",
         /// The length of the link for `routes`.
         metric: Option<u32> = "1",
-        /// How many packets may wait, whatever their size, instead of `queue`. This key and all below are for
-        /// virtual time only.
+        /// How many packets may wait, whatever their size, instead of `queue`. This key and those below, to
+        /// `jitter`, are for virtual time only.
         queue_packets: Option<u32> = "by `queue`",
         /// How many bytes may wait, instead of `queue`.
         queue_bytes: Option<Size> = "by `queue`",
@@ -232,6 +235,9 @@ tables! {
         mark_above: Option<Size> = "never",
         /// CoDel for the queue.
         codel: Option<CoDel> = "none",
+        /// Whether the link sends at once, after a pause, what a real link of the lab does: its kernel has a
+        /// token bucket of what the rate carries in 1 ms, and two frames at least.
+        token_bucket: Option<bool> = "false: each packet takes its time at the rate, as on a cable",
         /// The engines at both ends tell consumers how fast they may send Interests. Needs a rate.
         rate_control: Option<RateControl> = "none",
         /// Bytes of headers below a packet.
@@ -244,10 +250,31 @@ tables! {
         reorder_delay: Option<Span> = "0 s",
         /// Each packet is delayed by a random time up to this.
         jitter: Option<Span> = "0 s",
-        /// Whether the link carries real NDNLPv2 frames of at most `mtu` bytes.
-        frames: Option<bool> = "false: each packet is one frame",
-        /// Whether frames are acknowledged, and sent again if they are lost. Needs `frames`.
+        /// Whether the link carries real frames of at most `mtu` bytes: those of NDNLPv2, as real links of
+        /// NDN do in any case, or with `dialect = "ccnx"` over UDP those of NDNLP v1, on every backend.
+        frames: Option<bool> = "false: each packet is one frame; true for CCNx over Ethernet",
+        /// Whether frames are acknowledged, and sent again if they are lost. Needs `frames`, on every
+        /// backend.
         reliable: Option<bool> = "false",
+        /// When frames of NDNLP v1 are acknowledged and sent again; on every backend.
+        acknowledgement: Option<Acknowledgement> = "as in the paper",
+    }
+
+    /// When frames of NDNLP v1 are acknowledged and sent again (NDN-0006): the rule that `timing` names, and
+    /// single numbers in place of the rule's.
+    Acknowledgement as "link.acknowledgement" {
+        /// `paper`, the defaults of its section 3.3.1; `round-trip`, what that section recommends for a link
+        /// whose round trip is twice `delay`; `link-delay`, what section 2.3 says of a link with `delay`. Of
+        /// both, a round trip is 1 ms at least.
+        timing: Option<String> = "paper",
+        /// Packets that are kept to be sent again.
+        sent_packets: Option<u32> = "100; with `round-trip` what the link sends in two round trips, if more",
+        /// How often a packet is sent again at most.
+        retries: Option<u32> = "5; with `link-delay` 2",
+        /// How long its acknowledgement is waited for.
+        retransmit: Option<Span> = "1 s; with `round-trip` three round trips; with `link-delay` four delays",
+        /// How long an acknowledgement may wait for others.
+        acknowledge: Option<Span> = "300 ms; with the others one round trip",
     }
 
     /// A static route for a prefix.
@@ -275,37 +302,6 @@ tables! {
         segment: Option<Size> = "4096 B",
         /// How long a segment counts as fresh in a cache.
         freshness: Option<Span> = "1 h",
-    }
-
-    /// Downloads of files, one after the other or many at once.
-    Download as "download" {
-        /// The node that asks; with several nodes each does, and all are measured together.
-        at: Choice,
-        /// Only the first so many of these nodes.
-        first: Option<u32> = "all",
-        /// The program that fetches: `wget` or `curl` from the server of a node, `cairn` for `cairn get`. It
-        /// writes files, which are compared with what was served. In network namespaces only.
-        client: Option<String> = "the lab's own, which compares what it gets",
-        /// The nodes whose servers `wget` and `curl` ask: with several, the nodes in `at` take them in turn.
-        from: Vec<String> = "none",
-        /// The name of the content.
-        content: String,
-        /// How many new downloads begin in a second.
-        rate: Option<Frequency> = "the next begins when the one before is done",
-        /// How many downloads there are; file numbers start over when there are more downloads than files.
-        count: Option<u32> = "as many as there are files",
-        /// How many may be under way at once; further ones wait.
-        at_once: Option<u32> = "no limit",
-        /// The congestion controller: `fixed`, `aimd`, `cubic`, or any other by its name and parameters, as
-        /// in `pcon/beta~0.8`, which then sets its window itself.
-        controller: Option<String> = "cubic",
-        /// Interests in flight for one file with the controller `fixed`; the initial window of `aimd` and
-        /// `cubic`.
-        window: Option<u32> = "16 for fixed, 2 for others",
-        /// How long an Interest lives.
-        lifetime: Option<Span> = "4 s",
-        /// When the first begins.
-        start: Option<Span> = "1 s",
     }
 
     /// Interests for content that does not exist, in bursts, refreshed before they expire.
@@ -377,10 +373,11 @@ tables! {
 
     /// A program of one's own at a node. It runs in the node's network namespace and in a folder of its own
     /// in the run's folder, `raw/NODE/NAME`; what it says is in `raw/NAME.out` and `raw/NAME.err`. In its
-    /// environment are `NDN_CLIENT_TRANSPORT`, which leads NDN applications to the node's forwarder, `CAIRN`,
-    /// our own command, `CAIRN_NODE`, the node's name, and `CAIRN_NUMBER`, how often it has run before. All
-    /// nodes know each other's names as names of hosts, and IP packets find their way between them. Each time
-    /// that it runs counts as a transfer: complete if it ends with the status `exit`.
+    /// environment are `NDN_CLIENT_TRANSPORT` and, with `dialect = "ccnx"`, `CCN_LOCAL_TRANSPORT`, which lead
+    /// applications to the node's forwarder, `CAIRN`, our own command, `CAIRN_NODE`, the node's name, and
+    /// `CAIRN_NUMBER`, how often it has run before. All nodes know each other's names as names of hosts, and
+    /// IP packets find their way between them. Each time that it runs counts as a transfer: complete if it
+    /// ends with the status `exit`.
     Program as "program" {
         /// The node.
         at: String,
@@ -552,7 +549,8 @@ tables! {
         /// `every-node`: a row for each node, a column for each quantity over time. `per-node`: bars for each
         /// node, a colour for each case. `per-case`: a column for each case with the mean of each node and
         /// its deviation over time. `over-parameter`: a measure over the values of the last sweep, a line for
-        /// each node, or with `at` one for each other variant.
+        /// each node, or with `at` one for each other variant. `round-trips`: a box of all round trips of a
+        /// ping or of traffic, which `show` names, for each case.
         form: String,
         /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`,
         /// from start to stop, and `loads`, when competing processes are busy.

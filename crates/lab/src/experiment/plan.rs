@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::costs::{NodeCosts, UseCosts};
+pub use self::dialect::{Dialect, Ndnlp1Plan};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
@@ -13,6 +14,7 @@ pub use self::simulated::{
 use super::model::{Expect, Forwarder};
 
 mod costs;
+mod dialect;
 mod order;
 mod server;
 mod simulated;
@@ -33,6 +35,9 @@ pub struct Plan {
     pub schedule: SchedulePlan,
     /// The forwarder under test.
     pub software: Software,
+    /// What is spoken.
+    #[serde(default, skip_serializing_if = "Dialect::is_ndn")]
+    pub dialect: Dialect,
     /// The nodes, in natural order of their names.
     pub nodes: Vec<NodePlan>,
     /// The links.
@@ -211,11 +216,35 @@ pub struct LinkPlan {
     /// What virtual time makes of it beside.
     #[serde(default)]
     pub simulated: SimulatedLink,
+    /// NDNLP v1, where messages of CCNx travel in its packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndnlp1: Option<Ndnlp1Plan>,
 }
 
 impl LinkPlan {
     fn one() -> u32 {
         1
+    }
+
+    /// Bytes that a real link sends at once after a pause: what its kernel's token bucket holds. That is what
+    /// the rate carries in a millisecond, for timers that are late, and two frames at least.
+    #[must_use]
+    pub fn bucket_bytes(&self) -> u32 {
+        let carried = u32::try_from(self.rate_bps.unwrap_or(0) / 8 / 1000).unwrap_or(u32::MAX);
+        carried.max(self.frame_bytes().saturating_mul(2))
+    }
+
+    /// Is Data with so much content longer than what a real link sends at once, so that its frames come one
+    /// by one?
+    #[must_use]
+    pub fn sends_apart(&self, content_bytes: u32) -> bool {
+        self.rate_bps.is_some() && content_bytes > self.bucket_bytes()
+    }
+
+    /// Bytes of a full frame: an IP packet behind an Ethernet header.
+    #[must_use]
+    pub fn frame_bytes(&self) -> u32 {
+        self.mtu.saturating_add(14)
     }
 
     /// The other end of the link, seen from `node`.

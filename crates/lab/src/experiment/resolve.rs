@@ -7,8 +7,8 @@ use super::network::{self, Files};
 use super::origin::Place;
 use super::paths::{self, Homes};
 use super::plan::{
-    ContentPlan, EvaluationPlan, GatePlan, Hop, NodeIndex, Plan, ProbePlan, ProducerPlan, RecordingPlan,
-    RoutingPlan, SchedulePlan, Software, WindowPlan,
+    ContentPlan, Dialect, EvaluationPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan,
+    RecordingPlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use super::problem::suggest;
 use super::profile;
@@ -96,7 +96,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let f = &mut findings;
     let shape = network::shape(file, files, seed, f);
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
-    let links = resolve_links::links(file, &shape, f);
+    let dialect = dialect(file, f);
+    let mut links = resolve_links::links(file, &shape, dialect, f);
+    let software = software(file, f);
+    check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
     let contents = contents(file, &names, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
@@ -110,6 +113,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
     }
     let profile = profile::named(file, files, f);
+    for link in &mut links {
+        let latency = profile.as_ref().and_then(|profile| profile.of(link.kind)?.latency);
+        link.simulated.latency_ns = latency.map_or(0, |latency| profile::nanos(latency.link_us));
+    }
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
@@ -131,7 +138,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
             seed: file.seed.unwrap_or(1),
             drawn: resolve_simulated::is_drawn(file),
         },
-        software: software(file, f),
+        software,
+        dialect,
         nodes,
         links,
         routing: RoutingPlan { hops, routes },
@@ -216,6 +224,34 @@ fn software(file: &File, f: &mut Findings) -> Software {
     let given = file.software.as_deref().unwrap_or("cairn");
     let known = [("cairn", Software::Cairn), ("ndnd", Software::Ndnd), ("none", Software::None)];
     f.word("software", given, &known).unwrap_or(Software::Cairn)
+}
+
+fn dialect(file: &File, f: &mut Findings) -> Dialect {
+    let given = file.dialect.as_deref().unwrap_or("ndn");
+    let dialects = [("ndn", Dialect::Ndn), ("ccnx", Dialect::Ccnx)];
+    let dialect = f.word("dialect", given, &dialects).unwrap_or_default();
+    if dialect == Dialect::Ccnx {
+        let others = [("producer", file.producer.is_empty()), ("consumer", file.consumer.is_empty())];
+        for (key, _) in others.iter().filter(|(_, is_empty)| !is_empty) {
+            let hint = Some("use `content`, `download`, `ping`, `traffic` or `flood`".to_owned());
+            f.add(*key, "these applications speak NDN alone", hint);
+        }
+    }
+    dialect
+}
+
+/// What only our own forwarder does.
+fn check_software(software: Software, dialect: Dialect, links: &[LinkPlan], f: &mut Findings) {
+    if software != Software::Ndnd {
+        return;
+    }
+    let hint = || Some("write cairn".to_owned());
+    if dialect == Dialect::Ccnx {
+        f.add("software", "ndnd does not speak CCNx", hint());
+    }
+    if links.iter().any(|link| link.simulated.reliable) {
+        f.add("software", "ndnd does not send again what a link has lost", hint());
+    }
 }
 
 fn probe(file: &File) -> ProbePlan {

@@ -2,15 +2,33 @@
 
 use super::model::{self, File};
 use super::network::{Joined, Shape};
-use super::plan::{CoDelPlan, LinkKind, LinkPlan, SimulatedLink};
+use super::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SimulatedLink};
 use super::problem::suggest;
 use super::resolve::Findings;
+use super::resolve_ndnlp;
 use super::units::{Share, Size, Span};
 
 /// The links of a file, complete.
-pub(super) fn links(file: &File, shape: &Shape, f: &mut Findings) -> Vec<LinkPlan> {
+pub(super) fn links(file: &File, shape: &Shape, dialect: Dialect, f: &mut Findings) -> Vec<LinkPlan> {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.link.as_ref());
-    shape.links.iter().map(|joined| link(file.link.get(&joined.name), defaults, joined, f)).collect()
+    let one = |joined: &Joined| {
+        let own = file.link.get(&joined.name);
+        let mut link = link(own, defaults, joined, f);
+        link.ndnlp1 = resolve_ndnlp::ndnlp1((own, defaults), &link, dialect, f);
+        check_frames(&link, dialect, f);
+        link
+    };
+    shape.links.iter().map(one).collect()
+}
+
+/// Only what travels in frames can be sent again by the link. Over Ethernet CCNx always does.
+fn check_frames(link: &LinkPlan, dialect: Dialect, f: &mut Findings) {
+    let always = dialect == Dialect::Ccnx && link.kind == LinkKind::Ether;
+    if link.simulated.reliable && !link.simulated.frames && !always {
+        let hint = Some("add frames = true".to_owned());
+        let message = "only links with frames can send what was lost again";
+        f.add(format!("link.{}.reliable", link.name), message, hint);
+    }
 }
 
 fn link(
@@ -69,11 +87,12 @@ fn link(
         mtu,
         metric: own_metric.or(defaults.and_then(|link| link.metric)).unwrap_or(1),
         simulated,
+        ndnlp1: None,
     }
 }
 
 /// What is said of the link itself, or of all.
-fn said<T>(
+pub(super) fn said<T>(
     own: Option<&model::Link>,
     defaults: Option<&model::Link>,
     key: impl Fn(&model::Link) -> Option<T>,
@@ -94,11 +113,12 @@ fn simulated(
     let rate_control = control.and_then(|control| rate_control(key, &control, rate, f));
     let frames = said(own, defaults, |link| link.frames).unwrap_or(false);
     let reliable = said(own, defaults, |link| link.reliable).unwrap_or(false);
-    if reliable && !frames {
-        let hint = Some("add frames = true".to_owned());
-        f.add(format!("{key}.reliable"), "only links with frames can send what was lost again", hint);
+    let token_bucket = said(own, defaults, |link| link.token_bucket).unwrap_or(false);
+    if token_bucket && said(own, defaults, |link| link.codel.clone()).is_some() {
+        f.add(format!("{key}.token_bucket"), "a queue under CoDel has no token bucket", None);
     }
     SimulatedLink {
+        token_bucket,
         queue_bytes: bytes(|link| link.queue_bytes),
         mark_above_bytes: bytes(|link| link.mark_above),
         codel: said(own, defaults, |link| link.codel.clone()).map(|codel| CoDelPlan {

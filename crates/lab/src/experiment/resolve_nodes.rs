@@ -105,6 +105,8 @@ fn measured(
     let has_store = node.forwarder.store_entries() > 0;
     let cost = |link: LinkIndex| {
         let cost = profile.of(kind(link)?)?;
+        let is_apart = links.get(link).is_some_and(|link| link.sends_apart(content_bytes));
+        let cost = if is_apart { cost.apart() } else { cost };
         Some((link, if has_store { cost.storing() } else { cost }))
     };
     let costs: Vec<_> = own.into_iter().filter_map(cost).collect();

@@ -13,6 +13,7 @@ use nix::sched::{CloneFlags, setns};
 use super::{LiveError, Place};
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::netns::guard::WORLD_FILE;
+use crate::experiment::plan::Dialect;
 use crate::order::{ORDER_FILE, Order, read_json};
 
 /// Starts a command at a node, with the terminal and the environment of the caller, and
@@ -44,10 +45,12 @@ pub fn enter(place: &Place, node: &str, command: &[OsString]) -> Result<Child, L
         Some((program, arguments)) => (program.clone(), arguments),
         None => (std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()), &[][..]),
     };
+    let ccnd = Dialect::Ccnx.application_socket(&found.socket);
     let mut command = Command::new(program);
     command
         .args(arguments)
         .env("NDN_CLIENT_TRANSPORT", format!("unix:///proc/1/cwd/{}", found.socket.display()))
+        .env("CCN_LOCAL_TRANSPORT", format!("unix:/proc/1/cwd/{}", ccnd.display()))
         .env("CAIRN", &order.programs.cairn)
         .env("CAIRN_NODE", node);
     // The working folder is there in the world's view of the file system, too, unless it is mounted since.

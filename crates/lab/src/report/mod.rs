@@ -19,6 +19,7 @@ mod plans;
 mod quantity;
 mod repeat_it;
 mod results;
+mod round_trips;
 mod style;
 mod summary;
 mod tables;

@@ -5,7 +5,8 @@ use super::document::Figure;
 use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
-use crate::experiment::figures::{LOADS, OVER_PARAMETER, TRANSFERS};
+use super::round_trips;
+use crate::experiment::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
@@ -53,6 +54,9 @@ pub(super) fn figures(run: &RunData) -> Vec<Figure> {
 }
 
 fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure> {
+    if wanted.form == ROUND_TRIPS {
+        return boxes(run, number, wanted);
+    }
     let holds = |case: &&CaseData| wanted.cases.as_ref().is_none_or(|text| case.plan.case.contains(text));
     let cases: Vec<&CaseData> = run.cases.iter().filter(holds).filter(|case| case.is_valid()).collect();
     let is_there = |key: &String| cases.iter().any(|case| is_measured(key, case));
@@ -75,13 +79,7 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         }
         _ => return None,
     };
-    let mut caption = match &wanted.paper {
-        Some(paper) => format!("{}. After the paper's {paper}.", wanted.title),
-        None => format!("{}.", wanted.title),
-    };
-    if let Some(shows) = &wanted.shows {
-        caption += &format!(" The paper shows: {shows}.");
-    }
+    let mut caption = caption(wanted);
     caption += match wanted.form.as_str() {
         "per-node" if run.record.repeats > 1 => " Whiskers are the standard deviation over repeats.",
         OVER_PARAMETER if run.record.repeats > 1 => " Whiskers are 90 % confidence intervals over repeats.",
@@ -95,6 +93,27 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         caption += &format!(" Not measured in this run: {}.", missing.join(", "));
     }
     Some(Figure { name: format!("figure-{:02}", number + 1), drawing, caption, data: Some(rows.data(names)) })
+}
+
+fn caption(wanted: &model::Figure) -> String {
+    let mut caption = match &wanted.paper {
+        Some(paper) => format!("{}. After the paper's {paper}.", wanted.title),
+        None => format!("{}.", wanted.title),
+    };
+    if let Some(shows) = &wanted.shows {
+        caption += &format!(" The paper shows: {shows}.");
+    }
+    caption
+}
+
+/// The form `round-trips`.
+fn boxes(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure> {
+    let holds = |case: &&CaseData| wanted.cases.as_ref().is_none_or(|text| case.plan.case.contains(text));
+    let cases: Vec<&CaseData> = run.cases.iter().filter(holds).filter(|case| case.is_valid()).collect();
+    let mut boxes = round_trips::Boxes::default();
+    let drawing = round_trips::chart(run, wanted, &cases, &mut boxes)?;
+    let caption = caption(wanted) + " A box holds the middle half, the line goes from the least to the most.";
+    Some(Figure { name: format!("figure-{:02}", number + 1), drawing, caption, data: Some(boxes.data()) })
 }
 
 /// A title as it stands within a sentence: names such as Interest keep their capitals.
@@ -275,7 +294,7 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
 }
 
 /// A case's name in two parts: the named variant, and the values of sweeps within it.
-fn facet(run: &RunData, case: &CaseData) -> (String, String) {
+pub(super) fn facet(run: &RunData, case: &CaseData) -> (String, String) {
     let name = &case.plan.case;
     if run.experiment.file.sweep.is_empty() {
         return (String::new(), name.clone());

@@ -8,6 +8,7 @@ mod ccnx;
 mod check;
 mod from_nfd;
 mod impairment;
+mod ndnlp_timings;
 mod read;
 mod repository;
 mod restart;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use from_nfd::{Converted, from_nfd};
 pub use impairment::{ImpairedDirection, ImpairmentSection};
+pub use ndnlp_timings::NdnlpTimingsSection;
 pub use read::ConfigError;
 pub(crate) use repository::Kept;
 pub use repository::RepositorySection;
@@ -265,6 +267,9 @@ pub struct FaceSection {
     /// For ccnx over UDP and Ethernet: messages travel in packets of NDNLP v1, as ndnld sends them, that are
     /// acknowledged ("acknowledged") or not ("plain"). Left out, they travel as they are over UDP.
     pub ndnlp: Option<String>,
+    /// For ndn over UDP and Ethernet: whether losses are noticed and repaired (NDNLPv2 reliability). Left
+    /// out, as for all others.
+    pub reliable: Option<bool>,
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
@@ -274,6 +279,8 @@ pub struct FaceSection {
     pub cost: u64,
     /// How bad the link to there is made on purpose, for tests and measurements.
     pub impairment: Option<ImpairmentSection>,
+    /// When packets of NDNLP v1 are acknowledged and sent again. Left out, as in the paper.
+    pub ndnlp_timings: Option<NdnlpTimingsSection>,
 }
 
 /// A key whose commands are carried out. If there is one, those of others are not.

@@ -87,6 +87,7 @@ const EXAMPLES: &str = r#"
 # persistent = false           # true: the face goes when its socket fails
 # local = "dev://eth0"         # for ether:// only
 # ndnlp = "acknowledged"       # for ccnx: packets of NDNLP v1, as ndnld sends them; or "plain"
+# reliable = true              # for ndn over UDP and Ethernet: what is lost is sent again
 # dialect = "ndn"              # or "ccnx", with routes such as "ccnx:/example"
 # [face.impairment]            # a bad link on purpose; what is left out is perfect
 # direction = "both"           # or "in", or "out"
@@ -97,6 +98,11 @@ const EXAMPLES: &str = r#"
 # rate_bits_per_second = 10000000
 # queue_bytes = 150000
 # seed = 1
+# [face.ndnlp_timings]         # for ndnlp: ndnldc's -S, -C, -R, -A
+# sent_packets = 100
+# retries = 5
+# retransmit_millis = 1000
+# acknowledge_millis = 300
 
 # Repositories on disks behind the content store: Data that passes by is kept, and answers Interests.
 # [[repository]]

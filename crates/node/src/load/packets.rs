@@ -1,10 +1,11 @@
 //! Packets that differ from each other in a number only, so that the next is the last with a few bytes
 //! changed.
 
+use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks};
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Component, EncodeError, Name};
+use packet::{Component, Dialect, EncodeError, Name};
 
 /// What the packets look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,17 +14,21 @@ pub struct Shape {
     pub name_bytes: usize,
     /// Bytes of content of each Data.
     pub payload_bytes: usize,
+    /// What they are written in.
+    pub dialect: Dialect,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Shape { name_bytes: 100, payload_bytes: 1000 }
+        Shape { name_bytes: 100, payload_bytes: 1000, dialect: Dialect::Ndn }
     }
 }
 
 /// Digits of the number in each name, and what marks their place.
 const DIGITS: usize = 12;
 const MARK: &[u8; DIGITS] = b"############";
+/// What marks the place of the nonce; a number is not of such bytes, nor are the other fields.
+const NONCE: [u8; 4] = [0xf1, 0xe2, 0xd3, 0xc4];
 
 impl Shape {
     /// The prefix of all names.
@@ -46,20 +51,43 @@ impl Shape {
 
     /// An Interest to be numbered.
     pub(super) fn interest(&self) -> Result<Template, EncodeError> {
-        let interest =
-            InterestBuilder::new(self.name()?).nonce(0x2323_2323).lifetime(Duration::from_secs(4)).build()?;
-        let wire = interest.wire().to_vec();
-        let nonce = wire.windows(6).position(|window| window == [0x0a, 4, 0x23, 0x23, 0x23, 0x23]);
-        Ok(Template::new(wire, nonce.map(|at| at + 2)))
+        let (name, lifetime) = (self.name()?, Duration::from_secs(4));
+        let wire = match self.dialect {
+            Dialect::Ndn => {
+                let nonce = u32::from_be_bytes(NONCE);
+                InterestBuilder::new(name).nonce(nonce).lifetime(lifetime).build()?.wire().to_vec()
+            }
+            Dialect::Ccnx => {
+                let lifetime = Some(Ticks::from_duration(lifetime));
+                let fields = InterestFields { lifetime, nonce: Some(&NONCE), ..InterestFields::default() };
+                fields.encode(&name)?
+            }
+        };
+        let nonce = wire.windows(NONCE.len()).position(|window| window == NONCE);
+        Ok(Template::new(wire, nonce))
     }
 
     /// A Data to be numbered. Its signature is right for no number but one: forwarders do not look at it.
     pub(super) fn data(&self) -> Result<Template, EncodeError> {
-        let data = DataBuilder::new(self.name()?)
-            .freshness(Duration::from_secs(3600))
-            .content(vec![b'.'; self.payload_bytes])
-            .build_with_digest()?;
-        Ok(Template::new(data.wire().to_vec(), None))
+        let (name, content) = (self.name()?, vec![b'.'; self.payload_bytes]);
+        let wire = match self.dialect {
+            Dialect::Ndn => {
+                let data = DataBuilder::new(name).freshness(Duration::from_secs(3600)).content(content);
+                data.build_with_digest()?.wire().to_vec()
+            }
+            Dialect::Ccnx => {
+                // As long as with a key of 1,024 bits, which CCNx's own tools make.
+                let info = SignedInfo {
+                    freshness_seconds: Some(3600),
+                    key_locator: Some(KeyLocator::Key(&[0x30; 162])),
+                    ..SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_300_000_000, 0))
+                };
+                let fields =
+                    ContentObjectFields { name: (&name).into(), signed_info: info, content: &content };
+                fields.encode(None, |_| Ok::<_, EncodeError>([0x5a; 128]))?
+            }
+        };
+        Ok(Template::new(wire, None))
     }
 }
 
@@ -127,8 +155,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbered_packets_of_ccnx_are_legal_and_answer_each_other() {
+        let shape = Shape { dialect: Dialect::Ccnx, ..Shape::default() };
+        let (interest, data) = (shape.interest().unwrap(), shape.data().unwrap());
+        let mut wire = interest.wire.clone();
+        interest.number(&mut wire, 4711, 7);
+        let asked = Interest::decode_ccnx(wire.clone().into()).unwrap();
+        assert_eq!(asked.ccnx().unwrap().nonce(), Some(&[0, 0, 0, 7][..]));
+        let mut answer = data.wire.clone();
+        data.put_digits(&mut answer, interest.digits(&wire).unwrap().0);
+        let answered = Data::decode_ccnx(answer.into()).unwrap();
+        assert_eq!((answered.name(), answered.content().len()), (asked.name(), 1000));
+        assert_eq!(asked.name().last().unwrap().value, b"000000004711");
+        assert!(shape.prefix().unwrap().as_ref().is_prefix_of(asked.name()));
+    }
+
+    #[test]
     fn numbered_packets_are_legal_and_have_names_of_the_length_asked_for() {
-        let shape = Shape { name_bytes: 100, payload_bytes: 1000 };
+        let shape = Shape::default();
         let (interest, data) = (shape.interest().unwrap(), shape.data().unwrap());
         let mut wire = interest.wire.clone();
         interest.number(&mut wire, 4711, 7);

@@ -12,7 +12,9 @@ use packet::{Dialect, Name};
 use super::limits;
 use super::patterns::Selection;
 use super::places;
-use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
+use crate::config::{
+    Config, ConfigError, ContentStoreSection, FaceSection, NdnlpTimingsSection, TablesConfig,
+};
 use crate::control::strategy_name::strategy_in_text;
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
@@ -131,7 +133,12 @@ impl CheckedFace {
                 remote,
                 local,
                 persistency,
-                changes: FaceChanges { ndnlp1, ..FaceChanges::default() },
+                changes: FaceChanges {
+                    ndnlp1,
+                    ndnlp1_timings: section.ndnlp_timings.as_ref().map(NdnlpTimingsSection::timings),
+                    reliability: section.reliable,
+                    ..FaceChanges::default()
+                },
                 dialect,
             },
             routes: section

@@ -156,6 +156,8 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     config.faces.push(cairn_node::config::FaceSection {
         dialect: "ndn".to_owned(),
         ndnlp: None,
+        ndnlp_timings: None,
+        reliable: None,
         remote: "udp4://127.0.0.1:9".to_owned(),
         local: None,
         persistent: false,

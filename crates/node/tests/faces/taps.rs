@@ -133,6 +133,8 @@ fn a_link_is_as_bad_as_the_configuration_says_and_mended_when_it_says_so_no_more
     let face = |delay_micros| cairn_node::config::FaceSection {
         dialect: "ndn".to_owned(),
         ndnlp: None,
+        ndnlp_timings: None,
+        reliable: None,
         remote: format!("udp4://{}", producer.local_addr().unwrap()),
         local: None,
         persistent: false,

@@ -132,7 +132,7 @@ impl Channel {
             config.rate_bits_per_second,
         ) {
             (Transmitter::Fifo(mut fifo), Some(rate)) if config.queue.codel.is_none() => {
-                fifo.reconfigure(rate, &config.queue);
+                fifo.reconfigure(rate, config.bucket_bytes, &config.queue);
                 Transmitter::Fifo(fifo)
             }
             (old, rate) => {
@@ -141,7 +141,9 @@ impl Channel {
                 }
                 match (rate, config.queue.codel) {
                     (None, _) => Transmitter::Immediate,
-                    (Some(rate), None) => Transmitter::Fifo(Box::new(Fifo::new(rate, &config.queue))),
+                    (Some(rate), None) => {
+                        Transmitter::Fifo(Box::new(Fifo::new(rate, config.bucket_bytes, &config.queue)))
+                    }
                     (Some(rate), Some(codel)) => {
                         Transmitter::Managed(Box::new(Managed::new(rate, &config.queue, codel)))
                     }

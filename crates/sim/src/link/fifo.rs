@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 
 use super::Queue;
 use super::transmission::Transmission;
@@ -12,10 +12,13 @@ use super::transmission::Transmission;
 #[derive(Debug)]
 pub(crate) struct Fifo {
     transmission: Transmission,
+    /// How long it takes to send what a full token bucket lets go at once: packets leave so much before a
+    /// transmitter without one would have sent them, and at once where that is past.
+    ahead: Duration,
     max_packets: u32,
     max_bytes: u64,
     mark_above_bytes: u64,
-    /// When the transmitter will have sent all it was given.
+    /// When a transmitter without a bucket would have sent all it was given.
     busy_until: Instant,
     /// Packets that wait: when each will begin to be sent, and its size. Those whose time has come are
     /// forgotten lazily.
@@ -33,9 +36,10 @@ pub(crate) struct Admission {
 }
 
 impl Fifo {
-    pub(crate) fn new(rate_bits_per_second: u64, queue: &Queue) -> Self {
+    pub(crate) fn new(rate_bits_per_second: u64, bucket_bytes: u32, queue: &Queue) -> Self {
         Fifo {
             transmission: Transmission::new(rate_bits_per_second),
+            ahead: Transmission::new(rate_bits_per_second).next(bucket_bytes),
             max_packets: queue.max_packets,
             max_bytes: queue.max_bytes,
             mark_above_bytes: queue.mark_above_bytes.unwrap_or(u64::MAX),
@@ -46,18 +50,23 @@ impl Fifo {
     }
 
     /// Changes the rate for packets that join from now on.
-    pub(crate) fn reconfigure(&mut self, rate_bits_per_second: u64, queue: &Queue) {
+    pub(crate) fn reconfigure(&mut self, rate_bits_per_second: u64, bucket_bytes: u32, queue: &Queue) {
         let (busy_until, waiting) = (self.busy_until, std::mem::take(&mut self.waiting));
         let waiting_bytes = self.waiting_bytes;
-        *self = Fifo { busy_until, waiting, waiting_bytes, ..Fifo::new(rate_bits_per_second, queue) };
+        *self = Fifo {
+            busy_until,
+            waiting,
+            waiting_bytes,
+            ..Fifo::new(rate_bits_per_second, bucket_bytes, queue)
+        };
     }
 
     /// `None` if there is no room.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, size_bytes: u32) -> Option<Admission> {
-        let begins = self.busy_until.max(now);
+        let busy = self.busy_until.saturating_since(now);
         let mut marked = false;
-        if begins > now {
+        if busy > self.ahead {
             self.forget_sent(now);
             let full = self.waiting.len() as u64 >= u64::from(self.max_packets)
                 || self.waiting_bytes + u64::from(size_bytes) > self.max_bytes;
@@ -65,13 +74,15 @@ impl Fifo {
                 return None;
             }
             marked = self.waiting_bytes > self.mark_above_bytes;
-            self.waiting.push_back((begins, size_bytes));
+            self.waiting.push_back((now + busy.saturating_sub(self.ahead), size_bytes));
             self.waiting_bytes += u64::from(size_bytes);
-        } else {
+        }
+        if busy == Duration::ZERO {
             self.transmission.rest();
         }
-        self.busy_until = begins + self.transmission.next(size_bytes);
-        Some(Admission { departs: self.busy_until, marked })
+        let busy = busy + self.transmission.next(size_bytes);
+        self.busy_until = now + busy;
+        Some(Admission { departs: now + busy.saturating_sub(self.ahead), marked })
     }
 
     /// Packets and bytes that wait.
@@ -103,7 +114,7 @@ mod tests {
     #[test]
     fn packets_leave_one_after_the_other_and_who_finds_no_room_is_refused() {
         // One byte takes a microsecond.
-        let mut fifo = Fifo::new(8_000_000, &Queue::packets(2));
+        let mut fifo = Fifo::new(8_000_000, 0, &Queue::packets(2));
         let now = Instant::ZERO;
         let departs = |admission: Option<Admission>| admission.map(|a| a.departs.as_nanos());
         assert_eq!(departs(fifo.offer(now, 10)), Some(10_000));
@@ -119,9 +130,27 @@ mod tests {
     }
 
     #[test]
+    fn a_full_bucket_lets_packets_go_at_once_and_an_empty_one_keeps_the_rate() {
+        // One byte takes a microsecond, and the bucket holds 30 of them.
+        let mut fifo = Fifo::new(8_000_000, 30, &Queue::packets(2));
+        let departs = |fifo: &mut Fifo, at_us: u64, bytes| {
+            let now = Instant::from_nanos(at_us * 1000);
+            fifo.offer(now, bytes).map(|admission| admission.departs.as_nanos() / 1000)
+        };
+        assert_eq!(departs(&mut fifo, 100, 20), Some(100), "a full bucket");
+        assert_eq!(departs(&mut fifo, 100, 20), Some(110), "ten bytes are missing");
+        assert_eq!(departs(&mut fifo, 100, 20), Some(130));
+        assert_eq!(departs(&mut fifo, 100, 20), Some(150));
+        assert_eq!(departs(&mut fifo, 100, 20), None, "one is at the bucket, and two wait");
+        // The bucket has got ten bytes since the last has left.
+        assert_eq!(departs(&mut fifo, 160, 20), Some(170));
+        assert_eq!(departs(&mut fifo, 1000, 40), Some(1010), "it holds no more than 30");
+    }
+
+    #[test]
     fn marks_are_given_while_more_than_the_threshold_waits() {
         let queue = Queue::bytes(100).mark_above(20);
-        let mut fifo = Fifo::new(8_000_000, &queue);
+        let mut fifo = Fifo::new(8_000_000, 0, &queue);
         let marks: Vec<_> =
             (0..8).map(|_| fifo.offer(Instant::ZERO, 15).map(|admission| admission.marked)).collect();
         // The first is being sent; then 0, 15, 30, 45, 60, 75 bytes wait before each, and the eighth does not

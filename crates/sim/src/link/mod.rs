@@ -6,6 +6,7 @@ mod drop_reason;
 mod fifo;
 mod transmission;
 
+use packet::Dialect;
 use packet::time::Duration;
 
 pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
@@ -32,6 +33,9 @@ pub use link::Faults;
 pub struct LinkConfig {
     /// Bits a second; `None` for any number.
     pub rate_bits_per_second: Option<u64>,
+    /// Bytes that a link with a rate sends at once after it was idle, as one does that is shaped by a token
+    /// bucket; with none each packet takes its time. CoDel has no bucket.
+    pub bucket_bytes: u32,
     /// From the last bit sent to the last bit received.
     pub delay: Duration,
     /// What waits for the rate, and what happens to what cannot.
@@ -50,7 +54,37 @@ pub struct LinkConfig {
     /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real
     /// face, and what the link carries is encoded frames. Costs time; without it packets pass by
     /// reference.
-    pub framing: Option<Box<link::v2::Config>>,
+    pub framing: Option<Framing>,
+}
+
+/// What cuts packets into frames, with its parameters. It decides which dialect the link speaks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Framing {
+    /// NDNLPv2, for NDN.
+    V2(Box<link::v2::Config>),
+    /// NDNLP v1, for CCNx, between two ends.
+    V1(Box<link::v1::Config>),
+}
+
+impl Framing {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Framing::V2(_) => link::v2::DIALECT,
+            Framing::V1(_) => Dialect::Ccnx,
+        }
+    }
+}
+
+impl From<link::v2::Config> for Framing {
+    fn from(config: link::v2::Config) -> Self {
+        Framing::V2(Box::new(config))
+    }
+}
+
+impl From<link::v1::Config> for Framing {
+    fn from(config: link::v1::Config) -> Self {
+        Framing::V1(Box::new(config))
+    }
 }
 
 impl Default for LinkConfig {
@@ -64,6 +98,7 @@ impl LinkConfig {
     pub const fn ideal() -> Self {
         LinkConfig {
             rate_bits_per_second: None,
+            bucket_bytes: 0,
             delay: Duration::ZERO,
             queue: Queue::UNLIMITED,
             overhead_bytes: 0,
@@ -119,9 +154,9 @@ impl LinkConfig {
         }
     }
 
-    /// With real frames and the link service of a face.
-    pub fn framed(self, service: link::v2::Config) -> Self {
-        LinkConfig { framing: Some(Box::new(service)), ..self }
+    /// With real frames and the link service of a face, of NDNLPv2 or NDNLP v1.
+    pub fn framed(self, service: impl Into<Framing>) -> Self {
+        LinkConfig { framing: Some(service.into()), ..self }
     }
 }
 

@@ -3,6 +3,7 @@
 use engine::{
     ContentStoreConfig, EngineConfig, EvictionPolicy, FaceConfig, RateLimit, RateMethod, UnsolicitedPolicy,
 };
+use link::v1;
 use link::v2::{Config as ServiceConfig, ReliabilityConfig};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::Broken;
 use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
 use crate::arena::{AppId, Arena, LinkId, NodeId};
 use crate::clock::Clock;
-use crate::link::{CoDel, CoDelAction, Faults, LinkConfig, Queue};
+use crate::link::{CoDel, CoDelAction, Faults, Framing, LinkConfig, Queue};
 use crate::network::Network;
 use crate::processor::ProcessorConfig;
 
@@ -22,8 +23,10 @@ pub(super) struct World {
     pub(super) random: Random,
     /// For what was not always drawn, so that a seed's network stays what it was.
     extras: Random,
-    /// What everybody speaks. CCNx travels without frames.
+    /// What everybody speaks.
     pub(super) dialect: Dialect,
+    /// Which links of CCNx carry frames.
+    frames: Random,
     /// Links flip bits and do not notice, so Data may be anything.
     pub(super) hostile: bool,
     pub(super) nodes: Vec<NodeId>,
@@ -58,6 +61,7 @@ impl World {
             dialect: if extras.chance(0.15) { Dialect::Ccnx } else { Dialect::Ndn },
             hostile: extras.chance(0.1),
             extras,
+            frames: Random::derive(seed, 0x6672_616d_6573),
             nodes: Vec::new(),
             lateness: Arena::default(),
             links: Vec::new(),
@@ -137,7 +141,7 @@ impl World {
         let mut config = draw_link(&mut self.random);
         config.face.dialect = self.dialect;
         if self.dialect == Dialect::Ccnx {
-            config.framing = None;
+            config.framing = draw_framing_of_ccnx(&mut self.frames).filter(|_| nodes.len() == 2);
         }
         config.impairment.corrupt = self.draw_corruption();
         self.links.push(self.network.connect_all(nodes, &config)?);
@@ -258,6 +262,16 @@ pub(super) fn draw_impairment(random: &mut Random) -> Faults {
     }
 }
 
+fn draw_framing_of_ccnx(random: &mut Random) -> Option<Framing> {
+    let config = v1::Config {
+        mtu_bytes: pick(random, &[Some(500), Some(1500), None]),
+        request_acks: random.chance(0.5),
+        retransmit_time: pick(random, &[Duration::from_millis(1000), Duration::from_millis(100)]),
+        ..v1::Config::default()
+    };
+    random.chance(0.4).then(|| config.into())
+}
+
 fn draw_link(random: &mut Random) -> LinkConfig {
     let mut queue =
         pick(random, &[Queue::UNLIMITED, Queue::packets(20), Queue::bytes(50_000), Queue::codel(100)]);
@@ -269,7 +283,7 @@ fn draw_link(random: &mut Random) -> LinkConfig {
         codel.target = pick(random, &[CoDel::RFC_8289.target, Duration::from_millis(1)]);
     }
     let framing = random.chance(0.4).then(|| {
-        Box::new(ServiceConfig {
+        Framing::from(ServiceConfig {
             transport_mtu_bytes: pick(random, &[Some(500), Some(1500), Some(8800), None]),
             reliability: random.chance(0.5).then(ReliabilityConfig::default),
             ..ServiceConfig::default()
@@ -293,5 +307,6 @@ fn draw_link(random: &mut Random) -> LinkConfig {
         rate_control: random
             .chance(0.2)
             .then(|| (pick(random, &[RateMethod::Hobhis, RateMethod::Mircc]), pick(random, &[0, 5, 100]))),
+        bucket_bytes: pick(random, &[0, 0, 3000]),
     }
 }

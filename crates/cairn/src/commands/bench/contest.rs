@@ -120,7 +120,7 @@ impl Bench<'_> {
             None => (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
         };
         let listen = SocketAddr::new(far.into(), free_udp_port()?);
-        let shape = shape(self.arguments, load.payload_bytes);
+        let shape = shape(self.arguments, self.stage.dialect, load.payload_bytes);
         let config = UdpExchangeConfig { forwarder: listen, window: 1, catalogue: load.catalogue, shape };
         let any = SocketAddr::new(near.into(), 0);
         let mut exchange = UdpExchange::new(config, any, any)?;
@@ -159,7 +159,7 @@ impl Bench<'_> {
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         };
-        let shape = shape(self.arguments, load.payload_bytes);
+        let shape = shape(self.arguments, self.stage.dialect, load.payload_bytes);
         let mut exchange = StreamExchange::new(consumer, producer, shape, load.window, load.catalogue)?;
         while exchange.report().data == 0 {
             silent_if_late(subject, deadline, &mut forwarder)?;

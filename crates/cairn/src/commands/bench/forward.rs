@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum as _;
 use indicatif::ProgressBar;
 use node::load::Shape;
+use packet::Dialect;
 use thiserror::Error;
 
 use super::cable::Cable;
@@ -56,8 +57,8 @@ pub(super) fn run(arguments: &ForwardArguments) -> (Vec<Row>, Result<(), BenchEr
     (bench.rows, outcome)
 }
 
-pub(super) fn shape(arguments: &ForwardArguments, payload_bytes: usize) -> Shape {
-    Shape { name_bytes: arguments.name_bytes, payload_bytes }
+pub(super) fn shape(arguments: &ForwardArguments, dialect: Dialect, payload_bytes: usize) -> Shape {
+    Shape { name_bytes: arguments.name_bytes, payload_bytes, dialect }
 }
 
 pub(super) fn loopback(port: u16) -> SocketAddr {
@@ -71,8 +72,9 @@ impl<'a> Bench<'a> {
             [forwarder, load] => Processors::apart(forwarder, load),
             _ => Processors::apart(0, 1),
         };
-        let prefix = shape(arguments, 0).prefix().map_err(io::Error::other)?.to_string();
-        let stage = Stage { directory: own_folder()?, processors: apart, prefix, namespace: None };
+        let prefix = shape(arguments, Dialect::Ndn, 0).prefix().map_err(io::Error::other)?.to_string();
+        let dialect = Dialect::Ndn;
+        let stage = Stage { directory: own_folder()?, processors: apart, prefix, namespace: None, dialect };
         let progress = ProgressBar::new_spinner();
         progress.enable_steady_tick(Duration::from_millis(250));
         Ok(Bench { arguments, stage, anywhere, apart, rows: Vec::new(), progress })
@@ -93,7 +95,9 @@ impl<'a> Bench<'a> {
     }
 
     fn measure_part(&mut self, part: Part, subjects: &[Subject]) -> Result<(), BenchError> {
-        self.stage.processors = if part == Part::Latency { self.anywhere } else { self.apart };
+        let anywhere = matches!(part, Part::Latency | Part::LatencyRow | Part::CcnxLatencyRow);
+        self.stage.processors = if anywhere { self.anywhere } else { self.apart };
+        self.stage.dialect = part.dialect();
         self.stage.processors.enter_load()?;
         let window = self.arguments.window;
         let kilobyte = Load { payload_bytes: 1000, window, catalogue: 0 };
@@ -129,6 +133,23 @@ impl<'a> Bench<'a> {
             Part::Unix => self.contest(part, subjects, Transport::Unix, kilobyte),
             Part::Latency | Part::LatencyApart => {
                 self.each(part, subjects, |bench, subject| bench.latency(part, subject))
+            }
+            Part::LatencyRow | Part::CcnxLatencyRow => {
+                let subjects = in_dialect(part, subjects);
+                self.each(part, &subjects, |bench, subject| bench.latency_in_a_row(part, subject))
+            }
+            Part::CcnxUdp => self.contest(part, &in_dialect(part, subjects), Transport::Udp, kilobyte),
+            Part::CcnxUdpOne => {
+                let load = Load { window: 1, ..kilobyte };
+                self.contest(part, &in_dialect(part, subjects), Transport::Udp, load)
+            }
+            Part::CcnxUdpSixteen => {
+                let load = Load { window: 16, ..kilobyte };
+                self.contest(part, &in_dialect(part, subjects), Transport::Udp, load)
+            }
+            Part::CcnxCached => {
+                let load = Load { payload_bytes: 4096, window: window.min(256), catalogue: 512 };
+                self.contest(part, &with_tables(&in_dialect(part, subjects)), Transport::Udp, load)
             }
             Part::Pending => self.each(part, &with_tables(subjects), Self::pending),
             Part::Start => self.each(part, &with_tables(subjects), Self::start),
@@ -167,7 +188,25 @@ fn with_tables(subjects: &[Subject]) -> Vec<Subject> {
     subjects.iter().filter(|subject| !matches!(subject, Subject::Relay)).cloned().collect()
 }
 
+/// Those that speak a part's dialect; of a command we do not know.
+fn in_dialect(part: Part, subjects: &[Subject]) -> Vec<Subject> {
+    let speaks = |subject: &&Subject| part.dialect() == Dialect::Ndn || !matches!(subject, Subject::Ndnd(_));
+    subjects.iter().filter(speaks).cloned().collect()
+}
+
 impl Part {
+    /// What is spoken.
+    fn dialect(self) -> Dialect {
+        match self {
+            Part::CcnxLatencyRow
+            | Part::CcnxUdp
+            | Part::CcnxUdpOne
+            | Part::CcnxUdpSixteen
+            | Part::CcnxCached => Dialect::Ccnx,
+            _ => Dialect::Ndn,
+        }
+    }
+
     /// What stands above its numbers.
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -183,6 +222,12 @@ impl Part {
             Part::Unix => "unix sockets, 1 kB of payload",
             Part::Latency => "latency at low load",
             Part::LatencyApart => "latency at low load, the forwarder on a processor of its own",
+            Part::LatencyRow => "latency through three in a row",
+            Part::CcnxLatencyRow => "CCNx, latency through three in a row",
+            Part::CcnxUdp => "CCNx, UDP, 1 kB of payload",
+            Part::CcnxUdpOne => "CCNx, UDP, 1 kB of payload, window 1",
+            Part::CcnxUdpSixteen => "CCNx, UDP, 1 kB of payload, window 16",
+            Part::CcnxCached => "CCNx, UDP, cache hits of 4 kB",
             Part::Pending => "150,000 pending Interests on one face, pings on another",
             Part::Start => "start",
         }

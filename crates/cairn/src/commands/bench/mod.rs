@@ -130,6 +130,18 @@ pub(super) enum Part {
     Latency,
     /// The same with the forwarder on a processor of its own, which sleeps in between.
     LatencyApart,
+    /// The same through three in a row, one ping every 5 ms.
+    LatencyRow,
+    /// The same in CCNx.
+    CcnxLatencyRow,
+    /// Exchanges of CCNx over UDP with 1 kB of payload.
+    CcnxUdp,
+    /// The same with one Interest on its way at a time.
+    CcnxUdpOne,
+    /// The same with 16.
+    CcnxUdpSixteen,
+    /// Cache hits of CCNx over UDP, with 4 kB.
+    CcnxCached,
     /// 150,000 pending Interests on one face, and a ping on another.
     Pending,
     /// From start to first packet.

@@ -43,6 +43,43 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Pings through three forwarders one behind the other, with nothing else to do.
+    pub(super) fn latency_in_a_row(&mut self, part: Part, subject: &Subject) -> Result<(), BenchError> {
+        let shape = shape(self.arguments, self.stage.dialect, 1000);
+        let producer = Producer::start(shape)?;
+        let mut forwarders = Vec::new();
+        let mut next = producer.address;
+        for _ in 0..IN_A_ROW {
+            let wiring = Wiring::Udp { listen: loopback(free_udp_port()?), producer: next };
+            let Wiring::Udp { listen, .. } = wiring else { return Ok(()) };
+            if !subject.speaks(&wiring) {
+                return Ok(());
+            }
+            forwarders.push(subject.start(&wiring, &self.stage)?);
+            next = listen;
+        }
+        let mut ping = UdpPing::new(loopback(0), next, shape, 0)?;
+        if let Some(first) = forwarders.last_mut() {
+            await_ping(subject, &mut ping, first)?;
+        }
+        let count = (self.arguments.seconds * 200.0) as usize;
+        let found = ping.series(count, Duration::from_millis(5));
+        let micros = |quantile| found.quantile(quantile) as f64 / 1000.0;
+        self.rows.push(Row {
+            part: part.title(),
+            subject: subject.name(),
+            values: vec![
+                ("round trip least", micros(0.0), " us"),
+                ("p50", micros(0.5), " us"),
+                ("p99", micros(0.99), " us"),
+                ("most", micros(1.0), " us"),
+                ("pings", count as f64, ""),
+                ("lost", found.lost as f64, ""),
+            ],
+        });
+        Ok(())
+    }
+
     /// Interests for content that does not exist on one face, and pings on another.
     pub(super) fn pending(&mut self, subject: &Subject) -> Result<(), BenchError> {
         let Some(Testbed { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
@@ -96,7 +133,7 @@ impl Bench<'_> {
 
     /// Starts a producer and a forwarder before it; `None` if the forwarder does not speak UDP.
     fn set_up(&self, subject: &Subject) -> Result<Option<Testbed>, BenchError> {
-        let shape = shape(self.arguments, 1000);
+        let shape = shape(self.arguments, self.stage.dialect, 1000);
         let listen = loopback(free_udp_port()?);
         let producer = Producer::start(shape)?;
         let wiring = Wiring::Udp { listen, producer: producer.address };
@@ -107,6 +144,9 @@ impl Bench<'_> {
         Ok(Some(Testbed { shape, listen, producer, forwarder }))
     }
 }
+
+/// As the paper's pings pass: the node of who asks, one between, and the node of who answers.
+const IN_A_ROW: usize = 3;
 
 /// A forwarder and the producer behind it.
 struct Testbed {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use node::load::{StreamSocket, relay_streams};
+use packet::Dialect;
 
 use super::ndnd::Ndnd;
 use super::ports::{free_tcp_port, free_udp_port};
@@ -36,6 +37,8 @@ pub(super) struct Stage {
     pub(super) prefix: String,
     /// The network namespace that forwarders run in, if not in ours.
     pub(super) namespace: Option<String>,
+    /// What is spoken.
+    pub(super) dialect: Dialect,
 }
 
 impl Stage {
@@ -122,11 +125,30 @@ fn cairn(wiring: &Wiring, stage: &Stage) -> io::Result<Command> {
          [[face]]\nremote = \"{remote}\"\nroutes = [\"{}\"]\n",
         stage.prefix
     );
-    let file = stage.directory.join("cairn.toml");
+    let (text, file) = match (stage.dialect, wiring) {
+        // There may be several, one behind the other.
+        (Dialect::Ccnx, Wiring::Udp { listen, .. }) => {
+            (ccnx_over_udp(*listen, &remote, stage), format!("ccnx-{}.toml", listen.port()))
+        }
+        (_, Wiring::Udp { listen, .. }) => (text, format!("cairn-{}.toml", listen.port())),
+        _ => (text, "cairn.toml".to_owned()),
+    };
+    let file = stage.directory.join(file);
     std::fs::write(&file, text)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["node", "run", "--config"]).arg(file).env("CAIRN_LOG", "warn");
     Ok(command)
+}
+
+/// The configuration of a node that speaks CCNx over UDP and nothing else.
+fn ccnx_over_udp(listen: SocketAddr, remote: &str, stage: &Stage) -> String {
+    format!(
+        "[udp]\nlisten = []\n[tcp]\nlisten = []\n[unix]\nlisten = []\n[websocket]\nlisten = []\n\
+         [ccnx]\nenabled = true\nudp = [\"{listen}\"]\ntcp = []\nunix = []\nkey_file = {:?}\n\
+         [[face]]\nremote = \"{remote}\"\ndialect = \"ccnx\"\nroutes = [\"ccnx:{}\"]\n",
+        stage.directory.join(format!("ccnx-{}.key", listen.port())),
+        stage.prefix
+    )
 }
 
 fn scheme(transport: &str, address: SocketAddr) -> String {

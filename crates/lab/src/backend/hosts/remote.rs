@@ -367,7 +367,7 @@ impl Remote {
         let order = self.order()?;
         let name = order.plan.node_name(order.node).to_owned();
         let socket = PathBuf::from(format!("{name}.sock"));
-        let job = Job::of(&order.plan, order.node, order.seed, socket, PathBuf::from("."));
+        let job = Job::of(&order.plan, order.node, order.seed, &socket, PathBuf::from("."));
         let Some(job) = job else { return Ok(()) };
         let file = Path::new(&name).join("job.json");
         write_json(&file, &job)?;

@@ -20,7 +20,7 @@ use super::servers::Fetched;
 use crate::agent::TRANSFERS_HEAD;
 use crate::backend::machine::cgroup::Group;
 use crate::backend::machine::processes::ended_processor_ns;
-use crate::experiment::plan::{NodeIndex, ProgramPlan, Workload};
+use crate::experiment::plan::{Dialect, NodeIndex, ProgramPlan, Workload};
 
 /// How long a program may take to end when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -284,6 +284,7 @@ impl Work {
         command
             .current_dir(place)
             .env("NDN_CLIENT_TRANSPORT", &self.transport)
+            .env("CCN_LOCAL_TRANSPORT", of_ccnx(&self.transport))
             .env("CAIRN", &self.cairn)
             .env("CAIRN_NODE", &self.node)
             .env("CAIRN_NUMBER", number.to_string())
@@ -435,6 +436,12 @@ fn now_ns() -> u64 {
 /// Seconds since the epoch, to the microsecond.
 fn seconds(ns: u64) -> String {
     format!("{}.{:06}", ns / 1_000_000_000, ns % 1_000_000_000 / 1000)
+}
+
+/// What leads applications of CCNx to the forwarder that this leads those of NDN to.
+fn of_ccnx(transport: &str) -> String {
+    let socket = Path::new(transport.strip_prefix("unix://").unwrap_or(transport));
+    format!("unix:{}", Dialect::Ccnx.application_socket(socket).display())
 }
 
 #[cfg(test)]

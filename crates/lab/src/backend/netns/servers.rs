@@ -150,7 +150,8 @@ impl World<'_> {
         for (place, content) in
             self.plan().contents.iter().enumerate().filter(|(_, content)| content.at == node)
         {
-            let made = Files::new(content, place, self.seed()).map_err(io::Error::other)?;
+            let made =
+                Files::new(content, place, self.seed(), self.plan().dialect).map_err(io::Error::other)?;
             for number in 0..content.count {
                 let path = original(files, content, number);
                 fs::create_dir_all(path.parent().unwrap_or(files))?;

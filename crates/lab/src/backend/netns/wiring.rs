@@ -201,10 +201,8 @@ fn shape(netlink: &Netlink, index: u32, link: &LinkPlan, delays: bool) -> Result
         }
     }
     if let Some(rate) = link.rate_bps {
-        let frame = link.mtu + 14;
-        // The bucket holds what the link sends in one tick of a slow clock (4 ms), and at least two frames.
-        let burst = u32::try_from(rate / 8 / 250).unwrap_or(u32::MAX).max(frame * 2);
-        netlink.limit_rate(index, parent, rate, burst, frame.saturating_mul(link.queue))?;
+        let queue = link.frame_bytes().saturating_mul(link.queue);
+        netlink.limit_rate(index, parent, rate, link.bucket_bytes(), queue)?;
     }
     Ok(impaired)
 }

@@ -438,7 +438,7 @@ impl World<'_> {
                 self.plan(),
                 index,
                 self.order.seed,
-                socket(&node.name),
+                &socket(&node.name),
                 self.folder.to_owned(),
             );
             let Some(job) = job else { continue };

@@ -4,11 +4,11 @@ use packet::time::{Duration, Instant};
 use sim::LinkConfig;
 
 use super::network::Built;
-use crate::experiment::plan::{Change, EventPlan};
+use crate::experiment::plan::{Change, LinkPlan, Plan};
 
 /// Plans all events of an experiment.
-pub(super) fn plan(built: &mut Built, events: &[EventPlan]) {
-    for event in events {
+pub(super) fn plan(built: &mut Built, plan: &Plan) {
+    for event in &plan.events {
         let at = Instant::from_nanos(event.at_ns);
         let link = |link: usize| built.links.get(link).copied();
         match event.change {
@@ -24,9 +24,14 @@ pub(super) fn plan(built: &mut Built, events: &[EventPlan]) {
                 }
             }
             Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
+                let Some(planned) = plan.links.get(place).cloned() else { continue };
+                let latency_ns = planned.simulated.latency_ns;
                 let change = move |config: &mut LinkConfig| {
                     config.rate_bits_per_second = rate_bps.or(config.rate_bits_per_second);
-                    config.delay = delay_ns.map_or(config.delay, Duration::from_nanos);
+                    let now = LinkPlan { rate_bps: config.rate_bits_per_second, ..planned.clone() };
+                    config.bucket_bytes = super::network::bucket_bytes(&now);
+                    let delay = delay_ns.map(|delay| Duration::from_nanos(delay + latency_ns));
+                    config.delay = delay.unwrap_or(config.delay);
                     config.impairment.loss = loss.unwrap_or(config.impairment.loss);
                 };
                 if let Some(link) = link(place) {

@@ -10,7 +10,7 @@ use sim::{
 use super::run::SimulationError;
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
-    Activity, ClockPlan, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink, UseCosts,
+    Activity, ClockPlan, Dialect, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink, UseCosts,
 };
 
 /// The header of an Ethernet frame, which its MTU does not count.
@@ -28,6 +28,11 @@ pub(super) fn overhead_bytes(link: &LinkPlan) -> u32 {
             }
     };
     link.simulated.overhead_bytes.unwrap_or_else(real)
+}
+
+/// What the link sends at once when it was idle: nothing, or what a real one does.
+pub(super) fn bucket_bytes(link: &LinkPlan) -> u32 {
+    if link.simulated.token_bucket { link.bucket_bytes() } else { 0 }
 }
 
 /// Interests that a face with a rate limit may send at once; the daemon's own default.
@@ -56,7 +61,7 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     for link in &plan.links {
         let [a, b] = link.between;
         let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
-        links.push(network.connect(*a, *b, &self::link(link)?)?);
+        links.push(network.connect(*a, *b, &self::link(link, plan.dialect)?)?);
     }
     for (index, (node, id)) in plan.nodes.iter().zip(&nodes).enumerate() {
         if let Some(processor) = processor(plan, index, node, &links) {
@@ -172,7 +177,7 @@ fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(),
     Ok(())
 }
 
-fn link(link: &LinkPlan) -> Result<LinkConfig, SimulationError> {
+fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError> {
     let SimulatedLink { rate_control, frames, reliable, .. } = &link.simulated;
     let control = rate_control.as_ref().map(|(method, max_held)| {
         let method = method.parse::<engine::RateMethod>();
@@ -180,26 +185,29 @@ fn link(link: &LinkPlan) -> Result<LinkConfig, SimulationError> {
     });
     let mut config = LinkConfig {
         rate_bits_per_second: link.rate_bps,
+        bucket_bytes: bucket_bytes(link),
         overhead_bytes: overhead_bytes(link),
         metric: link.metric,
         rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
-    .delay(Duration::from_nanos(link.delay_ns))
+    .delay(Duration::from_nanos(link.delay_ns + link.simulated.latency_ns))
     .queue(queue(link))
     .loss(link.loss);
     config.impairment.duplicate = link.simulated.duplicate;
     config.impairment.reorder = link.simulated.reorder;
     config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
     config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
-    if *frames {
-        config.framing = Some(Box::new(::link::v2::Config {
+    config.face.dialect = dialect.into();
+    match &link.ndnlp1 {
+        Some(ndnlp1) => Ok(config.framed(ndnlp1.config())),
+        None if *frames => Ok(config.framed(::link::v2::Config {
             transport_mtu_bytes: Some(link.mtu as usize),
             reliability: reliable.then(::link::v2::ReliabilityConfig::default),
             ..::link::v2::Config::default()
-        }));
+        })),
+        None => Ok(config),
     }
-    Ok(config)
 }
 
 /// By packets or bytes where the experiment says so, and else for so many full frames.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use engine::FaceConfig;
 use packet::time::{Duration, Instant};
 use sim::AppId;
 
@@ -52,11 +53,16 @@ fn start_agents(
 ) -> Result<Vec<AppId>, SimulationError> {
     let mut agents = Vec::new();
     for (index, id) in built.nodes.iter().enumerate() {
-        let job = Job::of(&order.plan, index, order.seed, "unused".into(), folder.to_owned());
+        let job = Job::of(&order.plan, index, order.seed, Path::new("unused"), folder.to_owned());
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
+        let waits =
+            order.plan.nodes.get(index).and_then(|node| node.costs.as_ref()).map(|costs| costs.waits_ns);
+        let waits = waits.unwrap_or_default().map(Duration::from_nanos);
+        let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
+        let agent = Agent::new(served, activities, end, waits);
+        agents.push(built.network.add_application_with(*id, agent, face)?);
     }
     Ok(agents)
 }
@@ -91,7 +97,7 @@ impl World {
         for (node, id) in plan.nodes.iter().zip(&built.nodes) {
             limit_faces(&mut built.network, *id, &node.forwarder);
         }
-        events::plan(&mut built, &plan.events);
+        events::plan(&mut built, plan);
         let recorder = Recorder::new(plan, &built);
         Ok(World { built, agents, consumers, recorder })
     }

@@ -1,0 +1,88 @@
+//! Packets of an agent in the dialect of its experiment.
+
+use flow::NamingConvention;
+use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks, markers};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::Duration;
+use packet::{Component, Data, EncodeError, Interest, Name};
+
+use crate::experiment::plan::Dialect;
+
+/// Objects are as long as those of CCNx's own tools, whose keys have 1,024 bits, and are made at once: bytes
+/// stand in place of the signature and of the key, which nobody looks at here.
+const SIGNATURE: [u8; 128] = [0x5a; 128];
+const KEY: [u8; 162] = [0x30; 162];
+const PUBLISHER: [u8; 32] = [0x11; 32];
+/// The same object is the same to the byte whenever it is made.
+const TIMESTAMP: Ticks = Ticks::from_unix(1_300_000_000, 0);
+
+/// What is published: everything but the dialect.
+pub(super) struct Object<'a> {
+    pub(super) name: &'a Name,
+    pub(super) content: &'a [u8],
+    /// How long it counts as fresh; nothing is said with zero.
+    pub(super) freshness: Duration,
+    /// The last component of the last segment's name.
+    pub(super) last: Option<Component<'a>>,
+}
+
+/// An Interest.
+pub(super) fn interest(dialect: Dialect, name: Name, nonce: u32, lifetime: Duration) -> Option<Interest> {
+    match dialect {
+        Dialect::Ndn => InterestBuilder::new(name).nonce(nonce).lifetime(lifetime).build().ok(),
+        Dialect::Ccnx => {
+            let (nonce, lifetime) = (nonce.to_be_bytes(), Some(Ticks::from_duration(lifetime)));
+            let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
+            Interest::decode_ccnx(fields.encode(&name).ok()?.into()).ok()
+        }
+    }
+}
+
+/// Data, without a signature that would say who made it.
+pub(super) fn data(dialect: Dialect, object: &Object<'_>) -> Option<Data> {
+    match dialect {
+        Dialect::Ndn => {
+            let builder = DataBuilder::new(object.name.clone()).content(object.content.to_vec());
+            let builder = match object.freshness {
+                Duration::ZERO => builder,
+                freshness => builder.freshness(freshness),
+            };
+            let builder = match object.last {
+                Some(component) => builder.final_block(component),
+                None => builder,
+            };
+            builder.build_with_digest().ok()
+        }
+        Dialect::Ccnx => ccnx_object(object),
+    }
+}
+
+fn ccnx_object(object: &Object<'_>) -> Option<Data> {
+    let seconds = u32::try_from(object.freshness.as_millis().div_ceil(1000)).ok()?;
+    let info = SignedInfo {
+        freshness_seconds: Some(seconds).filter(|seconds| *seconds > 0),
+        final_block_id: object.last.map(|last| last.value),
+        key_locator: Some(KeyLocator::Key(&KEY)),
+        ..SignedInfo::new(&PUBLISHER, TIMESTAMP)
+    };
+    let fields = ContentObjectFields { name: object.name.into(), signed_info: info, content: object.content };
+    let wire = fields.encode(None, |_| Ok::<_, EncodeError>(SIGNATURE)).ok()?;
+    Data::decode_ccnx(wire.into()).ok()
+}
+
+/// A name with a segment's number, as the dialect writes it.
+pub(super) fn with_segment(dialect: Dialect, name: &Name, segment: u64) -> Result<Name, packet::DecodeError> {
+    let convention = match dialect {
+        Dialect::Ndn => NamingConvention::default(),
+        Dialect::Ccnx => NamingConvention::Ccnx,
+    };
+    convention.with_segment(name, segment)
+}
+
+/// The number of a segment in a component that the dialect has written.
+pub(super) fn segment(dialect: Dialect, component: Component<'_>) -> Option<u64> {
+    match dialect {
+        Dialect::Ndn => flow::naming::segment_number(component),
+        Dialect::Ccnx => markers::parse_segment(component.value),
+    }
+}

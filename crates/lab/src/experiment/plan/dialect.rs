@@ -1,0 +1,83 @@
+//! What is spoken, and how messages of CCNx are cut and acknowledged on a link.
+
+use std::path::{Path, PathBuf};
+
+use packet::time::Duration;
+use serde::{Deserialize, Serialize};
+
+/// The dialect of everything in an experiment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dialect {
+    /// NDN packet format v0.3.
+    #[default]
+    Ndn,
+    /// CCNx 0.8.
+    Ccnx,
+}
+
+impl Dialect {
+    pub(super) fn is_ndn(&self) -> bool {
+        *self == Dialect::Ndn
+    }
+
+    /// The socket for applications that speak it, of a node that is managed at `socket`.
+    #[must_use]
+    pub fn application_socket(self, socket: &Path) -> PathBuf {
+        match self {
+            Dialect::Ndn => socket.to_owned(),
+            Dialect::Ccnx => socket.with_extension("ccnd"),
+        }
+    }
+}
+
+impl From<Dialect> for packet::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Ndn => packet::Dialect::Ndn,
+            Dialect::Ccnx => packet::Dialect::Ccnx,
+        }
+    }
+}
+
+/// The largest packet of NDNLP v1 over UDP: ndnld's, and what a node has where nothing else is said.
+const UDP_MTU_BYTES: u32 = 1420;
+/// The headers of IP and UDP, which an MTU counts.
+const IP_UDP_BYTES: u32 = 28;
+
+/// NDNLP v1 on a link, the same at both ends. Of its parameters those of NDN-0006, section 3.4.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ndnlp1Plan {
+    /// The largest packet.
+    pub mtu_bytes: u32,
+    /// Are packets to be acknowledged?
+    pub acknowledged: bool,
+    /// Packets that are kept to be sent again.
+    pub sent_packets: u32,
+    /// How often each is sent again at most.
+    pub retries: u32,
+    /// How long its acknowledgement is waited for.
+    pub retransmit_ns: u64,
+    /// How long an acknowledgement may wait for others.
+    pub acknowledge_ns: u64,
+}
+
+impl Ndnlp1Plan {
+    /// The largest packet on a link of this MTU.
+    pub(in crate::experiment) fn mtu_bytes(is_udp: bool, link_mtu: u32) -> u32 {
+        if is_udp { UDP_MTU_BYTES.min(link_mtu.saturating_sub(IP_UDP_BYTES)) } else { link_mtu }
+    }
+
+    /// For the service at an end.
+    #[must_use]
+    pub fn config(&self) -> link::v1::Config {
+        link::v1::Config {
+            mtu_bytes: Some(self.mtu_bytes as usize),
+            request_acks: self.acknowledged,
+            sent_packets_capacity: self.sent_packets as usize,
+            retry_count: self.retries,
+            retransmit_time: Duration::from_nanos(self.retransmit_ns),
+            acknowledge_time: Duration::from_nanos(self.acknowledge_ns),
+            ..link::v1::Config::default()
+        }
+    }
+}

@@ -96,7 +96,8 @@ pub(super) fn figure(
             let whiskers: Vec<Vec<f64>> =
                 lines.iter().map(|line| line.points.iter().map(|point| point.2).collect()).collect();
             let series: Vec<Series> = lines.into_iter().map(Series::from).collect();
-            let at = wanted.at.as_ref().map_or_else(String::new, |at| format!(" at {at}"));
+            let node = wanted.at.as_ref().filter(|at| cases.iter().any(|case| case.plan.node(at).is_some()));
+            let at = node.map_or_else(String::new, |at| format!(" at {at}"));
             let of = if summary == "mean" { String::new() } else { format!(", {summary}") };
             let head = if variant.is_empty() { String::new() } else { format!("{variant}: ") };
             let title = format!("{head}{}{at}{of}", quantity.title);

@@ -96,9 +96,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let f = &mut findings;
     let shape = network::shape(file, files, seed, f);
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
-    let dialect = dialect(file, f);
+    let (dialect, software) = (dialect(file, f), software(file, f));
     let mut links = resolve_links::links(file, &shape, dialect, f);
-    let software = software(file, f);
     check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
     let contents = contents(file, &names, f);

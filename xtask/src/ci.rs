@@ -194,8 +194,8 @@ fn clippy(context: &CiContext) -> Result<Outcome, String> {
     context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
-/// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a
-/// line of the summary.
+/// Whether namespaces and servers for SSH and HTTP are here. A system without them leaves tests out, and that
+/// is a line of the summary.
 fn needs(context: &CiContext) -> Result<Outcome, String> {
     let missing = missing(context);
     if missing.is_empty() {
@@ -212,6 +212,9 @@ fn missing(context: &CiContext) -> Vec<String> {
     }
     if let Err(why) = packages::sshd(&context.root) {
         missing.push(format!("an SSH server ({why})"));
+    }
+    if let Err(why) = packages::http(&context.root) {
+        missing.push(format!("HTTP servers ({why})"));
     }
     missing
 }

@@ -49,3 +49,35 @@ pub(crate) fn sshd(root: &Path) -> Result<(), String> {
     unpack("sshd", &["openssh-server", "libwrap0"], root)?;
     if own.is_file() { Ok(()) } else { Err("the package openssh-server has no sshd".to_owned()) }
 }
+
+/// Where HTTP servers and proxies are unpacked that the lab compares with.
+pub(crate) const HTTP: &str = "target/test-tools/http";
+
+/// Packages of HTTP servers and proxies, and of the libraries of these that are not everywhere.
+const HTTP_PACKAGES: &[&str] = &[
+    "lighttpd",
+    "nginx",
+    "squid",
+    "squid-common",
+    "squid-langpack",
+    "varnish",
+    "libvarnishapi3",
+    "libecap3",
+    "libjemalloc2",
+    "libltdl7",
+    "libnetfilter-conntrack3",
+    "libnfnetlink0",
+    "libpcre2-8-0",
+    "libxxhash0",
+];
+
+/// lighttpd and Squid, the system's or in a folder of their own, where others are unpacked with them.
+pub(crate) fn http(root: &Path) -> Result<(), String> {
+    let is_installed = |program: &str| Path::new("/usr/sbin").join(program).is_file();
+    let unpacked = |program: &str| root.join(HTTP).join("usr/sbin").join(program).is_file();
+    let is_there = || ["lighttpd", "squid"].iter().all(|program| is_installed(program) || unpacked(program));
+    if !is_there() {
+        unpack("http", HTTP_PACKAGES, root)?;
+    }
+    if is_there() { Ok(()) } else { Err("the packages have no lighttpd and no squid".to_owned()) }
+}

@@ -280,19 +280,10 @@ impl Origin {
             return self.table().is_complete(object).then_some(());
         }
         // Its size, or that it is not what it was before, is known at its end only.
-        let mut bytes = Vec::new();
-        while let Some(more) = timeout(config.limits.patience, next_bytes(&mut body)).await.ok()? {
-            let more = more.ok()?;
-            if !self.table().receive(object, more.len() as u64) {
-                self.table().refuse(object);
-                return Some(());
-            }
-            // Never room for twice of what is there, as a vector makes it by itself.
-            if bytes.capacity() - bytes.len() < more.len() {
-                bytes.reserve_exact(more.len().max(GROWTH_BYTES).max(bytes.len() / 8));
-            }
-            bytes.extend_from_slice(&more);
-        }
+        let Some(bytes) = self.receive(object, &mut body).await? else {
+            self.table().refuse(object);
+            return Some(());
+        };
         let mut table = self.table();
         if !has_validator && table.holds(object, &bytes) {
             table.refresh(object, fresh);
@@ -303,6 +294,23 @@ impl Origin {
             table.refuse(object);
         }
         Some(())
+    }
+
+    /// All of an answer whose size is not known. The inner nothing means that it is too much.
+    async fn receive(&self, object: &Name, body: &mut Incoming) -> Option<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        while let Some(more) = timeout(self.shared.config.limits.patience, next_bytes(body)).await.ok()? {
+            let more = more.ok()?;
+            if !self.table().receive(object, more.len() as u64) {
+                return Some(None);
+            }
+            // Never room for twice of what is there, as a vector makes it by itself.
+            if bytes.capacity() - bytes.len() < more.len() {
+                bytes.reserve_exact(more.len().max(GROWTH_BYTES).max(bytes.len() / 8));
+            }
+            bytes.extend_from_slice(&more);
+        }
+        Some(Some(bytes))
     }
 
     fn fields(&self, headers: &HeaderMap, target: &str) -> Fields {

@@ -143,8 +143,8 @@ impl Table {
         Outcome::Fetch
     }
 
-    /// More has come of an answer whose size is not known; false if that is too much. Its bytes count until it
-    /// is taken up, or its fetch is over.
+    /// More has come of an answer whose size is not known; false if that is too much. Its bytes count until
+    /// it is taken up, or its fetch is over.
     pub(super) fn receive(&mut self, object: &Name, bytes: u64) -> bool {
         let so_far = self.entries.get(object).map_or(0, |entry| entry.incoming_bytes);
         if so_far.saturating_add(bytes) > self.limits.object_bytes || !self.make_room(object, bytes) {

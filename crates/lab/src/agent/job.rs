@@ -54,7 +54,7 @@ impl Job {
                 _ => None,
             })
             .collect();
-        let serves = plan.contents.iter().any(|content| content.at == at);
+        let serves = !plan.is_served_by_a_program(at) && plan.contents.iter().any(|content| content.at == at);
         if workloads.is_empty() && answers.is_empty() && !serves {
             return None;
         }
@@ -66,10 +66,16 @@ impl Job {
             seed,
             dialect: plan.dialect,
             duration_ns: plan.schedule.duration_ns,
-            contents: plan.contents.clone(),
+            contents: plan.contents.iter().map(|content| told(plan, content)).collect(),
             workloads,
             answers,
             reconnects: plan.events.iter().any(|event| event.change == Change::Restart(at)),
         })
     }
+}
+
+/// A content as an agent is told of it: what a program serves, no agent does.
+fn told(plan: &Plan, content: &ContentPlan) -> ContentPlan {
+    let at = if plan.is_served_by_a_program(content.at) { NodeIndex::MAX } else { content.at };
+    ContentPlan { at, ..content.clone() }
 }

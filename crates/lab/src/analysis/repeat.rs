@@ -283,7 +283,7 @@ fn counted_elsewhere(path: &Path, seconds: f64) -> io::Result<Table> {
 fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) -> io::Result<()> {
     for workload in &plan.workloads {
         let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
-        let name = workload.name.clone();
+        let (name, measured_as) = (workload.name.clone(), workload.measured_as().to_owned());
         let open = |kind: &str| match open_table(&raw.join(format!("{kind}-{name}.csv"))) {
             // A client that was killed has written nothing, perhaps.
             Err(error) if outcome.lost.is_some() && error.kind() == io::ErrorKind::NotFound => {
@@ -295,7 +295,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
             Activity::Program(program) if program.serves => {}
             Activity::Download { .. } | Activity::Program(_) => {
                 let table = TransferTable::read(open("transfers")?, start_s)?;
-                data.transfers.insert(name, table);
+                data.transfers.entry(measured_as).or_default().transfers.extend(table.transfers);
             }
             Activity::Ping { .. } => {
                 let table = PingTable::read(open("pings")?, start_s)?;
@@ -383,6 +383,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
+    totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {
             put(key, &numbers);
@@ -403,6 +404,25 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let gates = gates(&plan.evaluation.gates, &outcome, &counts);
     let seconds = data.seconds;
     RepeatResult { values, gates, seconds, window: Some(window), outcome, ..RepeatResult::default() }
+}
+
+/// What nodes came to, as measures.
+fn totals(outcome: &Outcome) -> Vec<(String, f64)> {
+    let mut list = Vec::new();
+    for (node, totals) in &outcome.nodes {
+        let mut put = |key: &str, number: f64| list.push((format!("{node}.{key}"), number));
+        put("processor", totals.processor_ns as f64 / 1e9);
+        put("sent", totals.sent_bytes as f64);
+        put("received", totals.received_bytes as f64);
+        if let Some(counts) = totals.counts {
+            put("requests", counts.requests as f64);
+            if let (Some(hits), Some(misses)) = (counts.hits, counts.misses()) {
+                put("hits", hits as f64);
+                put("misses", misses as f64);
+            }
+        }
+    }
+    list
 }
 
 /// The longest time in which a forwarder gave no answer, in seconds. One that stands still answers nobody.

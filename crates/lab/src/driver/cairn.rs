@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
@@ -162,9 +163,10 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
         let Some(link) = plan.links.get(interface.link) else { continue };
         let hops =
             plan.routing.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
-        let mut routes: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        let mut routes: BTreeMap<(u32, Ipv4Addr), Vec<String>> = BTreeMap::new();
         for hop in hops {
-            routes.entry(hop.cost).or_default().push(format!("\"{}\"", hop.prefix));
+            let remote = setup.towards(interface, hop).remote;
+            routes.entry((hop.cost, remote)).or_default().push(format!("\"{}\"", hop.prefix));
         }
         let has_datagrams = link.kind == LinkKind::Udp
             && (impairs(setup, interface, link) || link.ndnlp1.is_some() || is_repaired(plan, interface));
@@ -173,11 +175,12 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
             continue;
         }
         if routes.is_empty() {
-            routes.insert(1, Vec::new());
+            routes.insert((1, interface.remote), Vec::new());
         }
         // Whoever says a face again gives it more routes; all else must be said as before.
-        for (cost, routes) in routes {
-            write_face(&mut text, setup, interface, link, (cost, &routes.join(", ")));
+        for ((cost, remote), routes) in routes {
+            let interface = Interface { remote, ..interface.clone() };
+            write_face(&mut text, setup, &interface, link, (cost, &routes.join(", ")));
         }
     }
     match plan.nodes.get(setup.node).and_then(|node| node.forwarder.settings.as_deref()) {

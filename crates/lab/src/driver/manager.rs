@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ::management::{Command, ControlParameters, CsInfo, Dataset, GeneralStatus, StatusCode};
+use ::management::{
+    Command, ControlParameters, CsInfo, Dataset, GeneralStatus, RibEntry, StatusCode, decode_list,
+};
 use client::{Client, ClientError, ManagementRequest, Patience, Remote, WhenGone};
 
 use packet::name::UriError;
@@ -124,6 +126,20 @@ impl Manager {
         let name = Some(status_name()?);
         let parameters = ControlParameters { name, count: Some(64), ..ControlParameters::default() };
         self.command(Command::CsErase, &parameters).map(drop)
+    }
+
+    /// Has it routes for all of these prefixes?
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer in time.
+    pub fn has_routes(&mut self, prefixes: &[String]) -> Result<bool, ManagementError> {
+        const LIST: &str = "rib/list";
+        let malformed = |error| ManagementError::Malformed { what: LIST, error };
+        let content = self.client.dataset(Dataset::RibList.name().map_err(malformed)?)?;
+        let routes: Vec<RibEntry> = decode_list(&content).map_err(malformed)?;
+        let is_there = |prefix: &String| routes.iter().any(|route| route.prefix.to_string() == *prefix);
+        Ok(prefixes.iter().all(is_there))
     }
 
     /// The forwarder's counters.

@@ -4,19 +4,26 @@
 //! routing and sampling are the same for all.
 
 mod cairn;
+pub mod client;
 mod manager;
 mod ndnd;
+pub mod server;
+mod tools;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{NodeIndex, Plan, Software};
+use crate::experiment::plan::{Hop, NodeIndex, Plan, Software};
 
 pub use cairn::Cairn;
 pub use manager::{ManagementError, Manager};
 pub use ndnd::Ndnd;
+pub use server::ServerCounts;
+pub use tools::{TOOLS, Tool};
 
 /// Where programs are.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,6 +32,18 @@ pub struct Programs {
     pub cairn: PathBuf,
     /// The `ndnd` command, when it is installed.
     pub ndnd: Option<PathBuf>,
+}
+
+/// The environment variable that names another build of Cairn as the one under test.
+pub const UNDER_TEST: &str = "CAIRN_LAB_CAIRN";
+
+impl Programs {
+    /// The `cairn` command under test: forwarder, server and client. The lab's own agents are ours in any
+    /// case.
+    #[must_use]
+    pub fn under_test(&self) -> PathBuf {
+        std::env::var_os(UNDER_TEST).map_or_else(|| self.cairn.clone(), PathBuf::from)
+    }
 }
 
 /// A node as its forwarder must see it.
@@ -42,10 +61,20 @@ pub struct Setup<'a> {
     pub interfaces: &'a [Interface],
     /// Links whose delay and loss the forwarder must make itself.
     pub impaired: &'a [usize],
+    /// The address of each node, for faces through a switch.
+    pub addresses: &'a BTreeMap<NodeIndex, Ipv4Addr>,
     /// Must it keep the rates of these links, too?
     pub shapes_rates: bool,
     /// The seed of this repeat.
     pub seed: u64,
+}
+
+impl Setup<'_> {
+    /// An interface as the way to the node of a hop: the neighbour's, or one behind a switch.
+    fn towards(&self, interface: &Interface, hop: &Hop) -> Interface {
+        let behind = hop.behind.and_then(|node| self.addresses.get(&node));
+        Interface { remote: behind.copied().unwrap_or(interface.remote), ..interface.clone() }
+    }
 }
 
 /// How a forwarder is started.
@@ -120,7 +149,12 @@ pub trait Driver: std::fmt::Debug + Sync {
 /// When the software is not installed.
 pub fn driver(software: Software, programs: &Programs) -> Result<Box<dyn Driver>, DriverError> {
     match software {
-        Software::Cairn => Ok(Box::new(Cairn::new(programs.cairn.clone()))),
+        Software::Cairn => Ok(Box::new(Cairn::new(programs.under_test()))),
+        Software::None => Err(DriverError::Unable {
+            software: "the lab",
+            what: "start forwarders, for the file says `software = \"none\"`".to_owned(),
+            instead: "run it in network namespaces (--on netns)".to_owned(),
+        }),
         Software::Ndnd => match &programs.ndnd {
             Some(program) => Ok(Box::new(Ndnd::new(program.clone()))),
             None => Err(DriverError::Unable {

@@ -98,10 +98,10 @@ impl Driver for Ndnd {
             if link.kind == LinkKind::Ether {
                 return Err(Ndnd::unable("use Ethernet links", "write kind = \"udp\""));
             }
-            let uri = interface.face_uri(link.kind, packet::Dialect::Ndn);
-            let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
-            let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
             for hop in hops {
+                let uri = setup.towards(interface, hop).face_uri(link.kind, packet::Dialect::Ndn);
+                let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
+                let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
                 let name = hop
                     .prefix
                     .parse()

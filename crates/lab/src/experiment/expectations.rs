@@ -1,10 +1,10 @@
 //! What expectations name must be measured in the experiment.
 
 use super::measure::{
-    Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES,
+    Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES,
 };
 use super::model::Expect;
-use super::plan::Plan;
+use super::plan::{Plan, Workload};
 use super::problem::{nearest, suggest};
 use super::resolve::Finding;
 use super::units::Share;
@@ -78,15 +78,15 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
     let quantities = if measure.subject == NETWORK && plan.node(NETWORK).is_none() {
         words(NETWORK_VALUES)
     } else if plan.node(&measure.subject).is_some() {
-        words(NODE_SERIES)
-    } else if plan.workloads.iter().any(|workload| workload.name == measure.subject) {
+        [words(NODE_SERIES), words(NODE_TOTALS)].concat()
+    } else if plan.workloads.iter().any(|workload| workload.measured_as() == measure.subject) {
         words(WORKLOAD_VALUES)
     } else {
         let subjects: Vec<&str> = plan
             .nodes
             .iter()
             .map(|node| node.name.as_str())
-            .chain(plan.workloads.iter().map(|workload| workload.name.as_str()))
+            .chain(plan.workloads.iter().map(Workload::measured_as))
             .collect();
         let hint = suggest(&measure.subject, &subjects);
         return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));

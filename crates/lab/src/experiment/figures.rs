@@ -1,8 +1,8 @@
 //! Figures that an experiment asks for: what can be drawn, and what is wrong with what was asked.
 
-use super::measure::{NODE_SERIES, SUMMARIES};
+use super::measure::{NODE_SERIES, NODE_TOTALS, SUMMARIES};
 use super::model::File;
-use super::plan::{Activity, Plan};
+use super::plan::{Activity, Plan, Workload};
 use super::problem::suggest;
 use super::resolve::Finding;
 
@@ -18,6 +18,9 @@ pub const ROUND_TRIPS: &str = "round-trips";
 pub const TRANSFERS: &str = "transfers";
 /// And the processes that compete with forwarders, while they are busy.
 pub const LOADS: &str = "loads";
+
+/// Measures of workloads that can be drawn over a parameter.
+const DRAWN_OF_WORKLOADS: &[&str] = &["duration", "goodput", "rtt", "retransmissions"];
 
 /// The workloads whose round trips are timed one by one.
 fn timed(plan: &Plan) -> impl Iterator<Item = &str> {
@@ -44,16 +47,29 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
         if figure.form == OVER_TIME {
             shown.extend([TRANSFERS, LOADS]);
         }
+        let mut subjects: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+        let mut what = ("measured of a node", "a node");
+        if figure.form == OVER_PARAMETER {
+            let workload =
+                plan.measured().find(|workload| figure.at.as_deref() == Some(workload.measured_as()));
+            if workload.is_some() {
+                shown = DRAWN_OF_WORKLOADS.to_vec();
+                what.0 = "drawn of a workload";
+            } else {
+                shown.extend(NODE_TOTALS.iter().map(|(key, _)| *key));
+            }
+            subjects.extend(plan.measured().map(Workload::measured_as));
+            what.1 = "a node or a workload";
+        }
         let timed: Vec<&str> = timed(plan).collect();
         for key in &figure.show {
             match figure.form.as_str() {
                 ROUND_TRIPS => word("show", key, "a ping or traffic", &timed),
-                _ => word("show", key, "measured of a node", &shown),
+                _ => word("show", key, what.0, &shown),
             }
         }
-        let nodes: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
         if let Some(at) = &figure.at {
-            word("at", at, "a node", &nodes);
+            word("at", at, what.1, &subjects);
         }
         if figure.form == OVER_PARAMETER && file.sweep.is_empty() {
             findings.push(Finding {

@@ -42,11 +42,17 @@ const OF_NODES: &[(&str, &str)] = &[
 /// Everything in the content of a file that a backend lacks.
 pub(super) fn on(backend: &str, content: &Table) -> Vec<Finding> {
     match backend {
-        VIRTUAL_TIME => programs(content, "a program runs as long as it takes, which is no virtual time"),
+        VIRTUAL_TIME => {
+            let mut findings =
+                programs(content, "a program runs as long as it takes, which is no virtual time");
+            findings.extend(of_namespaces(content));
+            findings
+        }
         HOSTS => {
             let mut findings = real_forwarders(content);
             findings.extend(programs(content, "programs run in namespaces of this machine only, so far"));
             findings.extend(events(content));
+            findings.extend(of_namespaces(content));
             findings
         }
         _ => real_forwarders(content),
@@ -62,6 +68,31 @@ fn programs(content: &Table, why: &str) -> Vec<Finding> {
         ..Finding::default()
     };
     is_there.then(finding).into_iter().collect()
+}
+
+/// Keys of nodes and downloads that need programs or IP of our own.
+fn of_namespaces(content: &Table) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut look = |key: &str, table: &Table| {
+        for word in ["server", "switch", "client"].iter().filter(|word| table.contains_key(**word)) {
+            findings.push(Finding {
+                key: format!("{key}.{word}"),
+                message: "only in network namespaces: it is a program, or needs IP between the nodes"
+                    .to_owned(),
+                suggestion: Some("run it with --on netns".to_owned()),
+                ..Finding::default()
+            });
+        }
+    };
+    each(content.get("node"), "node", &mut look);
+    each(content.get("download"), "download", &mut look);
+    at(content, &["defaults", "node"], &mut look);
+    each(content.get("group"), "group", &mut |key, group| {
+        if let Some(set) = group.get("set").and_then(Value::as_table) {
+            look(&format!("{key}.set"), set);
+        }
+    });
+    findings
 }
 
 fn events(content: &Table) -> Option<Finding> {

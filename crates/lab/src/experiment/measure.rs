@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
-    ("cpu", "processor time used by the forwarder, in percent of a core"),
+    ("cpu", "processor time used by the forwarder and the node's server, in percent of a core"),
     ("busy", "the same in percent of the node's share; of a core where it has none"),
     ("waited", "time the forwarder could have run and did not because no processor was free, in percent"),
     (
         "throttled",
         "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
     ),
-    ("memory", "resident memory of the forwarder's process, in bytes; real forwarders only"),
+    ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
     ("table_bytes", "what tables and packets take by the engine's own account, in bytes; virtual time only"),
     ("names", "names the forwarder knows"),
     ("pending", "pending Interests"),
@@ -39,6 +39,16 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "other Interests on the watched link for a name that was asked for before, in a second",
     ),
     ("load", "part of the watched link's rate that is used in the Data's direction, in percent"),
+];
+
+/// What a node comes to while the workloads run, in network namespaces: one number each.
+pub const NODE_TOTALS: &[(&str, &str)] = &[
+    ("processor", "processor time of the node's forwarder, server and clients, in seconds"),
+    ("sent", "bytes of all frames that the node sent over its links"),
+    ("received", "bytes of all frames that came to it over its links"),
+    ("requests", "requests that its server answered, as the server counts them"),
+    ("hits", "of these, those that a cache answered"),
+    ("misses", "of these, those that the server had to ask for elsewhere"),
 ];
 
 /// What is measured of a workload.

@@ -24,6 +24,8 @@ mod resolve;
 mod resolve_links;
 mod resolve_ndnlp;
 mod resolve_nodes;
+mod resolve_routes;
+mod resolve_servers;
 mod resolve_simulated;
 mod resolve_workloads;
 mod studies;

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+pub use self::download::Download;
+pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
 };
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
+mod download;
+mod server;
 mod simulated;
 pub mod study;
 
@@ -65,7 +69,7 @@ tables! {
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// That the file is a study, with networks, workloads and figures of its own.
         study: Option<study::Study> = "an experiment with the nodes below",
-        /// The forwarder under test: `cairn` or `ndnd`.
+        /// The forwarder under test: `cairn` or `ndnd`; `none` for a network of nothing but HTTP.
         software: Option<String> = "cairn",
         /// What everybody speaks: `ndn`, or `ccnx`, the dialect of CCNx 0.8.
         dialect: Option<String> = "ndn",
@@ -154,6 +158,11 @@ tables! {
         memory: Option<Size> = "all it can get",
         /// The forwarder's settings.
         forwarder: Option<Forwarder> = "the forwarder's own defaults",
+        /// A program that serves files or is a proxy, in network namespaces.
+        server: Option<Server> = "none",
+        /// Whether it is a switch: it passes IP packets on, and has no forwarder. In a route the nodes before
+        /// and behind it are neighbours. In network namespaces only.
+        switch: Option<bool> = "false",
         /// The link whose traffic figures and tables show for this node.
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
         /// The time for which one packet keeps the node's processor busy in virtual time, at a full core;
@@ -277,7 +286,7 @@ tables! {
         /// The names it is for.
         prefix: String,
         /// The nodes on the way of Interests, from the consumer to the producer. Each of them gets a route to
-        /// the next.
+        /// the next. The first may be the name of a group: all its nodes are meant.
         path: Vec<String>,
         /// The cost of each hop.
         cost: Option<u32> = "1",
@@ -297,30 +306,6 @@ tables! {
         segment: Option<Size> = "4096 B",
         /// How long a segment counts as fresh in a cache.
         freshness: Option<Span> = "1 h",
-    }
-
-    /// Downloads of files, one after the other or many at once.
-    Download as "download" {
-        /// The node that asks.
-        at: String,
-        /// The name of the content.
-        content: String,
-        /// How many new downloads begin in a second.
-        rate: Option<Frequency> = "the next begins when the one before is done",
-        /// How many downloads there are; file numbers start over when there are more downloads than files.
-        count: Option<u32> = "as many as there are files",
-        /// How many may be under way at once; further ones wait.
-        at_once: Option<u32> = "no limit",
-        /// The congestion controller: `fixed`, `aimd`, `cubic`, or any other by its name and parameters, as
-        /// in `pcon/beta~0.8`, which then sets its window itself.
-        controller: Option<String> = "cubic",
-        /// Interests in flight for one file with the controller `fixed`; the initial window of `aimd` and
-        /// `cubic`.
-        window: Option<u32> = "16 for fixed, 2 for others",
-        /// How long an Interest lives.
-        lifetime: Option<Span> = "4 s",
-        /// When the first begins.
-        start: Option<Span> = "1 s",
     }
 
     /// Interests for content that does not exist, in bursts, refreshed before they expire.

@@ -24,6 +24,7 @@ pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteS
             prefix: prefix.clone(),
             node: route.from,
             link: route.by,
+            behind: None,
             cost: u32::try_from(route.cost).unwrap_or(u32::MAX),
         }));
     }

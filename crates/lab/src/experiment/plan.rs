@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
+pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
     ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
@@ -15,6 +16,7 @@ use super::model::{Expect, Forwarder};
 mod costs;
 mod dialect;
 mod order;
+mod server;
 mod simulated;
 
 /// One case of an experiment, complete.
@@ -130,6 +132,8 @@ pub enum Software {
     Cairn,
     /// The forwarder of the ndnd project.
     Ndnd,
+    /// None: only what is beside forwarders.
+    None,
 }
 
 /// A node's place in [`Plan::nodes`].
@@ -151,6 +155,12 @@ pub struct NodePlan {
     pub memory_bytes: Option<u64>,
     /// Its forwarder's settings.
     pub forwarder: Forwarder,
+    /// What serves files there, or is a proxy.
+    #[serde(default)]
+    pub server: Option<ServerPlan>,
+    /// Does it only pass IP packets on?
+    #[serde(default)]
+    pub switch: bool,
     /// The link whose traffic counts as this node's.
     pub watch: Option<LinkIndex>,
     /// Virtual time: how long one packet keeps the processor busy.
@@ -246,6 +256,9 @@ pub struct Hop {
     pub node: NodeIndex,
     /// Over which link.
     pub link: LinkIndex,
+    /// The next node, where the link leads to a switch.
+    #[serde(default)]
+    pub behind: Option<NodeIndex>,
     /// At which cost.
     pub cost: u32,
 }
@@ -313,6 +326,17 @@ pub struct Workload {
     pub stop_ns: u64,
     /// What it does.
     pub does: Activity,
+    /// The name under which several nodes' workloads are measured together.
+    #[serde(default)]
+    pub part_of: Option<String>,
+}
+
+impl Workload {
+    /// The name under which it is measured.
+    #[must_use]
+    pub fn measured_as(&self) -> &str {
+        self.part_of.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// What a workload does.
@@ -402,6 +426,9 @@ pub struct ProgramPlan {
     pub exit: i32,
     /// The file whose length is the content of a transfer.
     pub output: Option<String>,
+    /// What it fetches, when it is a client that the lab knows: then the command is made for it.
+    #[serde(default)]
+    pub fetch: Option<FetchPlan>,
 }
 
 /// What is recorded.
@@ -488,6 +515,23 @@ impl Plan {
             && self.events.iter().all(is_sure)
             && self.workloads.iter().all(is_calm)
             && self.nodes.iter().all(is_plain)
+    }
+
+    /// The workloads, of those that are measured together only the first.
+    pub fn measured(&self) -> impl Iterator<Item = &Workload> {
+        let is_first = move |(place, workload): &(usize, &Workload)| {
+            let before = self.workloads.iter().take(*place);
+            workload.part_of.is_none()
+                || before.filter(|other| other.part_of == workload.part_of).count() == 0
+        };
+        self.workloads.iter().enumerate().filter(is_first).map(|(_, workload)| workload)
+    }
+
+    /// Does a server beside the forwarder serve the contents of this node?
+    #[must_use]
+    pub fn is_served_by_a_program(&self, node: NodeIndex) -> bool {
+        let server = self.nodes.get(node).and_then(|node| node.server);
+        server.is_some_and(|server| server.upstream.is_none())
     }
 
     /// The node of that name.

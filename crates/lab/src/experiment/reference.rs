@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::describe::{Described, Table};
-use super::measure::{NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
+use super::measure::{NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
 
 /// The whole reference as Markdown.
@@ -81,8 +81,12 @@ fn measures(out: &mut String) {
          An expectation names a number as `node.quantity.summary`, `workload.quantity.summary` or\n\
          `network.quantity`, with ` @ case` after it for another case. The default summary is the mean.\n\n",
     );
-    let all =
-        [("of a node", NODE_SERIES), ("of a workload", WORKLOAD_VALUES), ("of `network`", NETWORK_VALUES)];
+    let all = [
+        ("of a node", NODE_SERIES),
+        ("of a node as a whole", NODE_TOTALS),
+        ("of a workload", WORKLOAD_VALUES),
+        ("of `network`", NETWORK_VALUES),
+    ];
     for (title, list) in all {
         let _ = write!(out, "| {title} | what it is |\n|---|---|\n");
         for (word, about) in list {

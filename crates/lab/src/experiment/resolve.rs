@@ -8,12 +8,13 @@ use super::origin::Place;
 use super::paths::{self, Homes};
 use super::plan::{
     ContentPlan, Dialect, EvaluationPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan,
-    RecordingPlan, RoutePlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
+    RecordingPlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use super::problem::suggest;
 use super::profile;
+use super::resolve_routes::routes;
 use super::units::Span;
-use super::{resolve_links, resolve_nodes, resolve_simulated, resolve_workloads};
+use super::{resolve_links, resolve_nodes, resolve_servers, resolve_simulated, resolve_workloads};
 
 /// A mistake and the key it is at; its line is looked up by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,11 +96,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let f = &mut findings;
     let shape = network::shape(file, files, seed, f);
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
-    let dialect = dialect(file, f);
+    let (dialect, software) = (dialect(file, f), software(file, f));
     let links = resolve_links::links(file, &shape, dialect, f);
-    let software = software(file, f);
     check_software(software, dialect, &links, f);
-    let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, f);
+    let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
     let contents = contents(file, &names, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
     let ways = [
@@ -115,7 +115,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
-    let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
+    let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, seed, f);
     workloads.extend(resolve_simulated::consumers(file, &names, (seed, profile.as_ref()), f));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);
@@ -154,6 +154,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         },
     };
     whole(&plan, f);
+    resolve_servers::whole(&plan, file, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
 }
 
@@ -216,8 +217,8 @@ fn whole(plan: &Plan, f: &mut Findings) {
 
 fn software(file: &File, f: &mut Findings) -> Software {
     let given = file.software.as_deref().unwrap_or("cairn");
-    f.word("software", given, &[("cairn", Software::Cairn), ("ndnd", Software::Ndnd)])
-        .unwrap_or(Software::Cairn)
+    let known = [("cairn", Software::Cairn), ("ndnd", Software::Ndnd), ("none", Software::None)];
+    f.word("software", given, &known).unwrap_or(Software::Cairn)
 }
 
 fn dialect(file: &File, f: &mut Findings) -> Dialect {
@@ -236,7 +237,7 @@ fn dialect(file: &File, f: &mut Findings) -> Dialect {
 
 /// What only our own forwarder does.
 fn check_software(software: Software, dialect: Dialect, links: &[LinkPlan], f: &mut Findings) {
-    if software == Software::Cairn {
+    if software != Software::Ndnd {
         return;
     }
     let hint = || Some("write cairn".to_owned());
@@ -296,56 +297,6 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
         producer.nodes.iter().for_each(|node| add(&producer.prefix, *node));
     }
     homes
-}
-
-fn routes(
-    file: &File,
-    names: &[&str],
-    links: &[LinkPlan],
-    lacks_links: bool,
-    f: &mut Findings,
-) -> (Vec<RoutePlan>, Vec<Hop>) {
-    let (mut routes, mut hops) = (Vec::new(), Vec::new());
-    for (number, route) in file.route.iter().enumerate() {
-        f.prefix(&format!("route.{number}.prefix"), &route.prefix);
-        let key = format!("route.{number}.path");
-        let path: Vec<NodeIndex> =
-            route.path.iter().filter_map(|name| f.place(&key, "node", name, names)).collect();
-        if path.len() != route.path.len() {
-            continue;
-        }
-        if path.len() < 2 {
-            f.add(&key, "a path has at least two nodes", None);
-        }
-        if let Some(twice) =
-            (1..path.len()).find(|at| path.iter().take(*at).any(|node| path.get(*at) == Some(node)))
-        {
-            let name = path.get(twice).and_then(|node| names.get(*node)).copied().unwrap_or("?");
-            let hint = Some("name each node once, from the consumers to the producer".to_owned());
-            f.add(&key, format!("the path goes through `{name}` twice, in a circle"), hint);
-        }
-        for pair in path.windows(2) {
-            let [from, to] = *pair else { continue };
-            let link = links
-                .iter()
-                .position(|link| link.between.contains(&from) && link.between.contains(&to) && from != to);
-            let Some(link) = link else {
-                // A link that is not understood is a mistake of its own.
-                if lacks_links {
-                    continue;
-                }
-                let name = |node: NodeIndex| names.get(node).copied().unwrap_or("?");
-                let (a, b) = (name(from), name(to));
-                let hint = Some(format!("add for example: link.{a}-{b} = {{}}"));
-                f.add(&key, format!("no link joins `{a}` and `{b}`"), hint);
-                continue;
-            };
-            hops.push(Hop { prefix: route.prefix.clone(), node: from, link, cost: route.cost.unwrap_or(1) });
-        }
-        routes.push(RoutePlan { prefix: route.prefix.clone(), path });
-    }
-    hops.dedup();
-    (routes, hops)
 }
 
 fn contents(file: &File, names: &[&str], f: &mut Findings) -> Vec<ContentPlan> {

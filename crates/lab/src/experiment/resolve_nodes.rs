@@ -6,6 +6,7 @@ use super::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeCosts, NodeIndex, Nod
 use super::problem::suggest;
 use super::profile::Profile;
 use super::resolve::Findings;
+use super::resolve_servers::server;
 use super::units::Size;
 
 /// With less a forwarder is ended by the kernel before it has begun.
@@ -84,6 +85,7 @@ pub(super) fn nodes(
         let first = watched.get(index).copied().flatten();
         let said = Layers(said);
         let mut plan = node(file, name, &said, (first, &link_names), f);
+        plan.server = said.of(|node| node.server.clone()).and_then(|given| server(name, &given, names, f));
         if let Some(costs) = costs {
             measured((index, &mut plan), &said, links, costs);
         }
@@ -168,6 +170,8 @@ fn node(
         cpu_period_ns: cpu_period.map(|span| span.0),
         memory_bytes: memory.map(|size| size.0),
         forwarder: forwarder.unwrap_or_else(model::Forwarder::nothing_set),
+        server: None,
+        switch: file.node.get(name).is_some_and(|node| node.switch == Some(true)),
         watch,
         service_time_ns,
         data_service_time_ns: said.of(|node| node.data_service_time).map_or(service_time_ns, |span| span.0),

@@ -168,7 +168,7 @@ fn consumer(
         stops: given.stop.is_some(),
         verify: None,
     });
-    Some(Workload { name: name.to_owned(), at, start_ns, stop_ns, does })
+    Some(Workload { name: name.to_owned(), at, start_ns, stop_ns, does, part_of: None })
 }
 
 /// Keys that only some kinds of consumers have.

@@ -1,9 +1,11 @@
 //! Workloads with their defaults filled in and their names looked up.
 
+use super::choice::{Choice, Purpose};
 use super::model::{self, File};
 use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, ProgramPlan, Workload};
 use super::problem::suggest;
 use super::resolve::Findings;
+use super::resolve_servers;
 use super::units::Span;
 
 const SECOND: u64 = 1_000_000_000;
@@ -16,6 +18,7 @@ struct Context<'a> {
     links: &'a [LinkPlan],
     hops: &'a [Hop],
     contents: &'a [ContentPlan],
+    seed: u64,
 }
 
 impl Context<'_> {
@@ -42,7 +45,7 @@ impl Context<'_> {
     ) -> Workload {
         let start_ns = times.0.map_or(SECOND, |span| span.0);
         let stop_ns = times.1.map_or(self.file.duration.0, |span| span.0);
-        Workload { name: name.to_owned(), at, start_ns, stop_ns, does }
+        Workload { name: name.to_owned(), at, start_ns, stop_ns, does, part_of: None }
     }
 
     /// Warns when no route leads from a node for a prefix, or none as far as to the node that answers.
@@ -92,7 +95,7 @@ impl Context<'_> {
             };
             for hop in here().filter(|hop| length(hop) == longest) {
                 let ends = self.links.get(hop.link).map(|link| link.between).unwrap_or_default();
-                let neighbour = if ends[0] == node { ends[1] } else { ends[0] };
+                let neighbour = hop.behind.unwrap_or(if ends[0] == node { ends[1] } else { ends[0] });
                 if !reached.contains(&neighbour) {
                     reached.push(neighbour);
                 }
@@ -106,13 +109,14 @@ pub(super) fn workloads(
     file: &File,
     (nodes, links, hops): (&[&str], &[LinkPlan], &[Hop]),
     contents: &[ContentPlan],
+    seed: u64,
     f: &mut Findings,
 ) -> Vec<Workload> {
-    let context = Context { file, nodes, links, hops, contents };
+    let context = Context { file, nodes, links, hops, contents, seed };
     let mut list = Vec::new();
-    list.extend(
-        file.download.iter().filter_map(|(name, download)| self::download(&context, name, download, f)),
-    );
+    for (name, download) in &file.download {
+        list.extend(downloads(&context, name, download, f));
+    }
     list.extend(file.flood.iter().filter_map(|(name, flood)| self::flood(&context, name, flood, f)));
     list.extend(file.ping.iter().filter_map(|(name, ping)| self::ping(&context, name, ping, f)));
     list.extend(file.traffic.iter().filter_map(|(name, traffic)| self::traffic(&context, name, traffic, f)));
@@ -129,6 +133,7 @@ fn table(workload: &Workload) -> &'static str {
         Activity::Ping { .. } => "ping",
         Activity::Traffic { .. } => "traffic",
         Activity::Consume(_) => "consumer",
+        Activity::Program(ProgramPlan { fetch: Some(_), .. }) => "download",
         Activity::Program(_) => "program",
         Activity::Load { .. } => "load",
     }
@@ -139,7 +144,7 @@ pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f:
     let is_load = |workload: &Workload| matches!(workload.does, Activity::Load { .. });
     for (place, workload) in list.iter().enumerate() {
         let name = workload.name.as_str();
-        let key = format!("{}.{name}", table(workload));
+        let key = format!("{}.{}", table(workload), workload.measured_as());
         f.name(&key, "a workload", name);
         let before = list.get(..place).unwrap_or_default();
         if before.iter().any(|other| other.name == name) {
@@ -149,7 +154,7 @@ pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f:
                 Some("give one another name".to_owned()),
             );
         }
-        if !is_load(workload) && nodes.contains(&name) {
+        if !is_load(workload) && nodes.contains(&workload.measured_as()) {
             let hint = Some(format!("write for example [{}.{name}-1]", table(workload)));
             f.add(
                 &key,
@@ -169,13 +174,49 @@ pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f:
     }
 }
 
+/// A download at each of its nodes.
+fn downloads(context: &Context<'_>, name: &str, given: &model::Download, f: &mut Findings) -> Vec<Workload> {
+    let key = format!("download.{name}.at");
+    let mut nodes = given.at.nodes(&key, context.nodes, (context.seed, Purpose::Consumers), f);
+    if given.first.is_some_and(|first| first == 0 || first as usize > nodes.len()) {
+        let message = format!("there are {} nodes", nodes.len());
+        f.add(format!("download.{name}.first"), message, None);
+    }
+    nodes.truncate(given.first.map_or(usize::MAX, |first| first as usize));
+    let is_single = matches!(&given.at, Choice::One(word) if word != "all");
+    let mut list = Vec::new();
+    for (turn, at) in nodes.into_iter().enumerate() {
+        let Some(mut workload) = download(context, name, given, (turn, at), f) else { continue };
+        if !is_single {
+            workload.name = format!("{name}-{}", context.nodes.get(at).copied().unwrap_or("?"));
+            workload.part_of = Some(name.to_owned());
+        }
+        list.push(workload);
+    }
+    list
+}
+
 fn download(
     context: &Context<'_>,
     name: &str,
     given: &model::Download,
+    (turn, at): (usize, usize),
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("download.{name}");
+    let content = context.content(&key, &given.content, f)?;
+    let files = context.contents.get(content)?;
+    if given.count == Some(0) {
+        f.add(format!("{key}.count"), "with 0 nothing is ever asked for", None);
+    }
+    let count = given.count.unwrap_or(files.count);
+    if given.client.is_some() {
+        let program = resolve_servers::program(&key, given, (content, count), (turn, context.nodes), f)?;
+        if program.fetch.is_some_and(|fetch| fetch.from.is_none()) {
+            context.reachable(&key, at, Some(files.at), &files.prefix, f);
+        }
+        return Some(context.workload(name, at, (given.start, None), Activity::Program(program)));
+    }
     let controllers =
         [("fixed", ControllerKind::Fixed), ("aimd", ControllerKind::Aimd), ("cubic", ControllerKind::Cubic)];
     let word = given.controller.as_deref().unwrap_or("cubic");
@@ -185,19 +226,12 @@ fn download(
         }
         _ => f.word(&format!("{key}.controller"), word, &controllers),
     };
-    let at = context.node(&format!("{key}.at"), &given.at, f);
-    let content = context.content(&key, &given.content, f);
-    let (controller, at, content) = (controller?, at?, content?);
-    let files = context.contents.get(content)?;
+    let controller = controller?;
     context.reachable(&key, at, Some(files.at), &files.prefix, f);
     if given.rate.is_some_and(|rate| rate.0 <= 0.0) {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
-    for (word, is_zero) in [
-        ("count", given.count == Some(0)),
-        ("window", given.window == Some(0)),
-        ("at_once", given.at_once == Some(0)),
-    ] {
+    for (word, is_zero) in [("window", given.window == Some(0)), ("at_once", given.at_once == Some(0))] {
         if is_zero {
             f.add(format!("{key}.{word}"), "with 0 nothing is ever asked for", None);
         }
@@ -206,7 +240,7 @@ fn download(
     let does = Activity::Download {
         content,
         per_second: given.rate.map(|rate| rate.0),
-        count: given.count.unwrap_or(files.count),
+        count,
         at_once: given.at_once,
         controller,
         window,
@@ -367,6 +401,7 @@ fn program(context: &Context<'_>, name: &str, given: &model::Program, f: &mut Fi
         count: given.count.unwrap_or(1),
         exit: i32::from(exit),
         output: given.output.clone(),
+        fetch: None,
     });
     Some(context.workload(name, at, (Some(start), given.stop), does))
 }

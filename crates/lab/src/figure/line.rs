@@ -59,8 +59,17 @@ impl LineChart {
 
     /// The drawing; the first series has colour number `colour`, the next the one after it.
     pub fn draw(&self, frame: Frame, colour: usize) -> Drawing {
+        self.draw_with(frame, &[], colour)
+    }
+
+    /// The same with whiskers: for each series how far each of its points may be off, up and down. What is
+    /// not a number has none.
+    pub fn draw_with(&self, frame: Frame, whiskers: &[Vec<f64>], colour: usize) -> Drawing {
         let marks = wanted_marks(frame.height - 60.0);
-        let y = self.y.fit(self.values(), marks);
+        let tops = self.series.iter().zip(whiskers).flat_map(|(series, halves)| {
+            series.points.iter().zip(halves).map(|(point, half)| point.1 + half)
+        });
+        let y = self.y.fit(self.values().chain(tops.filter(|top| top.is_finite())), marks);
         let head = Head::new(&self.title, &y, &self.y, frame);
         let right = self.margins(frame).1;
         let mut plot = Plot::new(&self.title, frame, head.height(), right, y);
@@ -86,6 +95,13 @@ impl LineChart {
                 .collect();
             if shaded {
                 plot.drawing.area(&drawn, plot.floor, Paint::Shade(colour));
+            }
+            for ((px, py), half) in series.points.iter().zip(whiskers.get(number).into_iter().flatten()) {
+                if half.is_finite() && *half > 0.0 {
+                    let at = plot.across(&x, *px);
+                    let ends = vec![(at, plot.up(py + half)), (at, plot.up((py - half).max(0.0)))];
+                    plot.drawing.path(ends, Paint::Series(colour + number), false);
+                }
             }
             let Some(last) = drawn.last().copied() else { continue };
             plot.drawing.path(drawn, Paint::Series(colour + number), colour + number >= SERIES);

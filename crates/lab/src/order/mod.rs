@@ -14,7 +14,7 @@ use trust::whole_file;
 pub use self::owner::Owner;
 use crate::backend::hosts::Clock;
 use crate::capture::tap::TapCounts;
-use crate::driver::Programs;
+use crate::driver::{Programs, ServerCounts};
 use crate::experiment::Plan;
 use crate::experiment::plan::Change;
 
@@ -127,9 +127,27 @@ pub struct Outcome {
     /// How much too late an event came at most.
     #[serde(default)]
     pub latest_event_ns: u64,
+    /// What each node came to, where the backend counts it.
+    #[serde(default)]
+    pub nodes: BTreeMap<String, NodeTotals>,
     /// A forwarder or a client that ended before the run did. What was measured is kept, and is not valid.
     #[serde(default)]
     pub lost: Option<String>,
+}
+
+/// What a node came to while the workloads ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeTotals {
+    /// Processor time of its forwarder, its server and its clients.
+    pub processor_ns: u64,
+    /// Bytes of frames that it sent over its links.
+    pub sent_bytes: u64,
+    /// Bytes of frames that came over its links.
+    pub received_bytes: u64,
+    /// Its server, as it says itself what it is.
+    pub server: Option<String>,
+    /// What its server counted.
+    pub counts: Option<ServerCounts>,
 }
 
 impl Outcome {

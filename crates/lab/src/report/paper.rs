@@ -82,6 +82,7 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
     let mut caption = caption(wanted);
     caption += match wanted.form.as_str() {
         "per-node" if run.record.repeats > 1 => " Whiskers are the standard deviation over repeats.",
+        OVER_PARAMETER if run.record.repeats > 1 => " Whiskers are 90 % confidence intervals over repeats.",
         "per-case" => " Bars are means over the run, whiskers the standard deviation over its time.",
         _ => "",
     };
@@ -127,6 +128,10 @@ fn is_measured(key: &str, case: &CaseData) -> bool {
         TRANSFERS => return !case.shown.transfers.is_empty(),
         LOADS => return longest_cycle(&case.plan).is_some(),
         _ => {}
+    }
+    let is_summed = |name: &String| name.rsplit_once('.').is_some_and(|(_, measure)| measure == key);
+    if case.results.iter().any(|result| result.values.keys().any(is_summed)) {
+        return quantity(key).is_some();
     }
     let nodes = 0..case.plan.nodes.len();
     quantity(key)

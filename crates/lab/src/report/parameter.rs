@@ -7,8 +7,28 @@ use super::quantity::{Quantity, quantity};
 use crate::experiment::model;
 use crate::figure::{Axis, Drawing, Frame, LineChart, Series};
 
-/// Values of which the greatest is so many times the least are drawn on a logarithmic axis.
+/// Values of which the greatest is more than so many times the least are drawn on a logarithmic axis.
 const WIDE_RANGE: f64 = 8.0;
+
+/// A line while its points are gathered: each with the half of its 90 % interval.
+struct Line {
+    label: String,
+    points: Vec<(f64, f64, f64)>,
+}
+
+impl From<Line> for Series {
+    fn from(line: Line) -> Self {
+        Series { label: line.label, points: line.points.into_iter().map(|(x, y, _)| (x, y)).collect() }
+    }
+}
+
+/// Whose measures are drawn: the node or workload that is named, or every node.
+fn subjects(wanted: &model::Figure, case: &CaseData) -> Vec<String> {
+    match &wanted.at {
+        Some(at) => vec![at.clone()],
+        None => case.ordered_nodes().map(|(_, node)| node.name.clone()).collect(),
+    }
+}
 
 /// A case's name in three parts: what it shares with others of the same line, and the parameter's value with
 /// its unit.
@@ -47,35 +67,37 @@ pub(super) fn figure(
     let mut parts = Vec::new();
     for quantity in wanted.show.iter().filter_map(|key| quantity(key)) {
         // By chart, by line: the points.
-        let mut charts: BTreeMap<String, Vec<Series>> = BTreeMap::new();
+        let mut charts: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         let mut unit = "";
         for case in cases {
             let Some((variant, value, in_unit)) = parted(run, &case.plan.case) else { continue };
             unit = in_unit;
-            for (_, node) in case.ordered_nodes() {
-                if wanted.at.as_ref().is_some_and(|at| *at != node.name) {
-                    continue;
-                }
-                let key = format!("{}.{}", node.name, quantity.key);
+            for subject in subjects(wanted, case) {
+                let key = format!("{subject}.{}", quantity.key);
                 let Some(found) = case.estimate(&key, summary) else { continue };
-                let point = (value, found.mean * quantity.factor);
-                note(case, &node.name, &quantity, [point.0, point.1]);
+                let mean = found.mean * quantity.factor;
+                let half = found.half90.map_or(f64::NAN, |half| half * quantity.factor);
+                note(case, &subject, &quantity, [value, mean]);
                 let (chart, line) = match wanted.at {
                     Some(_) => (String::new(), variant.to_owned()),
-                    None => (variant.to_owned(), node.name.clone()),
+                    None => (variant.to_owned(), subject),
                 };
                 let lines = charts.entry(chart).or_default();
-                match lines.iter_mut().find(|series| series.label == line) {
-                    Some(series) => series.points.push(point),
-                    None => lines.push(Series { label: line, points: vec![point] }),
+                match lines.iter_mut().find(|other| other.label == line) {
+                    Some(other) => other.points.push((value, mean, half)),
+                    None => lines.push(Line { label: line, points: vec![(value, mean, half)] }),
                 }
             }
         }
-        for (variant, mut series) in charts {
-            for line in &mut series {
+        for (variant, mut lines) in charts {
+            for line in &mut lines {
                 line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
             }
-            let at = wanted.at.as_ref().map_or_else(String::new, |at| format!(" at {at}"));
+            let whiskers: Vec<Vec<f64>> =
+                lines.iter().map(|line| line.points.iter().map(|point| point.2).collect()).collect();
+            let series: Vec<Series> = lines.into_iter().map(Series::from).collect();
+            let node = wanted.at.as_ref().filter(|at| cases.iter().any(|case| case.plan.node(at).is_some()));
+            let at = node.map_or_else(String::new, |at| format!(" at {at}"));
             let of = if summary == "mean" { String::new() } else { format!(", {summary}") };
             let head = if variant.is_empty() { String::new() } else { format!("{variant}: ") };
             let title = format!("{head}{}{at}{of}", quantity.title);
@@ -84,9 +106,9 @@ pub(super) fn figure(
             let (least, most) =
                 values().fold((f64::INFINITY, 0.0), |(a, b), value| (a.min(value), f64::max(b, value)));
             let x = Axis::new(name, unit);
-            let x = if least > 0.0 && most >= least * WIDE_RANGE { x.logarithmic() } else { x };
+            let x = if least > 0.0 && most > least * WIDE_RANGE { x.logarithmic() } else { x };
             let frame = Frame::new(if wanted.show.len() > 1 { 350.0 } else { 560.0 }, 260.0);
-            parts.push(LineChart { title, x, y, series }.draw(frame, 0));
+            parts.push(LineChart { title, x, y, series }.draw_with(frame, &whiskers, 0));
         }
     }
     let columns = if wanted.show.len() > 1 { 2 } else { 1 };

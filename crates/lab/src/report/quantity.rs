@@ -32,7 +32,7 @@ pub(crate) const SIX: [Quantity; 7] = [
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 15] = [
+const OTHERS: [Quantity; 23] = [
     of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
     of("throttled", "Kept from running by the share", "%", 1.0),
@@ -48,6 +48,15 @@ const OTHERS: [Quantity; 15] = [
     of("throughput", "Throughput towards the consumer", "bit/s", 8.0),
     of("throughput_interests", "Throughput towards the producer", "bit/s", 8.0),
     of("load", "Network load", "%", 1.0),
+    of("processor", "Processor time of all", "s", 1.0),
+    of("sent", "Bytes sent", "B", 1.0),
+    of("received", "Bytes received", "B", 1.0),
+    of("requests", "Requests answered", "", 1.0),
+    of("hits", "Requests that a cache answered", "", 1.0),
+    of("misses", "Requests that had to be asked for elsewhere", "", 1.0),
+    // Of workloads.
+    of("duration", "Time of a download", "s", 1.0),
+    of("rtt", "Round trip", "ms", 1.0),
 ];
 
 /// The measure of that name.
@@ -92,11 +101,11 @@ impl Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::measure::NODE_SERIES;
+    use crate::experiment::measure::{NODE_SERIES, NODE_TOTALS};
 
     #[test]
     fn everything_that_is_measured_at_a_node_can_be_drawn() {
-        for (key, _) in NODE_SERIES {
+        for (key, _) in NODE_SERIES.iter().chain(NODE_TOTALS) {
             assert!(quantity(key).is_some(), "{key}");
         }
     }

@@ -27,25 +27,30 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
         run.cases.iter().map(|case| case.results.iter().filter(|result| result.is_valid()).count()).sum();
     facts.push((format!("{valid} of {repeats}"), "runs valid".to_owned()));
     if let [case] = run.cases.as_slice() {
-        for workload in &case.plan.workloads {
-            let get = |key: &str, summary: &str| case.estimate(&format!("{}.{key}", workload.name), summary);
+        for workload in case.plan.measured() {
+            let get = |key: &str, summary: &str| {
+                case.estimate(&format!("{}.{key}", workload.measured_as()), summary)
+            };
             match workload.does {
                 Activity::Download { .. } => {
                     if let Some(goodput) = get("goodput", "mean") {
                         facts.push((
                             with_unit(goodput.mean * 8.0, "bit/s"),
-                            format!("goodput of {}", workload.name),
+                            format!("goodput of {}", workload.measured_as()),
                         ));
                     }
                     if let Some(duration) = get("duration", "mean") {
-                        facts.push((with_unit(duration.mean, "s"), format!("a file of {}", workload.name)));
+                        facts.push((
+                            with_unit(duration.mean, "s"),
+                            format!("a file of {}", workload.measured_as()),
+                        ));
                     }
                 }
                 Activity::Ping { .. } => {
                     if let Some(rtt) = get("rtt", "median") {
                         facts.push((
                             with_unit(rtt.mean, "ms"),
-                            format!("median round trip of {}", workload.name),
+                            format!("median round trip of {}", workload.measured_as()),
                         ));
                     }
                 }
@@ -53,7 +58,7 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
                     if let Some(rate) = get("throughput", "mean").filter(|rate| rate.mean > 0.0) {
                         facts.push((
                             with_unit(rate.mean * 8.0, "bit/s"),
-                            format!("received by {}", workload.name),
+                            format!("received by {}", workload.measured_as()),
                         ));
                     }
                 }
@@ -108,12 +113,12 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
         return vec!["No repeat is valid, so nothing is said of it.".to_owned()];
     }
     let mut list = Vec::new();
-    for workload in &case.plan.workloads {
+    for workload in case.plan.measured() {
         let get = |key: &str, summary: &str| {
-            case.estimate(&format!("{}.{key}", workload.name), summary).map(|estimate| estimate.mean)
+            case.estimate(&format!("{}.{key}", workload.measured_as()), summary).map(|estimate| estimate.mean)
         };
         match &workload.does {
-            Activity::Download { count, .. } => list.push(downloads(&workload.name, *count, &get)),
+            Activity::Download { count, .. } => list.push(downloads(workload.measured_as(), *count, &get)),
             Activity::Ping { .. } | Activity::Traffic { .. } => {
                 let (Some(begun), Some(loss)) = (get("started", "mean"), get("loss", "mean")) else {
                     continue;
@@ -121,7 +126,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                 let mut text = format!(
                     "Of {} Interests of `{}` {}\u{a0}% had no answer",
                     short(begun),
-                    workload.name,
+                    workload.measured_as(),
                     short(loss)
                 );
                 if let (Some(median), Some(most)) = (get("rtt", "median"), get("rtt", "p99")) {
@@ -139,22 +144,22 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     continue;
                 };
                 if sent <= 0.0 {
-                    list.push(format!("`{}` sent nothing.", workload.name));
+                    list.push(format!("`{}` sent nothing.", workload.measured_as()));
                     continue;
                 }
                 let nacks = get("nacks", "mean").unwrap_or(0.0);
                 list.push(format!(
                     "`{}` sent {} different Interests for content that does not exist, refreshed them {} times, and got {} Nacks.",
-                    workload.name,
+                    workload.measured_as(),
                     short(sent),
                     short(again),
                     short(nacks)
                 ));
             }
             Activity::Consume(consumer) => {
-                list.push(consumers(&workload.name, consumer.nodes.len(), &get));
+                list.push(consumers(workload.measured_as(), consumer.nodes.len(), &get));
             }
-            Activity::Program(program) => list.extend(programs(&workload.name, program, &get)),
+            Activity::Program(program) => list.extend(programs(workload.measured_as(), program, &get)),
             Activity::Load { .. } => {}
         }
     }

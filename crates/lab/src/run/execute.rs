@@ -17,7 +17,7 @@ use crate::backend::BackendError;
 use crate::backend::hosts::{Inventory, InventoryError};
 use crate::backend::{Backend, backend};
 use crate::driver::{DriverError, Programs, driver};
-use crate::experiment::plan::TraceFormat;
+use crate::experiment::plan::{Software, TraceFormat};
 use crate::experiment::{Experiment, Finding, Plan, Problems};
 use crate::order::Owner;
 use crate::order::{Event, Order, read_json};
@@ -231,7 +231,9 @@ pub(super) fn begin(
     options: &Options,
     plans: &[Plan],
 ) -> Result<(RunFolder, Lock, RunRecord), RunError> {
-    let software = plans.first().map(|plan| driver(plan.software, &options.programs)).transpose()?;
+    let has_forwarders = |plan: &&Plan| plan.software != Software::None;
+    let first = plans.iter().find(has_forwarders);
+    let software = first.map(|plan| driver(plan.software, &options.programs)).transpose()?;
     let folder = match &options.out {
         Some(out) => RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?,
         None => RunFolder::create(&options.runs, &experiment.name)

@@ -273,6 +273,7 @@ impl Remote {
             folder: &folder,
             socket: &socket,
             interfaces: &order.interfaces,
+            addresses: &std::collections::BTreeMap::new(),
             impaired: &order.shaped,
             shapes_rates: true,
             seed: order.seed,
@@ -389,7 +390,8 @@ impl Remote {
         let sampler = Sampler::start(SamplerConfig {
             node: name.clone(),
             pid: Arc::new(AtomicU32::new(forwarder.id())),
-            socket: PathBuf::from(format!("{name}.sock")),
+            servers: Vec::new(),
+            socket: Some(PathBuf::from(format!("{name}.sock"))),
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             erases: order.plan.software == Software::Cairn,
             every: Duration::from_nanos(order.plan.recording.sample_every_ns),

@@ -1,6 +1,6 @@
 //! Asks a forwarder for its counters and the kernel for its processor time and memory, at fixed moments.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::management::GeneralStatus;
 
 use super::cgroup::Group;
+use super::processes::{self, with_children};
 use crate::driver::Manager;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Load, LogOf};
@@ -24,9 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct SamplerConfig {
     pub(crate) node: String,
-    /// The forwarder's process; another after it was started anew.
+    /// The forwarder's process; another after it was started anew, and 0 where there is none.
     pub(crate) pid: Arc<AtomicU32>,
-    pub(crate) socket: PathBuf,
+    /// Processes that serve beside it.
+    pub(crate) servers: Vec<u32>,
+    /// Where the forwarder is asked; nothing where there is none.
+    pub(crate) socket: Option<PathBuf>,
     pub(crate) file: PathBuf,
     /// Can the forwarder be told to forget what it said? Some say nothing to what they do not know, and are
     /// waited for in vain.
@@ -61,25 +65,25 @@ impl Sampler {
     }
 }
 
-/// Time in nanoseconds that all threads of a process had the processor, that they could have run and had it
+/// Time in nanoseconds that the processes of a node had the processor, that they could have run and had it
 /// not, and that their group had used up its share.
-fn processor_ns(pid: u32, group: Option<&Group>) -> Option<[u64; 3]> {
+fn processor_ns(pids: &[u32], group: Option<&Group>) -> Option<[u64; 3]> {
     let mut total = [0, 0, group.and_then(Group::throttled_ns).unwrap_or(0)];
-    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
-        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        let mut fields = text.split_whitespace();
-        for sum in total.iter_mut().take(2) {
-            *sum += fields.next()?.parse::<u64>().ok()?;
-        }
+    for pid in pids {
+        // A server's helper may have ended since; a forwarder that has ended is the end of the run.
+        let [used, waited] = processes::processor_ns(*pid).unwrap_or_default();
+        total[0] += used;
+        total[1] += waited;
     }
-    Some(total)
+    (!pids.is_empty()).then_some(total)
 }
 
-/// Resident memory of a process.
-fn memory_bytes(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+/// The forwarder and the servers, with what these have started.
+fn processes_of(config: &SamplerConfig) -> Vec<u32> {
+    let forwarder = config.pid.load(Ordering::Relaxed);
+    let mut pids = with_children(config.servers.iter().copied());
+    pids.extend((forwarder > 0).then_some(forwarder));
+    pids
 }
 
 /// What [`processor_ns`] rose by between two looks, in percent of the time that passed: used, waited,
@@ -131,10 +135,13 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             period += 1;
             due = begin + moment(period, config.every);
         }
-        if manager.is_none() {
-            manager = Manager::open(&config.socket, PATIENCE).ok();
+        if let (None, Some(socket)) = (&manager, &config.socket) {
+            manager = Manager::open(socket, PATIENCE).ok();
         }
-        let status = manager.as_mut().and_then(|manager| ask(manager, &mut erases));
+        let status = match &config.socket {
+            Some(_) => manager.as_mut().and_then(|manager| ask(manager, &mut erases)),
+            None => Some(GeneralStatus::default()),
+        };
         if status.is_none() {
             // A new connection, so that a late answer is not taken for the next one.
             manager = None;
@@ -142,9 +149,9 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
         // All of a line is of the moment of the answer.
         let (now, time) = (Instant::now(), SystemTime::now());
-        let pid = config.pid.load(Ordering::Relaxed);
-        let busy = processor_ns(pid, config.group.as_ref());
-        let memory = memory_bytes(pid).unwrap_or(0);
+        let pids = processes_of(config);
+        let busy = processor_ns(&pids, config.group.as_ref());
+        let memory = pids.iter().filter_map(|pid| processes::memory_bytes(*pid)).sum();
         let processor = percent_of_a_core(last, busy, now);
         last = busy.map(|busy| (now, busy));
         // After a late answer not at once again: what is used in an instant says nothing of a share.
@@ -156,9 +163,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         });
         let [cpu, waited, throttled] = processor;
         let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
-        file.write_all(sample::line(at_ns, answer.as_ref(), &load).as_bytes())?;
+        file.write_all(sample::line(unix_ns(time), answer.as_ref(), &load).as_bytes())?;
         // For whoever watches from another terminal.
         file.flush()?;
         Event::Sample {
@@ -178,12 +183,17 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     Ok((samples, invalid))
 }
 
+fn unix_ns(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
 /// questions are Interests, and would be counted.
 fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
     let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
     let place = config.file.with_file_name(sample::store_file(&config.node));
-    fs::write(place, sample::store(store.hits, store.misses))
+    std::fs::write(place, sample::store(store.hits, store.misses))
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.

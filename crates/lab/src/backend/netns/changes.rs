@@ -80,12 +80,12 @@ impl World<'_> {
     fn restart(&mut self, node: NodeIndex) -> Result<(), WorldError> {
         let name = self.plan().node_name(node).to_owned();
         let failed = |what: &str| io_error(format!("the forwarder of `{name}` cannot be {what}"));
-        let Some(forwarder) = self.forwarders.get_mut(node) else { return Ok(()) };
+        let Some(forwarder) = self.forwarders.get_mut(&node) else { return Ok(()) };
         forwarder.child.kill().map_err(failed("killed"))?;
         forwarder.child.wait().map_err(failed("killed"))?;
         let launch = forwarder.launch.clone();
         let child = self.spawn(node, &launch, Stdio::null(), None)?;
-        if let Some(forwarder) = self.forwarders.get_mut(node) {
+        if let Some(forwarder) = self.forwarders.get_mut(&node) {
             forwarder.pid.store(child.id(), Ordering::Relaxed);
             forwarder.child = child;
         }

@@ -8,6 +8,7 @@ pub mod namespace;
 pub mod netlink;
 mod programs;
 mod routing;
+mod servers;
 mod stay;
 pub mod wiring;
 pub mod world;

@@ -1,10 +1,11 @@
 //! Programs of one's own: started in a node's namespace, ended with the run, and judged by how they ended.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,9 +16,11 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use super::namespace::{Namespace, NamespaceError};
+use super::servers::Fetched;
 use crate::agent::TRANSFERS_HEAD;
 use crate::backend::machine::cgroup::Group;
-use crate::experiment::plan::{Dialect, ProgramPlan, Workload};
+use crate::backend::machine::processes::ended_processor_ns;
+use crate::experiment::plan::{Dialect, NodeIndex, ProgramPlan, Workload};
 
 /// How long a program may take to end when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -40,6 +43,17 @@ pub(super) struct Setting<'a> {
     pub(super) cairn: &'a Path,
     /// The start of the run, since the epoch.
     pub(super) start_ns: u64,
+    /// What it fetches, when it is a client: then the commands are these.
+    pub(super) fetches: Vec<Fetched>,
+}
+
+/// What came of programs.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// What went wrong, in sentences.
+    pub(super) failures: Vec<String>,
+    /// The processor time of those that have ended, by node.
+    pub(super) processor_ns: BTreeMap<NodeIndex, u64>,
 }
 
 /// The programs of a run.
@@ -53,6 +67,7 @@ pub(super) struct Programs {
 #[derive(Debug)]
 struct Running {
     name: String,
+    node: NodeIndex,
     task: Arc<Task>,
     thread: JoinHandle<io::Result<()>>,
 }
@@ -68,6 +83,8 @@ struct Task {
     lost: Mutex<Option<String>>,
     /// What went wrong first, for the reader of the report.
     failure: Mutex<Option<String>>,
+    /// The processor time of what has ended, in nanoseconds.
+    processor_ns: AtomicU64,
 }
 
 impl Programs {
@@ -88,16 +105,17 @@ impl Programs {
             cairn: setting.cairn.to_owned(),
             start_ns: setting.start_ns.saturating_add(setting.workload.start_ns),
             stop_ns: setting.start_ns.saturating_add(setting.workload.stop_ns),
+            fetches: setting.fetches.clone(),
         };
         let shared = task.clone();
         // A thread is in the namespace of the thread that makes it, and so are its children.
-        let thread = namespace.run(move || {
-            std::thread::spawn(move || {
-                let _counted = counted;
-                work.carry_out(&shared)
-            })
-        })?;
-        self.list.push(Running { name: setting.workload.name.clone(), task, thread });
+        let thread = namespace.run(move || std::thread::spawn(move || work.carry_out(&shared, counted)))?;
+        self.list.push(Running {
+            name: setting.workload.name.clone(),
+            node: setting.workload.at,
+            task,
+            thread,
+        });
         Ok(())
     }
 
@@ -112,7 +130,7 @@ impl Programs {
     }
 
     /// Ends what still runs, and waits until all is written down. Says what went wrong.
-    pub(super) fn stop(self) -> io::Result<Vec<String>> {
+    pub(super) fn stop(self) -> io::Result<Ended> {
         for running in &self.list {
             running.task.stops.store(true, Ordering::Relaxed);
             running.task.signal(Signal::SIGTERM);
@@ -124,13 +142,14 @@ impl Programs {
         for running in &self.list {
             running.task.signal(Signal::SIGKILL);
         }
-        let mut failures = Vec::new();
-        for Running { name, task, thread } in self.list {
+        let mut all = Ended::default();
+        for Running { name, node, task, thread } in self.list {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
             ended.map_err(|error| io::Error::new(error.kind(), format!("program `{name}`: {error}")))?;
-            failures.extend(locked(&task.failure).take());
+            all.failures.extend(locked(&task.failure).take());
+            *all.processor_ns.entry(node).or_default() += task.processor_ns.load(Ordering::Relaxed);
         }
-        Ok(failures)
+        Ok(all)
     }
 }
 
@@ -173,15 +192,40 @@ struct Work {
     cairn: PathBuf,
     start_ns: u64,
     stop_ns: u64,
+    fetches: Vec<Fetched>,
 }
 
 impl Work {
-    fn carry_out(&self, task: &Task) -> io::Result<()> {
+    /// Runs the program as often as it shall run, and writes down what came of it. What was fetched is
+    /// compared when all have ended: now others are measured. One less is unfinished when `counted` goes.
+    fn carry_out(&self, task: &Task, counted: Option<Counted>) -> io::Result<()> {
+        let mut rows = self.run(task)?;
+        drop(counted);
+        if self.program.serves {
+            return Ok(());
+        }
+        while !self.fetches.is_empty() && !task.stops.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for (row, fetched) in rows.iter_mut().zip(&self.fetches) {
+            if row[10] == "complete" && !is_same(&fetched.output, &fetched.original)? {
+                row[3].clear();
+                "wrong".clone_into(&mut row[10]);
+                let text = format!("What `{}` fetched at `{}` is not what was served.", self.name, self.node);
+                locked(&task.failure).get_or_insert(text);
+            }
+            // It is in memory, and has served.
+            let _ = fs::remove_file(&fetched.output);
+        }
+        self.write(&rows)
+    }
+
+    fn run(&self, task: &Task) -> io::Result<Vec<[String; 11]>> {
         let place = self.raw.join(&self.node).join(&self.name);
         fs::create_dir_all(&place)?;
         while now_ns() < self.start_ns {
             if task.stops.load(Ordering::Relaxed) {
-                return self.write(&[]);
+                return Ok(Vec::new());
             }
             let left = Duration::from_nanos(self.start_ns.saturating_sub(now_ns()));
             std::thread::sleep(left.min(Duration::from_millis(10)));
@@ -210,23 +254,34 @@ impl Work {
             }
             rows.push(self.row(number, (begin, now_ns()), status, &place));
         }
-        if self.program.serves { Ok(()) } else { self.write(&rows) }
+        Ok(rows)
     }
 
-    /// Runs the program once, to its end.
-    fn once(&self, number: u32, place: &Path, task: &Task) -> io::Result<ExitStatus> {
-        use std::os::unix::process::CommandExt;
+    /// The program of one time, with its arguments and its own additions to the environment.
+    fn command(&self, number: u32) -> io::Result<Command> {
+        if let Some(Fetched { launch, .. }) = self.fetches.get(number as usize) {
+            let mut command = Command::new(&launch.program);
+            command.args(&launch.arguments).envs(launch.environment.iter().cloned());
+            return Ok(command);
+        }
         let (program, arguments) = self
             .program
             .command
             .split_first()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no command"))?;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Ok(command)
+    }
+
+    /// Runs the program once, to its end.
+    fn once(&self, number: u32, place: &Path, task: &Task) -> io::Result<ExitStatus> {
+        use std::os::unix::process::CommandExt;
         let output = |kind: &str| {
             File::options().create(true).append(true).open(self.raw.join(format!("{}.{kind}", self.name)))
         };
-        let mut command = Command::new(program);
+        let mut command = self.command(number)?;
         command
-            .args(arguments)
             .current_dir(place)
             .env("NDN_CLIENT_TRANSPORT", &self.transport)
             .env("CCN_LOCAL_TRANSPORT", of_ccnx(&self.transport))
@@ -255,6 +310,8 @@ impl Work {
         // What it has left behind goes with it.
         let _ = killpg(group, Signal::SIGKILL);
         locked(&task.group).take();
+        let used = ended_processor_ns(child.id()).unwrap_or(0);
+        task.processor_ns.fetch_add(used, Ordering::Relaxed);
         let status = child.wait()?;
         placed.map(|()| status)
     }
@@ -270,7 +327,9 @@ impl Work {
 
     /// A row of the table, in the words of a transfer.
     fn row(&self, number: u32, (begin, end): (u64, u64), status: ExitStatus, place: &Path) -> [String; 11] {
-        let written = self.program.output.as_ref().and_then(|file| fs::metadata(place.join(file)).ok());
+        let fetched = self.fetches.get(number as usize).map(|fetched| fetched.output.clone());
+        let output = fetched.or_else(|| self.program.output.as_ref().map(|file| place.join(file)));
+        let written = output.and_then(|file| fs::metadata(file).ok());
         let bytes = written.map_or(0, |metadata| metadata.len());
         let state = match status.code() {
             Some(code) if code == self.program.exit => "complete",
@@ -335,6 +394,26 @@ impl Drop for Watch {
     }
 }
 
+/// Do two files hold the same bytes?
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut a, mut b) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    loop {
+        let length = one.read(&mut a)?;
+        let (Some(a), Some(b)) = (a.get(..length), b.get_mut(..length)) else { return Ok(false) };
+        other.read_exact(b)?;
+        if a != &*b {
+            return Ok(false);
+        }
+        if length == 0 {
+            return Ok(true);
+        }
+    }
+}
+
 /// The end of a file, which may be of any length.
 fn tail(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
@@ -394,6 +473,7 @@ mod tests {
                 exit: 0,
                 serves: false,
                 output: Some("file".to_owned()),
+                fetch: None,
             },
             name: "p".to_owned(),
             node: "n1".to_owned(),
@@ -403,6 +483,7 @@ mod tests {
             cairn: PathBuf::from("cairn"),
             start_ns: now_ns(),
             stop_ns: now_ns() + u64::try_from(stop_after.as_nanos()).unwrap(),
+            fetches: Vec::new(),
         }
     }
 
@@ -416,7 +497,7 @@ mod tests {
         let folder = Folder::new("judged");
         let script = "echo $GREETING $CAIRN_NODE $CAIRN_NUMBER; printf 12345 > file; echo no more >&2; exit $CAIRN_NUMBER";
         let task = Task::default();
-        work(&folder.0, &["sh", "-c", script], Duration::from_secs(20)).carry_out(&task).unwrap();
+        work(&folder.0, &["sh", "-c", script], Duration::from_secs(20)).carry_out(&task, None).unwrap();
         let failure = locked(&task.failure).take().unwrap();
         assert!(failure.contains("exit status: 1; it said last: no more"), "{failure}");
         let rows = table(&folder.0);
@@ -427,11 +508,46 @@ mod tests {
     }
 
     #[test]
+    fn a_client_whose_file_is_not_what_was_served_has_failed() {
+        let folder = Folder::new("fetched");
+        fs::write(folder.0.join("original"), "12345").unwrap();
+        let fetched = |number: u32, text: &str| Fetched {
+            launch: crate::driver::Launch {
+                program: "sh".into(),
+                arguments: vec![
+                    "-c".into(),
+                    format!("printf {text} > {}/got-{number}", folder.0.display()).into(),
+                ],
+                environment: Vec::new(),
+            },
+            output: folder.0.join(format!("got-{number}")),
+            original: folder.0.join("original"),
+        };
+        let mut work = work(&folder.0, &["sh"], Duration::from_secs(20));
+        work.fetches = vec![fetched(0, "12345"), fetched(1, "12354")];
+        let task = Task::default();
+        std::thread::scope(|scope| {
+            let working = scope.spawn(|| work.carry_out(&task, None));
+            while !folder.0.join("got-1").exists() {
+                std::thread::yield_now();
+            }
+            // Until all are stopped nothing is compared.
+            assert!(!working.is_finished());
+            task.stops.store(true, Ordering::Relaxed);
+            working.join().unwrap().unwrap();
+        });
+        let rows: Vec<[String; 2]> =
+            table(&folder.0).into_iter().map(|row| [row[4].clone(), row[10].clone()]).collect();
+        assert_eq!(rows, [["5", "complete"], ["5", "wrong"]]);
+        assert!(locked(&task.failure).as_ref().is_some_and(|why| why.contains("is not what was served")));
+    }
+
+    #[test]
     fn a_program_that_does_not_end_in_time_is_ended_with_its_children_and_unfinished() {
         let folder = Folder::new("late");
         let work = work(&folder.0, &["sh", "-c", "sleep 600 & wait"], Duration::from_millis(200));
         let begin = Instant::now();
-        work.carry_out(&Task::default()).unwrap();
+        work.carry_out(&Task::default(), None).unwrap();
         assert!(begin.elapsed() < Duration::from_secs(60));
         let states: Vec<String> = table(&folder.0).into_iter().map(|row| row[10].clone()).collect();
         assert_eq!(states, ["unfinished", "unfinished"]);
@@ -443,15 +559,15 @@ mod tests {
         let mut serving = work(&folder.0, &["true"], Duration::from_secs(20));
         serving.program.serves = true;
         let task = Task::default();
-        serving.carry_out(&task).unwrap();
+        serving.carry_out(&task, None).unwrap();
         let mut until_its_time = work(&folder.0, &["sleep", "600"], Duration::from_millis(100));
         until_its_time.program.serves = true;
         let ended = Task::default();
-        until_its_time.carry_out(&ended).unwrap();
+        until_its_time.carry_out(&ended, None).unwrap();
         assert_eq!(*locked(&ended.lost), None, "it was ended at the time that the experiment says");
         assert!(locked(&task.lost).as_ref().is_some_and(|why| why.contains("it was to serve")));
         let task = Task::default();
-        work(&folder.0, &["no-such-program"], Duration::from_secs(20)).carry_out(&task).unwrap();
+        work(&folder.0, &["no-such-program"], Duration::from_secs(20)).carry_out(&task, None).unwrap();
         assert!(locked(&task.lost).as_ref().is_some_and(|why| why.contains("`no-such-program`")));
     }
 }

@@ -20,9 +20,10 @@ impl World<'_> {
         step("forwarders");
         let software = driver(self.plan().software, self.programs())?;
         self.start_forwarders(software.as_ref())?;
+        self.start_servers()?;
         self.describe()?;
         Event::Up.say();
-        let mut told = vec![false; self.forwarders.len()];
+        let mut told = vec![false; self.plan().nodes.len()];
         loop {
             match requests.recv_timeout(TURN) {
                 Ok(Request::Change(change)) => {
@@ -44,10 +45,11 @@ impl World<'_> {
     /// Tells once of every forwarder that has ended. The others go on.
     fn look_after(&mut self, told: &mut [bool]) {
         let mut ended = Vec::new();
-        for (node, (forwarder, told)) in self.forwarders.iter_mut().zip(told).enumerate() {
-            if let (false, Ok(Some(status))) = (*told, forwarder.child.try_wait()) {
+        for (node, forwarder) in &mut self.forwarders {
+            let told = told.get_mut(*node).filter(|told| !**told);
+            if let (Some(told), Ok(Some(status))) = (told, forwarder.child.try_wait()) {
                 *told = true;
-                ended.push((node, status));
+                ended.push((*node, status));
             }
         }
         for (node, status) in ended {
@@ -59,8 +61,9 @@ impl World<'_> {
 
     /// Writes down what whoever enters must know.
     fn describe(&self) -> Result<(), WorldError> {
-        let nodes = self.plan().nodes.iter().zip(&self.forwarders).enumerate();
-        let nodes = nodes.map(|(index, (node, forwarder))| LiveNode {
+        let forwarder = |index: usize, node| Some((index, node, self.forwarders.get(&index)?));
+        let nodes = self.plan().nodes.iter().enumerate().filter_map(|(index, node)| forwarder(index, node));
+        let nodes = nodes.map(|(index, node, forwarder)| LiveNode {
             name: node.name.clone(),
             process: forwarder.pid.load(Ordering::Relaxed),
             socket: socket(&node.name),

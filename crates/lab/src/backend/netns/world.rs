@@ -1,8 +1,10 @@
 //! One repeat of one case, from bare namespaces to the last counter. Runs as the first process of a process
 //! namespace.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -14,7 +16,9 @@ use super::guard::{GuardError, enter_world};
 use super::namespace::{Namespace, NamespaceError};
 use super::programs::{Programs, Setting};
 use super::routing;
+use super::servers::RunningServer;
 use super::wiring::{Wiring, WiringError, wire};
+use crate::backend::interface::Interface;
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::machine::clients::{Clients, ClientsError};
 use crate::backend::machine::load::Load;
@@ -23,7 +27,7 @@ use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
 use crate::experiment::Plan;
-use crate::experiment::plan::{Activity, LinkPlan, Software};
+use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
 
 /// How long a forwarder may take to answer for the first time.
@@ -91,7 +95,9 @@ pub(super) struct World<'a> {
     pub(super) wiring: Wiring,
     controllers: Controllers,
     groups: Vec<Group>,
-    pub(super) forwarders: Vec<Forwarder>,
+    pub(super) forwarders: BTreeMap<NodeIndex, Forwarder>,
+    /// Servers beside them.
+    pub(super) servers: Vec<RunningServer>,
     /// Links as they are by now.
     pub(super) links: Vec<LinkPlan>,
     outcome: Outcome,
@@ -129,7 +135,8 @@ fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
         wiring: Wiring::default(),
         controllers: Controllers::find(),
         groups: Vec::new(),
-        forwarders: Vec::new(),
+        forwarders: BTreeMap::new(),
+        servers: Vec::new(),
         links: order.plan.links.clone(),
         outcome: Outcome::default(),
     };
@@ -181,6 +188,10 @@ impl World<'_> {
         &self.order.programs
     }
 
+    pub(super) fn seed(&self) -> u64 {
+        self.order.seed
+    }
+
     pub(super) fn plan(&self) -> &Plan {
         &self.order.plan
     }
@@ -190,6 +201,7 @@ impl World<'_> {
         // Whoever enters a network that stays may start any.
         self.order.stays
             || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Program(_)))
+            || self.plan().nodes.iter().any(|node| node.server.is_some() || node.switch)
     }
 
     fn note(&mut self, text: String) {
@@ -201,9 +213,12 @@ impl World<'_> {
         step("network");
         self.network()?;
         step("forwarders");
-        let software = driver(self.plan().software, &self.order.programs)?;
-        self.outcome.software = software.version();
-        self.start_forwarders(software.as_ref())?;
+        if self.plan().software != Software::None {
+            let software = driver(self.plan().software, &self.order.programs)?;
+            self.outcome.software = software.version();
+            self.start_forwarders(software.as_ref())?;
+        }
+        self.start_servers()?;
         step("captures");
         let taps = self.start_taps()?;
         step("clients");
@@ -213,6 +228,7 @@ impl World<'_> {
         let start_ns = epoch_ns() + 500_000_000;
         let samplers = self.start_samplers(start_ns)?;
         step("workloads");
+        let totals = self.totals_before()?;
         let before = Machine::now();
         clients.start(start_ns)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -223,7 +239,9 @@ impl World<'_> {
         self.outcome.stop_ns = epoch_ns();
         step("stop");
         stop.store(true, Ordering::Relaxed);
-        for failure in programs.stop().map_err(io_error("a program failed"))? {
+        let programs = programs.stop().map_err(io_error("a program failed"))?;
+        self.outcome.nodes = self.totals(&totals, &programs.processor_ns)?;
+        for failure in programs.failures {
             self.note(failure);
         }
         let ended = ended.and(clients.stop().map_err(WorldError::from));
@@ -303,7 +321,19 @@ impl World<'_> {
         Ok(())
     }
 
-    fn setup<'s>(&'s self, node: usize, folder: &'s Path, socket: &'s Path) -> Setup<'s> {
+    /// The address of each node: that of its first interface.
+    fn addresses(&self) -> BTreeMap<NodeIndex, Ipv4Addr> {
+        let first =
+            |(node, interfaces): (&NodeIndex, &Vec<Interface>)| Some((*node, interfaces.first()?.local));
+        self.wiring.interfaces.iter().filter_map(first).collect()
+    }
+
+    fn setup<'s>(
+        &'s self,
+        node: usize,
+        (folder, socket): (&'s Path, &'s Path),
+        addresses: &'s BTreeMap<NodeIndex, Ipv4Addr>,
+    ) -> Setup<'s> {
         Setup {
             plan: self.plan(),
             node,
@@ -311,32 +341,36 @@ impl World<'_> {
             socket,
             interfaces: self.wiring.interfaces.get(&node).map_or(&[], Vec::as_slice),
             impaired: &self.wiring.left_to_link_layer,
+            addresses,
             shapes_rates: false,
             seed: self.order.seed,
         }
     }
 
-    fn log(&self, node: &str) -> PathBuf {
+    pub(super) fn log(&self, node: &str) -> PathBuf {
         self.folder.join(format!("log-{node}.txt"))
     }
 
     pub(super) fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
-        for index in 0..self.plan().nodes.len() {
+        let addresses = self.addresses();
+        let nodes: Vec<NodeIndex> =
+            (0..self.plan().nodes.len()).filter(|node| self.forwards(*node)).collect();
+        for index in nodes.iter().copied() {
             let name = self.plan().node_name(index).to_owned();
             let folder = self.folder.join(&name);
             fs::create_dir_all(&folder).map_err(io_error(format!("no folder for `{name}`")))?;
             let socket = socket(&name);
-            let launch = software.prepare(&self.setup(index, &folder, &socket))?;
+            let launch = software.prepare(&self.setup(index, (&folder, &socket), &addresses))?;
             let child = self.spawn(index, &launch, Stdio::null(), None)?;
             let pid = Arc::new(AtomicU32::new(child.id()));
-            self.forwarders.push(Forwarder { launch, child, pid });
+            self.forwarders.insert(index, Forwarder { launch, child, pid });
         }
-        for index in 0..self.plan().nodes.len() {
+        for index in nodes {
             let name = self.plan().node_name(index).to_owned();
             let (folder, socket) = (self.folder.join(&name), socket(&name));
             let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
             let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
-            software.connect(&self.setup(index, &folder, &socket), &mut manager)?;
+            software.connect(&self.setup(index, (&folder, &socket), &addresses), &mut manager)?;
         }
         Ok(())
     }
@@ -421,16 +455,18 @@ impl World<'_> {
 
     fn start_samplers(&self, start_ns: u64) -> Result<Vec<(String, Sampler)>, WorldError> {
         let mut samplers = Vec::new();
-        for ((node, forwarder), place) in self.plan().nodes.iter().zip(&self.forwarders).zip(0..) {
+        for (place, node) in self.plan().nodes.iter().enumerate() {
+            let forwarder = self.forwarders.get(&place);
             let config = SamplerConfig {
                 node: node.name.clone(),
-                pid: forwarder.pid.clone(),
-                socket: socket(&node.name),
+                pid: forwarder.map(|forwarder| forwarder.pid.clone()).unwrap_or_default(),
+                servers: self.server_pids(place),
+                socket: forwarder.map(|_| socket(&node.name)),
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
                 erases: self.plan().software == Software::Cairn,
                 every: Duration::from_nanos(self.plan().recording.sample_every_ns),
                 start: UNIX_EPOCH + Duration::from_nanos(start_ns),
-                group: self.groups.get::<usize>(place).cloned(),
+                group: self.groups.get(place).cloned(),
             };
             let sampler = Sampler::start(config).map_err(io_error("no forwarder log"))?;
             samplers.push((node.name.clone(), sampler));
@@ -467,7 +503,9 @@ impl World<'_> {
             let transport = format!("unix:///proc/1/cwd/{}", socket(node).display());
             let group = self.groups.get(workload.at).cloned();
             let (folder, cairn) = (self.folder, self.order.programs.cairn.as_path());
-            let setting = Setting { workload, program, node, group, folder, transport, cairn, start_ns };
+            let fetches = self.fetches(workload.at, &workload.name, program)?;
+            let setting =
+                Setting { fetches, workload, program, node, group, folder, transport, cairn, start_ns };
             programs.add(namespace, &setting)?;
         }
         Ok(programs)
@@ -494,16 +532,17 @@ impl World<'_> {
             if let Some(why) = programs.lost() {
                 return Err(WorldError::Program(why));
             }
-            for index in 0..self.forwarders.len() {
-                let ended = self
-                    .forwarders
-                    .get_mut(index)
-                    .is_some_and(|forwarder| forwarder.child.try_wait().ok().flatten().is_some());
-                if ended {
-                    let node = self.plan().node_name(index).to_owned();
-                    let log = self.log(&node);
-                    return Err(WorldError::Died { node, log });
-                }
+            let mut forwarders = self.forwarders.iter_mut();
+            let ended = forwarders.find_map(|(node, forwarder)| {
+                forwarder.child.try_wait().is_ok_and(|status| status.is_some()).then_some(*node)
+            });
+            if let Some(index) = ended {
+                let node = self.plan().node_name(index).to_owned();
+                let log = self.log(&node);
+                return Err(WorldError::Died { node, log });
+            }
+            if let Some(why) = self.lost_server() {
+                return Err(WorldError::Program(why));
             }
             if until_done && clients.all_idle() && programs.all_done() {
                 let since = *idle_since.get_or_insert_with(Instant::now);
@@ -518,13 +557,14 @@ impl World<'_> {
 
     pub(super) fn stop_forwarders(&mut self) {
         use nix::sys::signal::{Signal, kill};
-        for Forwarder { child, .. } in &self.forwarders {
+        self.servers.iter_mut().for_each(RunningServer::stop);
+        for Forwarder { child, .. } in self.forwarders.values() {
             let pid = i32::try_from(child.id()).unwrap_or(0);
             // One that is gone needs no signal.
             let _ = kill(nix::unistd::Pid::from_raw(pid), Signal::SIGTERM);
         }
         let deadline = Instant::now() + Duration::from_secs(2);
-        for Forwarder { child, .. } in &mut self.forwarders {
+        for Forwarder { child, .. } in self.forwarders.values_mut() {
             while Instant::now() < deadline && child.try_wait().ok().flatten().is_none() {
                 std::thread::sleep(Duration::from_millis(10));
             }

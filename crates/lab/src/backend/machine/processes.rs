@@ -1,0 +1,73 @@
+//! What the kernel says of processes and those that they have started.
+
+use std::fs;
+
+/// These processes and all below them.
+pub(crate) fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<u32> = pids.into_iter().collect();
+    let mut next = 0;
+    while let Some(pid) = all.get(next).copied() {
+        next += 1;
+        for task in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            let children = children.split_whitespace().filter_map(|word| word.parse().ok());
+            let fresh: Vec<u32> = children.filter(|child| !all.contains(child)).collect();
+            all.extend(fresh);
+        }
+    }
+    all
+}
+
+/// Time in nanoseconds that all threads of a process had the processor, and that they could have run and had
+/// it not.
+pub(crate) fn processor_ns(pid: u32) -> Option<[u64; 2]> {
+    let mut total = [0; 2];
+    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        let mut fields = text.split_whitespace();
+        for sum in &mut total {
+            *sum += fields.next()?.parse::<u64>().ok()?;
+        }
+    }
+    Some(total)
+}
+
+/// Resident memory of a process.
+pub(crate) fn memory_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The processor time of a process that has ended and has not been waited for, and of its children for which
+/// it has waited, in nanoseconds.
+pub(crate) fn ended_processor_ns(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name in brackets, which may hold anything: user, system, and the same of children.
+    let ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks: u64 = ticks.filter_map(|word| word.parse::<u64>().ok()).sum();
+    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok()??;
+    ticks.saturating_mul(1_000_000_000).checked_div(u64::try_from(per_second).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_of_a_child_is_found_and_has_had_some_memory() {
+        let mut shell = std::process::Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let mut all = Vec::new();
+        while all.len() < 2 && std::time::Instant::now() < deadline {
+            all = with_children([shell.id()]);
+        }
+        let memory: u64 = all.iter().filter_map(|pid| memory_bytes(*pid)).sum();
+        for pid in all.iter().rev() {
+            let pid = nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap());
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+        }
+        shell.wait().unwrap();
+        assert!(all.len() == 2 && memory > 100_000, "{all:?} {memory}");
+    }
+}

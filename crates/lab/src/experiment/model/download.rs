@@ -1,0 +1,39 @@
+//! Downloads: by the lab's own clients, or by programs that are known to it.
+
+use super::is_empty;
+use crate::experiment::choice::Choice;
+use crate::experiment::describe::tables;
+use crate::experiment::units::{Frequency, Span};
+
+tables! {
+    /// Downloads of files, one after the other or many at once.
+    Download as "download" {
+        /// The node that asks; with several nodes each does, and all are measured together.
+        at: Choice,
+        /// Only the first so many of these nodes.
+        first: Option<u32> = "all",
+        /// The program that fetches: `wget` or `curl` from the server of a node, `cairn` for `cairn get`. It
+        /// writes files, which are compared with what was served. In network namespaces only.
+        client: Option<String> = "the lab's own, which compares what it gets",
+        /// The nodes whose servers `wget` and `curl` ask: with several, the nodes in `at` take them in turn.
+        from: Vec<String> = "none",
+        /// The name of the content.
+        content: String,
+        /// How many new downloads begin in a second.
+        rate: Option<Frequency> = "the next begins when the one before is done",
+        /// How many downloads there are; file numbers start over when there are more downloads than files.
+        count: Option<u32> = "as many as there are files",
+        /// How many may be under way at once; further ones wait.
+        at_once: Option<u32> = "no limit",
+        /// The congestion controller: `fixed`, `aimd`, `cubic`, or any other by its name and parameters, as
+        /// in `pcon/beta~0.8`, which then sets its window itself.
+        controller: Option<String> = "cubic",
+        /// Interests in flight for one file with the controller `fixed`; the initial window of `aimd` and
+        /// `cubic`.
+        window: Option<u32> = "16 for fixed, 2 for others",
+        /// How long an Interest lives.
+        lifetime: Option<Span> = "4 s",
+        /// When the first begins.
+        start: Option<Span> = "1 s",
+    }
+}

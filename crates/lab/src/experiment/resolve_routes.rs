@@ -1,0 +1,130 @@
+//! Static routes: from paths as they are written to next hops.
+
+use super::choice::Purpose;
+use super::model::{self, File};
+use super::plan::{Hop, LinkIndex, LinkPlan, NodeIndex, RoutePlan};
+use super::resolve::Findings;
+
+/// What a path leads through.
+struct Network<'a> {
+    names: &'a [&'a str],
+    links: &'a [LinkPlan],
+    /// Which of the nodes only pass IP packets on.
+    switches: Vec<bool>,
+}
+
+impl Network<'_> {
+    fn name(&self, node: NodeIndex) -> &str {
+        self.names.get(node).copied().unwrap_or("?")
+    }
+
+    fn joining(&self, a: NodeIndex, b: NodeIndex) -> Option<LinkIndex> {
+        self.links.iter().position(|link| link.between.contains(&a) && link.between.contains(&b) && a != b)
+    }
+
+    /// The link by which `from` sends to `to`, and whether that is behind a switch.
+    fn way(&self, from: NodeIndex, to: NodeIndex) -> Option<(LinkIndex, Option<NodeIndex>)> {
+        if let Some(link) = self.joining(from, to) {
+            return Some((link, None));
+        }
+        let switches = (0..self.names.len()).filter(|node| self.switches.get(*node) == Some(&true));
+        let mut links =
+            switches.filter_map(|switch| self.joining(from, switch).zip(self.joining(switch, to)));
+        links.next().map(|(link, _)| (link, Some(to)))
+    }
+}
+
+/// The routes of a file, and the next hops that they make.
+pub(super) fn routes(
+    file: &File,
+    names: &[&str],
+    links: &[LinkPlan],
+    (lacks_links, seed): (bool, u64),
+    f: &mut Findings,
+) -> (Vec<RoutePlan>, Vec<Hop>) {
+    let is_switch = |name: &&str| file.node.get(*name).is_some_and(|node| node.switch == Some(true));
+    let network = Network { names, links, switches: names.iter().map(is_switch).collect() };
+    let (mut routes, mut hops): (Vec<RoutePlan>, Vec<Hop>) = (Vec::new(), Vec::new());
+    for (number, route) in file.route.iter().enumerate() {
+        f.prefix(&format!("route.{number}.prefix"), &route.prefix);
+        let key = format!("route.{number}.path");
+        for path in paths(file, route, &key, (names, seed), f) {
+            if path.len() < 2 {
+                f.add(&key, "a path has at least two nodes", None);
+            }
+            if let Some(twice) =
+                (1..path.len()).find(|at| path.iter().take(*at).any(|node| path.get(*at) == Some(node)))
+            {
+                let name = path.get(twice).map_or("?", |node| network.name(*node));
+                let hint = Some("name each node once, from the consumers to the producer".to_owned());
+                f.add(&key, format!("the path goes through `{name}` twice, in a circle"), hint);
+            }
+            for pair in path.windows(2) {
+                let [from, to] = *pair else { continue };
+                let Some((link, behind)) = network.way(from, to) else {
+                    // A link that is not understood is a mistake of its own.
+                    if !lacks_links {
+                        let (a, b) = (network.name(from), network.name(to));
+                        let hint = Some(format!("add for example: link.{a}-{b} = {{}}"));
+                        f.add(&key, format!("no link joins `{a}` and `{b}`"), hint);
+                    }
+                    continue;
+                };
+                let (prefix, cost) = (route.prefix.clone(), route.cost.unwrap_or(1));
+                let hop = Hop { prefix, node: from, link, behind, cost };
+                if !hops.contains(&hop) {
+                    hops.push(hop);
+                }
+            }
+            routes.push(RoutePlan { prefix: route.prefix.clone(), path });
+        }
+    }
+    (routes, hops)
+}
+
+/// The paths that a route stands for: one, or one for each node of the group that it begins with.
+fn paths(
+    file: &File,
+    route: &model::Route,
+    key: &str,
+    (names, seed): (&[&str], u64),
+    f: &mut Findings,
+) -> Vec<Vec<NodeIndex>> {
+    let is_node = |name: &String| names.contains(&name.as_str());
+    let group = route.path.first().filter(|first| !is_node(first)).and_then(|first| file.group.get(first));
+    let written = if group.is_some() { route.path.get(1..).unwrap_or_default() } else { &route.path };
+    let rest: Vec<NodeIndex> = written.iter().filter_map(|name| f.place(key, "node", name, names)).collect();
+    if rest.len() != written.len() {
+        return Vec::new();
+    }
+    let Some(group) = group else { return vec![rest] };
+    // What is wrong with a group is said at the group.
+    let members = group.nodes.nodes(key, names, (seed, Purpose::Settings), &mut Findings::default());
+    members.into_iter().map(|first| [&[first][..], &rest].concat()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_route_leads_through_a_switch_from_every_node_of_a_group_to_the_next_forwarder() {
+        let text = "title = 't'\nduration = '9 s'\n[node]\na = {}\nb = {}\nsw = { switch = true }\ntop = {}\n\
+                    far = {}\n[link]\nsw-a = {}\nsw-b = {}\nsw-top = {}\ntop-far = {}\n\
+                    [group.clients]\nnodes = ['b', 'a']\nset = {}\n\
+                    [[route]]\nprefix = '/lab'\npath = ['clients', 'top', 'far']\n";
+        let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let plan = experiment.plans("netns").unwrap().remove(0);
+        let name = |node: usize| plan.node_name(node);
+        let hops: Vec<(&str, &str, Option<&str>)> = plan
+            .routing
+            .hops
+            .iter()
+            .map(|hop| (name(hop.node), plan.links[hop.link].name.as_str(), hop.behind.map(name)))
+            .collect();
+        let expected = [("b", "sw-b", Some("top")), ("top", "top-far", None), ("a", "sw-a", Some("top"))];
+        assert_eq!(hops, expected);
+        let shown = Experiment::parse("t", "t.toml", &text.replace("'clients', 'top'", "'client', 'top'"));
+        assert!(shown.unwrap_err().to_string().contains("there is no node called `client`"));
+    }
+}

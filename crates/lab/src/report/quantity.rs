@@ -32,7 +32,7 @@ pub(crate) const SIX: [Quantity; 7] = [
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 11] = [
+const OTHERS: [Quantity; 15] = [
     of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
     of("throttled", "Kept from running by the share", "%", 1.0),
@@ -41,6 +41,10 @@ const OTHERS: [Quantity; 11] = [
     of("propagated", "Interests propagated", "1/s", 1.0),
     of("noted", "Interests noted", "1/s", 1.0),
     of("cached", "Data packets cached", "", 1.0),
+    of("answered", "Interests answered from elsewhere", "1/s", 1.0),
+    of("expired", "Interests given up", "1/s", 1.0),
+    of("hits", "Interests that the content store answered", "", 1.0),
+    of("misses", "Interests that it could not answer", "", 1.0),
     of("throughput", "Throughput towards the consumer", "bit/s", 8.0),
     of("throughput_interests", "Throughput towards the producer", "bit/s", 8.0),
     of("load", "Network load", "%", 1.0),

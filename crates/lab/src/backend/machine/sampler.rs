@@ -28,6 +28,9 @@ pub(crate) struct SamplerConfig {
     pub(crate) pid: Arc<AtomicU32>,
     pub(crate) socket: PathBuf,
     pub(crate) file: PathBuf,
+    /// Can the forwarder be told to forget what it said? Some say nothing to what they do not know, and are
+    /// waited for in vain.
+    pub(crate) erases: bool,
     pub(crate) every: Duration,
     pub(crate) start: SystemTime,
     /// The forwarder's control group, which knows how long its share kept it from running.
@@ -116,7 +119,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let begin = Instant::now();
     let (mut due, mut period) = (begin, 0);
     // A forwarder that cannot erase is asked once, and its answers are what they are.
-    let mut erases = true;
+    let mut erases = config.erases;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < due {
@@ -171,7 +174,16 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
+    tell_store(config, manager)?;
     Ok((samples, invalid))
+}
+
+/// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
+/// questions are Interests, and would be counted.
+fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
+    let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
+    let place = config.file.with_file_name(sample::store_file(&config.node));
+    fs::write(place, sample::store(store.hits, store.misses))
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.

@@ -23,7 +23,7 @@ use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
 use crate::experiment::Plan;
-use crate::experiment::plan::{Activity, LinkPlan};
+use crate::experiment::plan::{Activity, LinkPlan, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
 
 /// How long a forwarder may take to answer for the first time.
@@ -427,6 +427,7 @@ impl World<'_> {
                 pid: forwarder.pid.clone(),
                 socket: socket(&node.name),
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
+                erases: self.plan().software == Software::Cairn,
                 every: Duration::from_nanos(self.plan().recording.sample_every_ns),
                 start: UNIX_EPOCH + Duration::from_nanos(start_ns),
                 group: self.groups.get::<usize>(place).cloned(),

@@ -5,6 +5,7 @@
 //! what was seen, every pending Interest ends one way or another, and in the end nothing is pending.
 
 mod packets;
+mod second_store;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
 
 pub use packets::{AnyData, AnyInterest, AnyName};
+use second_store::{Store, StoreOperation};
 
 /// An engine that hands out more packets than this for one that came in never stops.
 const MAX_TRANSMITS_A_STEP: usize = 10_000;
@@ -142,6 +144,7 @@ enum Operation {
         ccnx: bool,
         limit: u8,
     },
+    Store(StoreOperation),
 }
 
 #[derive(Debug, Arbitrary)]
@@ -174,6 +177,7 @@ struct Node {
     sent: Vec<(FaceId, Interest, LinkHeader)>,
     next_face: u32,
     totals: Totals,
+    store: Store,
 }
 
 /// What passed through one face.
@@ -290,6 +294,7 @@ impl Node {
             sent: Vec::new(),
             next_face: face_id(0).0,
             totals: Totals::default(),
+            store: Store::default(),
         };
         for face in &plan.faces {
             node.add_face(face);
@@ -332,6 +337,7 @@ impl Node {
                     self.receive_nack(face, &interest, reason(*why));
                 }
             }
+            Operation::Store(operation) => self.operate_store(operation),
             Operation::LetTimePass { millis } => self.now += Duration::from_millis((*millis).into()),
             _ => self.manage(operation),
         }
@@ -477,6 +483,7 @@ impl Node {
             assert!(transmits <= MAX_TRANSMITS_A_STEP, "it never stops sending");
         }
         while self.engine.poll_event().is_some() {}
+        self.settle_store();
         self.check_tables();
     }
 

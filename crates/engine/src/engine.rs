@@ -188,8 +188,9 @@ impl Engine {
             (dialect, root)
         });
         let [ndn, ccnx] = fibs;
-        let ndn_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
-        let ccnx_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
+        let placement = config.content_store.placement;
+        let ndn_strategy = strategies.insert(config.default_strategy.start(Name::root(), placement)?);
+        let ccnx_strategy = strategies.insert(config.default_strategy.start(Name::root(), placement)?);
         let pending = PendingTable::new(config.max_pending, config.max_pending_bytes, hasher.clone());
         Ok(Engine {
             hasher,
@@ -416,7 +417,8 @@ impl Engine {
         prefix: NameRef<'_>,
         spec: &StrategySpec,
     ) -> Result<(), SetStrategyError> {
-        let id = StrategyId(self.tables.strategies.insert(spec.start(prefix.to_name())?));
+        let instance = spec.start(prefix.to_name(), self.tables.store.config.placement)?;
+        let id = StrategyId(self.tables.strategies.insert(instance));
         let hashes = self.hasher.hash(dialect, prefix.components());
         match self.changing_fib(dialect).set_strategy(prefix, &hashes, Some(id)) {
             Ok(previous) => {
@@ -440,11 +442,6 @@ impl Engine {
             Ok(Some(previous)) => self.tables.strategies.remove(previous.0).is_some(),
             _ => false,
         }
-    }
-
-    /// Changes budget and behaviour of the content store.
-    pub fn configure_content_store(&mut self, config: ContentStoreConfig) {
-        self.tables.store.configure(&mut self.tables.index, config);
     }
 
     /// Drops up to `limit` Data under `prefix` from the content store; gives how many. Looks at every Data.

@@ -76,6 +76,7 @@ pub use tables::content_store::eviction::{
     Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, UnknownEviction, add_evictions,
     eviction_names,
 };
+pub use tables::content_store::placement::{CachePlacement, CacheProbability, UnknownPlacement};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{MAX_NEXT_HOPS, NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyNotes};

@@ -1,7 +1,7 @@
 //! What the engine wants sent, and what it wants known.
 
 use packet::time::Duration;
-use packet::{Buffer, ExplicitRate, LinkHeader, Name, Packet, PitToken};
+use packet::{Buffer, CachePolicy, ExplicitRate, LinkHeader, Name, Packet, PitToken};
 
 use crate::face::FaceId;
 
@@ -25,6 +25,8 @@ pub struct Transmit {
     pub explicit_rate: Option<ExplicitRate>,
     /// The Interest must not be flooded.
     pub non_discovery: bool,
+    /// Whether the next node may keep the Data.
+    pub cache_policy: Option<CachePolicy>,
 }
 
 impl Transmit {
@@ -40,6 +42,7 @@ impl Transmit {
             prefix_announcement: None,
             explicit_rate: None,
             non_discovery: false,
+            cache_policy: None,
         }
     }
 
@@ -51,7 +54,8 @@ impl Transmit {
             && self.congestion_mark == 0
             && self.prefix_announcement.is_none()
             && self.explicit_rate.is_none()
-            && !self.non_discovery;
+            && !self.non_discovery
+            && self.cache_policy.is_none();
         says_nothing && !matches!(self.packet, Packet::Nack(..))
     }
 
@@ -63,7 +67,7 @@ impl Transmit {
             congestion_mark: self.congestion_mark,
             incoming_face: self.incoming_face.map(|face| face.0.into()),
             next_hop_face: None,
-            cache_policy: None,
+            cache_policy: self.cache_policy,
             non_discovery: self.non_discovery,
             prefix_announcement: self.prefix_announcement.map(|announcement| *announcement),
             explicit_rate: self.explicit_rate,

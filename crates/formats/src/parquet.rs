@@ -27,6 +27,8 @@ pub enum Kind {
     OptionalReal,
     /// Words.
     Text,
+    /// Yes or no.
+    Boolean,
 }
 
 impl Kind {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Whole => 2,
             Kind::Real | Kind::OptionalReal => 5,
             Kind::Text => 6,
+            Kind::Boolean => 0,
         }
     }
 
@@ -62,7 +65,7 @@ pub type Gzip = fn(&[u8]) -> Option<Vec<u8>>;
 pub struct Values {
     kind: Kind,
     plain: Vec<u8>,
-    /// Which are there, of a kind of which some are missing.
+    /// Which are there, of a kind of which some are missing; the values themselves if they are yes or no.
     present: Vec<bool>,
 }
 
@@ -90,8 +93,19 @@ impl Values {
         self.plain.extend_from_slice(text.as_bytes());
     }
 
+    /// Adds a yes or no. The column must be of such.
+    pub fn boolean(&mut self, value: bool) {
+        debug_assert_eq!(self.kind, Kind::Boolean);
+        self.present.push(value);
+    }
+
     /// The content of a page.
     fn page(self) -> Vec<u8> {
+        if self.kind == Kind::Boolean {
+            // Eight in a byte, the first in the lowest bit.
+            let byte = |bits: &[bool]| bits.iter().rev().fold(0u8, |byte, bit| byte << 1 | u8::from(*bit));
+            return self.present.chunks(8).map(byte).collect();
+        }
         if self.kind != Kind::OptionalReal {
             return self.plain;
         }
@@ -288,6 +302,15 @@ mod tests {
         // A length of four bytes, then runs: two that are there, three that are not, one that is.
         let levels = definition_levels(&[true, true, false, false, false, true]);
         assert_eq!(levels, [6, 0, 0, 0, 2 << 1, 1, 3 << 1, 0, 1 << 1, 1]);
+    }
+
+    #[test]
+    fn eight_booleans_share_a_byte() {
+        let mut values = Values { kind: Kind::Boolean, plain: Vec::new(), present: Vec::new() };
+        for value in [true, false, false, true, false, false, false, true, true, false] {
+            values.boolean(value);
+        }
+        assert_eq!(values.page(), [0b1000_1001, 0b01]);
     }
 
     #[test]

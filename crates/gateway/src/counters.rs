@@ -48,6 +48,8 @@ counters! {
     connections_total: "counter",
     /// Connections that were refused because too many were open.
     connections_refused_total: "counter",
+    /// Connections that were closed so that another got their place.
+    connections_gave_way_total: "counter",
     /// Connections that were closed because the client took nothing for too long.
     connections_stalled_total: "counter",
     /// Requests that waited too long for their turn to fetch.

@@ -29,6 +29,7 @@
 
 mod access_log;
 pub mod conditions;
+mod connections;
 mod content_type;
 mod counters;
 mod failure;

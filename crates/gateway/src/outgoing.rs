@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 use crate::access_log::Ticket;
+use crate::connections::UnderWay;
 use crate::failure::Failure;
 use crate::stream::Stream;
 
@@ -42,11 +43,19 @@ impl From<String> for Content {
 pub(crate) struct Outgoing {
     content: Content,
     ticket: Ticket,
+    /// As long as it has not gone, its connection is at work.
+    under_way: Option<UnderWay>,
 }
 
 impl Outgoing {
     pub(crate) fn new(content: Content, ticket: Ticket) -> Self {
-        Outgoing { content, ticket }
+        Outgoing { content, ticket, under_way: None }
+    }
+
+    /// The same, of a request on a connection that has others beside it.
+    pub(crate) fn holding(mut self, under_way: UnderWay) -> Self {
+        self.under_way = Some(under_way);
+        self
     }
 }
 

@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::counters::Counters;
+use crate::connections::{Connections, Place};
 use crate::gateway::{Gateway, GatewayConfig};
 use crate::until::unless;
 use crate::write_timeout::WriteTimeoutStream;
@@ -52,6 +52,7 @@ impl Server {
     pub async fn run(self, end: impl Future<Output = ()>) {
         let (ending, told) = watch::channel(false);
         let mut end = pin!(end);
+        let connections = Connections::new(self.gateway.limits.connections, self.gateway.counters.clone());
         loop {
             let Some(accepted) = unless(end.as_mut(), self.listener.accept()).await else { break };
             let Ok((stream, from)) = accepted else {
@@ -59,13 +60,12 @@ impl Server {
                 continue;
             };
             let counters = &self.gateway.counters;
-            if counters.connections.get() >= self.gateway.limits.connections as u64 {
+            let Some(place) = connections.admit(from.ip()) else {
                 counters.connections_refused_total.add(1);
                 continue;
-            }
+            };
             counters.connections_total.add(1);
-            let open = Open::new(counters.clone());
-            tokio::spawn(serve(self.gateway.clone(), stream, from, told.clone(), open));
+            tokio::spawn(serve(self.gateway.clone(), stream, from, told.clone(), place));
         }
         drop(self.listener);
         drop(told);
@@ -75,37 +75,22 @@ impl Server {
     }
 }
 
-/// A connection that counts as open while this is there.
-struct Open(Arc<Counters>);
-
-impl Open {
-    fn new(counters: Arc<Counters>) -> Self {
-        counters.connections.add(1);
-        Open(counters)
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.connections.take(1);
-    }
-}
-
 async fn serve(
     gateway: Arc<Gateway>,
     stream: TcpStream,
     from: SocketAddr,
     mut told: watch::Receiver<bool>,
-    _open: Open,
+    place: Place,
 ) {
     // What is sent are whole parts: there is nothing to be gained by waiting for more.
     let _ = stream.set_nodelay(true);
     let limits = &gateway.limits;
     let stream = WriteTimeoutStream::new(stream, limits.stall, gateway.counters.clone());
-    let answering = gateway.clone();
-    let service = service_fn(move |request| {
-        let gateway = answering.clone();
-        async move { Ok::<_, Infallible>(gateway.answer(request, from.ip()).await) }
+    let (answering, place) = (&gateway, &place);
+    let service = service_fn(move |request| async move {
+        let under_way = place.begin_request();
+        let response = answering.answer(request, from.ip()).await;
+        Ok::<_, Infallible>(response.map(|content| content.holding(under_way)))
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -118,7 +103,8 @@ async fn serve(
     let is_ending = pin!(async {
         let _ = told.wait_for(|ending| *ending).await;
     });
-    if unless(is_ending, connection.as_mut()).await.is_some() {
+    let given_away = pin!(place.given_away());
+    if unless(is_ending, unless(given_away, connection.as_mut())).await.is_some() {
         return;
     }
     connection.as_mut().graceful_shutdown();

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cairn_gateway::origin::mapping::Mapping;
-use cairn_gateway::origin::{Origin, OriginConfig};
+use cairn_gateway::origin::{Origin, OriginConfig, OriginLimits};
 use client::{AsyncClient, Remote, Trust};
 use common::{World, listen};
 use management::{Command, ControlParameters, ControlResponse, RequestName, Target, response_data};
@@ -166,6 +166,10 @@ fn film() -> Vec<u8> {
 
 /// Both gateways, with a forwarder between them.
 fn world(web: &Web) -> World {
+    world_with(web, |limits| limits.object_bytes = 8 << 20)
+}
+
+fn world_with(web: &Web, change: impl FnOnce(&mut OriginLimits) + Send + 'static) -> World {
     let path = Router::start();
     let mapping = Mapping::new(&web.url, "/web/example".parse().unwrap()).unwrap();
     let (origin, place) = (mapping.clone(), path.clone());
@@ -179,7 +183,7 @@ fn world(web: &Web) -> World {
             ready.send(()).unwrap();
             let mut config = OriginConfig::new(origin, Signer::digest());
             config.usual_freshness = Duration::from_secs(60);
-            config.limits.object_bytes = 8 << 20;
+            change(&mut config.limits);
             Origin::new(client, config).unwrap().run(std::future::pending()).await.unwrap();
         });
     });
@@ -295,6 +299,21 @@ fn what_is_for_one_reader_or_too_large_is_not_published_and_no_question_tells_wh
     for told in ["cookie:", "authorization:", "user-agent: mine", "referer:", "range:"] {
         assert!(!requests.contains(told), "{told}");
     }
+}
+
+#[test]
+fn answers_without_a_length_share_the_room_of_all_while_they_come() {
+    // Each fits by itself; two do not.
+    let web = Web::start(|_| {
+        let mut answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec();
+        answer.extend(vec![7; 60_000]);
+        answer
+    });
+    let world = world_with(&web, |limits| limits.kept_bytes = 100_000);
+    assert_eq!(world.get("/ndn/web/example/one").body.len(), 60_000);
+    assert_eq!(world.get("/ndn/web/example/two").body.len(), 60_000, "the one before gives way");
+    let world = world_with(&web, |limits| limits.kept_bytes = 50_000);
+    assert_eq!(world.get("/ndn/web/example/one").status, 404);
 }
 
 #[test]

@@ -100,22 +100,6 @@ fn round_trip_ms(place: &Place, text: &str) -> f64 {
 }
 
 #[test]
-fn packets_wait_as_long_as_a_profile_says_on_links_and_between_forwarders_and_applications() {
-    let place = Place::new("waits");
-    let with = |latency: &str| {
-        let free = "interest_us = 0.0\ndata_us = 0.0\ndata_us_per_kilobyte = 0.0\n";
-        let profile = format!("machine = 'm'\nprogram = 'p'\n[link.udp]\n{free}{latency}\n");
-        fs::write(place.0.join("m.toml"), profile).unwrap();
-        round_trip_ms(&place, &pings("profile = 'm.toml'", ""))
-    };
-    assert!((with("") - 40.0).abs() < 1e-6);
-    // Two links there and back, and an application at each end.
-    let waits =
-        with("latency = { link_us = 300.0, application_us = 100.0, application_us_per_kilobyte = 0.0 }");
-    assert!((waits - 41.6).abs() < 1e-6, "{waits}");
-}
-
-#[test]
 fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
     let place = Place::new("bucket");
     let link = |more: &str| {

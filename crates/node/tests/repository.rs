@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cairn_node::config::Config;
@@ -72,7 +73,11 @@ fn next(face: &mut InnerFace, patience: Duration) -> Option<Packet> {
 
 impl World {
     fn new(folder: &Path) -> Self {
-        let node = Node::start(&config(folder), Box::new(Unmanaged)).unwrap();
+        World::of(&config(folder))
+    }
+
+    fn of(config: &Config) -> Self {
+        let node = Node::start(config, Box::new(Unmanaged)).unwrap();
         let mut control = node.control();
         let mut face = |purpose: &str| {
             let limits = InnerLimits::default();
@@ -250,4 +255,42 @@ fn who_comes_second_is_told_who_holds_the_folder() {
         }
         other => panic!("{:?}", other.map(|_| ())),
     }
+}
+
+/// Stores so many packets in small volumes, all of which the index knows.
+fn fill(folder: &Path, packets: usize) {
+    let disk = Arc::new(repo::disk::RealDisk::open(folder).unwrap());
+    let config = repo::StoreConfig { volume_bytes: 8192, ..repo::StoreConfig::default() };
+    let keys = repo::StoreKeys { records: [1, 2], names: packet::NameHasher::new([3, 4]) };
+    let (mut store, _) = repo::Store::open(disk, config, keys).unwrap();
+    for number in 0..packets {
+        store.insert(repo::service::unix_now(), &data(&format!("/video/{number}"))).unwrap();
+        store.commit().unwrap();
+    }
+    store.checkpoint().unwrap();
+}
+
+#[test]
+fn volumes_in_a_cold_tier_answer_and_when_it_is_gone_upstream_does() {
+    let (folder, bucket) = (Folder::new("hot"), Folder::new("cold"));
+    fill(&folder.0, 60);
+    let mut config = config(&folder.0);
+    let cold = format!("hot_bytes = 0\nfolder = '{}'", bucket.0.display());
+    config.repositories[0].cold = Some(toml::from_str(&cold).unwrap());
+    let mut world = World::of(&config);
+    world.wait_for("cold-migrations", 1);
+    // The oldest has gone first.
+    let (found, was_asked) = world.fetch("/video/0", None);
+    assert!(found.is_some_and(|found| found.wire() == data("/video/0").wire()) && !was_asked);
+    assert!(world.number("cold-reads") >= 1 && world.number("cold-failed-reads") == 0);
+    drop(world);
+    // The folder alone is not opened: what is in the bucket would count as lost.
+    let error = Node::start(&self::config(&folder.0), Box::new(Unmanaged)).err().unwrap();
+    assert!(error.to_string().contains("repository.cold"), "{error}");
+    let mut world = World::of(&config);
+    std::fs::rename(&bucket.0, bucket.0.with_extension("away")).unwrap();
+    let (found, was_asked) = world.fetch("/video/1", Some(&data("/video/1")));
+    assert!(found.is_some() && was_asked);
+    assert!(world.number("cold-failed-reads") >= 1);
+    std::fs::rename(bucket.0.with_extension("away"), &bucket.0).unwrap();
 }

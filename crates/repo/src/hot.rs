@@ -171,6 +171,24 @@ impl HotObjects {
         }
     }
 
+    /// Bytes of memory held, about. What is shown of an object is a copy.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let shown = table.by_name.values().map(|object| {
+            let files = if object.files.spilled() { object.files.capacity() } else { 0 };
+            object.extents.heap_bytes() + files * size_of::<(u32, Arc<dyn DiskFile>)>()
+        });
+        let in_trees = table.by_name.len() * (size_of::<NameHash>() + size_of::<HotObject>())
+            + table.names.len() * size_of::<(ObjectId, NameHash)>()
+            + table.resting.len() * size_of::<(ObjectId, UnixTime)>();
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner).capacity();
+        // Nodes of a balanced tree are at least half full, and two thirds on average.
+        shown.sum::<usize>()
+            + in_trees * 3 / 2
+            + table.order.capacity() * size_of::<ObjectId>()
+            + requests * size_of::<Request>()
+    }
+
     /// Whether so much was served that the keeper should be told.
     pub(crate) fn has_many_requests(&self) -> bool {
         self.requests.try_lock().is_ok_and(|requests| requests.len() >= MAX_REQUESTS / 2)
@@ -246,6 +264,8 @@ mod tests {
             let counts = [table.by_name.len(), table.names.len(), table.order.len(), table.resting.len()];
             assert!(counts.iter().all(|&count| count <= MAX_OBJECTS), "{counts:?}");
         }
+        let each = size_of::<HotObject>() + size_of::<NameHash>();
+        assert!(hot.footprint_bytes() > hot.table.read().unwrap().by_name.len() * each);
         // Of two with one name the last is shown, and the first can be again.
         hot.show(NameHash(1), object(1));
         hot.show(NameHash(1), object(2));

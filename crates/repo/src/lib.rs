@@ -44,6 +44,7 @@
 //! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a
 //!   volume), [`record`], [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
 //! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
+//! - [`cold`]: sealed volumes that live on the network.
 //! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
 //! - [`reclaim`]: other layouts of payload, for comparison.
 //! - [`protocol`]: the messages by which others insert and delete.
@@ -52,6 +53,7 @@
 //!   make of requests, without a disk.
 
 pub mod catalogue;
+pub mod cold;
 pub mod disk;
 pub mod eviction;
 pub mod extent;

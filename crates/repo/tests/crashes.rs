@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cairn_repo::disk::{Disk as _, Faults, SimulatedDisk};
+use cairn_repo::cold::{SimulatedBucket, TieredDisk};
+use cairn_repo::disk::{Disk, Faults, SimulatedDisk};
 use cairn_repo::eviction::{DeleteQueue, DeletionRule};
 use cairn_repo::{Answer, PendingMaintenance, Rejection, Selection, Store, StoreConfig, StoreKeys, UnixTime};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -42,6 +43,14 @@ struct World {
     client: Client,
     config: StoreConfig,
     now: UnixTime,
+    /// Where volumes may be moved to.
+    cold: Option<Cold>,
+}
+
+struct Cold {
+    bucket: SimulatedBucket,
+    /// That of the last start.
+    disk: Option<Arc<TieredDisk>>,
 }
 
 fn name(object: u64, segment: u64) -> Name {
@@ -71,12 +80,50 @@ impl World {
             ..StoreConfig::default()
         };
         let now = UnixTime::from_millis(1_700_000_000_000);
-        World { disk: SimulatedDisk::new(seed), random, client: Client::default(), config, now }
+        World { disk: SimulatedDisk::new(seed), random, client: Client::default(), config, now, cold: None }
     }
 
-    fn open(&self) -> Store {
+    fn with_cold_tier(seed: u64) -> Self {
+        let mut world = World::new(seed);
+        // Many small volumes, few of which are compacted.
+        world.config.volume_bytes = 2 << 10 << world.random.below(3);
+        world.config.checkpoint_bytes = 2 << 10 << world.random.below(3);
+        world.config.compact_below = [0.05, 0.2, 0.5][world.random.below(3) as usize];
+        world.cold = Some(Cold { bucket: SimulatedBucket::new(seed), disk: None });
+        world
+    }
+
+    fn open(&mut self) -> Store {
         let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
-        Store::open(Arc::new(self.disk.clone()), self.config.clone(), keys).unwrap().0
+        let mut disk: Arc<dyn Disk> = Arc::new(self.disk.clone());
+        if let Some(cold) = &mut self.cold {
+            // Whoever opens a store can wait for the network to come back.
+            cold.bucket.set_failing(0.0);
+            let bucket = Arc::new(cold.bucket.clone());
+            let tiered = Arc::new(TieredDisk::new(disk, bucket, self.random.next_u64()));
+            cold.disk = Some(Arc::clone(&tiered));
+            disk = tiered;
+        }
+        Store::open(disk, self.config.clone(), keys).unwrap().0
+    }
+
+    /// Moves a volume out, or tries to: the network and the disk may fail, and so may the process meanwhile.
+    fn migrate_one(&mut self, store: &Store) {
+        let Some(cold) = &self.cold else { return };
+        let Some(disk) = &cold.disk else { return };
+        cold.bucket.set_failing(if self.random.chance(0.5) { 0.3 } else { 0.0 });
+        if let Some(volume) = store.volume_to_migrate(0) {
+            let pieces = std::cell::Cell::new(self.random.below(12));
+            let goes_on = || {
+                pieces.set(pieces.get().saturating_sub(1));
+                pieces.get() > 0
+            };
+            let _ = disk.migrate(volume, &goes_on);
+        }
+        if self.random.chance(0.3) {
+            disk.remove_orphans();
+        }
+        cold.bucket.set_failing(0.0);
     }
 
     fn insert_some(&mut self, store: &mut Store, then_commit: bool) {
@@ -210,6 +257,9 @@ fn upkeep(world: &World, store: &mut Store) {
 }
 
 fn step(world: &mut World, store: &mut Store) {
+    if world.cold.is_some() && world.random.chance(0.3) {
+        return world.migrate_one(store);
+    }
     match world.random.below(10) {
         0..4 => world.insert_some(store, true),
         4 => world.insert_some(store, false),
@@ -256,6 +306,73 @@ fn a_disk_that_fails_and_fills_up_loses_nothing_that_was_acknowledged() {
             store = world.open();
             world.check(&mut store, &format!("seed {seed}, round {round}"));
         }
+    }
+}
+
+#[test]
+fn volumes_that_move_to_a_bucket_lose_nothing_and_bring_nothing_back() {
+    let mut moved = 0;
+    for seed in seeds() {
+        let mut world = World::with_cold_tier(seed);
+        let mut store = world.open();
+        for round in 0..4 {
+            let fails = world.random.chance(0.3);
+            let capacity_bytes = if fails { world.disk.used_bytes() + 10_000 } else { u64::MAX };
+            let failing_syncs = if fails { 0.1 } else { 0.0 };
+            world.disk.set_faults(Faults { capacity_bytes, failing_syncs, failing_reads: 0.0 });
+            for _ in 0..world.random.below(60) {
+                step(&mut world, &mut store);
+            }
+            world.disk.set_faults(Faults::default());
+            moved += world.cold.as_ref().and_then(|cold| cold.disk.as_ref()).unwrap().counters().migrations;
+            world.disk.crash();
+            drop(store);
+            if world.random.chance(0.2) {
+                // The index is lost, and made anew from what is here and what is there.
+                for name in world.disk.list().unwrap().into_iter().filter(|name| name.starts_with("index")) {
+                    world.disk.remove(&name).unwrap();
+                }
+                world.disk.sync_folder().unwrap();
+            }
+            store = world.open();
+            world.check(&mut store, &format!("seed {seed}, round {round}"));
+        }
+        // Of what is in the bucket all is in use, or known to be of none.
+        let cold = world.cold.as_ref().unwrap();
+        let disk = cold.disk.as_ref().unwrap();
+        disk.remove_orphans();
+        assert_eq!(disk.counters().orphans, 0, "seed {seed}");
+    }
+    assert!(moved > seeds().count() as u64, "{moved} volumes moved");
+}
+
+#[test]
+fn a_bucket_that_cannot_be_reached_costs_answers_and_nothing_else() {
+    for seed in seeds().take(20) {
+        let mut world = World::with_cold_tier(seed);
+        let mut store = world.open();
+        for _ in 0..60 {
+            step(&mut world, &mut store);
+        }
+        world.insert_some(&mut store, true);
+        let bucket = world.cold.as_ref().unwrap().bucket.clone();
+        bucket.set_reachable(false);
+        drop(store);
+        // It opens, takes packets in and deletes without it.
+        let mut store = world.open();
+        world.insert_some(&mut store, true);
+        world.delete_one(&mut store);
+        for (packet, data) in world.client.must.clone() {
+            if let Some(found) = world.get(&mut store, packet) {
+                let is_known = !world.client.unsure.contains(&packet);
+                let ever = &world.client.ever[&packet];
+                let is_right = |sent: &Data| sent.wire() == found.wire();
+                assert!(ever.iter().any(is_right), "seed {seed}: {packet:?}");
+                assert!(!is_known || is_right(&data), "seed {seed}: {packet:?} is an older one");
+            }
+        }
+        bucket.set_reachable(true);
+        world.check(&mut store, &format!("seed {seed}"));
     }
 }
 

@@ -1,5 +1,6 @@
-//! A process that inserts, deletes and compacts is killed at random instants: nothing that it had
-//! acknowledged is missing, nothing is half-deleted, and no byte is served that was not stored.
+//! A process that inserts, deletes, compacts and moves volumes to a bucket is killed at random instants:
+//! nothing that it had acknowledged is missing, nothing is half-deleted, no byte is served that was not
+//! stored, and what is in the bucket is in use.
 //!
 //! `CAIRN_KILL_ROUNDS` says how often; `cargo xtask repository` sets it.
 
@@ -14,6 +15,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cairn_repo::cold::{FolderBucket, MigrationThread, TieredDisk};
 use cairn_repo::disk::RealDisk;
 use cairn_repo::eviction::DeletionRule;
 use cairn_repo::service::{Reply, Service, ServiceConfig, unix_now};
@@ -65,18 +67,21 @@ fn packet_of(object: u64, segment: u64) -> Data {
     DataBuilder::new(name).content(content).build_with_digest().unwrap()
 }
 
-fn open(folder: &Path) -> Store {
+fn open(folder: &Path, seed: u64) -> (Store, Arc<TieredDisk>) {
     let config = StoreConfig {
-        volume_bytes: 512 << 10,
+        volume_bytes: 64 << 10,
         checkpoint_bytes: 1 << 20,
-        checkpoint_objects: 64,
-        compact_below: 0.9,
+        checkpoint_objects: 8,
+        compact_below: 0.5,
         compact_bytes_per_second: 1 << 30,
         deletion: DeletionRule { threshold_bytes: u64::MAX, ratio: 0.0 },
         ..StoreConfig::default()
     };
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
-    Store::open(Arc::new(RealDisk::open(folder.join("store")).unwrap()), config, keys).unwrap().0
+    let disk = Arc::new(RealDisk::open(folder.join("store")).unwrap());
+    let bucket = Arc::new(FolderBucket::open(&folder.join("bucket")).unwrap());
+    let disk = Arc::new(TieredDisk::new(disk, bucket, seed));
+    (Store::open(Arc::clone(&disk) as Arc<_>, config, keys).unwrap().0, disk)
 }
 
 /// What a worker says, in a file that outlives it.
@@ -110,11 +115,13 @@ impl Diary {
 #[ignore = "the other test runs it as a process"]
 fn worker() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let seed = std::env::var(SEED).unwrap().parse().unwrap();
+    let seed: u64 = std::env::var(SEED).unwrap().parse().unwrap();
     let known = Diary::read(&folder);
     let diary = Arc::new(Diary::open(&folder));
     let answered = Arc::new(|replies: &mut Vec<Reply>| replies.clear());
-    let service = Service::start(open(&folder), ServiceConfig::default(), answered).unwrap();
+    let (mut store, disk) = open(&folder, seed);
+    store.set_cold_tier(Box::new(MigrationThread::start(disk).unwrap()), 0);
+    let service = Service::start(store, ServiceConfig::default(), answered).unwrap();
     let hands: Vec<_> = (0..HANDS)
         .map(|hand| {
             let (service, diary) = (service.handle(), Arc::clone(&diary));
@@ -198,7 +205,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let mut random = Random::from_seed(0x6b69_6c6c);
-    let (mut stored, mut deleted, mut interrupted) = (0, 0, 0);
+    let (mut stored, mut deleted, mut interrupted, mut rounds_with_cold) = (0, 0, 0, 0);
     for round in 0..rounds {
         let mut worker = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "worker", "--ignored", "--quiet"])
@@ -213,7 +220,13 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         worker.kill().unwrap();
         worker.wait().unwrap();
         let said = Diary::read(&folder);
-        let mut store = open(&folder);
+        let (mut store, disk) = open(&folder, u64::MAX - round);
+        disk.remove_orphans();
+        assert_eq!(disk.counters().orphans, 0);
+        let stats = store.stats();
+        rounds_with_cold += u64::from(stats.cold_volumes > 0);
+        let in_bucket = std::fs::read_dir(folder.join("bucket")).unwrap().count() as u64;
+        assert_eq!(in_bucket, stats.cold_volumes, "round {round}: what is in the bucket is in use");
         let problems = problems(&mut store, &said);
         assert!(problems.is_empty(), "round {round}, in {}: {problems:#?}", folder.display());
         let count = |what: Note| said.values().filter(|&&said| said == what).count();
@@ -221,7 +234,8 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         interrupted = count(Note::Inserting) + count(Note::Deleting);
     }
     println!(
-        "{rounds} kills: {stored} objects stored, {deleted} deleted, {interrupted} under way when killed"
+        "{rounds} kills: {stored} objects stored, {deleted} deleted, {interrupted} under way when killed; \
+         after {rounds_with_cold} of them some lay in the bucket"
     );
     assert!(stored > 0 && deleted > 0 && interrupted > 0, "the worker had time to do something");
     std::fs::remove_dir_all(&folder).unwrap();

@@ -1,8 +1,9 @@
 //! What a hop costs: an Interest or a Data that crosses one link.
 //!
 //! `cargo bench -p cairn-sim` prints the tables; times are those that the process was on a processor. `… --
-//! hops` and `caches` run one part. `… -- instructions N` lets a chain exchange `N` names and does nothing
-//! else, so that the difference between two numbers under valgrind is what exchanges execute.
+//! hops`, `caches` and `cache-networks` run one part. `… -- instructions N` lets a chain exchange `N` names
+//! and does nothing else, so that the difference between two numbers under valgrind is what exchanges
+//! execute.
 
 #![allow(
     clippy::print_stdout,
@@ -10,7 +11,8 @@
     reason = "a benchmark prints, and stops when its own network is wrong"
 )]
 
-use cairn_sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
+use cairn_sim::topology::{Topology, TopologyLink, TopologyNode};
+use cairn_sim::{AppId, CacheNetwork, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use engine::EvictionPolicy;
 use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
@@ -27,7 +29,7 @@ fn main() {
         let exchanges = arguments.get(place + 1).and_then(|word| word.parse().ok()).unwrap_or(10_000);
         return instructions(exchanges);
     }
-    let parts = ["hops", "caches"];
+    let parts = ["hops", "caches", "cache-networks"];
     let all = !arguments.iter().any(|argument| parts.contains(&argument.as_str()));
     let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
     if chosen("hops") {
@@ -35,6 +37,9 @@ fn main() {
     }
     if chosen("caches") {
         caches();
+    }
+    if chosen("cache-networks") {
+        cache_networks();
     }
 }
 
@@ -113,6 +118,46 @@ fn caches() {
             println!("{:>10} {capacity:10} {:10.4} {rate:14.0}", policy.as_str(), report.hit_ratio());
         }
     }
+}
+
+/// Requests through networks of caches, without packets.
+fn cache_networks() {
+    println!(
+        "\n100 routers (scale-free, two links each), 100,000 objects (Zipf 0.8), room for 1 %, LRU, one core"
+    );
+    println!("{:>18} {:>10} {:>10} {:>14}", "placement", "hit ratio", "links", "requests/s");
+    let mut topology = Topology::barabasi_albert(100, 2, &mut Random::from_seed(1)).expect("a network");
+    let routers = topology.nodes.len();
+    let receivers: Vec<usize> = (0..routers).map(|router| attach(&mut topology, router)).collect();
+    let sources: Vec<usize> = (0..10).map(|router| attach(&mut topology, router)).collect();
+    let mut capacities = vec![0; topology.nodes.len()];
+    capacities[..routers].fill(10);
+    let catalogue = Zipf::new(100_000, 0.8, 0.0).expect("a catalogue");
+    for word in ["everywhere", "leave-copy-down", "prob-cache~10", "probability~0.2", "most-central", "edge"]
+    {
+        let network = CacheNetwork {
+            topology: topology.clone(),
+            capacities: capacities.clone(),
+            receivers: receivers.clone(),
+            sources: sources.clone(),
+            placement: word.parse().expect("a placement"),
+            eviction: EvictionPolicy::Lru,
+        };
+        let requests = 4_000_000;
+        let start = Stopwatch::start();
+        let report = network.study(&catalogue, requests / 4, requests, &mut Random::from_seed(1));
+        let rate = (requests + requests / 4) as f64 * 1e9 / start.nanos();
+        let report = report.expect("requests");
+        println!("{word:>18} {:10.4} {:10.2} {rate:14.0}", report.hit_ratio(), report.mean_hops());
+    }
+}
+
+/// One more node, with a link to a router.
+fn attach(topology: &mut Topology, router: usize) -> usize {
+    topology.nodes.push(TopologyNode::default());
+    let place = topology.nodes.len() - 1;
+    topology.links.push(TopologyLink::between(router, place));
+    place
 }
 
 fn instructions(exchanges: u64) {

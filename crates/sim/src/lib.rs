@@ -45,6 +45,7 @@
 
 mod application;
 mod arena;
+mod cache_network;
 mod cache_study;
 mod changes;
 mod checks;
@@ -83,6 +84,9 @@ pub use application::{
     TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
+pub use cache_network::{
+    CacheNetwork, CacheNetworkError, CacheNetworkReport, CopyPlacement, UnknownCopyPlacement,
+};
 pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use checks::InvariantViolation;
 pub use clock::Clock;

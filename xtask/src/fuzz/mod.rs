@@ -100,7 +100,17 @@ const TARGETS: &[Target] = &[
         about: "elements tile their input and are in shortest form",
         seed_kinds: &["ndn-"],
     },
+    Target {
+        name: "topology_gml",
+        about: "maps of the Topology Zoo as GML: read, build, the same as GraphML",
+        seed_kinds: &[],
+    },
     Target { name: "topology_graphml", about: "maps of the Topology Zoo: read, build", seed_kinds: &[] },
+    Target {
+        name: "topology_minindn",
+        about: "Mini-NDN's topologies: read, write, read, build",
+        seed_kinds: &[],
+    },
     Target {
         name: "topology_named",
         about: "our own topologies as TOML and as JSON: read, build",

@@ -212,8 +212,7 @@ impl Engine {
             let is_shared = |face| self.faces.get(face).is_some_and(|face| !face.is_point_to_point());
             !face.is_local() && entry.out_records.iter().any(|record| is_shared(record.face))
         };
-        !face.is_point_to_point()
-            || self.welcomes_unsolicited(face.config.dialect, face.is_local())
+        self.welcomes_unsolicited(face.config.dialect, face.is_local())
             || (face.config.dialect == Dialect::Ccnx && asked_all())
     }
 

@@ -65,7 +65,12 @@ impl Engine {
             return self.take_unsolicited(arrived, &data, &found, cacheable);
         };
         if cacheable {
-            self.tables.store.insert(&mut self.tables.index, now, &data, name.hash, found.known);
+            if self.tables.store.takes_all {
+                let index = &mut self.tables.index;
+                self.tables.store.insert_admitted(index, now, &data, name.hash, found.known);
+            } else {
+                self.place_copy(now, &data, name, &found);
+            }
             if let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data)) {
                 asking.offer(&data);
             }
@@ -193,6 +198,7 @@ impl Engine {
         let Arrived { now, from, header, .. } = arrived;
         let was_asked = orders.is_some();
         let announcement = orders.and_then(|orders| orders.announcement).map(Box::new);
+        let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
         let (mut data, mut others) = (Some(data), entry.in_records.len());
@@ -211,6 +217,7 @@ impl Engine {
                     incoming_face: from,
                     announcement: announcement.clone(),
                     explicit_rate: header.explicit_rate,
+                    cache_policy,
                 };
                 send_data(
                     &mut self.counters,

@@ -193,6 +193,7 @@ impl Engine {
             incoming_face: FaceId::CONTENT_STORE,
             announcement: None,
             explicit_rate: None,
+            cache_policy: None,
         };
         let moment = Moment { now, response: None };
         let Some(target) = self.faces.get_mut(face) else { return };

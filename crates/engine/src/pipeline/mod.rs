@@ -7,6 +7,7 @@ mod expiry;
 pub(crate) mod gone_faces;
 mod interest;
 mod nack;
+mod placement;
 mod room;
 mod second_store;
 mod sending;

@@ -1,7 +1,7 @@
 //! Putting packets on the way out.
 
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, ExplicitRate, Packet, PitToken};
+use packet::{Buffer, CachePolicy, Data, ExplicitRate, Packet, PitToken};
 
 use crate::drop_reason::DropReason;
 use crate::engine::EngineCounters;
@@ -17,6 +17,8 @@ pub(super) struct DataFields {
     pub(super) announcement: Option<Box<Buffer>>,
     /// What routers further away allow.
     pub(super) explicit_rate: Option<ExplicitRate>,
+    /// What the next node is told about keeping it.
+    pub(super) cache_policy: Option<CachePolicy>,
 }
 
 /// When Data leaves, and how long ago it was asked for; the latter is unknown for Data from the cache.
@@ -62,5 +64,6 @@ pub(super) fn send_data(
         prefix_announcement: fields.announcement,
         explicit_rate,
         non_discovery: false,
+        cache_policy: fields.cache_policy,
     });
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::{
     Strategy, access, asf, best_route, load_balance, multicast, random, self_learning, stateful_forwarding,
 };
+use crate::tables::content_store::placement::CachePlacement;
 use packet::parameters::{ParameterError, Parameters};
 
 /// A strategy that can be chosen by its name.
@@ -104,8 +105,10 @@ pub(crate) struct Instance {
     /// The prefix it was chosen for.
     pub(crate) prefix: Name,
     pub(crate) strategy: Box<dyn Strategy>,
-    /// What it says of itself, asked once.
+    /// Whether Data is shown to it, because it says so of itself, or because the placement of copies goes
+    /// along.
     pub(crate) watches_data: bool,
+    /// What it says of itself, asked once.
     pub(crate) sends_new_to_first: bool,
 }
 
@@ -166,7 +169,7 @@ impl StrategySpec {
         };
         let spec = StrategySpec { name, kind: known, parameters };
         // Bad parameters are found here, not when the first packet comes.
-        spec.start(Name::root())?;
+        spec.start(Name::root(), CachePlacement::default())?;
         Ok(spec)
     }
 
@@ -176,11 +179,12 @@ impl StrategySpec {
     }
 
     /// Starts the strategy for the names under `prefix`.
-    pub(crate) fn start(&self, prefix: Name) -> Result<Instance, StrategyError> {
+    pub(crate) fn start(&self, prefix: Name, placement: CachePlacement) -> Result<Instance, StrategyError> {
         let mut parameters = self.parameters.clone();
         let strategy = (self.kind.start)(&mut parameters)?;
         parameters.finish("strategy")?;
-        let (watches_data, sends_new_to_first) = (strategy.watches_data(), strategy.sends_new_to_first());
+        let watches_data = strategy.watches_data() || placement.marks_data();
+        let sends_new_to_first = strategy.sends_new_to_first();
         Ok(Instance { name: self.name.clone(), prefix, strategy, watches_data, sends_new_to_first })
     }
 }
@@ -241,7 +245,7 @@ mod tests {
     fn a_strategy_that_was_not_added_is_had_from_its_kind_and_not_by_its_name() {
         let own = StrategySpec::of(OWN).unwrap();
         assert_eq!(own.name().to_string(), "/localhost/nfd/strategy/own/v=3");
-        assert_eq!(own.start(Name::root()).unwrap().name, *own.name());
+        assert_eq!(own.start(Name::root(), CachePlacement::default()).unwrap().name, *own.name());
         assert_eq!(spec("own"), Err("there is no strategy own".into()));
     }
 

@@ -188,6 +188,14 @@ impl<T> Slab<T> {
         (0..self.slots.len()).filter_map(|index| Some((index, self.get(index)?)))
     }
 
+    pub(crate) fn for_each_mut(&mut self, mut change: impl FnMut(&mut T)) {
+        for index in 0..self.slots.len() {
+            if let Some(value) = self.get_mut(index) {
+                change(value);
+            }
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
         self.slots.prefetch(index);

@@ -224,13 +224,27 @@ fn whoever_was_asked_may_answer_late_after_a_nack_and_after_another_was_asked() 
 }
 
 #[test]
-fn on_a_shared_link_and_where_unsolicited_data_is_welcome_anybody_may_answer() {
+fn a_shared_link_answers_what_was_asked_there_and_nothing_else() {
     for link_type in [LinkType::MultiAccess, LinkType::AdHoc] {
         let mut node = Node::new(|_| {});
-        node.configure(OTHER, FaceConfig { link_type, ..FaceConfig::remote() });
-        node.ask(CONSUMER, "/a/b");
-        assert!(is_data(&node.data(OTHER, &data("/a/b", 1)), CONSUMER), "{link_type:?}");
+        for face in [PRODUCER, OTHER] {
+            node.configure(face, FaceConfig { link_type, ..FaceConfig::remote() });
+        }
+        assert!(is_interest(&node.ask(CONSUMER, "/a/b"), PRODUCER));
+        assert!(node.data(OTHER, &data("/a/b", 1)).is_empty(), "{link_type:?}");
+        assert_eq!(node.drops(DropReason::NotAsked), 1);
+        assert!(is_data(&node.data(PRODUCER, &data("/a/b", 1)), CONSUMER), "{link_type:?}");
     }
+    // Nor does somebody who asked there himself.
+    let mut node = Node::new(|_| {});
+    node.configure(OTHER, FaceConfig { link_type: LinkType::MultiAccess, ..FaceConfig::remote() });
+    node.ask(OTHER, "/a/b");
+    node.interest(CONSUMER, &InterestBuilder::new(name("/a/b")).nonce(9).build().unwrap());
+    assert!(node.data(OTHER, &data("/a/b", 1)).is_empty());
+}
+
+#[test]
+fn where_unsolicited_data_is_welcome_anybody_may_answer() {
     for (unsolicited, config, may) in [
         (UnsolicitedPolicy::AdmitLocal, FaceConfig::local(), true),
         (UnsolicitedPolicy::AdmitLocal, FaceConfig::remote(), false),

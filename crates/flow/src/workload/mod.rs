@@ -10,11 +10,20 @@
 //! | `sequential` | the next one, and the first again after the last |
 //! | `uniform` | each as likely |
 //! | `zipf` | popular ones by the law of Zipf and Mandelbrot |
+//! | `live` | the newest one: item number n is there n / `rate` seconds after the beginning of time |
 //!
-//! All of ours take `rate` in items a second (1), `spacing` (`constant`, `uniform` or `poisson`), `items`
-//! (how many there are, where the owner does not say it), and `limit`, after how many it is over. `zipf` also
-//! takes `exponent` (1) and `shift` (0). [`Popularity`] and [`Spacing`] are the laws themselves.
+//! All of ours take `rate` in items a second (1) and `limit`, after how many it is over. `live` takes
+//! `behind`, by how many milliseconds later each is asked for (0). The others take `spacing` (`constant`,
+//! `uniform` or `poisson`) and `items` (how many there are, where the owner does not say it), and `zipf` also
+//! `exponent` (1) and `shift` (0). [`Popularity`] and [`Spacing`] are the laws themselves.
+//!
+//! Two more things can happen to the times and items of these three. With `burst` (1) requests come in bursts
+//! of so many on average, in which the rate is `peak` (10) times as high; the mean rate stays the same. With
+//! `crowd` (1) there are so many times as many requests from `crowd-at` (0) milliseconds after the begin, for
+//! `crowd-for` (10,000) milliseconds, and what is added asks for `crowd-item` (the last one): a flash crowd.
 
+mod arrivals;
+mod live;
 mod popularity;
 mod registry;
 mod requester;

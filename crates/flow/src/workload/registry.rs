@@ -1,6 +1,6 @@
 //! Workloads by name.
 
-use super::{Popularity, Setting, Workload, steady};
+use super::{Popularity, Setting, Workload, live, steady};
 use crate::registry::{Kind, Spec, SpecError};
 use packet::parameters::{ParameterError, Parameters};
 use packet::registry::{AddError, Named, Registry};
@@ -31,6 +31,7 @@ static WORKLOADS: Registry<WorkloadKind> = Registry::new(&[
         word: "zipf",
         start: |parameters, setting| steady::start(parameters, setting, Popularity::parse_zipf),
     },
+    WorkloadKind { word: "live", start: live::start },
 ]);
 
 /// Where parameters are checked: there is little to be made of one item.

@@ -84,6 +84,11 @@ impl Held {
         fits
     }
 
+    /// All of it has come: these bytes, which are as many as were told.
+    pub(super) fn complete(self, bytes: Vec<u8>) -> Self {
+        Held { bytes, ..self }
+    }
+
     /// What answers `interest`.
     pub(super) fn answer(&self, interest: &Interest) -> Result<HeldAnswer, PublishError> {
         let metadata_prefix = self.publication.prefix().with(flow::naming::METADATA)?;

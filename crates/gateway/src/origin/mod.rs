@@ -35,6 +35,9 @@ use policy::Verdict;
 use table::{Outcome, Table};
 use web::{Known, Web, next_bytes};
 
+/// Room that is made at once for more of an answer whose size is not known.
+const GROWTH_BYTES: usize = 1 << 20;
+
 pub use web::WebError;
 
 /// How much of this machine, and of the web server, strangers may use.
@@ -279,19 +282,23 @@ impl Origin {
         // Its size, or that it is not what it was before, is known at its end only.
         let mut bytes = Vec::new();
         while let Some(more) = timeout(config.limits.patience, next_bytes(&mut body)).await.ok()? {
-            bytes.extend_from_slice(&more.ok()?);
-            if bytes.len() as u64 > config.limits.object_bytes {
+            let more = more.ok()?;
+            if !self.table().receive(object, more.len() as u64) {
                 self.table().refuse(object);
                 return Some(());
             }
+            // Never room for twice of what is there, as a vector makes it by itself.
+            if bytes.capacity() - bytes.len() < more.len() {
+                bytes.reserve_exact(more.len().max(GROWTH_BYTES).max(bytes.len() / 8));
+            }
+            bytes.extend_from_slice(&more);
         }
         let mut table = self.table();
         if !has_validator && table.holds(object, &bytes) {
             table.refresh(object, fresh);
             return Some(());
         }
-        let mut held = make(bytes.len() as u64)?;
-        held.push(&bytes);
+        let held = make(bytes.len() as u64)?.complete(bytes);
         if !table.begin(object, held) {
             table.refuse(object);
         }

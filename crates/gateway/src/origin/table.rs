@@ -38,6 +38,8 @@ struct Waiting {
 struct Entry {
     held: Option<Held>,
     is_fetching: bool,
+    /// Bytes that have come of an answer whose size is not known yet.
+    incoming_bytes: u64,
     /// The web server would not or could not, until then.
     refused_until: Option<Instant>,
     waiting: VecDeque<Waiting>,
@@ -50,6 +52,7 @@ struct Entry {
 pub(super) struct Table {
     entries: BTreeMap<Name, Entry>,
     limits: OriginLimits,
+    /// Of all objects, and of answers that are on their way.
     kept_bytes: u64,
     uses: u64,
     pub(super) asked: u64,
@@ -140,10 +143,29 @@ impl Table {
         Outcome::Fetch
     }
 
+    /// More has come of an answer whose size is not known; false if that is too much. Its bytes count until it
+    /// is taken up, or its fetch is over.
+    pub(super) fn receive(&mut self, object: &Name, bytes: u64) -> bool {
+        let so_far = self.entries.get(object).map_or(0, |entry| entry.incoming_bytes);
+        if so_far.saturating_add(bytes) > self.limits.object_bytes || !self.make_room(object, bytes) {
+            return false;
+        }
+        let Some(entry) = self.entries.get_mut(object) else { return false };
+        entry.incoming_bytes += bytes;
+        self.kept_bytes += bytes;
+        true
+    }
+
+    fn release_incoming(&mut self, object: &Name) {
+        let Some(entry) = self.entries.get_mut(object) else { return };
+        self.kept_bytes -= std::mem::take(&mut entry.incoming_bytes);
+    }
+
     /// Takes up what the web server sends; false if it is too much.
     pub(super) fn begin(&mut self, object: &Name, held: Held) -> bool {
         let size = held.size_bytes();
         self.drop_held(object);
+        self.release_incoming(object);
         if size > self.limits.object_bytes || !self.make_room(object, size) {
             return false;
         }
@@ -218,6 +240,7 @@ impl Table {
 
     /// The web server has said all that it says; `is_good` if that is of use.
     pub(super) fn fetched(&mut self, object: &Name, is_good: bool, signer: &Signer) -> Vec<Sent> {
+        self.release_incoming(object);
         let is_complete = self.is_complete(object);
         if !is_good && !is_complete {
             self.drop_held(object);

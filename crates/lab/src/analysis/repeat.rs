@@ -18,6 +18,7 @@ use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::agent::STANDSTILL;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::order::sample;
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_table;
 use crate::stats::Summary;
@@ -29,6 +30,8 @@ pub struct NodeData {
     pub log: Table,
     /// The watched link by the second.
     pub traffic: Table,
+    /// What the content store has done, where it was asked.
+    pub store: Table,
 }
 
 /// Everything about one repeat that figures are drawn from.
@@ -125,6 +128,7 @@ pub fn derive(
         dropped_lines += dropped;
         join_short_end(&mut log, plan.recording.sample_every_ns as f64 / 1e9);
         add_busy(node.cpu, &mut log);
+        add_outcomes(&mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let mut traffic = match node.watch {
             Some(link) if plan.recording.probe.capture && outcome.taps.contains_key(&node.name) => {
@@ -138,7 +142,13 @@ pub fn derive(
             add_load(plan, link, &mut traffic);
         }
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
-        data.nodes.push(NodeData { log, traffic });
+        let store = match open_table(&raw.join(sample::store_file(&node.name))) {
+            Ok(file) => Table::read(file)?,
+            // Other forwarders do not tell, and runs of earlier versions have not asked.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Table::default(),
+            Err(error) => return Err(error.into()),
+        };
+        data.nodes.push(NodeData { log, traffic, store });
     }
     clients(plan, &raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
@@ -161,7 +171,8 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
     for node in &plan.nodes {
         let read =
             |kind: &str| Table::read(whole_file::open(&derived.join(format!("{kind}-{}.csv", node.name)))?);
-        data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
+        let store = Table::default();
+        data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")?, store });
     }
     clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
     Ok((data, result))
@@ -205,6 +216,25 @@ fn add_busy(share: Option<f64>, log: &mut Table) {
     log.columns.push("busy".to_owned());
     for (row, used) in log.rows.iter_mut().zip(used) {
         row.push(used / share.unwrap_or(1.0));
+    }
+}
+
+/// What became of Interests that were sent on, in a second since the line before. A forwarder that started
+/// anew counts from nothing again.
+fn add_outcomes(log: &mut Table) {
+    let times = log.column("time");
+    for (counter, rate) in [("satisfied", "answered"), ("unsatisfied", "expired")] {
+        let counts = log.column(counter);
+        log.columns.push(rate.to_owned());
+        for (place, row) in log.rows.iter_mut().enumerate() {
+            let at = |list: &[f64], place: Option<usize>| place.and_then(|place| list.get(place)).copied();
+            let before = at(&times, place.checked_sub(1)).zip(at(&counts, place.checked_sub(1)));
+            let (time, count) = (at(&times, Some(place)), at(&counts, Some(place)));
+            let since = |(was, counted): (f64, f64)| {
+                (count.unwrap_or(counted) - counted).max(0.0) / (time.unwrap_or(was) - was).max(1e-9)
+            };
+            row.push(before.map_or(0.0, since));
+        }
     }
 }
 
@@ -387,8 +417,8 @@ fn totals(outcome: &Outcome) -> Vec<(String, f64)> {
         if let Some(counts) = totals.counts {
             put("requests", counts.requests as f64);
             if let (Some(hits), Some(misses)) = (counts.hits, counts.misses()) {
-                put("hits", hits as f64);
-                put("misses", misses as f64);
+                put("request_hits", hits as f64);
+                put("request_misses", misses as f64);
             }
         }
     }
@@ -418,6 +448,10 @@ fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Su
         let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
         for column in of_node.log.columns.iter().filter(counts) {
             put(&node.name, column, window.of_log(&of_node.log, column, data.seconds));
+        }
+        for column in &of_node.store.columns {
+            let counted = of_node.store.column(column);
+            put(&node.name, column, counted.into_iter().map(|count| (count, 1.0)).collect());
         }
         for column in of_node.traffic.columns.iter().filter(counts) {
             put(&node.name, column, window.of_bins(&of_node.traffic, column));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::validate::run_on;
-use super::{DistanceError, in_process, waits};
+use super::{DistanceError, in_process};
 use crate::experiment::Experiment;
 use crate::experiment::profile::{LinkCost, PacketCost, Profile};
 use crate::report::CaseData;
@@ -13,13 +13,11 @@ use crate::run::{Machine, Options, Program};
 
 /// What is measured of a kind of link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+enum Part {
     /// Interests, each answered by Data with so much content.
     Exchange { content_bytes: u32 },
     /// The same with [`LARGE`] content and content stores, which take all of it in.
     Stored,
-    /// The same without content stores over links that send [`LARGE`] content in frames one by one.
-    Apart,
     /// Interests that nobody answers.
     Unanswered,
     /// Interests that the router's content store answers.
@@ -27,13 +25,11 @@ pub(super) enum Part {
 }
 
 /// The content of a segment as the lab has it, and next to none.
-pub(super) const LARGE: u32 = 4096;
+const LARGE: u32 = 4096;
 const SMALL: u32 = 100;
 /// Packets a second, one by one and not in bursts: a packet that comes alone wakes the forwarder up, which is
 /// most of its cost, and so it is in the experiments that virtual time predicts.
 const RATES: [u32; 2] = [100, 800];
-/// The same over the links of [`Part::Apart`], which carry less.
-const RATES_APART: [u32; 2] = [100, 550];
 /// The nodes, each in a role of its own.
 const NODES: [&str; 3] = ["consumer", "router", "producer"];
 const KINDS: [&str; 3] = ["udp", "tcp", "ether"];
@@ -46,7 +42,6 @@ pub fn calibrations() -> Vec<(String, String)> {
         for part in parts(kind) {
             list.push((name(kind, part), text(kind, part)));
         }
-        list.push((waits::name(kind), waits::text(kind)));
     }
     list
 }
@@ -56,7 +51,6 @@ fn parts(kind: &str) -> Vec<Part> {
         Part::Exchange { content_bytes: LARGE },
         Part::Exchange { content_bytes: SMALL },
         Part::Stored,
-        Part::Apart,
         Part::Unanswered,
     ];
     if kind == "udp" {
@@ -65,38 +59,36 @@ fn parts(kind: &str) -> Vec<Part> {
     parts
 }
 
-pub(super) fn name(kind: &str, part: Part) -> String {
+fn name(kind: &str, part: Part) -> String {
     match part {
         Part::Exchange { content_bytes } => format!("calibrate-{kind}-{content_bytes}"),
         Part::Stored => format!("calibrate-{kind}-stored"),
-        Part::Apart => format!("calibrate-{kind}-apart"),
         Part::Unanswered => format!("calibrate-{kind}-interests"),
         Part::Hit => format!("calibrate-{kind}-hits"),
     }
 }
 
 /// An experiment of three nodes.
-pub(super) fn text(kind: &str, part: Part) -> String {
+fn text(kind: &str, part: Part) -> String {
     let (segment, size) = match part {
         Part::Exchange { content_bytes } => (content_bytes, u64::from(content_bytes) * 20_000),
-        Part::Stored | Part::Apart => (LARGE, u64::from(LARGE) * 20_000),
+        Part::Stored => (LARGE, u64::from(LARGE) * 20_000),
         Part::Unanswered => (LARGE, u64::from(LARGE)),
         Part::Hit => (LARGE, u64::from(LARGE) * 10),
     };
     let router = if part == Part::Hit { "{ forwarder = { content_store = 1000 } }" } else { "{}" };
     let stores = if part == Part::Stored { "{}" } else { "{ forwarder = { content_store = 0 } }" };
-    let (link_mbps, rates) = if part == Part::Apart { (25, RATES_APART) } else { (100, RATES) };
     let list = |values: [String; 2]| format!("[{}]", values.join(", "));
     let (load, key, values) = match part {
         Part::Unanswered => (
             "[flood.load]\nat = \"consumer\"\nprefix = \"/cost/none\"\nburst = 1\nuntil = 1000000\n",
             "flood.load.every",
-            list(rates.map(|rate| format!("\"{} us\"", 1_000_000 / rate))),
+            list(RATES.map(|rate| format!("\"{} us\"", 1_000_000 / rate))),
         ),
         _ => (
             "[traffic.load]\nat = \"consumer\"\ncontent = \"files\"\nrate = \"1/s\"\npattern = \"sequential\"\n",
             "traffic.load.rate",
-            list(rates.map(|rate| format!("\"{rate}/s\""))),
+            list(RATES.map(|rate| format!("\"{rate}/s\""))),
         ),
     };
     format!(
@@ -106,7 +98,7 @@ gates = {{ waited = "100 %", invalid_samples = "20 %", steal = "30 %", unfinishe
 measure = {{ from = "1 s", until = "5 s" }}
 
 [defaults]
-link = {{ kind = "{kind}", rate = "{link_mbps} Mbit/s", delay = "1 ms" }}
+link = {{ kind = "{kind}", rate = "100 Mbit/s", delay = "1 ms" }}
 node = {stores}
 
 [node]
@@ -179,7 +171,6 @@ pub fn calibrate(
         profile.link.insert(kind.to_owned(), link_cost(of));
     }
     profile.idle_percent = rounded((idle.iter().sum::<f64>() / idle.len().max(1) as f64).max(0.0));
-    waits::measure(&mut profile, options, &mut observe)?;
     profile.signature = in_process::signatures();
     profile.dialect = in_process::dialects();
     profile.disk = in_process::disk(&options.runs);
@@ -200,13 +191,10 @@ fn link_cost(of: impl Fn(&'static str, Part) -> Option<f64>) -> LinkCost {
         let (large, small) = (exchange(LARGE), exchange(SMALL));
         let data_us_per_kilobyte = ((large - small) / f64::from(LARGE - SMALL) * 1e3).max(0.0);
         let data_us = (large - interest_us - data_us_per_kilobyte * f64::from(LARGE) / 1e3).max(0.0);
-        let apart = of(node, Part::Apart);
-        let apart = apart.map(|apart| (apart - interest_us - data_us) / f64::from(LARGE) * 1e3);
         PacketCost {
             interest_us: rounded(interest_us),
             data_us: rounded(data_us),
             data_us_per_kilobyte: rounded(data_us_per_kilobyte),
-            apart_us_per_kilobyte: apart.map(|us| rounded(us.max(0.0))),
         }
     };
     let [consumer, router, producer] = NODES.map(role);
@@ -253,17 +241,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_calibration_is_a_sound_experiment_and_every_load_has_two_rates() {
+    fn every_calibration_is_a_sound_experiment_at_two_rates() {
         let list = calibrations();
-        assert_eq!(list.len(), 19);
+        assert_eq!(list.len(), 13);
         for (name, text) in list {
             let experiment = Experiment::parse(&name, &name, &text).unwrap_or_else(|wrong| panic!("{wrong}"));
-            let rates = if name.ends_with("waits") { 1 } else { 2 };
-            assert_eq!(experiment.plans("netns").unwrap().len(), rates, "{name}");
-            let simulated = super::super::same_plan(&text, None).unwrap();
-            let simulated =
-                Experiment::parse(&name, &name, &simulated).unwrap_or_else(|wrong| panic!("{wrong}"));
-            assert_eq!(simulated.plans("sim").unwrap().len(), rates, "{name}");
+            assert_eq!(experiment.plans("netns").unwrap().len(), 2, "{name}");
         }
     }
 
@@ -283,7 +266,6 @@ mod tests {
             Some(match part {
                 Part::Exchange { content_bytes } => 30.0 + more + f64::from(content_bytes) / 100.0,
                 Part::Stored => 50.0 + more + f64::from(LARGE) / 100.0,
-                Part::Apart => 30.0 + more + f64::from(LARGE) / 50.0,
                 Part::Unanswered => 12.0,
                 Part::Hit => 40.0,
             })
@@ -294,8 +276,5 @@ mod tests {
         // 20 us more for 4,096 bytes that a content store takes in.
         assert_eq!(cost.store_us_per_kilobyte, Some(4.88));
         assert!((cost.storing().forwarder().data_us_per_kilobyte - 14.88).abs() < 1e-9);
-        // Twice as much for content in frames one by one.
-        assert!((cost.apart().forwarder().data_us_per_kilobyte - 20.0).abs() < 1e-9);
-        assert!((cost.apart().consumer().data_us_per_kilobyte - 20.0).abs() < 1e-9);
     }
 }

@@ -5,7 +5,6 @@ mod calibrate;
 mod in_process;
 mod page;
 mod validate;
-mod waits;
 
 pub use calibrate::{calibrate, calibrations};
 pub use page::{page, text};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::validate::{Agreement, Distance, Row};
-use crate::experiment::profile::{Latency, PacketCost, Profile};
+use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
 
@@ -115,9 +115,9 @@ pub fn text(distance: &Distance) -> String {
 fn costs(page: &mut String, profile: &Profile) {
     page.push_str("\n### What packets cost\n\n");
     page.push_str(
-        "| link | the forwarder | Interest | Data | each kilobyte of content | in frames one by one | and stored | answered from the cache |\n",
+        "| link | the forwarder | Interest | Data | each kilobyte of content | and stored | answered from the cache |\n",
     );
-    page.push_str("|---|---|---:|---:|---:|---:|---:|---:|\n");
+    page.push_str("|---|---|---:|---:|---:|---:|---:|\n");
     for (kind, cost) in &profile.link {
         let store =
             cost.store_us_per_kilobyte.map_or_else(|| "–".to_owned(), |us| format!("{us:.2} µs more"));
@@ -128,34 +128,14 @@ fn costs(page: &mut String, profile: &Profile) {
             ("of a producer", cost.producer(), "–"),
         ];
         for (role, cost, hit) in roles {
-            let PacketCost { interest_us, data_us, data_us_per_kilobyte, apart_us_per_kilobyte } = cost;
-            let apart = apart_us_per_kilobyte.map_or_else(|| "–".to_owned(), |us| format!("{us:.2} µs"));
+            let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
             let _ = writeln!(
                 page,
-                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {apart} | {store} | {hit} |"
+                "| {kind} | {role} | {interest_us:.1} µs | {data_us:.1} µs | {data_us_per_kilobyte:.2} µs | {store} | {hit} |"
             );
         }
     }
-    waits(page, profile);
     let _ = writeln!(page, "\nBesides that a forwarder takes {:.2} % of a core.", profile.idle_percent);
-}
-
-/// How long packets wait where no processor works for them, by kind of link.
-fn waits(page: &mut String, profile: &Profile) {
-    let mut list = profile.link.iter().filter_map(|(kind, cost)| Some((kind, cost.latency?))).peekable();
-    if list.peek().is_none() {
-        return;
-    }
-    page.push_str(
-        "\n| link | waits on it | between forwarder and application | each kilobyte with a consumer |\n",
-    );
-    page.push_str("|---|---:|---:|---:|\n");
-    for (kind, Latency { link_us, application_us, application_us_per_kilobyte }) in list {
-        let _ = writeln!(
-            page,
-            "| {kind} | {link_us:.0} µs | {application_us:.0} µs | {application_us_per_kilobyte:.1} µs |"
-        );
-    }
 }
 
 /// A mean with half the width of its 90 % interval.

@@ -117,7 +117,6 @@ pub fn same_plan(text: &str, profile: Option<&str>) -> Result<String, toml::de::
             change.retain(|key, _| !key.starts_with("control."));
         }
     }
-    shaped_alike(&mut file);
     let Some(profile) = profile else { return Ok(unparse(&file)) };
     file.insert("profile".to_owned(), Value::String(profile.to_owned()));
     let assumed = |node: &mut Value| {
@@ -131,22 +130,6 @@ pub fn same_plan(text: &str, profile: Option<&str>) -> Result<String, toml::de::
     let nodes = file.get_mut("node").and_then(Value::as_table_mut);
     nodes.into_iter().flat_map(|nodes| nodes.iter_mut()).for_each(|(_, node)| assumed(node));
     Ok(unparse(&file))
-}
-
-/// Gives the links of virtual time the bucket that those of namespaces have.
-fn shaped_alike(file: &mut Table) {
-    table(file, "defaults").map(|defaults| table(defaults, "link"));
-    let Some(sim) = table(file, "on").and_then(|on| table(on, "sim")) else { return };
-    let why = "virtual time has the token bucket of real links";
-    sim.entry("why").or_insert_with(|| Value::String(why.to_owned()));
-    if let Some(set) = table(sim, "set") {
-        set.insert("defaults.link.token_bucket".to_owned(), Value::Boolean(true));
-    }
-}
-
-/// The table under a key, made where there is none.
-fn table<'a>(outer: &'a mut Table, key: &str) -> Option<&'a mut Table> {
-    outer.entry(key).or_insert_with(|| Value::Table(Table::new())).as_table_mut()
 }
 
 /// A table as text. What was read can be written.
@@ -338,7 +321,6 @@ fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Plan;
 
     #[test]
     fn a_difference_is_within_only_with_all_of_its_interval() {
@@ -366,8 +348,6 @@ mod tests {
         assert_eq!((real.schedule.repeats, simulated.schedule.repeats), (1, 1));
         assert_eq!(real.workloads, simulated.workloads);
         assert_eq!(real.nodes, simulated.nodes);
-        let has_bucket = |plan: &Plan| plan.links.iter().all(|link| link.simulated.token_bucket);
-        assert!(has_bucket(&simulated) && !has_bucket(&real), "real links always have one");
         assert!(real.evaluation.expectations.is_empty());
         assert_eq!(real.nodes[0].service_time_ns, 9_000, "without a profile it is what the file says");
         let profiled = same_plan(&text, Some("m.toml")).unwrap();

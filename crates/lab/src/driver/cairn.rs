@@ -53,6 +53,9 @@ fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     if let Some(eviction) = &forwarder.eviction {
         let _ = writeln!(text, "eviction = {eviction:?}");
     }
+    if let Some(placement) = &forwarder.placement {
+        let _ = writeln!(text, "placement = {placement:?}");
+    }
 }
 
 /// What an experiment's `settings` say goes before what the lab says; lists have both.

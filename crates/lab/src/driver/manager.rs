@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ::management::{Command, ControlParameters, Dataset, GeneralStatus, RibEntry, StatusCode, decode_list};
+use ::management::{
+    Command, ControlParameters, CsInfo, Dataset, GeneralStatus, RibEntry, StatusCode, decode_list,
+};
 use client::{Client, ClientError, ManagementRequest, Patience, Remote, WhenGone};
-use packet::DecodeError;
+
 use packet::name::UriError;
+use packet::{DecodeError, Rule};
 
 const STATUS: &str = "status/general";
+const STORE: &str = "cs/info";
 
 /// How long one question to a forwarder may take that has just started: it may have been lost.
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
@@ -146,6 +150,21 @@ impl Manager {
     pub fn status(&mut self) -> Result<GeneralStatus, ManagementError> {
         let content = self.client.dataset(status_name()?)?;
         GeneralStatus::decode(&content).map_err(|error| ManagementError::Malformed { what: STATUS, error })
+    }
+}
+
+/// Questions about the content store.
+impl Manager {
+    /// What the forwarder's content store has done.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer in time.
+    pub fn content_store(&mut self) -> Result<CsInfo, ManagementError> {
+        let malformed = |error| ManagementError::Malformed { what: STORE, error };
+        let content = self.client.dataset(Dataset::CsInfo.name().map_err(malformed)?)?;
+        let items: Vec<CsInfo> = ::management::decode_list(&content).map_err(malformed)?;
+        items.first().copied().ok_or_else(|| malformed(DecodeError::new("CsInfo", 0, Rule::Missing)))
     }
 }
 

@@ -66,6 +66,10 @@ impl Driver for Ndnd {
         if forwarder.is_some_and(|forwarder| forwarder.content_store_bytes.is_some()) {
             return Err(Ndnd::unable("limit the bytes of its content store", "write `content_store`"));
         }
+        let is_elsewhere = |placement: &String| placement != "everywhere";
+        if forwarder.is_some_and(|forwarder| forwarder.placement.as_ref().is_some_and(is_elsewhere)) {
+            return Err(Ndnd::unable("choose which Data it caches", "take `placement` away"));
+        }
         let file = setup.folder.join("forwarder.yml");
         std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),

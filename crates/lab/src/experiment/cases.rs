@@ -22,6 +22,8 @@ pub(super) struct Variant {
     pub(super) key: String,
     /// Where its values were said that the file's own tables do not say.
     pub(super) origins: Origins,
+    /// What tells it from others: which named case it is, if there are any, and its value of each sweep.
+    pub(super) factors: Vec<(String, Value)>,
 }
 
 /// Every case of `file`, whose content is `content`, of which `origins` were set already.
@@ -36,10 +38,13 @@ pub(super) fn variants(
         content: content.clone(),
         key: String::new(),
         origins: origins.clone(),
+        factors: Vec::new(),
     };
     let mut variants = Vec::new();
     for (number, case) in file.case.iter().enumerate() {
-        let mut variant = Variant { name: case.name.clone(), key: format!("case.{number}"), ..plain.clone() };
+        let factors = vec![("variant".to_owned(), Value::String(case.name.clone()))];
+        let (name, key) = (case.name.clone(), format!("case.{number}"));
+        let mut variant = Variant { name, key, factors, ..plain.clone() };
         let set = origins.of_set(&format!("case.{number}.set"));
         for (key, value) in &case.set {
             let place = set.iter().cloned().chain([key.clone()]).collect();
@@ -104,6 +109,7 @@ fn swept(
             let join = if variant.name.is_empty() { "" } else { ", " };
             variant.name = format!("{}{join}{label} {word}", variant.name);
             at.clone_into(&mut variant.key);
+            variant.factors.push((label.clone(), value.clone()));
             next.push(variant);
         }
     }

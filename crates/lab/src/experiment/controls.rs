@@ -86,7 +86,7 @@ pub(super) fn controls(
                 case: variant.name.clone(),
                 fails: control.fails.clone(),
             };
-            list.push((plan, Variant { name, content, key: key.clone(), origins }));
+            list.push((plan, Variant { name, content, key: key.clone(), origins, factors: Vec::new() }));
         }
     }
     if findings.is_empty() { Ok(list) } else { Err(findings) }

@@ -143,6 +143,13 @@ impl Experiment {
         Ok((base, variants))
     }
 
+    /// What tells each case on a backend from others, by their names; nothing if that cannot be said.
+    #[must_use]
+    pub fn factors(&self, backend: &str) -> Vec<(String, Vec<(String, Value)>)> {
+        let variants = self.variants(backend).map(|(_, variants)| variants).unwrap_or_default();
+        variants.into_iter().map(|variant| (variant.name, variant.factors)).collect()
+    }
+
     /// The plan of every case on a backend; a study has none.
     ///
     /// # Errors
@@ -159,7 +166,7 @@ impl Experiment {
             });
         }
         if self.file.study.is_some() {
-            findings.extend(studies::findings(&self.file, &self.content));
+            findings.extend(studies::findings(&self.file, &self.content, &self.files));
             return if findings.is_empty() { Ok(Vec::new()) } else { Err(findings) };
         }
         let (base, variants) = self.variants(backend)?;
@@ -278,8 +285,11 @@ fn named_files(content: &Table, folder: Option<&Path>) -> Files {
     let mut files = Files::new();
     let Some(folder) = folder else { return files };
     let of_topology = |table: &Table| table.get("file").and_then(Value::as_str).map(str::to_owned);
+    let table = |of: &Table, key: &str| of.get(key).and_then(Value::as_table).cloned();
+    let of_study = table(content, "study").and_then(|study| table(&study, "cache_placement"));
+    let topologies = [Some(content.clone()), of_study].into_iter().flatten();
     let mut names: Vec<String> =
-        content.get("topology").and_then(Value::as_table).and_then(of_topology).into_iter().collect();
+        topologies.filter_map(|of| table(&of, "topology")).filter_map(|table| of_topology(&table)).collect();
     names.extend(content.get("profile").and_then(Value::as_str).map(str::to_owned));
     // Cases and sweeps may name others.
     let sets = |key: &str| content.get(key).and_then(Value::as_array).into_iter().flatten();

@@ -19,6 +19,13 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("propagated", "Interests sent on, in a second"),
     ("noted", "Interests received but not sent on, in a second"),
     ("cached", "Data packets in the content store"),
+    ("answered", "Interests of neighbours and applications that were answered from elsewhere, in a second"),
+    ("expired", "Interests that were given up because no answer came, in a second"),
+    ("hits", "Interests that the content store answered, in the whole run"),
+    (
+        "misses",
+        "Interests that it could not answer; on real forwarders the lab's own questions are among them",
+    ),
     ("goodput", "bytes of Data packets on the watched link, in a second"),
     ("goodput_interests", "bytes of Interest packets on the watched link, in a second"),
     ("throughput", "bytes of frames with Data on the watched link, in a second"),
@@ -40,8 +47,8 @@ pub const NODE_TOTALS: &[(&str, &str)] = &[
     ("sent", "bytes of all frames that the node sent over its links"),
     ("received", "bytes of all frames that came to it over its links"),
     ("requests", "requests that its server answered, as the server counts them"),
-    ("hits", "of these, those that a cache answered"),
-    ("misses", "of these, those that the server had to ask for elsewhere"),
+    ("request_hits", "of these, those that its cache answered"),
+    ("request_misses", "of these, those that the server had to ask for elsewhere"),
 ];
 
 /// What is measured of a workload.

@@ -35,6 +35,7 @@ pub mod units;
 pub use describe::{Described, Field, Table};
 pub use load::Experiment;
 pub(crate) use load::{FILES_FOLDER, kept_name};
+pub(crate) use network::{Files, NoTopology, topology_graph};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};
 pub use reference::reference;

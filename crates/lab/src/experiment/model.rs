@@ -204,6 +204,10 @@ tables! {
         /// Which cached Data is evicted when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy that
         /// was added to the program.
         eviction: Option<String> = "sieve",
+        /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
+        /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
+        /// of it at random; `edge`, what a workload at this node waits for. Not for `ndnd`.
+        placement: Option<String> = "everywhere",
         /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",
     }
@@ -236,7 +240,7 @@ tables! {
         /// CoDel for the queue.
         codel: Option<CoDel> = "none",
         /// Whether the link sends at once, after a pause, what a real link of the lab does: its kernel has a
-        /// token bucket of what the rate carries in 1 ms, and two frames at least.
+        /// token bucket of what the rate carries in 4 ms, and two frames at least.
         token_bucket: Option<bool> = "false: each packet takes its time at the rate, as on a cable",
         /// The engines at both ends tell consumers how fast they may send Interests. Needs a rate.
         rate_control: Option<RateControl> = "none",
@@ -383,6 +387,8 @@ tables! {
         at: String,
         /// The program and its arguments. No shell reads them; `["sh", "-c", "…"]` is one.
         command: Vec<String>,
+        /// Prefixes of the names that it answers for, to which `routes` lead.
+        answers: Vec<String> = "none",
         /// Further environment variables.
         environment: BTreeMap<String, String> = "none",
         /// Whether it serves until the end of the run. Then it is no transfer, and the run is not valid if it

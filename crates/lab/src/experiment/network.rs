@@ -15,7 +15,7 @@ use super::problem::{distance, suggest};
 use super::resolve::Findings;
 
 /// Files that an experiment names, by the names it gives them.
-pub(super) type Files = BTreeMap<String, String>;
+pub(crate) type Files = BTreeMap<String, String>;
 
 /// Nodes and links by name.
 #[derive(Debug, Default)]
@@ -191,6 +191,22 @@ fn first_free(name: &str, taken: &BTreeSet<String>) -> String {
     }
 }
 
+/// Why a topology cannot be had.
+#[derive(Debug)]
+pub(crate) struct NoTopology {
+    /// The key below `topology`.
+    pub(crate) key: &'static str,
+    /// What is wrong with it.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+}
+
+/// The graph of a topology, drawn with `seed` where it is drawn.
+pub(crate) fn topology_graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, NoTopology> {
+    graph(topology, files, seed).map_err(|(key, message, hint)| NoTopology { key, message, hint })
+}
+
 /// The key below `topology`, what is wrong with it, and what to do.
 type Wrong = (&'static str, String, Option<String>);
 
@@ -249,8 +265,16 @@ fn graph(topology: &Topology, files: &Files, seed: u64) -> Result<Graph, Wrong> 
 /// Kinds that are not read from a file.
 const RULES: [&str; 7] = ["chain", "star", "tree", "grid", "dumbbell", "waxman", "barabasi-albert"];
 /// Kinds that are.
-const READ: [&str; 6] =
-    ["named", "ndnsim", "rocketfuel", "rocketfuel-weights", "rocketfuel-latencies", "graphml"];
+const READ: [&str; 8] = [
+    "named",
+    "ndnsim",
+    "minindn",
+    "rocketfuel",
+    "rocketfuel-weights",
+    "rocketfuel-latencies",
+    "graphml",
+    "gml",
+];
 
 fn read(topology: &Topology, files: &Files) -> Result<Graph, Wrong> {
     let kind = topology.kind.as_str();
@@ -273,6 +297,8 @@ fn read(topology: &Topology, files: &Files) -> Result<Graph, Wrong> {
         "rocketfuel-weights" => Graph::read_rocketfuel_weights(text),
         "rocketfuel-latencies" => Graph::read_rocketfuel_latencies(text),
         "graphml" => Graph::read_graphml(text),
+        "gml" => Graph::read_gml(text),
+        "minindn" => Graph::read_minindn(text),
         _ => {
             let is_json = Path::new(name).extension().is_some_and(|ending| ending == "json");
             let named = if is_json { Graph::read_json(text) } else { Graph::read_toml(text) };

@@ -227,18 +227,11 @@ impl LinkPlan {
     }
 
     /// Bytes that a real link sends at once after a pause: what its kernel's token bucket holds. That is what
-    /// the rate carries in a millisecond, for timers that are late, and two frames at least.
+    /// the rate carries in one tick of a slow clock (4 ms), and two frames at least.
     #[must_use]
     pub fn bucket_bytes(&self) -> u32 {
-        let carried = u32::try_from(self.rate_bps.unwrap_or(0) / 8 / 1000).unwrap_or(u32::MAX);
+        let carried = u32::try_from(self.rate_bps.unwrap_or(0) / 8 / 250).unwrap_or(u32::MAX);
         carried.max(self.frame_bytes().saturating_mul(2))
-    }
-
-    /// Is Data with so much content longer than what a real link sends at once, so that its frames come one
-    /// by one?
-    #[must_use]
-    pub fn sends_apart(&self, content_bytes: u32) -> bool {
-        self.rate_bps.is_some() && content_bytes > self.bucket_bytes()
     }
 
     /// Bytes of a full frame: an IP packet behind an Ethernet header.
@@ -498,18 +491,20 @@ impl Plan {
         let is_calm = |workload: &Workload| match &workload.does {
             Activity::Traffic { workload, .. } => {
                 let draws = |word: &&str| workload.contains(word);
-                workload.split('/').next() == Some("sequential")
-                    && !["spacing~poisson", "spacing~uniform"].iter().any(draws)
+                matches!(workload.split('/').next(), Some("sequential" | "live"))
+                    && !["spacing~poisson", "spacing~uniform", "burst~", "crowd~"].iter().any(draws)
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
             _ => true,
         };
         let is_plain = |node: &NodePlan| {
+            let draws =
+                node.forwarder.placement.as_deref().is_some_and(|word| word.starts_with("probability"));
             let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
             // The part before its parameters. These draw no random numbers; what others do differs with the
             // seed.
             let word = strategy.split('/').next().unwrap_or_default();
-            matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
+            !draws && matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
         };
         let is_sure = |event: &EventPlan| match event.change {
             Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,

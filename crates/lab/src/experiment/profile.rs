@@ -20,9 +20,6 @@ pub struct PacketCost {
     pub data_us: f64,
     /// What each kilobyte (1,000 bytes) of content adds to that.
     pub data_us_per_kilobyte: f64,
-    /// The same where Data is longer than what its link sends at once, so that its frames come one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart_us_per_kilobyte: Option<f64>,
 }
 
 impl PacketCost {
@@ -31,28 +28,6 @@ impl PacketCost {
     pub fn data_with(&self, content_bytes: u32) -> f64 {
         self.data_us + self.data_us_per_kilobyte * f64::from(content_bytes) / 1e3
     }
-
-    /// Where frames of Data come one by one, as far as that was measured.
-    #[must_use]
-    pub fn apart(&self) -> Self {
-        PacketCost {
-            data_us_per_kilobyte: self.apart_us_per_kilobyte.unwrap_or(self.data_us_per_kilobyte),
-            ..*self
-        }
-    }
-}
-
-/// How long packets wait where no processor of the node works for them, in microseconds: for timers, for
-/// processes to be woken up, for applications.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Latency {
-    /// On a link, beside its delay.
-    pub link_us: f64,
-    /// Between a forwarder and an application, each way.
-    pub application_us: f64,
-    /// With a consumer, for each kilobyte (1,000 bytes) of content.
-    pub application_us_per_kilobyte: f64,
 }
 
 /// What packets of one kind of link cost, in microseconds of a processor.
@@ -65,9 +40,6 @@ pub struct LinkCost {
     pub data_us: f64,
     /// What each kilobyte (1,000 bytes) of content adds to that.
     pub data_us_per_kilobyte: f64,
-    /// The same where frames of Data come one by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart_us_per_kilobyte: Option<f64>,
     /// An Interest of a neighbour for 4 KiB that the content store answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_us: Option<f64>,
@@ -81,24 +53,21 @@ pub struct LinkCost {
     /// At a producer's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer: Option<PacketCost>,
-    /// How long packets wait beside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency: Option<Latency>,
 }
 
 impl LinkCost {
     /// The same for applications as between neighbours, and nothing of a content store.
     #[must_use]
     pub fn forwarding(cost: PacketCost) -> Self {
-        let PacketCost { interest_us, data_us, data_us_per_kilobyte, apart_us_per_kilobyte } = cost;
-        LinkCost { interest_us, data_us, data_us_per_kilobyte, apart_us_per_kilobyte, ..LinkCost::default() }
+        let PacketCost { interest_us, data_us, data_us_per_kilobyte } = cost;
+        LinkCost { interest_us, data_us, data_us_per_kilobyte, ..LinkCost::default() }
     }
 
     /// Between two neighbours.
     #[must_use]
     pub fn forwarder(&self) -> PacketCost {
-        let LinkCost { interest_us, data_us, data_us_per_kilobyte, apart_us_per_kilobyte, .. } = *self;
-        PacketCost { interest_us, data_us, data_us_per_kilobyte, apart_us_per_kilobyte }
+        let LinkCost { interest_us, data_us, data_us_per_kilobyte, .. } = *self;
+        PacketCost { interest_us, data_us, data_us_per_kilobyte }
     }
 
     /// At a consumer's forwarder; what was not measured costs what it does between neighbours.
@@ -111,17 +80,6 @@ impl LinkCost {
     #[must_use]
     pub fn producer(&self) -> PacketCost {
         self.producer.unwrap_or_else(|| self.forwarder())
-    }
-
-    /// The same over a link that sends Data in frames one by one.
-    #[must_use]
-    pub fn apart(&self) -> Self {
-        LinkCost {
-            data_us_per_kilobyte: self.forwarder().apart().data_us_per_kilobyte,
-            consumer: self.consumer.map(|cost| cost.apart()),
-            producer: self.producer.map(|cost| cost.apart()),
-            ..*self
-        }
     }
 
     /// The same at a node with a content store, which takes all Data in.
@@ -244,14 +202,10 @@ impl Profile {
             .link
             .values()
             .flat_map(roles)
-            .flat_map(|role| [role, role.apart()])
             .flat_map(|role| [role.interest_us, role.data_us, role.data_us_per_kilobyte]);
         let stores = |link: &LinkCost| [link.cache_hit_us, link.store_us_per_kilobyte];
         let stores = profile.link.values().flat_map(stores).flatten();
-        let waits = profile.link.values().filter_map(|link| link.latency).flat_map(|latency| {
-            [latency.link_us, latency.application_us, latency.application_us_per_kilobyte]
-        });
-        if !costs.chain(stores).chain(waits).all(is_cost) {
+        if !costs.chain(stores).all(is_cost) {
             return Err("a cost is no time".to_owned());
         }
         if !(0.0..=100.0).contains(&profile.idle_percent) {

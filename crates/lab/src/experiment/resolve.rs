@@ -97,7 +97,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let shape = network::shape(file, files, seed, f);
     let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
     let (dialect, software) = (dialect(file, f), software(file, f));
-    let mut links = resolve_links::links(file, &shape, dialect, f);
+    let links = resolve_links::links(file, &shape, dialect, f);
     check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
     let contents = contents(file, &names, f);
@@ -112,10 +112,6 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
     }
     let profile = profile::named(file, files, f);
-    for link in &mut links {
-        let latency = profile.as_ref().and_then(|profile| profile.of(link.kind)?.latency);
-        link.simulated.latency_ns = latency.map_or(0, |latency| profile::nanos(latency.link_us));
-    }
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
@@ -275,7 +271,7 @@ fn add_paths(hops: &mut Vec<Hop>, computed: Vec<Hop>) {
     *hops = all;
 }
 
-/// Who answers for which prefix: contents, those who answer pings, and producers.
+/// Who answers for which prefix: contents, those who answer pings, producers, and programs that say so.
 fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[ProducerPlan]) -> Homes {
     let mut homes = Homes::new();
     let mut add = |prefix: &str, node: NodeIndex| {
@@ -290,6 +286,11 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
     for ping in file.ping.values() {
         if let Some(to) = names.iter().position(|name| *name == ping.to) {
             add(&ping.prefix, to);
+        }
+    }
+    for program in file.program.values() {
+        if let Some(at) = names.iter().position(|name| *name == program.at) {
+            program.answers.iter().for_each(|prefix| add(prefix, at));
         }
     }
     for producer in producers {

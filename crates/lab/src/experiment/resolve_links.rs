@@ -83,7 +83,12 @@ fn link(
         rate_bps: rate,
         delay_ns: delay.unwrap_or(0),
         loss,
-        queue: said(own, defaults, |link| link.queue).unwrap_or(100),
+        // What a map says of packets are frames where the kernel keeps the queue.
+        queue: own
+            .and_then(|link| link.queue)
+            .or(known.queue_packets)
+            .or_else(|| defaults.and_then(|link| link.queue))
+            .unwrap_or(100),
         mtu,
         metric: own_metric.or(defaults.and_then(|link| link.metric)).unwrap_or(1),
         simulated,

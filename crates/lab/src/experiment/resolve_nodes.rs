@@ -42,6 +42,13 @@ fn eviction(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mu
     f.add(key, error.to_string(), Some(suggest(given.unwrap_or_default(), &words)));
 }
 
+/// The same for where copies are left.
+fn placement(key: &str, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
+    let given = forwarder.and_then(|forwarder| forwarder.placement.as_deref());
+    let Some(Err(error)) = given.map(str::parse::<engine::CachePlacement>) else { return };
+    f.add(format!("{key}.forwarder.placement"), error.to_string(), None);
+}
+
 /// Groups, each with its nodes, the last first: it overrides those before it.
 fn groups<'a>(
     file: &'a File,
@@ -105,8 +112,6 @@ fn measured(
     let has_store = node.forwarder.store_entries() > 0;
     let cost = |link: LinkIndex| {
         let cost = profile.of(kind(link)?)?;
-        let is_apart = links.get(link).is_some_and(|link| link.sends_apart(content_bytes));
-        let cost = if is_apart { cost.apart() } else { cost };
         Some((link, if has_store { cost.storing() } else { cost }))
     };
     let costs: Vec<_> = own.into_iter().filter_map(cost).collect();
@@ -153,6 +158,7 @@ fn node(
     let forwarder = said.of(|node| node.forwarder.clone());
     strategy(&key, file, forwarder.as_ref(), f);
     eviction(&key, file, forwarder.as_ref(), f);
+    placement(&key, forwarder.as_ref(), f);
     let watch = match said.of(|node| node.watch.clone()) {
         Some(given) => f.place(&format!("{key}.watch"), "link", &given, links),
         None => first_link,
@@ -218,6 +224,7 @@ impl model::Forwarder {
             face_rate_limit: None,
             strategy: None,
             eviction: None,
+            placement: None,
             settings: None,
         }
     }

@@ -370,6 +370,9 @@ fn program(context: &Context<'_>, name: &str, given: &model::Program, f: &mut Fi
         let hint = Some("write for example `command = [\"ndnget\", \"/lab/0\"]`".to_owned());
         f.add(format!("{key}.command"), "there is no program to run", hint);
     }
+    for (number, prefix) in given.answers.iter().enumerate() {
+        f.prefix(&format!("{key}.answers.{number}"), prefix);
+    }
     let serves = given.serves.unwrap_or(false);
     let of_transfers = [
         ("count", given.count.is_some()),

@@ -3,6 +3,7 @@
 use toml::Table;
 
 use super::model::File;
+use super::network::Files;
 use super::resolve::{Finding, Findings};
 use crate::study;
 
@@ -10,7 +11,7 @@ use crate::study;
 const KEYS: [&str; 7] = ["title", "about", "source", "duration", "repeats", "seed", "study"];
 
 /// What is wrong with the study of a file.
-pub(super) fn findings(file: &File, content: &Table) -> Vec<Finding> {
+pub(super) fn findings(file: &File, content: &Table, files: &Files) -> Vec<Finding> {
     let mut f = Findings::default();
     for key in content.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         let hint = format!("of the keys of the file it has {}", KEYS.join(", "));
@@ -22,6 +23,6 @@ pub(super) fn findings(file: &File, content: &Table) -> Vec<Finding> {
     if file.repeats == Some(0) {
         f.add("repeats", "at least one repeat is needed", None);
     }
-    study::check(file, &mut f);
+    study::check(file, files, &mut f);
     f.0
 }

@@ -13,6 +13,10 @@ pub enum Column {
     Text(Vec<String>),
     /// Numbers; what is not a number is missing.
     Number(Vec<f64>),
+    /// Whole numbers.
+    Whole(Vec<i64>),
+    /// Yes or no.
+    Boolean(Vec<bool>),
 }
 
 impl Column {
@@ -20,6 +24,8 @@ impl Column {
         match self {
             Column::Text(list) => list.len(),
             Column::Number(list) => list.len(),
+            Column::Whole(list) => list.len(),
+            Column::Boolean(list) => list.len(),
         }
     }
 
@@ -30,6 +36,8 @@ impl Column {
                 Some(number) if number.is_finite() => number.to_string(),
                 _ => String::new(),
             },
+            Column::Whole(list) => list.get(row).map(ToString::to_string).unwrap_or_default(),
+            Column::Boolean(list) => list.get(row).map(ToString::to_string).unwrap_or_default(),
         }
     }
 }
@@ -52,6 +60,20 @@ impl Data {
     #[must_use]
     pub fn numbers(mut self, name: &str, numbers: Vec<f64>) -> Self {
         self.columns.push((name.to_owned(), Column::Number(numbers)));
+        self
+    }
+
+    /// With one more column of whole numbers.
+    #[must_use]
+    pub fn whole(mut self, name: &str, numbers: Vec<i64>) -> Self {
+        self.columns.push((name.to_owned(), Column::Whole(numbers)));
+        self
+    }
+
+    /// With one more column of yes or no.
+    #[must_use]
+    pub fn booleans(mut self, name: &str, values: Vec<bool>) -> Self {
+        self.columns.push((name.to_owned(), Column::Boolean(values)));
         self
     }
 

@@ -129,6 +129,14 @@ impl Drawing {
         self.shapes.push(Shape::Rectangle { at, size, paint, round: 1.5, hint: hint.to_owned() });
     }
 
+    /// A disc around a place, apart from the lines that end there.
+    pub(crate) fn disc(&mut self, middle: Place, across: f64, paint: Paint, hint: &str) {
+        let (at, size) = ((middle.0 - across / 2.0, middle.1 - across / 2.0), (across, across));
+        let (round, hint) = (across / 2.0, hint.to_owned());
+        self.shapes.push(Shape::Rectangle { at, size, paint, round, hint });
+        self.shapes.push(Shape::Border { at, size, paint: Paint::Page, round });
+    }
+
     /// A box with a border.
     pub(crate) fn card(&mut self, at: Place, size: Place) {
         let hint = String::new();

@@ -35,6 +35,28 @@ impl Bounds {
         let down = self.bottom.min(other.bottom) - self.top.max(other.top);
         across > TOLERANCE && down > TOLERANCE
     }
+
+    /// Does a straight line pass through it? It is cut by one side after the other, after Liang and Barsky.
+    fn is_crossed(self, from: Place, to: Place) -> bool {
+        let (x, y) = (to.0 - from.0, to.1 - from.1);
+        let (mut begin, mut end) = (0.0f64, 1.0f64);
+        for (step, room) in [
+            (-x, from.0 - self.left),
+            (x, self.right - from.0),
+            (-y, from.1 - self.top),
+            (y, self.bottom - from.1),
+        ] {
+            if step == 0.0 && room < 0.0 {
+                return false;
+            }
+            if step < 0.0 {
+                begin = begin.max(room / step);
+            } else if step > 0.0 {
+                end = end.min(room / step);
+            }
+        }
+        begin < end
+    }
 }
 
 impl Drawing {
@@ -51,6 +73,14 @@ impl Drawing {
             _ => false,
         };
         is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
+    }
+
+    /// How many straight lines pass below a text.
+    pub(crate) fn lines_below(&self, at: Place, anchor: Anchor, text: &str, style: Style) -> usize {
+        let bounds = Bounds::of(at, anchor, text, style);
+        let passes =
+            |shape: &&Shape| matches!(shape, Shape::Line { from, to, .. } if bounds.is_crossed(*from, *to));
+        self.shapes.iter().filter(passes).count()
     }
 
     /// What is wrong with where words stand: each text that lies on another, and each that leaves the
@@ -111,5 +141,21 @@ mod tests {
         ] {
             assert!(misplaced(&[(at, anchor, "words")])[0].starts_with("“words” leaves"), "{at:?}");
         }
+    }
+    #[test]
+    fn lines_that_pass_below_words_are_counted_and_those_that_pass_by_are_not() {
+        let mut drawing = Drawing::new("", 200.0, 50.0);
+        // Across, from top to bottom, askew; above, beside, and askew past a corner.
+        for (from, to) in [
+            ((0.0, 20.0), (200.0, 20.0)),
+            ((105.0, 0.0), (105.0, 50.0)),
+            ((90.0, 40.0), (120.0, 5.0)),
+            ((0.0, 5.0), (200.0, 5.0)),
+            ((95.0, 0.0), (95.0, 50.0)),
+            ((85.0, 22.0), (105.0, 42.0)),
+        ] {
+            drawing.line(from, to, super::super::Paint::Ink);
+        }
+        assert_eq!(drawing.lines_below((100.0, 22.0), Anchor::Start, "words", Style::LABEL), 3);
     }
 }

@@ -21,6 +21,7 @@ mod bars;
 mod boxes;
 mod data;
 mod drawing;
+pub(crate) mod graph;
 mod grid;
 mod key;
 mod layout;

@@ -20,6 +20,8 @@ pub(super) fn write(data: &Data) -> Vec<u8> {
     let kind = |column: &Column| match column {
         Column::Text(_) => Kind::Text,
         Column::Number(_) => Kind::OptionalReal,
+        Column::Whole(_) => Kind::Whole,
+        Column::Boolean(_) => Kind::Boolean,
     };
     let columns = data.columns.iter().map(|(name, column)| parquet::Column { name, kind: kind(column) });
     let columns: Vec<parquet::Column<'_>> = columns.collect();
@@ -29,6 +31,10 @@ pub(super) fn write(data: &Data) -> Vec<u8> {
             Some((_, Column::Text(list))) => list.iter().take(rows).for_each(|text| values.text(text)),
             Some((_, Column::Number(list))) => {
                 list.iter().take(rows).for_each(|number| values.real(*number));
+            }
+            Some((_, Column::Whole(list))) => list.iter().take(rows).for_each(|number| values.whole(*number)),
+            Some((_, Column::Boolean(list))) => {
+                list.iter().take(rows).for_each(|value| values.boolean(*value));
             }
             None => {}
         })?;

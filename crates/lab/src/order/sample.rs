@@ -95,6 +95,16 @@ pub(crate) fn line(at_ns: u64, answer: Option<&Answer>, load: &Load) -> String {
     csv::to_string([fields])
 }
 
+/// The file in which a node's content store tells what it has done.
+pub(crate) fn store_file(node: &str) -> String {
+    format!("store-{node}.csv")
+}
+
+/// Its content: Interests that the content store has answered, and those that it could not.
+pub(crate) fn store(hits: u64, misses: u64) -> String {
+    csv::to_string([["hits".to_owned(), "misses".to_owned()], [hits.to_string(), misses.to_string()]])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::document::{Block, Document, Figure};
 use super::verdict::Verdict;
-use super::{figures, paper, repeat_it, summary, tables};
+use super::{figures, paper, repeat_it, response, summary, tables};
 
 /// The report of a run.
 pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
@@ -39,7 +39,12 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     }
     chapter(blocks, "topology", "Topology");
     topology(blocks, run);
-    if run.cases.len() > 1 {
+    let response = response::figures(run);
+    if !response.is_empty() {
+        chapter(blocks, "response", "Over what was varied");
+        blocks.extend(response.into_iter().map(Block::Figure));
+    }
+    if (2..=MOST_DETAILED).contains(&run.cases.len()) {
         chapter(blocks, "comparison", "Cases side by side");
         blocks.push(Block::Remark(
             "Bars are means over the time of a run and over repeats, whiskers their standard deviation over repeats."
@@ -47,8 +52,10 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         ));
         gallery(blocks, figures::means(run));
     }
-    for (number, case) in run.cases.iter().enumerate() {
-        self::case(blocks, number, case, run.cases.len() > 1);
+    for number in detailed(run) {
+        if let Some(case) = run.cases.get(number) {
+            self::case(blocks, number, case, run.cases.len() > 1);
+        }
     }
     chapter(blocks, "validity", "Is it valid?");
     blocks.push(Block::Paragraph(
@@ -60,6 +67,24 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     chapter(blocks, "again", "How to do it again");
     repeat_it::chapter(blocks, run);
     document.numbered(run.experiment.file.figure.len())
+}
+
+/// Of more cases than these nobody reads the details of each.
+const MOST_DETAILED: usize = 16;
+/// Of so many of them details are shown all the same.
+const SHOWN: usize = 4;
+
+/// The cases whose details are shown: all of a few; of many those that are not valid come first.
+pub(super) fn detailed(run: &RunData) -> Vec<usize> {
+    let all = 0..run.cases.len();
+    if run.cases.len() <= MOST_DETAILED {
+        return all.collect();
+    }
+    let is_valid = |number: &usize| run.cases.get(*number).is_some_and(CaseData::is_valid);
+    let (valid, invalid): (Vec<usize>, Vec<usize>) = all.partition(is_valid);
+    let mut shown: Vec<usize> = invalid.into_iter().chain(valid).take(SHOWN).collect();
+    shown.sort_unstable();
+    shown
 }
 
 fn chapter(blocks: &mut Vec<Block>, anchor: &str, title: &str) {
@@ -94,7 +119,17 @@ fn head(blocks: &mut Vec<Block>, run: &RunData, verdicts: &[Verdict]) {
 /// What is to be said of each case.
 fn sentences(blocks: &mut Vec<Block>, run: &RunData) {
     chapter(blocks, "words", "In words");
-    for case in &run.cases {
+    let shown = detailed(run);
+    if shown.len() < run.cases.len() {
+        let text = format!(
+            "Of {} cases {} are told in words and shown in detail, those that are not valid first. Figures over what \
+             was varied, tables, results.csv and results.parquet have all.",
+            run.cases.len(),
+            shown.len()
+        );
+        blocks.push(Block::Remark(text));
+    }
+    for case in shown.into_iter().filter_map(|number| run.cases.get(number)) {
         if run.cases.len() > 1 {
             blocks.push(Block::Heading(case.name().to_owned()));
         }

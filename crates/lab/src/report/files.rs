@@ -7,7 +7,7 @@ use super::compose::document;
 use super::data::{ReportError, RunData};
 use super::document::Document;
 use super::verdict::verdicts;
-use super::{html, overview, pdf};
+use super::{factors, html, overview, pdf};
 use crate::figure::{Data, Drawing};
 use crate::run::RunFolder;
 
@@ -61,30 +61,31 @@ pub(super) fn write_figures(document: &Document, place: &Path) -> std::io::Resul
     Ok(())
 }
 
-/// Every number of every repeat in one table, for people's own tools.
+/// Every number of every repeat in one table, for people's own tools: what was varied, then what was found.
 fn results(run: &RunData) -> Data {
     const NUMBERS: [&str; 11] =
         ["count", "mean", "deviation", "min", "p5", "median", "p95", "p99", "max", "last", "sum"];
     let (mut cases, mut measures) = (Vec::new(), Vec::new());
     let (mut repeats, mut valid) = (Vec::new(), Vec::new());
+    let mut places = Vec::new();
     let mut numbers: [Vec<f64>; NUMBERS.len()] = Default::default();
     for case in &run.cases {
-        for (repeat, result) in (1u32..).zip(&case.results) {
+        for (repeat, result) in (1i64..).zip(&case.results) {
             for (key, summary) in &result.values {
                 cases.push(case.plan.case.clone());
                 measures.push(key.clone());
-                repeats.push(f64::from(repeat));
-                valid.push(result.is_valid().to_string());
+                places.push(case.plan.case.as_str());
+                repeats.push(repeat);
+                valid.push(result.is_valid());
                 for (name, list) in NUMBERS.iter().zip(&mut numbers) {
                     list.push(summary.named(name).unwrap_or(f64::NAN));
                 }
             }
         }
     }
-    let data = Data::default()
-        .words("case", cases)
-        .numbers("repeat", repeats)
-        .words("valid", valid)
+    let data = factors::columns(run, &places, Data::default().words("case", cases))
+        .whole("repeat", repeats)
+        .booleans("valid", valid)
         .words("measure", measures);
     NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))
 }

@@ -1,6 +1,7 @@
 //! The testbed report's overview document: a page for each case, with the six graphs of every node and the
 //! transfers, below its name. For a quick look, and to be laid beside others.
 
+use super::compose::detailed;
 use super::data::{CaseData, RunData};
 use super::figures::{over_time, spans};
 use super::quantity::SIX;
@@ -14,9 +15,9 @@ const TOP: f64 = 44.0;
 /// Downloads are told apart as far as that much room allows.
 const MOST_TRANSFERS: f64 = 260.0;
 
-/// A page for each case.
+/// A page for each case whose details the report shows.
 pub(super) fn pages(run: &RunData) -> Vec<Drawing> {
-    run.cases.iter().filter_map(|case| page(run, case)).collect()
+    detailed(run).into_iter().filter_map(|number| page(run, run.cases.get(number)?)).collect()
 }
 
 fn page(run: &RunData, case: &CaseData) -> Option<Drawing> {

@@ -32,7 +32,7 @@ pub(crate) const SIX: [Quantity; 7] = [
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 19] = [
+const OTHERS: [Quantity; 23] = [
     of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
     of("throttled", "Kept from running by the share", "%", 1.0),
@@ -41,6 +41,10 @@ const OTHERS: [Quantity; 19] = [
     of("propagated", "Interests propagated", "1/s", 1.0),
     of("noted", "Interests noted", "1/s", 1.0),
     of("cached", "Data packets cached", "", 1.0),
+    of("answered", "Interests answered from elsewhere", "1/s", 1.0),
+    of("expired", "Interests given up", "1/s", 1.0),
+    of("hits", "Interests that the content store answered", "", 1.0),
+    of("misses", "Interests that it could not answer", "", 1.0),
     of("throughput", "Throughput towards the consumer", "bit/s", 8.0),
     of("throughput_interests", "Throughput towards the producer", "bit/s", 8.0),
     of("load", "Network load", "%", 1.0),
@@ -48,8 +52,8 @@ const OTHERS: [Quantity; 19] = [
     of("sent", "Bytes sent", "B", 1.0),
     of("received", "Bytes received", "B", 1.0),
     of("requests", "Requests answered", "", 1.0),
-    of("hits", "Requests that a cache answered", "", 1.0),
-    of("misses", "Requests that had to be asked for elsewhere", "", 1.0),
+    of("request_hits", "Requests that a cache answered", "", 1.0),
+    of("request_misses", "Requests that had to be asked for elsewhere", "", 1.0),
     // Of workloads.
     of("duration", "Time of a download", "s", 1.0),
     of("rtt", "Round trip", "ms", 1.0),

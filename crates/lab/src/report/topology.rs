@@ -1,5 +1,6 @@
-//! The topology, drawn: nodes in the order of the longest route, others below.
+//! The topology, drawn: nodes in the order of the longest route, others below; one of many nodes as a map.
 
+use super::map;
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan, Workload};
 use crate::figure::number::with_unit;
 use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
@@ -8,16 +9,13 @@ const STEP: f64 = 158.0;
 const WIDE: f64 = 84.0;
 const HIGH: f64 = 44.0;
 
-/// Larger networks are drawn as they are listed.
-const MOST_SEARCHED: usize = 200;
+/// Networks of more nodes become maps, unless a route leads through all of them.
+const MOST_IN_ROWS: usize = 12;
 
 /// The longest of the shortest ways between two nodes, where no route is written down: what is drawn along
 /// it looks like the network.
 fn way_through(plan: &Plan) -> Vec<NodeIndex> {
     let count = plan.nodes.len();
-    if count > MOST_SEARCHED {
-        return Vec::new();
-    }
     let mut neighbours = vec![Vec::new(); count];
     for [a, b] in plan.links.iter().map(|link| link.between) {
         for (from, to) in [(a, b), (b, a)] {
@@ -129,8 +127,24 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
     words
 }
 
+/// Does a route that was written down lead through all nodes?
+fn is_one_way(plan: &Plan) -> bool {
+    plan.routing.routes.iter().any(|route| route.path.len() >= plan.nodes.len())
+}
+
 /// Draws the plan.
 pub(super) fn draw(plan: &Plan) -> Drawing {
+    if plan.nodes.len() > MOST_IN_ROWS && !is_one_way(plan) {
+        let hint = |node| {
+            let roles = roles(plan, node).join(", ");
+            if roles.is_empty() {
+                plan.node_name(node).to_owned()
+            } else {
+                format!("{}: {roles}", plan.node_name(node))
+            }
+        };
+        return map::draw(plan, &hint);
+    }
     let places = places(plan);
     let name = Style { paint: Paint::Ink, size: 13.0, weight: Weight::Bold };
     let words: Vec<Vec<String>> = (0..plan.nodes.len())
@@ -158,8 +172,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
             drawing.text(at, Anchor::Middle, word, Style::LABEL);
         }
     }
-    // Of a large network there would be room for none.
-    for link in plan.links.iter().filter(|_| plan.links.len() <= MOST_SEARCHED) {
+    for link in &plan.links {
         let [a, b] = link.between;
         let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
         label(&mut drawing, *from, *to, link);

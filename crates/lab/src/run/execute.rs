@@ -11,6 +11,7 @@ use super::calendar;
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
+use super::shard::Shard;
 use crate::analysis::{DeriveError, RepeatResult, derive};
 use crate::backend::BackendError;
 use crate::backend::hosts::{Inventory, InventoryError};
@@ -46,6 +47,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// Only cases whose name holds this.
     pub only: Option<String>,
+    /// Only this share of the cases.
+    pub shard: Option<Shard>,
     /// Are controls run, too?
     pub controls: bool,
     /// What this program was built from.
@@ -132,6 +135,7 @@ fn command(experiment: &Experiment, options: &Options) -> String {
     add("repeats", options.repeats.map(|repeats| repeats.to_string()));
     add("seed", options.seed.map(|seed| seed.to_string()));
     add("only", options.only.as_ref().map(|only| format!("'{only}'")));
+    add("shard", options.shard.map(|shard| shard.to_string()));
     if !options.controls {
         words.push_str(" --no-controls");
     }
@@ -201,6 +205,12 @@ pub fn execute(
         plans.retain(|plan| plan.case.contains(only.as_str()));
         if plans.is_empty() {
             return Err(RunError::NoCase(only.clone(), names.join("; ")));
+        }
+    }
+    if let Some(shard) = options.shard {
+        shard.retain(&mut plans);
+        if plans.is_empty() {
+            return Err(RunError::Plan(format!("no case is in the share {shard}: there are fewer cases")));
         }
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;

@@ -7,6 +7,7 @@ mod execute;
 pub mod folder;
 pub(crate) mod machine;
 pub mod progress;
+mod shard;
 mod study;
 
 pub use archive::compress;
@@ -15,4 +16,5 @@ pub use build::{Build, Program};
 pub use execute::{Options, RunError, derive_anew, execute, resume};
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;
+pub use shard::{Shard, ShardError, merge};
 pub use study::execute_study;

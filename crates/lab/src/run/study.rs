@@ -22,6 +22,7 @@ pub fn execute_study(
     let without_use = [
         (options.backend != VIRTUAL_TIME, "is only in virtual time: run it with --on sim"),
         (options.only.is_some(), "has no cases: leave --only away"),
+        (options.shard.is_some(), "has no cases: leave --shard away"),
         (options.trace_format.is_some(), "writes no traces: leave --format away"),
     ];
     if let Some((_, why)) = without_use.iter().find(|(is_said, _)| *is_said) {

@@ -1,5 +1,6 @@
 //! Studies that reproduce a paper and go on from there.
 
+mod cache_placement;
 mod clock;
 mod persistent_cache;
 pub mod report;

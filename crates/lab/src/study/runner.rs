@@ -4,10 +4,11 @@ use flow::SpecError;
 use thiserror::Error;
 
 use super::Findings;
+use super::cache_placement;
 use super::clock::Clock;
 use super::persistent_cache;
-use crate::experiment::Experiment;
 use crate::experiment::model::File;
+use crate::experiment::{Experiment, Files};
 use crate::study::report::Report;
 
 /// Why a study could not be run.
@@ -41,19 +42,24 @@ pub struct Runner<'a> {
 enum Study {
     Clock(Clock),
     PersistentCache(persistent_cache::Experiment),
+    CachePlacement(cache_placement::Experiment),
 }
 
 /// The study of a file; what is wrong with it goes to `f`.
-fn study(file: &File, f: &mut Findings) -> Option<Study> {
+fn study(file: &File, files: &Files, f: &mut Findings) -> Option<Study> {
     let given = file.study.as_ref()?;
-    match (&given.clock, &given.clock_beyond, &given.persistent_cache) {
-        (Some(study), None, None) => Clock::of_paper(file, study, f).map(Study::Clock),
-        (None, Some(study), None) => Clock::beyond(file, study, f).map(Study::Clock),
-        (None, None, Some(study)) => {
+    match (&given.clock, &given.clock_beyond, &given.persistent_cache, &given.cache_placement) {
+        (Some(study), None, None, None) => Clock::of_paper(file, study, f).map(Study::Clock),
+        (None, Some(study), None, None) => Clock::beyond(file, study, f).map(Study::Clock),
+        (None, None, Some(study), None) => {
             Some(Study::PersistentCache(persistent_cache::Experiment::of(file, study, f)))
         }
+        (None, None, None, Some(study)) => {
+            Some(Study::CachePlacement(cache_placement::Experiment::of(file, study, files, f)))
+        }
         _ => {
-            let hint = "give one of `study.clock`, `study.clock_beyond`, `study.persistent_cache`";
+            let hint = "give one of `study.clock`, `study.clock_beyond`, `study.persistent_cache`, \
+                        `study.cache_placement`";
             f.add("study", "a file has one study", Some(hint.to_owned()));
             None
         }
@@ -61,8 +67,8 @@ fn study(file: &File, f: &mut Findings) -> Option<Study> {
 }
 
 /// Looks for mistakes in the study of a file, if it has one.
-pub(crate) fn check(file: &File, f: &mut Findings) {
-    study(file, f);
+pub(crate) fn check(file: &File, files: &Files, f: &mut Findings) {
+    study(file, files, f);
 }
 
 /// Runs the study of an experiment.
@@ -71,9 +77,10 @@ pub(crate) fn check(file: &File, f: &mut Findings) {
 /// An experiment that is no study; a network that cannot be built.
 pub fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     // The experiment was checked when it was read.
-    match study(&experiment.file, &mut Findings::default()).ok_or(StudyError::None)? {
+    match study(&experiment.file, &experiment.files, &mut Findings::default()).ok_or(StudyError::None)? {
         Study::Clock(study) => study.run(runner),
         Study::PersistentCache(study) => persistent_cache::run(&study, runner),
+        Study::CachePlacement(study) => cache_placement::run(&study, &experiment.files, runner),
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) fn options(runs: &Path) -> Options {
         repeats: None,
         seed: None,
         only: None,
+        shard: None,
         controls: true,
         build: Build::default(),
     }

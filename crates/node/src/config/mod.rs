@@ -6,6 +6,7 @@
 
 mod ccnx;
 mod check;
+mod cold;
 mod from_nfd;
 mod impairment;
 mod ndnlp_timings;
@@ -18,6 +19,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 pub use ccnx::CcnxConfig;
+pub(crate) use cold::ColdPlace;
+pub use cold::ColdSection;
 use section::section;
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +125,10 @@ section! {
         eviction: String = "sieve".to_owned(),
         /// Whether Data is taken in.
         admit: bool = true,
+        /// Which of the Data that was asked for is taken in: everywhere, which is all of it; leave-copy-down,
+        /// what no node before this one has kept on this way; probability~0.5, so much of it at random; edge,
+        /// what an application on this host waits for.
+        placement: String = "everywhere".to_owned(),
         /// Whether Interests are answered.
         serve: bool = true,
         /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all. Of applications of

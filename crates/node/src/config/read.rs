@@ -120,6 +120,14 @@ const EXAMPLES: &str = r#"
 # min_freshness_millis = 0     # Data that is fresh for less is not kept
 # max_waiting = 4096           # Interests that may wait for the disk
 # patience_millis = 100        # and for how long, before they go upstream
+# [repository.cold]            # where volumes go that the folder has no room for
+# hot_bytes = 4294967296       # when those in the folder take more, the oldest leave it
+# folder = "/mnt/slow"         # another folder; or a bucket of an S3-compatible store:
+# endpoint = "https://store.example"
+# bucket = "cairn"
+# prefix = "edge-1/"           # what names of objects begin with
+# region = "us-east-1"
+# credentials = "/etc/cairn/s3"   # a file; left out, AWS_ACCESS_KEY_ID and so on of the environment
 
 # Keys whose signed commands are carried out; with one of these, nobody else's are.
 # [[authorize]]

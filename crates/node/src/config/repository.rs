@@ -9,6 +9,7 @@ use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
+use super::cold::ColdSection;
 
 /// A repository on a disk behind the content store: Data that passes by is kept in it, and Interests that the
 /// content store has no answer for are answered from it.
@@ -54,6 +55,8 @@ pub struct RepositorySection {
     /// Milliseconds that an Interest waits for the disk before it goes upstream.
     #[serde(default = "default_patience")]
     pub patience_millis: u64,
+    /// Where volumes go that the folder has no room for.
+    pub cold: Option<ColdSection>,
 }
 
 fn everything() -> Vec<String> {
@@ -134,6 +137,9 @@ impl RepositorySection {
         if self.max_packet_bytes.is_some_and(|most| most < self.min_packet_bytes.max(1)) {
             let why = format!("no packet has at least {} bytes and no more", self.min_packet_bytes);
             return Err(bad("max_packet_bytes", why));
+        }
+        if let Some(cold) = &self.cold {
+            cold.place()?;
         }
         let limits = Limits {
             max_bytes: self.max_bytes,
@@ -253,6 +259,14 @@ mod tests {
             ("max_waiting = 0", "repository.max_waiting: "),
             ("patience_millis = 0", "repository.patience_millis: "),
             ("prefixes = []", "repository.prefixes: "),
+            (
+                "[repository.cold]\nhot_bytes = 1",
+                "repository.cold: give either folder, or endpoint and bucket",
+            ),
+            (
+                "[repository.cold]\nhot_bytes = 1\nfolder = 'x'\nbucket = 'y'",
+                "repository.cold: give either folder, or endpoint and bucket",
+            ),
             ("min_packet_bytes = 9\nmax_packet_bytes = 8", "repository.max_packet_bytes: no packet has"),
         ] {
             let problem = section(text).understood().unwrap_err().to_string();

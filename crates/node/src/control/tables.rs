@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{EvictionPolicy, NextHop, UnsolicitedPolicy};
+use engine::{CachePlacement, EvictionPolicy, NextHop, UnsolicitedPolicy};
 use packet::Name;
 use packet::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub struct ContentStoreChanges {
     pub max_bytes: Option<u64>,
     /// Whether Data is taken in.
     pub admit: Option<bool>,
+    /// Which of the Data that was asked for is taken in.
+    pub placement: Option<CachePlacement>,
     /// Whether Interests are answered.
     pub serve: Option<bool>,
     /// Who leaves when the store is full.

@@ -73,6 +73,8 @@ impl NfdManagement {
         let mut route = route(request.now, face, &parameters, holder);
         if self.heeds_anyone(request.reach) {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
+            // Below the prefix of an application of this host it would hide the application.
+            route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
         }
         let body = ControlParameters {
             face_id: Some(face.0.into()),

@@ -287,6 +287,7 @@ impl DataPlane {
             max_entries: changes.max_entries.unwrap_or(old.max_entries),
             eviction: changes.eviction.unwrap_or(old.eviction),
             admit: changes.admit.unwrap_or(old.admit),
+            placement: changes.placement.unwrap_or(old.placement),
             serve: changes.serve.unwrap_or(old.serve),
             unsolicited: changes.unsolicited.unwrap_or(old.unsolicited),
         };

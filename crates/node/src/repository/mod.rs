@@ -6,13 +6,16 @@
 //! then the others; what several would keep goes to one of them by the name of its object, so that all
 //! segments of an object lie together.
 
+mod cold;
 mod handles;
+mod s3;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use packet::NameHasher;
-use repo::disk::RealDisk;
+use repo::cold::{MigrationThread, TieredCounters, TieredDisk};
+use repo::disk::{Disk, RealDisk};
 use repo::service::{self, Service, ServiceConfig, ServiceHandle, ServiceStatus};
 use repo::{Store, StoreKeys, eviction};
 
@@ -29,12 +32,15 @@ pub struct RepositoryStatus {
     pub max_bytes: u64,
     /// What it holds and has done.
     pub service: ServiceStatus,
+    /// What its cold tier has done, if it has one.
+    pub cold: Option<TieredCounters>,
 }
 
 impl RepositoryStatus {
     /// All numbers, each under the word that metrics and status have for it; refusals under their reasons.
     pub fn numbers(&self) -> Vec<(&'static str, u64)> {
         let ServiceStatus { stats, counters, refusals, busy } = &self.service;
+        let cold = self.cold.unwrap_or_default();
         let mut numbers = vec![
             ("objects", stats.objects),
             ("segments", stats.segments),
@@ -50,6 +56,13 @@ impl RepositoryStatus {
             ("deletions", counters.deletions),
             ("evictions", counters.evictions),
             ("busy", *busy),
+            ("cold-volumes", stats.cold_volumes),
+            ("cold-bytes", stats.cold_bytes),
+            ("cold-migrations", cold.migrations),
+            ("cold-failed-migrations", cold.failed_migrations),
+            ("cold-reads", cold.reads),
+            ("cold-failed-reads", cold.failed_reads),
+            ("cold-orphans", cold.orphans),
         ];
         numbers.extend(refusals.iter().map(|(reason, count)| (reason.as_str(), count)));
         numbers
@@ -59,8 +72,11 @@ impl RepositoryStatus {
 /// All repositories of a node, with their threads.
 #[derive(Default)]
 pub(crate) struct Repositories {
-    services: Vec<(RepositorySection, Service)>,
+    services: Vec<(RepositorySection, Service, Option<Arc<TieredDisk>>)>,
 }
+
+/// Threads that read what lives in a cold tier.
+const REMOTE_READERS: usize = 4;
 
 /// Opens the repositories, and makes what the data plane reaches them by: `None` if there are none.
 ///
@@ -75,15 +91,17 @@ pub(crate) fn open(
     for (number, section) in sections.iter().enumerate() {
         let (config, kept) = section.understood()?;
         let cannot = |problem: String| StartError::Repository { path: section.path.clone(), problem };
-        let mut random = [0; 16];
-        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-            .map_err(std::io::Error::from)?;
-        let [low, high] =
-            [&random[..8], &random[8..]].map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
+        let [low, high, seed] = random_words()?;
         let keys = StoreKeys { records: [low, high], names: names.clone() };
-        let disk = RealDisk::open(&section.path).map_err(|error| cannot(error.to_string()))?;
+        let folder = RealDisk::open(&section.path).map_err(|error| cannot(error.to_string()))?;
+        let mut disk: Arc<dyn Disk> = Arc::new(folder);
+        let cold = section.cold.as_ref().map(|cold| cold::tiered(cold, Arc::clone(&disk), seed));
+        let cold = cold.transpose().map_err(cannot)?;
+        if let Some(cold) = &cold {
+            disk = Arc::clone(cold) as Arc<dyn Disk>;
+        }
         let (mut store, recovery) =
-            Store::open(Arc::new(disk), config, keys).map_err(|error| cannot(error.to_string()))?;
+            Store::open(disk, config, keys).map_err(|error| cannot(error.to_string()))?;
         tracing::info!(
             "repository at {}: {} objects, {} bytes",
             section.path.display(),
@@ -100,28 +118,43 @@ pub(crate) fn open(
         store.set_eviction(eviction::start(&section.policy()?));
         let back = Arc::clone(answers);
         let answered = move |replies: &mut Vec<service::Reply>| back.put(number, replies);
-        let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;
+        if let (Some(tiered), Some(cold)) = (&cold, &section.cold) {
+            store.set_cold_tier(Box::new(MigrationThread::start(Arc::clone(tiered))?), cold.hot_bytes);
+        }
+        let remote_readers = if cold.is_some() { REMOTE_READERS } else { 0 };
+        let config = ServiceConfig { remote_readers, ..ServiceConfig::default() };
+        let service = Service::start(store, config, Arc::new(answered))?;
         ends.push((kept, service.handle()));
-        repositories.services.push((section.clone(), service));
+        repositories.services.push((section.clone(), service, cold));
     }
     let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
     Ok((repositories, seam))
 }
 
+/// From the system's random source.
+fn random_words() -> Result<[u64; 3], StartError> {
+    let mut random = [0; 24];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+        .map_err(std::io::Error::from)?;
+    let word = |at: usize| random.get(at..at + 8).and_then(|word| word.try_into().ok());
+    Ok([0, 8, 16].map(|at| word(at).map_or(0, u64::from_ne_bytes)))
+}
+
 impl Repositories {
     /// Ways to ask them how they are, from any thread.
     pub(crate) fn watched(&self) -> Vec<Watched> {
-        let watched = self.services.iter().map(|(section, service)| Watched {
+        let watched = self.services.iter().map(|(section, service, cold)| Watched {
             path: section.path.clone(),
             max_bytes: section.max_bytes,
             handle: service.handle(),
+            cold: cold.clone(),
         });
         watched.collect()
     }
 
     /// Commits what they have, and ends their threads.
     pub(crate) fn stop(&mut self) {
-        for (section, service) in self.services.drain(..) {
+        for (section, service, _) in self.services.drain(..) {
             if service.stop().is_none() {
                 tracing::error!("the repository at {} has failed", section.path.display());
             }
@@ -135,10 +168,16 @@ pub(crate) struct Watched {
     path: PathBuf,
     max_bytes: u64,
     handle: ServiceHandle,
+    cold: Option<Arc<TieredDisk>>,
 }
 
 impl Watched {
     pub(crate) fn status(&self) -> RepositoryStatus {
-        RepositoryStatus { path: self.path.clone(), max_bytes: self.max_bytes, service: self.handle.status() }
+        RepositoryStatus {
+            path: self.path.clone(),
+            max_bytes: self.max_bytes,
+            service: self.handle.status(),
+            cold: self.cold.as_ref().map(|cold| cold.counters()),
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! whole, before any of it is in force.
 
 use engine::{
-    ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec, UnsolicitedPolicy,
+    CachePlacement, ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec,
+    UnsolicitedPolicy,
 };
 use packet::time::Duration;
 use packet::{Dialect, Name};
@@ -272,6 +273,10 @@ fn content_store(section: &ContentStoreSection, shares: &Shares) -> Result<Conte
         .eviction
         .parse()
         .map_err(|error| ConfigError::new(format!("content_store.eviction: {error}")))?;
+    let placement: CachePlacement = section
+        .placement
+        .parse()
+        .map_err(|error| ConfigError::new(format!("content_store.placement: {error}")))?;
     let unsolicited = match section.unsolicited.as_str() {
         "drop-all" => UnsolicitedPolicy::DropAll,
         "admit-local" => UnsolicitedPolicy::AdmitLocal,
@@ -287,6 +292,7 @@ fn content_store(section: &ContentStoreSection, shares: &Shares) -> Result<Conte
         max_entries: Some(section.max_entries),
         max_bytes: Some(shares.store_bytes),
         admit: Some(section.admit),
+        placement: Some(placement),
         serve: Some(section.serve),
         eviction: Some(eviction),
         unsolicited: Some(unsolicited),
@@ -315,6 +321,7 @@ fn engine(
             max_entries: changes.max_entries.unwrap_or(store.max_entries),
             eviction: changes.eviction.unwrap_or(store.eviction),
             admit: changes.admit.unwrap_or(store.admit),
+            placement: changes.placement.unwrap_or(store.placement),
             serve: changes.serve.unwrap_or(store.serve),
             unsolicited: changes.unsolicited.unwrap_or(store.unsolicited),
         },
@@ -337,6 +344,7 @@ mod tests {
         for (text, expected) in [
             ("[udp]\nmtu_bytes = 10", "udp.mtu_bytes"),
             ("[content_store]\neviction = \"fifo\"", "there is no policy fifo; there are "),
+            ("[content_store]\nplacement = \"lcd\"", "content_store.placement: there is no placement lcd; "),
             ("[content_store]\nunsolicited = \"all\"", "content_store.unsolicited: there is no policy all"),
             ("[tables]\ndefault_strategy = \"best\"", "tables.default_strategy: there is no strategy best"),
             ("[tables]\nproducer_regions = [\"a\"]", "tables.producer_regions: \"a\": a name starts with /"),

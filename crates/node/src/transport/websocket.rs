@@ -209,14 +209,26 @@ fn read_request(request: &[u8]) -> Option<(String, UpgradeRequest)> {
     }
     for line in lines {
         let (name, value) = line.split_once(':')?;
+        // A name with a space behind it, a line that goes on with the one before, and an end that only some
+        // programs see: what one of them takes for a page's origin, another must not miss (RFC 9112, 5.1).
+        if name.is_empty()
+            || name.bytes().any(|byte| !byte.is_ascii_graphic())
+            || value.contains(['\r', '\n'])
+        {
+            return None;
+        }
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
             "sec-websocket-key" => key = Some(value),
             "sec-websocket-version" => version = value == "13",
             "upgrade" => is_websocket = value.eq_ignore_ascii_case("websocket"),
             "origin" => upgrade.origin = Some(value.to_owned()),
-            "forwarded" | "via" | "x-forwarded-for" | "x-real-ip" => upgrade.is_forwarded = true,
-            _ => {}
+            "forwarded" | "via" | "x-real-ip" | "true-client-ip" | "cf-connecting-ip" => {
+                upgrade.is_forwarded = true;
+            }
+            // Pages cannot set it, and browsers say with it that a page asks, whoever took the origin away.
+            "sec-fetch-site" => upgrade.is_forwarded |= !value.eq_ignore_ascii_case("none"),
+            other => upgrade.is_forwarded |= other.starts_with("x-forwarded-"),
         }
     }
     let key = key.filter(|_| is_websocket && version)?;
@@ -275,6 +287,13 @@ mod tests {
         frame
     }
 
+    /// The request with another line at its end.
+    fn with(line: &str) -> Vec<u8> {
+        let mut request = REQUEST[..REQUEST.len() - 2].to_vec();
+        request.extend([line.as_bytes(), b"\r\n"].concat());
+        request
+    }
+
     #[test]
     fn what_is_no_request_for_a_websocket_is_refused() {
         for request in [
@@ -282,6 +301,10 @@ mod tests {
             b"POST / HTTP/1.1\r\n\r\n",
             b"\r\n\r\n",
             b"\xff\r\n\r\n",
+            &with("Origin : https://example.net\r\n"),
+            &with(" Origin: https://example.net\r\n"),
+            &with("X: y\nOrigin: https://example.net\r\n"),
+            &with(": https://example.net\r\n"),
         ] {
             assert!(
                 matches!(WebSocket::default().step(&mut request.to_vec()), Step::Broken(_)),
@@ -294,19 +317,22 @@ mod tests {
 
     #[test]
     fn who_asks_is_read_from_the_request() {
-        let upgrade = |more: &str| {
-            let mut request = String::from_utf8(REQUEST.to_vec()).unwrap();
-            request.insert_str(request.len() - 2, more);
-            match WebSocket::default().step(&mut request.into_bytes()) {
-                Step::Used(_, Event::Opened(_, upgrade)) => upgrade,
-                other => panic!("{other:?}"),
-            }
+        let upgrade = |more: &str| match WebSocket::default().step(&mut with(more)) {
+            Step::Used(_, Event::Opened(_, upgrade)) => upgrade,
+            other => panic!("{other:?}"),
         };
         let page = |origin: &str| UpgradeRequest { origin: Some(origin.to_owned()), is_forwarded: false };
         assert_eq!(upgrade("Origin: https://example.net\r\n"), page("https://example.net"));
         assert_eq!(upgrade("oRIGIN:null\r\n"), page("null"));
         for header in
             ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: ::1"]
+                .into_iter()
+                .chain([
+                    "X-Forwarded-Host: x",
+                    "CF-Connecting-IP: ::1",
+                    "True-Client-IP: ::1",
+                    "Sec-Fetch-Site: cross-site",
+                ])
         {
             let expected = UpgradeRequest { origin: None, is_forwarded: true };
             assert_eq!(upgrade(&format!("{header}\r\n")), expected, "{header}");

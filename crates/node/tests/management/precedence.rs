@@ -199,6 +199,18 @@ fn the_longest_match_and_who_is_on_this_host_come_first_whatever_else_is_routed(
 }
 
 #[test]
+fn a_neighbour_without_a_key_captures_nothing() {
+    let mut manager = open();
+    take(&mut manager, Application("/o/y"));
+    let longer = ControlParameters { flags: Some(3), ..about("/o/y/v=1") };
+    let interest = command(CommandScope::Localhop, Command::RibRegister, &longer);
+    let answer = manager.ask_from(engine::FaceId(GATEWAY), &interest).unwrap();
+    let response = ControlResponse::decode(answer.content()).unwrap();
+    assert_eq!(response.expect_parameters().unwrap().flags, Some(1), "what became of it is told");
+    assert_eq!(first_asked(&manager, "/o/y/v=1/seg=0"), APPLICATION);
+}
+
+#[test]
 fn an_announcement_gives_a_neighbour_no_more_than_a_command() {
     let mut manager = open();
     for prefix in ["/", "/localhost/x", "/localhop/x"] {

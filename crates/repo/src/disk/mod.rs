@@ -73,6 +73,11 @@ pub trait DiskFile: Debug + Send + Sync {
         false
     }
 
+    /// Whether it lives elsewhere: reads go over a network, and nothing can be written.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Writes all of `bytes` at `offset`, which may be behind the end.
     ///
     /// # Errors

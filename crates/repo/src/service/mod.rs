@@ -60,13 +60,15 @@ pub struct ServiceConfig {
     pub queue: usize,
     /// Threads that read.
     pub readers: usize,
+    /// Threads that read what lives on the network; 0 if nothing does.
+    pub remote_readers: usize,
     /// Packets that nobody waits for are committed after so long at the latest.
     pub commit_after: Duration,
 }
 
 impl Default for ServiceConfig {
     fn default() -> Self {
-        ServiceConfig { queue: 8192, readers: 2, commit_after: Duration::from_millis(100) }
+        ServiceConfig { queue: 8192, readers: 2, remote_readers: 0, commit_after: Duration::from_millis(100) }
     }
 }
 
@@ -156,7 +158,7 @@ impl Service {
         let (questions, asked) = sync_channel(config.queue.max(1));
         let (filter, hot) = (Arc::clone(store.filter()), Arc::clone(store.catalogue().hot()));
         let shared = Arc::new(Shared::default());
-        let readers = Readers::start(config.readers.max(1), &answered)?;
+        let readers = Readers::start(config.readers.max(1), config.remote_readers, &answered)?;
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
         store.set_disk_executor(Some(Box::new(disk)));

@@ -38,18 +38,45 @@ pub(super) enum Outcome {
     Failed(Located, ReadError),
 }
 
+impl Job {
+    /// Whether reading it may mean waiting for a network.
+    fn is_remote(&self) -> bool {
+        self.places.iter().any(Located::is_remote)
+    }
+}
+
 /// Where jobs lie until a reader takes them.
 #[derive(Debug, Default)]
 pub(super) struct ReadQueue {
     state: Mutex<State>,
     more: Condvar,
+    more_remote: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
     jobs: VecDeque<Job>,
+    /// Those that have readers of their own, so that nobody waits for a network who need not.
+    remote_jobs: VecDeque<Job>,
     outcomes: Vec<Outcome>,
+    has_remote_readers: bool,
     is_closed: bool,
+}
+
+/// Which jobs a reader takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Local,
+    Remote,
+}
+
+impl State {
+    fn jobs(&mut self, kind: Kind) -> &mut VecDeque<Job> {
+        match kind {
+            Kind::Local => &mut self.jobs,
+            Kind::Remote => &mut self.remote_jobs,
+        }
+    }
 }
 
 /// Jobs that a reader takes at once.
@@ -66,13 +93,28 @@ impl ReadQueue {
             return;
         }
         let many = jobs.len() > JOBS_AT_ONCE;
-        self.state().jobs.extend(jobs.drain(..));
-        if many { self.more.notify_all() } else { self.more.notify_one() }
+        let mut state = self.state();
+        let mut has_remote = false;
+        for job in jobs.drain(..) {
+            let is_remote = state.has_remote_readers && job.is_remote();
+            has_remote |= is_remote;
+            state.jobs(if is_remote { Kind::Remote } else { Kind::Local }).push_back(job);
+        }
+        drop(state);
+        if many {
+            self.more.notify_all();
+        } else {
+            self.more.notify_one();
+        }
+        if has_remote {
+            self.more_remote.notify_all();
+        }
     }
 
     /// Jobs that no reader has taken yet.
     pub(super) fn waiting(&self) -> usize {
-        self.state().jobs.len()
+        let state = self.state();
+        state.jobs.len() + state.remote_jobs.len()
     }
 
     pub(super) fn outcomes(&self) -> Vec<Outcome> {
@@ -80,21 +122,27 @@ impl ReadQueue {
     }
 
     /// Waits for jobs; `None` when there will be no more.
-    fn take(&self) -> Option<Vec<Job>> {
+    fn take(&self, kind: Kind) -> Option<Vec<Job>> {
+        let (more, at_once) = match kind {
+            Kind::Local => (&self.more, JOBS_AT_ONCE),
+            // Each may take long, and another reader may be free.
+            Kind::Remote => (&self.more_remote, 1),
+        };
         let mut state = self.state();
-        while state.jobs.is_empty() {
+        while state.jobs(kind).is_empty() {
             if state.is_closed {
                 return None;
             }
-            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = more.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let count = state.jobs.len().min(JOBS_AT_ONCE);
-        Some(state.jobs.drain(..count).collect())
+        let count = state.jobs(kind).len().min(at_once);
+        Some(state.jobs(kind).drain(..count).collect())
     }
 
     fn close(&self) {
         self.state().is_closed = true;
         self.more.notify_all();
+        self.more_remote.notify_all();
     }
 }
 
@@ -105,23 +153,14 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn start(count: usize, answered: &Answered) -> io::Result<Self> {
+    /// `count` for what lies in the folder, `remote` for what lives on a network.
+    pub(super) fn start(count: usize, remote: usize, answered: &Answered) -> io::Result<Self> {
         let mut readers = Readers { desk: Arc::default(), threads: Vec::new() };
-        for _ in 0..count {
+        readers.desk.state().has_remote_readers = remote > 0;
+        for number in 0..count + remote {
+            let kind = if number < count { Kind::Local } else { Kind::Remote };
             let (desk, answered) = (Arc::clone(&readers.desk), Arc::clone(answered));
-            let work = move || {
-                let mut replies = Vec::with_capacity(1);
-                while let Some(jobs) = desk.take() {
-                    let mut outcomes = Vec::with_capacity(jobs.len());
-                    for job in jobs {
-                        let question = job.question;
-                        // The next one may take long: nobody waits for it with this one.
-                        replies.push(Reply { question, found: read(unix_now(), job, &mut outcomes) });
-                        answered(&mut replies);
-                    }
-                    desk.state().outcomes.append(&mut outcomes);
-                }
-            };
+            let work = move || serve(kind, &desk, &answered);
             let thread = std::thread::Builder::new().name("repository-read".to_owned()).spawn(work)?;
             readers.threads.push(thread);
         }
@@ -139,6 +178,21 @@ impl Drop for Readers {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+/// Does jobs until there will be no more.
+fn serve(kind: Kind, desk: &ReadQueue, answered: &Answered) {
+    let mut replies = Vec::with_capacity(1);
+    while let Some(jobs) = desk.take(kind) {
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let question = job.question;
+            // The next one may take long: nobody waits for it with this one.
+            replies.push(Reply { question, found: read(unix_now(), job, &mut outcomes) });
+            answered(&mut replies);
+        }
+        desk.state().outcomes.append(&mut outcomes);
     }
 }
 

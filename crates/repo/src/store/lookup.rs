@@ -114,6 +114,11 @@ impl Located {
         Ok((data, header.arrival))
     }
 
+    /// Whether it lives on a network.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.file.is_remote()
+    }
+
     pub(super) fn of(self, id: ObjectId) -> Self {
         Located { id, ..self }
     }

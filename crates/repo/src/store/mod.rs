@@ -1,6 +1,7 @@
 //! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
 //! is deleted.
 
+mod cold;
 mod delete;
 mod disk_executor;
 mod insert;
@@ -94,6 +95,9 @@ pub enum OpenError {
     /// Another process has it.
     #[error("{0}")]
     InUse(String),
+    /// Some of its volumes live in a cold tier, which was not given with the folder.
+    #[error("volumes of it live in a cold tier: open it with `repository.cold` as before")]
+    Cold,
     /// The file system failed.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -159,9 +163,13 @@ pub struct StoreStats {
     pub volumes: u64,
     /// Bytes that volumes take on the disk once all holes are punched.
     pub disk_bytes: u64,
+    /// Volumes that live elsewhere.
+    pub cold_volumes: u64,
+    /// Bytes of these.
+    pub cold_bytes: u64,
     /// Holes that are to be punched.
     pub pending_punches: u64,
-    /// Bytes of memory that catalogue, filter and policy take, about.
+    /// Bytes of memory that catalogue, filter, policy and the copies for the data plane take, about.
     pub memory_bytes: u64,
 }
 
@@ -195,6 +203,7 @@ pub struct Store {
     /// Whether the room is kept that a full disk needs for deleting.
     has_reserve: bool,
     disk_executor: Option<Box<dyn DiskExecutor>>,
+    cold: Option<cold::ColdTier>,
     _lock: Box<dyn FolderLock>,
 }
 
@@ -289,10 +298,16 @@ impl Store {
             stats.memory_bytes += own as u64;
         }
         stats.memory_bytes += self.filter.footprint_bytes() as u64;
+        stats.memory_bytes += self.catalogue.hot().footprint_bytes() as u64;
         stats.memory_bytes += self.eviction.as_ref().map_or(0, |policy| policy.footprint_bytes() as u64);
         for (_, volume) in self.volumes.iter() {
             stats.volumes += 1;
-            stats.disk_bytes += volume.space.disk_bytes();
+            if volume.file.is_remote() {
+                stats.cold_volumes += 1;
+                stats.cold_bytes += volume.space.len_bytes();
+            } else {
+                stats.disk_bytes += volume.space.disk_bytes();
+            }
         }
         stats
     }

@@ -10,6 +10,7 @@ use packet::{Buffer, Data, Dialect};
 use super::insert::Open;
 use super::{OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Tally, Unindexed, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
+use crate::cold;
 use crate::disk::{Disk, read_up_to};
 use crate::extent::{Extent, Location, Place, UNIT_BYTES};
 use crate::filter::Filter;
@@ -52,6 +53,10 @@ impl Store {
             io::ErrorKind::WouldBlock => OpenError::InUse(error.to_string()),
             _ => OpenError::Io(error),
         })?;
+        // Without them, objects that are only elsewhere would count as lost.
+        if disk.list()?.iter().any(|name| cold::is_stub(name)) {
+            return Err(OpenError::Cold);
+        }
         let config = StoreConfig { volume_bytes: config.volume_bytes.min(MAX_VOLUME_BYTES), ..config };
         let mut recovery = Recovery::default();
         let (index, contents) = open_index(&disk, &mut recovery)?;
@@ -66,6 +71,7 @@ impl Store {
             key,
             has_reserve: false,
             disk_executor: None,
+            cold: None,
             names: keys.names,
             index,
             catalogue: Catalogue::default(),

@@ -26,7 +26,7 @@ const BYTES_OF_A_STEP: u64 = 1 << 20;
 /// A sealed volume whose living records are being copied to the end of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Compaction {
-    volume: Option<u32>,
+    pub(super) volume: Option<u32>,
     /// Objects that may have something in it.
     objects: VecDeque<ObjectId>,
     /// When the next step may be taken.
@@ -50,6 +50,8 @@ impl Store {
     /// # Errors
     /// The file system failed. What was to be done stays due.
     pub fn upkeep(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
+        // Somebody else does it, and it is due however much there is to do here.
+        self.migrate_one();
         if let Some(target) = self.config.deletion.target_bytes(self.bytes)
             && self.evict_down_to(now, target)? > 0
         {
@@ -118,7 +120,7 @@ impl Store {
 
     /// Punches so many holes, and about so many bytes of them. A large hole is made in several.
     fn punch(&mut self, count: usize, max_bytes: u64) -> io::Result<()> {
-        let (mut bytes, mut parts) = (0, VecDeque::new());
+        let (mut bytes, mut parts) = (0, Vec::new());
         while parts.len() < count
             && bytes < max_bytes
             && let Some((number, hole)) = self.reclaiming.punches.pop_front()
@@ -130,24 +132,25 @@ impl Store {
             if part.end < hole.end {
                 self.reclaiming.punches.push_front((number, part.end..hole.end));
             }
-            parts.push_back((number, Arc::clone(&volume.file), part));
+            parts.push((number, Arc::clone(&volume.file), part));
         }
         let (done, left, result) = self.on_disk(move || {
-            let mut done = Vec::new();
-            while let Some((number, file, part)) = parts.pop_front() {
-                if let Err(error) = file.punch_hole(part.clone()) {
-                    parts.push_front((number, file, part));
-                    return (done, parts, Err(error));
+            let (mut done, mut left, mut result) = (Vec::new(), Vec::new(), Ok(()));
+            for (number, file, part) in parts {
+                match file.punch_hole(part.clone()) {
+                    Ok(()) => done.push(number),
+                    // Where one hole cannot be made, others may make the room that it needs.
+                    Err(error) => {
+                        left.push((number, part));
+                        result = Err(error);
+                    }
                 }
-                done.push(number);
             }
-            (done, parts, Ok(()))
+            (done, left, result)
         })?;
         self.tally.counters.punches += done.len() as u64;
         self.reclaiming.punched.extend(done);
-        for (number, _, part) in left.into_iter().rev() {
-            self.reclaiming.punches.push_front((number, part));
-        }
+        self.reclaiming.punches.extend(left);
         result
     }
 
@@ -245,6 +248,8 @@ impl Store {
                 Some(number) != active
                     && number <= self.unindexed.since.0
                     && volume.space.is_mostly_holes(share)
+                    // To copy out of what lives elsewhere costs the network more than the room is worth.
+                    && (volume.space.live_bytes() == 0 || !volume.file.is_remote())
             })
             .min_by_key(|(_, volume)| volume.space.live_bytes())
             .map(|(number, _)| number);

@@ -21,14 +21,22 @@
 //! # Ok::<(), packet::random::ZipfError>(())
 //! ```
 
+mod download;
 mod gamma;
+mod hierarchy;
+mod ranges;
 mod requests;
 mod run;
+mod several;
 
 use packet::time::Duration;
 
+pub use download::DownloadPath;
+pub use hierarchy::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
+pub use ranges::{Granularity, RangesOutcome, RangesRun};
 pub use requests::{Request, Requests, Trace, trace};
 pub use run::{Outcome, Run};
+pub use several::{Home, Several, SeveralOutcome, SeveralRun};
 
 /// Classes of popularity.
 pub const CLASSES: usize = 20;

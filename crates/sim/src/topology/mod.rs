@@ -16,13 +16,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod centrality;
+mod gml;
 mod graphml;
+mod minindn;
 mod named;
 mod ndnsim;
 mod random;
 mod regular;
 mod rocketfuel;
 mod xml;
+mod zoo;
 
 use std::collections::BTreeMap;
 

@@ -164,7 +164,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn unescape(raw: &str) -> Result<String, String> {
+/// The text with its entities, such as `&amp;`, replaced.
+pub(super) fn unescape(raw: &str) -> Result<String, String> {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(place) = rest.find('&') {

@@ -67,6 +67,7 @@ fn options(runs: &Path, repeats: Option<u32>) -> Result<Options, ToolError> {
         repeats,
         seed: None,
         only: None,
+        shard: None,
         controls: false,
         build: build(),
     })

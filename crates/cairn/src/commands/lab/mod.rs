@@ -67,6 +67,17 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Put runs of shares of one experiment together, and write the report of all.
+    Merge {
+        /// The new run's folder.
+        out: PathBuf,
+        /// The runs' folders, each with a share of the cases.
+        #[arg(required = true)]
+        parts: Vec<PathBuf>,
+        /// Print what was found as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// List the runs below a folder.
     List {
         /// The folder.
@@ -189,6 +200,7 @@ impl Command {
             Command::Run(arguments) => run::run_on(&arguments),
             Command::Sweep(arguments) => run::sweep(&arguments),
             Command::Resume { folder, json } => run::go_on(&folder, Form::of(json)),
+            Command::Merge { out, parts, json } => run::put_together(&out, &parts, Form::of(json)),
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs, derive, json } => runs::show(folder, &runs, derive, Form::of(json)),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),

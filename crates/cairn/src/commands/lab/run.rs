@@ -12,7 +12,7 @@ use lab::experiment::Experiment;
 use lab::experiment::plan::TraceFormat;
 use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
-use lab::run::{Build, Options, RunFolder, execute, resume};
+use lab::run::{Build, Options, RunFolder, Shard, execute, merge, resume};
 
 use super::Outcome;
 use super::verdicts::Form;
@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
     /// Only cases whose name contains this text.
     #[arg(long)]
     only: Option<String>,
+    /// Only a share of the cases, such as `3/16`: the third of sixteen, one for each machine. `cairn lab
+    /// merge` puts the runs together.
+    #[arg(long, value_name = "N/OF")]
+    shard: Option<Shard>,
     /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
     #[arg(long)]
     no_controls: bool,
@@ -148,6 +152,7 @@ pub(super) fn options(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> 
         repeats: arguments.repeats,
         seed: arguments.seed,
         only: arguments.only.clone(),
+        shard: arguments.shard,
         controls: !arguments.no_controls,
         build: build(),
     })
@@ -158,6 +163,14 @@ pub(super) fn go_on(folder: &Path, form: Form) -> Outcome {
     let folder =
         resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen, form)
+}
+
+/// Makes one run of several.
+pub(super) fn put_together(out: &Path, parts: &[PathBuf], form: Form) -> Outcome {
+    let open = |path: &PathBuf| RunFolder::open(path).map_err(ToolError::file(path));
+    let parts = parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let folder = merge(&parts, out).map_err(ToolError::other)?;
+    finish(&folder, &mut Screen::new(true)?, form)
 }
 
 /// Writes the report and says where it is.

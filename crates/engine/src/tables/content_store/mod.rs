@@ -6,6 +6,7 @@
 
 pub(crate) mod eviction;
 mod memory;
+pub(crate) mod placement;
 mod prefetch;
 mod prefix_tree;
 
@@ -22,6 +23,7 @@ use crate::batch::SpareBuffers;
 use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{MemoryOwner, SharedMemory};
+use placement::CachePlacement;
 use prefix_tree::{Link, Order, PrefixTree, SearchStep};
 
 /// Budget and behaviour of the content store.
@@ -37,6 +39,8 @@ pub struct ContentStoreConfig {
     pub eviction: EvictionPolicy,
     /// Whether Data is taken in.
     pub admit: bool,
+    /// Which of the Data that was asked for is taken in.
+    pub placement: CachePlacement,
     /// Whether Interests are answered.
     pub serve: bool,
     /// What to do with Data that nobody asked for.
@@ -55,6 +59,7 @@ impl Default for ContentStoreConfig {
             max_entries: 1 << 20,
             eviction: EvictionPolicy::default(),
             admit: true,
+            placement: CachePlacement::default(),
             serve: true,
             unsolicited: UnsolicitedPolicy::DropAll,
         }
@@ -88,6 +93,8 @@ pub struct ContentStoreCounters {
     pub refreshes: u64,
     /// Data that left for want of room.
     pub evictions: u64,
+    /// Data that was not taken in because its copy is to be left elsewhere.
+    pub passed_on: u64,
     /// Searches by prefix that gave up after looking at their limit of candidates.
     pub searches_cut_short: u64,
 }
@@ -128,6 +135,13 @@ pub(crate) struct ContentStore {
     bytes: u64,
     /// Memory of Data that has left.
     pub(crate) spares: SpareBuffers,
+    /// Whether all Data that was asked for is taken in.
+    pub(crate) takes_all: bool,
+}
+
+/// Whether all Data that was asked for is taken in.
+fn takes_all(config: &ContentStoreConfig) -> bool {
+    config.admit && config.placement == CachePlacement::Everywhere
 }
 
 impl ContentStore {
@@ -141,6 +155,7 @@ impl ContentStore {
             shared: SharedMemory::default(),
             bytes: 0,
             spares: SpareBuffers::default(),
+            takes_all: takes_all(&config),
         }
     }
 
@@ -218,16 +233,36 @@ impl ContentStore {
         hash: NameHash,
         known: Option<CachedId>,
     ) {
+        if self.config.admit {
+            self.insert_admitted(index, now, data, hash, known);
+        }
+    }
+
+    /// Whether there is room for so large a Data, and Data is taken in at all.
+    pub(crate) fn may_keep(&self, data: &Data) -> bool {
+        let fits = cost_of(data) <= self.config.max_bytes && self.config.max_entries > 0;
+        self.config.admit && fits
+    }
+
+    /// The same where it is known that Data is taken in.
+    #[inline(always)]
+    pub(crate) fn insert_admitted(
+        &mut self,
+        index: &mut HashIndex,
+        now: Instant,
+        data: &Data,
+        hash: NameHash,
+        known: Option<CachedId>,
+    ) {
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
             Duration::ZERO => Instant::ZERO,
             freshness => now + freshness,
         };
-        self.insert_until(index, data, hash, known, fresh_until);
+        self.keep_until(index, data, hash, known, fresh_until);
     }
 
     /// The same for Data that is older than its arrival here.
-    #[inline(always)]
     pub(crate) fn insert_until(
         &mut self,
         index: &mut HashIndex,
@@ -236,9 +271,20 @@ impl ContentStore {
         known: Option<CachedId>,
         fresh_until: Instant,
     ) {
-        if !self.config.admit {
-            return;
+        if self.config.admit {
+            self.keep_until(index, data, hash, known, fresh_until);
         }
+    }
+
+    #[inline(always)]
+    fn keep_until(
+        &mut self,
+        index: &mut HashIndex,
+        data: &Data,
+        hash: NameHash,
+        known: Option<CachedId>,
+        fresh_until: Instant,
+    ) {
         if cost_of(data) > self.config.max_bytes || self.config.max_entries == 0 {
             return;
         }
@@ -316,6 +362,7 @@ impl ContentStore {
             }
         }
         self.config = config;
+        self.takes_all = takes_all(&config);
         self.make_room(index);
     }
 

@@ -24,6 +24,7 @@ use crate::backend::machine::sampler::{Sampler, SamplerConfig};
 use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Manager, Setup, driver};
+use crate::experiment::plan::Software;
 use crate::order::{Owner, write_json};
 
 /// How long a forwarder may take to answer for the first time.
@@ -392,6 +393,7 @@ impl Remote {
             servers: Vec::new(),
             socket: Some(PathBuf::from(format!("{name}.sock"))),
             file: PathBuf::from(format!("forwarder-{name}.csv")),
+            erases: order.plan.software == Software::Cairn,
             every: Duration::from_nanos(order.plan.recording.sample_every_ns),
             start: UNIX_EPOCH + Duration::from_nanos(epoch),
             group: self.group.clone(),

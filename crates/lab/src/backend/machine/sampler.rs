@@ -1,6 +1,6 @@
 //! Asks a forwarder for its counters and the kernel for its processor time and memory, at fixed moments.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +32,9 @@ pub(crate) struct SamplerConfig {
     /// Where the forwarder is asked; nothing where there is none.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) file: PathBuf,
+    /// Can the forwarder be told to forget what it said? Some say nothing to what they do not know, and are
+    /// waited for in vain.
+    pub(crate) erases: bool,
     pub(crate) every: Duration,
     pub(crate) start: SystemTime,
     /// The forwarder's control group, which knows how long its share kept it from running.
@@ -110,6 +113,15 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
     manager.status().ok()
 }
 
+/// What the forwarder says of itself; where there is none, that there is nothing.
+fn said(config: &SamplerConfig, manager: &mut Option<Manager>, erases: &mut bool) -> Option<GeneralStatus> {
+    let Some(socket) = &config.socket else { return Some(GeneralStatus::default()) };
+    if manager.is_none() {
+        *manager = Manager::open(socket, PATIENCE).ok();
+    }
+    manager.as_mut().and_then(|manager| ask(manager, erases))
+}
+
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     file.write_all(sample::head(LogOf::Process).as_bytes())?;
@@ -120,7 +132,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let begin = Instant::now();
     let (mut due, mut period) = (begin, 0);
     // A forwarder that cannot erase is asked once, and its answers are what they are.
-    let mut erases = true;
+    let mut erases = config.erases;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < due {
@@ -132,13 +144,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             period += 1;
             due = begin + moment(period, config.every);
         }
-        if let (None, Some(socket)) = (&manager, &config.socket) {
-            manager = Manager::open(socket, PATIENCE).ok();
-        }
-        let status = match &config.socket {
-            Some(_) => manager.as_mut().and_then(|manager| ask(manager, &mut erases)),
-            None => Some(GeneralStatus::default()),
-        };
+        let status = said(config, &mut manager, &mut erases);
         if status.is_none() {
             // A new connection, so that a late answer is not taken for the next one.
             manager = None;
@@ -178,7 +184,16 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
+    tell_store(config, manager)?;
     Ok((samples, invalid))
+}
+
+/// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
+/// questions are Interests, and would be counted.
+fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
+    let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
+    let place = config.file.with_file_name(sample::store_file(&config.node));
+    fs::write(place, sample::store(store.hits, store.misses))
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.

@@ -463,6 +463,7 @@ impl World<'_> {
                 servers: self.server_pids(place),
                 socket: forwarder.map(|_| socket(&node.name)),
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
+                erases: self.plan().software == Software::Cairn,
                 every: Duration::from_nanos(self.plan().recording.sample_every_ns),
                 start: UNIX_EPOCH + Duration::from_nanos(start_ns),
                 group: self.groups.get(place).cloned(),

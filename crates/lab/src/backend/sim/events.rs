@@ -25,13 +25,11 @@ pub(super) fn plan(built: &mut Built, plan: &Plan) {
             }
             Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
                 let Some(planned) = plan.links.get(place).cloned() else { continue };
-                let latency_ns = planned.simulated.latency_ns;
                 let change = move |config: &mut LinkConfig| {
                     config.rate_bits_per_second = rate_bps.or(config.rate_bits_per_second);
                     let now = LinkPlan { rate_bps: config.rate_bits_per_second, ..planned.clone() };
                     config.bucket_bytes = super::network::bucket_bytes(&now);
-                    let delay = delay_ns.map(|delay| Duration::from_nanos(delay + latency_ns));
-                    config.delay = delay.unwrap_or(config.delay);
+                    config.delay = delay_ns.map_or(config.delay, Duration::from_nanos);
                     config.impairment.loss = loss.unwrap_or(config.impairment.loss);
                 };
                 if let Some(link) = link(place) {

@@ -104,7 +104,10 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
         .map_err(|error: engine::StrategyError| SimulationError::Strategy(error.to_string()))?;
     let eviction: Option<engine::EvictionPolicy> =
         node.forwarder.eviction.as_deref().map(str::parse).transpose()?;
+    let placement: Option<engine::CachePlacement> =
+        node.forwarder.placement.as_deref().map(str::parse).transpose()?;
     network.engines(|config| {
+        config.content_store.placement = placement.unwrap_or_default();
         config.content_store.eviction = eviction.unwrap_or_default();
         if let Some(limit) = node.forwarder.pending_limit {
             config.max_pending = limit;
@@ -191,7 +194,7 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
         rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
-    .delay(Duration::from_nanos(link.delay_ns + link.simulated.latency_ns))
+    .delay(Duration::from_nanos(link.delay_ns))
     .queue(queue(link))
     .loss(link.loss);
     config.impairment.duplicate = link.simulated.duplicate;

@@ -234,7 +234,13 @@ impl Recorder {
     }
 
     /// Writes everything into the run's raw folder.
-    pub(super) fn write(&self, plan: &Plan, folder: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, plan: &Plan, built: &Built, folder: &Path) -> io::Result<()> {
+        for (node, id) in plan.nodes.iter().zip(&built.nodes) {
+            let Some(engine) = built.network.engine(*id) else { continue };
+            let counters = engine.content_store_counters();
+            let store = sample::store(counters.hits, counters.misses);
+            fs::write(folder.join(sample::store_file(&node.name)), store)?;
+        }
         for ((node, log), traffic) in plan.nodes.iter().zip(&self.logs).zip(&self.traffic) {
             fs::write(folder.join(format!("forwarder-{}.csv", node.name)), log)?;
             traffic.write(&folder.join(format!("traffic-{}.csv", node.name)))?;

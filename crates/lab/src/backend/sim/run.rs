@@ -32,6 +32,9 @@ pub enum SimulationError {
     /// An eviction policy that does not exist.
     #[error(transparent)]
     Eviction(#[from] engine::UnknownEviction),
+    /// A placement of copies that does not exist.
+    #[error(transparent)]
+    Placement(#[from] engine::UnknownPlacement),
     /// A workload.
     #[error("a workload cannot be simulated: {0}")]
     Workload(String),
@@ -57,12 +60,8 @@ fn start_agents(
         let Some(job) = job else { continue };
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        let waits =
-            order.plan.nodes.get(index).and_then(|node| node.costs.as_ref()).map(|costs| costs.waits_ns);
-        let waits = waits.unwrap_or_default().map(Duration::from_nanos);
         let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
-        let agent = Agent::new(served, activities, end, waits);
-        agents.push(built.network.add_application_with(*id, agent, face)?);
+        agents.push(built.network.add_application_with(*id, Agent::new(served, activities, end), face)?);
     }
     Ok(agents)
 }
@@ -148,7 +147,7 @@ impl World {
                 agent.finish(now)?;
             }
         }
-        recorder.write(plan, folder)?;
+        recorder.write(plan, built, folder)?;
         let counts = NetworkCounts { seed: order.seed, ..counted::count(plan, built, consumers) };
         write_json(&folder.join(NETWORK_FILE), &counts)?;
         built.network.trace_mut().packets.extend(recorder.take_kept());

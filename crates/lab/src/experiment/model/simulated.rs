@@ -12,8 +12,8 @@ tables! {
     Topology as "topology" {
         /// `chain`, `star`, `tree`, `grid`, `dumbbell` (`left-0` …, `router-0`, `router-1`, `right-0` …),
         /// `waxman`, `barabasi-albert`; or what is in the file: `named` (TOML, or JSON by its ending, with
-        /// `[[node]]` and `[[link]]`), `ndnsim`, `rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`,
-        /// `graphml`. Of maps the largest connected part is kept.
+        /// `[[node]]` and `[[link]]`), `ndnsim`, `minindn`, `rocketfuel`, `rocketfuel-weights`,
+        /// `rocketfuel-latencies`, `graphml`, `gml`. Of maps the largest connected part is kept.
         kind: String,
         /// Nodes of a `chain`, `waxman` or `barabasi-albert`.
         nodes: Option<u32> = "must be given for those",

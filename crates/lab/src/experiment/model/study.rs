@@ -1,6 +1,6 @@
 //! Studies: sweeps in virtual time that end in the tables and figures of a paper.
 
-use super::is_empty;
+use super::{Topology, is_empty};
 use crate::experiment::describe::tables;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
 
@@ -15,6 +15,53 @@ tables! {
         clock_beyond: Option<ClockBeyond> = "another study",
         /// How often a persistent cache has what is asked for: Gadow, Anastasiades et al., 2015.
         persistent_cache: Option<PersistentCacheStudy> = "another study",
+        /// Where in a network copies are left, as with Icarus: Saino, Psaras, Pavlou, 2014.
+        cache_placement: Option<CachePlacementStudy> = "another study",
+    }
+
+    /// Routers with equal caches, a receiver at each, and sources at those with most links; requests by
+    /// Zipf's law that follow each other, without packets. Every combination of `placements`, `zipf` and
+    /// `rooms` runs for `duration`, `repeats` times.
+    CachePlacementStudy as "study.cache_placement" {
+        /// The routers and the links between them.
+        topology: Topology,
+        /// How many sources there are.
+        sources: Option<u32> = "a tenth of the routers, at least one",
+        /// The delay between a source and its router.
+        source_delay: Option<Span> = "0 s",
+        /// How many objects there are.
+        objects: u32,
+        /// Exponents of Zipf's law.
+        zipf: Vec<f64>,
+        /// Parts of all objects that all caches together have room for.
+        rooms: Vec<Share>,
+        /// Requests of all receivers together.
+        rate: Option<Frequency> = "1/s",
+        /// Before `duration`: what is asked for does not count.
+        warm_up: Span,
+        /// Where copies are left on the way back: `everywhere`, `leave-copy-down`, `probability~0.2`,
+        /// `one-at-random`, `prob-cache~10` (after Psaras, Chai and Pavlou, TPDS 2014), `most-central` (cache
+        /// less for more; Chai, He, Psaras and Pavlou, 2012), or `edge`, where only the receiver's router is
+        /// asked.
+        placements: Vec<String>,
+        /// Who leaves a full cache: `lru`, `s3-fifo` or `sieve`.
+        eviction: Option<String> = "lru",
+        /// What another simulator says of the same.
+        reference: Vec<PlacementReference> = "none",
+    }
+
+    /// What another simulator says of a configuration.
+    PlacementReference as "study.cache_placement.reference" {
+        /// Of this placement.
+        placement: String,
+        /// With this exponent.
+        zipf: f64,
+        /// With this room.
+        room: Share,
+        /// The part of requests that a cache answered.
+        hits: Share,
+        /// The mean round trip.
+        round_trip: Option<Span> = "not said",
     }
 
     /// Consumers whose clocks are coarse, limited by token buckets of routers. Every combination of the sweep
@@ -216,6 +263,12 @@ tables! {
         departure_repeats: Option<u32> = "10",
         /// Policies that are compared.
         policies: Option<CachePolicies> = "none",
+        /// Objects, ranges of segments and single segments, compared.
+        ranges: Option<CacheRanges> = "none",
+        /// Repositories at each level of a network.
+        hierarchy: Vec<CacheHierarchy> = "none",
+        /// Several repositories at one router.
+        several: Option<CacheSeveral> = "none",
     }
 
     /// A column of the paper's table of workloads.
@@ -226,7 +279,7 @@ tables! {
         popularity_alpha: f64,
         /// Zipf's exponent of which class a new file is in.
         files_alpha: f64,
-        /// The shape of the sizes' Pareto distribution.
+        /// The shape of the sizes' gamma distribution.
         size_shape: f64,
         /// Its scale.
         size_scale: Size,
@@ -298,5 +351,107 @@ tables! {
         requests: Option<u32> = "0",
         /// Parts of such a catalogue's bytes that there is room for.
         rooms: Vec<Share> = "none",
+    }
+
+    /// What is kept or dropped together: objects, ranges of segments, or segments. Requests are as in the
+    /// workloads, but some end early.
+    CacheRanges as "study.persistent_cache.ranges" {
+        /// How often each combination runs.
+        repeats: u32,
+        /// Segments that are kept together; 0 for whole objects.
+        ranges: Vec<u32>,
+        /// Policies with their parameters.
+        policies: Vec<String>,
+        /// Parts of the requests that end early, at a place in the file each as likely.
+        early: Vec<Share>,
+        /// Sizes of the repository, one for each workload, in whole GB.
+        thresholds: Vec<Size>,
+        /// The part of the repository that a deletion frees.
+        ratio: Share,
+        /// The size of a segment.
+        segment: Size,
+        /// Segments that a consumer asks for beyond the last one that was delivered in order.
+        window: u32,
+        /// From a consumer to the router and back.
+        near: Span,
+        /// From the router upstream and back.
+        far: Span,
+        /// The rate of the link to a consumer.
+        near_rate: Rate,
+        /// The rate of the link from upstream.
+        far_rate: Rate,
+    }
+
+    /// Repositories at each level of a network, as in the paper's figure 1. Each node of the lowest level has
+    /// users who ask as often as the workload says, all for the same files.
+    CacheHierarchy as "study.persistent_cache.hierarchy" {
+        /// The name of the workload.
+        workload: String,
+        /// How often each combination runs.
+        repeats: u32,
+        /// What every repository deletes.
+        policy: Option<String> = "the paper's queue",
+        /// The part of a repository that a deletion frees.
+        ratio: Share,
+        /// What is not counted.
+        warm_up: Span,
+        /// From a user to the lowest level, one way.
+        access_delay: Span,
+        /// The rate of a user's own link.
+        access_rate: Rate,
+        /// The levels, the lowest first.
+        level: Vec<CacheLevel>,
+        /// Where repositories are; the first case is what the others are compared with.
+        case: Vec<CachePlacement>,
+        /// What users would take of the link to the source if nothing were cached, as parts of its rate.
+        loads: Vec<Share> = "none",
+        /// All links upward from a level fail for a while.
+        cut: Option<CacheCut> = "none",
+    }
+
+    /// A level of a network.
+    CacheLevel as "study.persistent_cache.hierarchy.level" {
+        /// What its nodes are.
+        name: String,
+        /// How many there are.
+        nodes: u32,
+        /// The rate of the link upward from each.
+        rate: Rate,
+        /// Of the same link, one way.
+        delay: Span,
+    }
+
+    /// Where repositories are.
+    CachePlacement as "study.persistent_cache.hierarchy.case" {
+        /// In words.
+        name: String,
+        /// The size of the repository of each node, for each level; 0 B for none.
+        thresholds: Vec<Size>,
+    }
+
+    /// All links upward from a level fail for a while.
+    CacheCut as "study.persistent_cache.hierarchy.cut" {
+        /// The name of the level.
+        above: String,
+        /// When, after the warm-up.
+        begins: Span,
+        /// How long.
+        lasts: Span,
+    }
+
+    /// Several repositories at one router, which include nothing while they delete.
+    CacheSeveral as "study.persistent_cache.several" {
+        /// The name of the workload.
+        workload: String,
+        /// How often each combination runs.
+        repeats: u32,
+        /// Room in all of them together.
+        threshold: Size,
+        /// The part of a repository that a deletion frees.
+        ratio: Share,
+        /// How many there are.
+        repositories: Vec<u32>,
+        /// How long a deletion takes, for each GB that the repository holds.
+        deletions: Vec<Span>,
     }
 }

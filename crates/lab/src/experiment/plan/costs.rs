@@ -29,10 +29,6 @@ pub struct NodeCosts {
     pub answer_ns: u64,
     /// What its forwarder takes without any packets, in percent of a core.
     pub idle_percent: f64,
-    /// How long a packet for an application waits until that has it and the forwarder has its answer, and how
-    /// much longer Data waits. Nothing of that keeps the node's processor busy.
-    #[serde(default)]
-    pub waits_ns: [u64; 2],
 }
 
 /// A kind of link and the applications at its end, with Data of so much content.
@@ -62,35 +58,25 @@ impl NodeCosts {
         let (link, applications) = parts(first, content_bytes);
         let charged_us = |ns: u64| std::time::Duration::from_nanos(ns).as_secs_f64() * 1e6;
         let charged = charged_us(link.arriving_ns[0] + link.leaving_ns[1]);
-        let latency = first.latency.unwrap_or_default();
-        let data_us = latency.application_us_per_kilobyte * f64::from(content_bytes) / 1e3;
         let answer = first.cache_hit_us.map_or(0.0, |hit| (hit - charged).max(0.0));
         Some(NodeCosts {
             links: links.iter().map(|(link, cost)| (*link, parts(cost, content_bytes).0)).collect(),
             applications,
             answer_ns: nanos(answer),
             idle_percent,
-            waits_ns: [nanos(2.0 * latency.application_us), nanos(data_us)],
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::profile::Latency;
     use super::*;
 
     #[test]
     fn every_way_through_a_node_costs_what_was_measured_of_it() {
-        let cost = |interest_us, data_us| PacketCost {
-            interest_us,
-            data_us,
-            data_us_per_kilobyte: 1.0,
-            ..PacketCost::default()
-        };
+        let cost = |interest_us, data_us| PacketCost { interest_us, data_us, data_us_per_kilobyte: 1.0 };
         let link = LinkCost {
             cache_hit_us: Some(70.0),
-            latency: Some(Latency { link_us: 9.0, application_us: 20.0, application_us_per_kilobyte: 5.0 }),
             consumer: Some(cost(30.0, 20.0)),
             producer: Some(cost(40.0, 60.0)),
             ..LinkCost::forwarding(cost(50.0, 35.0))
@@ -107,6 +93,5 @@ mod tests {
             "of the content store"
         );
         assert_eq!((costs.links[0].0, costs.idle_percent), (3, 0.5));
-        assert_eq!(costs.waits_ns, [40_000, 20_000], "both ways, and for 4 kB");
     }
 }

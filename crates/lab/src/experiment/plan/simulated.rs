@@ -34,9 +34,6 @@ pub struct SimulatedLink {
     /// Shaped as the lab shapes real links, by a token bucket.
     #[serde(default)]
     pub token_bucket: bool,
-    /// What a profile says that crossing it takes beside its delay: its timer, and waking up who receives.
-    #[serde(default)]
-    pub latency_ns: u64,
 }
 
 impl SimulatedLink {

@@ -4,7 +4,10 @@ use packet::time::Duration;
 use repo::eviction::{DeletionRule, PolicySpec};
 use repo::workload::{Reading, Workload};
 
+use super::hierarchy::HierarchySection;
+use super::ranges::RangesSection;
 use super::results::Place;
+use super::several::SeveralSection;
 use crate::experiment::model::File;
 use crate::experiment::model::study::{
     CacheCell, CacheDeparture, CachePolicies, CacheWorkload, PersistentCacheStudy,
@@ -27,6 +30,9 @@ pub(in crate::study) struct Experiment {
     /// Repeats of departures.
     pub(super) departure_repeats: u32,
     pub(super) policies: Option<PoliciesSection>,
+    pub(super) ranges: Option<RangesSection>,
+    pub(super) hierarchies: Vec<HierarchySection>,
+    pub(super) several: Option<SeveralSection>,
 }
 
 /// A column of the paper's Table I.
@@ -223,12 +229,20 @@ impl Experiment {
                 f,
             ));
         }
+        let hierarchies = study.hierarchy.iter().enumerate();
+        let hierarchies = hierarchies.map(|(number, given)| {
+            let key = format!("study.persistent_cache.hierarchy.{number}");
+            HierarchySection::of(&key, given, &workloads, f)
+        });
         Experiment {
             title: file.title.clone(),
             seed: file.seed.unwrap_or(1),
             repeats: file.repeats.unwrap_or(1),
             length: duration(file.duration),
             ratios: shares(&study.ratios),
+            hierarchies: hierarchies.collect(),
+            ranges: study.ranges.as_ref().map(|given| RangesSection::of(given, &workloads, f)),
+            several: study.several.as_ref().map(|given| SeveralSection::of(given, &workloads, f)),
             workloads,
             departures,
             departure_repeats: study.departure_repeats.unwrap_or(10),
@@ -269,17 +283,25 @@ impl Experiment {
     }
 }
 
+/// The place of the workload with this name.
+pub(super) fn place_of(key: &str, name: &str, workloads: &[WorkloadSection], f: &mut Findings) -> usize {
+    workloads.iter().position(|workload| workload.name == name).unwrap_or_else(|| {
+        f.add(format!("{key}.workload"), format!("there is no workload {name}"), None);
+        0
+    })
+}
+
 const SHORTEST: Duration = Duration::from_millis(1);
 const MOST_FILES: u32 = 10_000_000;
 const GIGABYTE: u64 = 1_000_000_000;
 const TOO_OFTEN: &str = "it must be 1 ms at least";
 const TOO_MANY: &str = "there may be ten million at most";
 
-fn duration(span: Span) -> Duration {
+pub(super) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.0)
 }
 
-fn shares(list: &[Share]) -> Vec<f64> {
+pub(super) fn shares(list: &[Share]) -> Vec<f64> {
     list.iter().map(|share| share.0).collect()
 }
 

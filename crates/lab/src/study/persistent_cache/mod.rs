@@ -8,9 +8,12 @@
 
 mod departures;
 mod experiment;
+mod hierarchy;
 mod hit_rates;
 mod policies;
+mod ranges;
 mod results;
+mod several;
 mod statements;
 
 pub(super) use self::experiment::Experiment;
@@ -33,6 +36,9 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
     hit_rates::add(experiment, &results, &mut report);
     departures::add(experiment, runner, &mut report)?;
     policies::add(experiment, runner, &mut report)?;
+    ranges::add(experiment, runner, &mut report)?;
+    hierarchy::add(experiment, runner, &mut report)?;
+    several::add(experiment, runner, &mut report)?;
     report.tables.push(statements::table(experiment, &results));
     Ok(report)
 }

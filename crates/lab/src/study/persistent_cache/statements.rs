@@ -150,7 +150,7 @@ impl Numbers<'_> {
             (
                 "V-A",
                 "Storing segments alone may harm download performance.",
-                "requests here are for whole files",
+                "measured in the tables of what is kept together",
             ),
         ];
         findings.extend(untested.map(|(section, statement, why)| Finding {

@@ -121,6 +121,7 @@ fn transmit(packet: Packet) -> Transmit {
         prefix_announcement: None,
         explicit_rate: None,
         non_discovery: false,
+        cache_policy: None,
     }
 }
 

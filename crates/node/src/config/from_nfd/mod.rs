@@ -37,7 +37,7 @@ pub fn from_nfd(text: &str, folder: &Path) -> Result<Converted, ConfigError> {
             "forwarder" => target.forwarder(section)?,
             "tables" => target.tables(section)?,
             "face_system" => target.face_system(section)?,
-            "authorizations" => target.authorizations(section),
+            "authorizations" => target.authorizations(section)?,
             "rib" => target.rib(section)?,
             _ => target.unknown("", section),
         }

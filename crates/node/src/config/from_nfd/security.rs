@@ -3,11 +3,15 @@
 use toml::{Table, Value};
 
 use super::info::Entry;
-use super::{Target, yes};
+use super::{Target, wrong, yes};
 use crate::config::ConfigError;
 
+/// What a section with `certfile any` must allow for nothing to be opened that NFD keeps closed.
+const ALL_MODULES: [&str; 4] = ["faces", "fib", "cs", "strategy-choice"];
+
 impl Target<'_> {
-    pub(super) fn authorizations(&mut self, section: &Entry) {
+    pub(super) fn authorizations(&mut self, section: &Entry) -> Result<(), ConfigError> {
+        let mut is_open = false;
         for authorize in &section.entries {
             if authorize.key != "authorize" {
                 self.unknown("authorizations.", authorize);
@@ -19,11 +23,23 @@ impl Target<'_> {
                 let text = "certfile any: as long as no [[authorize]] names a certificate, whoever reaches a local socket may do \
                             everything, with any signature or none";
                 self.note(authorize, text);
+                is_open |= ALL_MODULES.iter().all(|&name| privileges.iter().any(|entry| entry.key == name));
                 continue;
             }
             let modules = privileges.iter().map(|privilege| privilege.key.as_str().into()).collect();
             self.authorize(authorize, certificate, modules, false);
         }
+        if is_open || self.names_keys() {
+            return Ok(());
+        }
+        let problem = "authorizations allows commands to nobody, or not all of them to everybody, and without [[authorize]] \
+                       a Cairn node obeys everybody on its host: name a certificate here";
+        Err(wrong(section, problem.to_owned()))
+    }
+
+    /// Whether commands need a key that is named.
+    fn names_keys(&self) -> bool {
+        self.config.contains_key("authorize")
     }
 
     /// Whose keys may do what.
@@ -44,10 +60,21 @@ impl Target<'_> {
     pub(super) fn rib(&mut self, section: &Entry) -> Result<(), ConfigError> {
         for entry in &section.entries {
             match entry.key.as_str() {
-                "localhost_security" => self.validator(entry, "rib"),
+                "localhost_security" => {
+                    if !self.validator(entry, "rib") && !self.names_keys() {
+                        let problem = "rib.localhost_security names no trust anchor that has a counterpart, and without \
+                                       [[authorize]] everybody on this host may make routes: name a file";
+                        return Err(wrong(entry, problem.to_owned()));
+                    }
+                }
                 "localhop_security" => {
-                    self.set("management", "localhop", true);
-                    self.validator(entry, "localhop");
+                    let is_taken_over = self.validator(entry, "localhop");
+                    self.set("management", "localhop", is_taken_over);
+                    if !is_taken_over {
+                        let text = "rib.localhop_security names no trust anchor that has a counterpart: neighbours may not \
+                                    register routes";
+                        self.note(entry, text);
+                    }
                 }
                 "prefix_announcement_validation" => self.note(
                     entry,
@@ -71,8 +98,10 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// The trust anchors of a validator. Its rules are not taken over: here they are hierarchical.
-    fn validator(&mut self, section: &Entry, module: &str) {
+    /// The trust anchors of a validator. Its rules are not taken over: here they are hierarchical. False if
+    /// there is no anchor that could be taken over, so that what it guards must stay closed.
+    fn validator(&mut self, section: &Entry, module: &str) -> bool {
+        let mut is_taken_over = false;
         for entry in &section.entries {
             if entry.key != "trust-anchor" {
                 let text =
@@ -81,10 +110,11 @@ impl Target<'_> {
                 continue;
             }
             match entry.find("type").map(|kind| kind.value.as_str()) {
-                Some("any") => {}
+                Some("any") => is_taken_over = true,
                 Some("file") => {
                     let file = entry.find("file-name").map_or("", |file| file.value.as_str());
                     self.authorize(entry, file, vec![module.into()], true);
+                    is_taken_over |= !file.is_empty();
                 }
                 _ => self.note(
                     entry,
@@ -92,5 +122,6 @@ impl Target<'_> {
                 ),
             }
         }
+        is_taken_over
     }
 }

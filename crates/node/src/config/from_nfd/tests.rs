@@ -167,6 +167,38 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
 }
 
 #[test]
+fn what_nfd_keeps_closed_is_never_opened() {
+    let fails = |text: &str| from_nfd(text, Path::new("/")).unwrap_err().to_string();
+    assert!(fails("authorizations { }").contains("nobody"));
+    assert!(
+        fails("authorizations { authorize { certfile any\n privileges { faces\n } } }")
+            .contains("not all of")
+    );
+    assert!(fails("authorizations { authorize { privileges { faces\n } } }").contains("nobody"));
+    let all =
+        "authorizations { authorize { certfile any\n privileges { faces\n fib\n cs\n strategy-choice\n } } }";
+    convert(all);
+    for anchors in [
+        "",
+        "trust-anchor { type dir\n dir /etc/keys\n }",
+        "trust-anchor { type base64\n }",
+        "trust-anchor { }",
+    ] {
+        let local = format!("rib {{ localhost_security {{ {anchors} }} }}");
+        assert!(fails(&local).contains("localhost_security"), "{local}");
+        let neighbours = convert(&format!("rib {{ localhop_security {{ {anchors} }} }}"));
+        assert!(!Config::read(&neighbours.text).unwrap().management.localhop, "{}", neighbours.text);
+        assert!(
+            neighbours.notes.iter().any(|note| note.contains("may not register")),
+            "{:?}",
+            neighbours.notes
+        );
+    }
+    let open = convert("rib { localhop_security { trust-anchor { type any\n } } }");
+    assert!(Config::read(&open.text).unwrap().management.localhop);
+}
+
+#[test]
 fn odd_text_stays_in_its_comment_or_its_string() {
     let converted = convert("\"x\\ny = 1\" 1\nface_system { unix { path \"/a\\\"\\nb\" } }\n");
     let config = Config::read(&converted.text).unwrap();

@@ -1,5 +1,6 @@
 //! `cairn bench repository`: what a repository costs on this machine, and what it must not cost.
 
+mod curve;
 mod disk;
 mod memory;
 mod neighbours;
@@ -42,6 +43,10 @@ pub(crate) struct RepositoryArguments {
     /// out.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// Draw what the router does each 10 ms while the repository deletes into this file; the numbers go into
+    /// a file beside it that ends in .csv.
+    #[arg(long, value_name = "FILE.svg")]
+    curve: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -156,6 +161,10 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     let measured = disk::measure(&stage, &mut rows)
         .and_then(|()| router::measure(&stage, &mut rows))
         .and_then(|()| neighbours::measure(&stage, &mut rows))
+        .and_then(|()| match &arguments.curve {
+            Some(file) => curve::measure(&stage, file, &mut rows),
+            None => Ok(()),
+        })
         .and_then(|()| disk::measure_copy_and_swap(&stage, &mut rows))
         .and_then(|()| memory::measure(&mut rows))
         .and_then(|()| peers::measure(&stage, peer_bytes, &mut rows));

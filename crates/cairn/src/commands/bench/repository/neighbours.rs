@@ -27,7 +27,7 @@ const SPAN: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_secs(10);
 const INTEREST_PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(5);
 /// Packets in the content store: so few that none of those fetched is there when it is asked for again.
-const CACHED: u32 = 1024;
+pub(super) const CACHED: u32 = 1024;
 
 pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("other traffic of the router");
@@ -67,7 +67,7 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
 }
 
 /// A way to the producer.
-fn other_lines(producing: &Path) -> String {
+pub(super) fn other_lines(producing: &Path) -> String {
     format!("[[face]]\nremote = \"unix://{}\"\nroutes = [\"/bench/forward\"]\n", producing.display())
 }
 

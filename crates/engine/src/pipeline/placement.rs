@@ -1,0 +1,53 @@
+//! Keeping some of the Data that passes and not all of it.
+
+use packet::time::Instant;
+use packet::{CachePolicy, Data, Dialect, LinkHeader};
+
+use super::answers::{DataName, Found};
+use crate::engine::Engine;
+use crate::tables::content_store::ContentStoreConfig;
+use crate::tables::content_store::placement::CachePlacement;
+
+impl Engine {
+    /// Takes Data into the content store if this is where a copy of it is to be left.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn place_copy(&mut self, now: Instant, data: &Data, name: DataName<'_>, found: &Found) {
+        let config = self.tables.store.config;
+        if !config.admit {
+            return;
+        }
+        let is_placed_here = match config.placement {
+            CachePlacement::Everywhere | CachePlacement::LeaveCopyDown => true,
+            CachePlacement::Probability(probability) => probability.is_met(self.random.next_u64()),
+            CachePlacement::Edge => found.matches.iter().any(|id| {
+                let entry = self.tables.pending.get(*id);
+                entry.is_some_and(|entry| entry.in_records.iter().any(|record| self.is_local(record.face)))
+            }),
+        };
+        if is_placed_here {
+            self.tables.store.insert(&mut self.tables.index, now, data, name.hash, found.known);
+        } else {
+            self.tables.store.counters.passed_on += 1;
+        }
+    }
+
+    /// What nodes behind this one are told of a Data that came with this header.
+    pub(super) fn onward_policy(&self, header: &LinkHeader, data: &Data) -> Option<CachePolicy> {
+        let store = &self.tables.store;
+        // CCNx has no such field.
+        if !store.config.placement.marks_data() || data.dialect() != Dialect::Ndn {
+            return None;
+        }
+        let is_kept = header.cache_policy == Some(CachePolicy::NoCache) || store.may_keep(data);
+        is_kept.then_some(CachePolicy::NoCache)
+    }
+
+    /// Changes budget and behaviour of the content store.
+    pub fn configure_content_store(&mut self, config: ContentStoreConfig) {
+        self.tables.store.configure(&mut self.tables.index, config);
+        self.tables.strategies.for_each_mut(|instance| {
+            instance.watches_data = instance.strategy.watches_data() || config.placement.marks_data();
+        });
+    }
+}

@@ -1,0 +1,161 @@
+//! The map of a network of many nodes: dots that say by their colour what stands there, with names where
+//! there is room.
+
+use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight, graph};
+
+const WIDE: f64 = 948.0;
+/// Room around the map for names.
+const MARGIN: f64 = 60.0;
+/// Room above it for what colours mean.
+const ABOVE: f64 = 34.0;
+/// So much room a node gets if that does not make the map higher than the other, in points.
+const ROOM: f64 = 11_000.0;
+const HIGHEST: f64 = 1_100.0;
+/// A link is never longer than this where few nodes have much room.
+const LONGEST: f64 = 160.0;
+/// Of more nodes nothing could be seen.
+const MOST: usize = 3_000;
+
+/// What stands at a node beside its forwarder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Both,
+    Answers,
+    Asks,
+    Forwards,
+}
+
+impl Role {
+    /// In the order of the key, with colour, diameter and meaning.
+    const KEY: [(Role, Paint, f64, &str); 4] = [
+        (Role::Asks, Paint::Series(0), 11.0, "asks"),
+        (Role::Answers, Paint::Series(1), 11.0, "answers"),
+        (Role::Both, Paint::Series(3), 11.0, "asks and answers"),
+        (Role::Forwards, Paint::Soft, 7.0, "forwards only"),
+    ];
+
+    fn of(plan: &Plan, node: NodeIndex) -> Role {
+        let asks = plan.workloads.iter().any(|workload| match &workload.does {
+            Activity::Consume(consumer) => consumer.nodes.contains(&node),
+            Activity::Load { .. } => false,
+            _ => workload.at == node,
+        });
+        let pinged = |does: &Activity| matches!(does, Activity::Ping { to, .. } if *to == node);
+        let answers = plan.contents.iter().any(|content| content.at == node)
+            || plan.producers.iter().any(|producer| producer.nodes.contains(&node))
+            || plan.workloads.iter().any(|workload| pinged(&workload.does));
+        match (asks, answers) {
+            (true, true) => Role::Both,
+            (true, false) => Role::Asks,
+            (false, true) => Role::Answers,
+            (false, false) => Role::Forwards,
+        }
+    }
+
+    fn look(self) -> (Paint, f64) {
+        let own = Role::KEY.into_iter().find(|(role, ..)| *role == self);
+        own.map_or((Paint::Soft, 7.0), |(_, paint, size, _)| (paint, size))
+    }
+}
+
+/// Draws the map; `hint` is what is said of a node when someone points at it.
+pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
+    let (count, links) = (plan.nodes.len(), plan.links.len());
+    if count > MOST {
+        let mut drawing = Drawing::new("Topology", WIDE, 40.0);
+        let text = format!("{count} nodes and {links} links are too many to be drawn.");
+        drawing.text((12.0, 24.0), Anchor::Start, &text, Style::LABEL);
+        return drawing;
+    }
+    let ends: Vec<[NodeIndex; 2]> = plan.links.iter().map(|link| link.between).collect();
+    let (places, height) = fitted(&graph::places(count, &ends), count);
+    let mut drawing = Drawing::new("Topology", WIDE, height);
+    for [a, b] in ends {
+        if let (Some(from), Some(to)) = (places.get(a), places.get(b)) {
+            drawing.line(*from, *to, Paint::Soft);
+        }
+    }
+    let roles: Vec<Role> = (0..count).map(|node| Role::of(plan, node)).collect();
+    key(&mut drawing, &roles);
+    for (node, (place, role)) in places.iter().zip(&roles).enumerate() {
+        let (paint, size) = role.look();
+        drawing.disc(*place, size, paint, &hint(node));
+    }
+    names(&mut drawing, plan, &places, &roles);
+    drawing
+}
+
+/// Places on the drawing, and its height. Distances look alike in both directions, unless so flat a map would
+/// have no room for its nodes: then it is stretched, by half at most.
+fn fitted(places: &[Place], count: usize) -> (Vec<Place>, f64) {
+    let bounds = |part: fn(&Place) -> f64| {
+        let ends = places
+            .iter()
+            .map(part)
+            .fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(value), most.max(value)));
+        (ends.0, (ends.1 - ends.0).max(1e-9))
+    };
+    let ((left, wide), (top, high)) = (bounds(|place| place.0), bounds(|place| place.1));
+    let inside = WIDE - 2.0 * MARGIN;
+    let across = (inside / wide).min(HIGHEST / high).min(LONGEST);
+    let needed = (count as f64 * ROOM / WIDE).min(HIGHEST);
+    let down = (needed / high).clamp(across, across * 1.5);
+    let margin = (WIDE - wide * across) / 2.0;
+    let put =
+        |place: &Place| (margin + (place.0 - left) * across, ABOVE + MARGIN / 2.0 + (place.1 - top) * down);
+    (places.iter().map(put).collect(), high * down + ABOVE + MARGIN)
+}
+
+/// What the colours mean, of those that are there.
+fn key(drawing: &mut Drawing, roles: &[Role]) {
+    let mut left = 16.0;
+    for (role, paint, size, words) in Role::KEY {
+        if roles.contains(&role) {
+            drawing.disc((left, 16.0), size, paint, "");
+            drawing.text((left + 11.0, 20.0), Anchor::Start, words, Style::LABEL);
+            left += 11.0 + Style::LABEL.width(words) + 26.0;
+        }
+    }
+}
+
+/// Writes names beside dots: first of those that ask or answer, then of those with most links. Where there is
+/// room nowhere a name is left out; pointing at the dot shows it.
+fn names(drawing: &mut Drawing, plan: &Plan, places: &[Place], roles: &[Role]) {
+    let mut links = vec![0usize; places.len()];
+    for node in plan.links.iter().flat_map(|link| link.between) {
+        if let Some(count) = links.get_mut(node) {
+            *count += 1;
+        }
+    }
+    let mut order: Vec<NodeIndex> = (0..places.len()).collect();
+    order.sort_by_key(|node| (roles[*node] == Role::Forwards, usize::MAX - links[*node], *node));
+    for node in order {
+        let (at, role) = (places[node], roles[node]);
+        let (_, size) = role.look();
+        let style = match role {
+            Role::Forwards => Style::LABEL,
+            _ => Style { paint: Paint::Ink, size: 11.0, weight: Weight::Bold },
+        };
+        let name = style.fit(plan.node_name(node), 130.0);
+        let (side, diagonal) = (size / 2.0 + 3.0, size / 2.0 + 1.0);
+        let tries = [
+            ((at.0 + side, at.1 + 4.0), Anchor::Start),
+            ((at.0 - side, at.1 + 4.0), Anchor::End),
+            ((at.0, at.1 - side - 1.0), Anchor::Middle),
+            ((at.0, at.1 + side + 9.0), Anchor::Middle),
+            ((at.0 + diagonal, at.1 - diagonal), Anchor::Start),
+            ((at.0 + diagonal, at.1 + diagonal + 8.0), Anchor::Start),
+            ((at.0 - diagonal, at.1 - diagonal), Anchor::End),
+            ((at.0 - diagonal, at.1 + diagonal + 8.0), Anchor::End),
+        ];
+        let is_free = |(place, anchor): &(Place, Anchor)| drawing.has_room(*place, *anchor, &name, style);
+        // Best where it crosses no line.
+        let free: Vec<(Place, Anchor)> = tries.into_iter().filter(is_free).collect();
+        let crossed = |place: Place, anchor| drawing.lines_below(place, anchor, &name, style);
+        if let Some((place, anchor)) = free.into_iter().min_by_key(|(place, anchor)| crossed(*place, *anchor))
+        {
+            drawing.text(place, anchor, &name, style);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! All caches of a network together, by objects: what is known of one object in all of them lies side by
+//! side.
+
+use std::hint;
+
+use engine::Eviction;
+
+use super::CacheNetworkError;
+use super::paths::words;
+
+/// Objects times caches that there are tables for: four bytes each.
+const MOST_PLACES: usize = 1 << 30;
+/// In caches of so much room an object's slot is looked for, which is rarely done and takes less than to keep
+/// a table that no processor's cache holds.
+const MOST_SCANNED: u32 = 128;
+
+pub(super) struct Caches<E> {
+    list: Vec<Cache<E>>,
+    /// For each object a bit for each cache that has it.
+    holders: Vec<u64>,
+    /// Words of that for an object.
+    words: usize,
+    /// For each object and each cache that has it, its slot there; nothing where slots are looked for.
+    slots: Vec<u32>,
+}
+
+struct Cache<E> {
+    policy: E,
+    /// The object in each slot.
+    objects: Vec<u32>,
+    capacity: u32,
+}
+
+impl<E: Eviction> Caches<E> {
+    pub(super) fn new(
+        capacities: impl Iterator<Item = u32>,
+        objects: usize,
+        start: impl Fn() -> E,
+    ) -> Result<Self, CacheNetworkError> {
+        let list: Vec<Cache<E>> =
+            capacities.map(|capacity| Cache { policy: start(), objects: Vec::new(), capacity }).collect();
+        let words = words(list.len());
+        let caches = list.len();
+        let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
+        let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
+        let is_scanned = list.iter().all(|cache| cache.capacity <= MOST_SCANNED);
+        let slots = vec![0; if is_scanned { 0 } else { places }];
+        Ok(Caches { list, holders: vec![0; objects * words], words, slots })
+    }
+
+    /// Asks for the memory that these objects' requests will look at first.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, objects: &[u32]) {
+        let first =
+            |object: &u32| self.holders.get(*object as usize * self.words).copied().unwrap_or_default();
+        hint::black_box(objects.iter().fold(0, |sum, object| sum ^ first(object)));
+    }
+
+    /// Who has the object.
+    #[inline(always)]
+    pub(super) fn row(&self, object: u32) -> &[u64] {
+        let begin = object as usize * self.words;
+        self.holders.get(begin..begin + self.words).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, row: &[u64], cache: u32) -> bool {
+        row.get(cache as usize / 64).is_some_and(|word| word >> (cache % 64) & 1 == 1)
+    }
+
+    #[inline(always)]
+    pub(super) fn touch(&mut self, object: u32, cache: u32) {
+        let known = self.slots.get(object as usize * self.list.len() + cache as usize).copied();
+        let own = &mut self.list[cache as usize];
+        let slot = match known {
+            Some(slot) => slot,
+            None => own.objects.iter().position(|other| *other == object).unwrap_or(0) as u32,
+        };
+        own.policy.touch(slot);
+    }
+
+    /// Takes a copy into a cache that has none.
+    #[inline]
+    pub(super) fn put(&mut self, object: u32, cache: u32) {
+        let (number, count) = (cache as usize, self.list.len());
+        let own = &mut self.list[number];
+        let slot = if (own.objects.len() as u64) < u64::from(own.capacity) {
+            own.objects.push(object);
+            (own.objects.len() - 1) as u32
+        } else {
+            let Some(slot) = own.policy.evict() else { return };
+            let gone = std::mem::replace(&mut own.objects[slot as usize], object);
+            self.holders[gone as usize * self.words + number / 64] &= !(1 << (cache % 64));
+            slot
+        };
+        own.policy.insert(slot, key_of(object));
+        self.holders[object as usize * self.words + number / 64] |= 1 << (cache % 64);
+        if let Some(place) = self.slots.get_mut(object as usize * count + number) {
+            *place = slot;
+        }
+    }
+}
+
+/// Identifies an object to the policy: spread over all bits, as the hashes of names are.
+#[inline(always)]
+fn key_of(object: u32) -> u64 {
+    let key = (u64::from(object) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    key ^ key >> 32
+}

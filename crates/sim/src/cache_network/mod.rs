@@ -1,0 +1,258 @@
+//! Networks of caches without packets: requests walk along shortest paths from receivers to sources until a
+//! cache has what they ask for, and copies are left on the way back; millions of requests a second.
+//!
+//! There is no time: requests follow each other, and none waits for another. Placements are those that are
+//! known from the literature; see [`CopyPlacement`].
+
+mod caches;
+mod paths;
+mod placement;
+
+use std::hint;
+
+use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
+use packet::random::{Random, Zipf};
+use packet::time::Duration;
+use thiserror::Error;
+
+use caches::Caches;
+use paths::{CachePaths, Stop};
+pub use placement::{CopyPlacement, UnknownCopyPlacement};
+
+use crate::topology::Topology;
+
+/// A network of caches: who has room, who asks, who has everything.
+#[derive(Clone, Debug)]
+pub struct CacheNetwork {
+    /// Nodes and links; a link without a delay has none.
+    pub topology: Topology,
+    /// How many objects each node's cache holds, by place; 0 for none.
+    pub capacities: Vec<u32>,
+    /// Places of nodes from which requests come, each as often.
+    pub receivers: Vec<usize>,
+    /// Places of nodes that have objects for good; each object is at one of them, drawn at random.
+    pub sources: Vec<usize>,
+    /// Where copies are left.
+    pub placement: CopyPlacement,
+    /// Who leaves a full cache.
+    pub eviction: EvictionPolicy,
+}
+
+/// Why a network of caches cannot be studied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CacheNetworkError {
+    /// There is nobody to ask.
+    #[error("there is no receiver")]
+    NoReceivers,
+    /// Nobody has anything.
+    #[error("there is no source")]
+    NoSources,
+    /// A receiver cannot reach a source.
+    #[error("no path leads from node {from} to node {to}")]
+    NoPath {
+        /// The place of the receiver.
+        from: usize,
+        /// The place of the source.
+        to: usize,
+    },
+    /// The tables would take too much memory.
+    #[error("{objects} objects in {caches} caches are too many")]
+    TooLarge {
+        /// Objects of the catalogue.
+        objects: usize,
+        /// Caches with room.
+        caches: usize,
+    },
+}
+
+/// What a network of caches did after it had warmed up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CacheNetworkReport {
+    /// Requests that counted.
+    pub requests: u64,
+    /// Those that a cache answered.
+    pub hits: u64,
+    /// Requests that each node's cache answered, by place.
+    pub hits_at: Vec<u64>,
+    /// Links that requests crossed, one way.
+    pub hops: u64,
+    /// Links that they would have crossed without caches.
+    pub hops_to_source: u64,
+    /// Round trips of all, without any queue.
+    pub round_trips: Duration,
+}
+
+impl CacheNetworkReport {
+    /// The share of requests that a cache answered.
+    pub fn hit_ratio(&self) -> f64 {
+        part(self.hits, self.requests)
+    }
+
+    /// Links crossed by a request on average.
+    pub fn mean_hops(&self) -> f64 {
+        part(self.hops, self.requests)
+    }
+
+    /// Links crossed, as a part of those to the source.
+    pub fn stretch(&self) -> f64 {
+        part(self.hops, self.hops_to_source)
+    }
+
+    /// The mean round trip in seconds.
+    pub fn mean_round_trip(&self) -> f64 {
+        if self.requests == 0 { 0.0 } else { self.round_trips.as_secs_f64() / self.requests as f64 }
+    }
+}
+
+fn part(of: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { of as f64 / all as f64 }
+}
+
+impl CacheNetwork {
+    /// Sends requests for objects of a catalogue; the first `warm_up` are not counted.
+    ///
+    /// ```
+    /// use cairn_sim::topology::Topology;
+    /// use cairn_sim::{CacheNetwork, CopyPlacement};
+    /// use packet::random::{Random, Zipf};
+    ///
+    /// // Two routers between a receiver and a source.
+    /// let network = CacheNetwork {
+    ///     topology: Topology::chain(4),
+    ///     capacities: vec![0, 10, 10, 0],
+    ///     receivers: vec![0],
+    ///     sources: vec![3],
+    ///     placement: CopyPlacement::Everywhere,
+    ///     eviction: engine::EvictionPolicy::Lru,
+    /// };
+    /// let catalogue = Zipf::new(1_000, 0.8, 0.0)?;
+    /// let everywhere = network.study(&catalogue, 10_000, 50_000, &mut Random::from_seed(1))?;
+    /// let network = CacheNetwork { placement: CopyPlacement::Down, ..network };
+    /// let down = network.study(&catalogue, 10_000, 50_000, &mut Random::from_seed(1))?;
+    /// assert!(down.hit_ratio() > everywhere.hit_ratio());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Nobody who asks or answers, a receiver without a path, too large a network.
+    pub fn study(
+        &self,
+        catalogue: &Zipf,
+        warm_up: u64,
+        requests: u64,
+        random: &mut Random,
+    ) -> Result<CacheNetworkReport, CacheNetworkError> {
+        let ways = CachePaths::of(self)?;
+        // A copy of the loop for each policy, so that nothing is called through a table of functions.
+        match self.eviction {
+            EvictionPolicy::Lru => self.run(&ways, Lru::default, (catalogue, warm_up, requests), random),
+            EvictionPolicy::S3Fifo => {
+                self.run(&ways, S3Fifo::default, (catalogue, warm_up, requests), random)
+            }
+            EvictionPolicy::Sieve => self.run(&ways, Sieve::default, (catalogue, warm_up, requests), random),
+            EvictionPolicy::Own(kind) => self.run(&ways, kind.start, (catalogue, warm_up, requests), random),
+        }
+    }
+
+    fn run<E: Eviction>(
+        &self,
+        ways: &CachePaths,
+        start: impl Fn() -> E,
+        (catalogue, warm_up, requests): (&Zipf, u64, u64),
+        random: &mut Random,
+    ) -> Result<CacheNetworkReport, CacheNetworkError> {
+        let capacities = ways.caches.iter().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
+        let caches = Caches::new(capacities, catalogue.objects(), start)?;
+        // Where each object is for good.
+        let sources =
+            (0..catalogue.objects()).map(|_| random.below(self.sources.len() as u64) as u32).collect();
+        let mut run =
+            Run { ways, caches, sources, placement: self.placement, answered: vec![0; ways.caches.len()] };
+        run.requests(catalogue, warm_up, random);
+        run.answered.fill(0);
+        let sums = run.requests(catalogue, requests, random);
+        let mut hits_at = vec![0; self.topology.nodes.len()];
+        for (node, hits) in ways.caches.iter().zip(&run.answered) {
+            if let Some(place) = hits_at.get_mut(*node) {
+                *place = *hits;
+            }
+        }
+        Ok(CacheNetworkReport {
+            requests,
+            hits: run.answered.iter().sum(),
+            hits_at,
+            hops: sums.hops,
+            hops_to_source: sums.hops_to_source,
+            round_trips: Duration::from_nanos(sums.one_way_nanos.saturating_mul(2)),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Sums {
+    hops: u64,
+    hops_to_source: u64,
+    one_way_nanos: u64,
+}
+
+struct Run<'a, E> {
+    ways: &'a CachePaths,
+    caches: Caches<E>,
+    sources: Vec<u32>,
+    placement: CopyPlacement,
+    /// Requests that each cache answered.
+    answered: Vec<u64>,
+}
+
+/// Requests drawn at once, so that what is fetched for one need not wait for another.
+const BATCH: usize = 128;
+
+impl<E: Eviction> Run<'_, E> {
+    fn requests(&mut self, catalogue: &Zipf, requests: u64, random: &mut Random) -> Sums {
+        let (mut sums, mut left) = (Sums::default(), requests);
+        let mut batch = [0u32; BATCH];
+        while left > 0 {
+            let count = left.min(BATCH as u64) as usize;
+            left -= count as u64;
+            let batch = &mut batch[..count];
+            catalogue.draw_all(random, batch);
+            self.caches.prefetch(batch);
+            hint::black_box(batch.iter().fold(0, |sum, object| sum ^ self.sources[*object as usize]));
+            for &object in &*batch {
+                self.request(object, &mut sums, random);
+            }
+        }
+        sums
+    }
+
+    #[inline]
+    fn request(&mut self, object: u32, sums: &mut Sums, random: &mut Random) {
+        let receiver = random.below(self.ways.receivers as u64) as usize;
+        let source = self.sources[object as usize] as usize;
+        let way = self.ways.way(receiver, source);
+        let row = self.caches.row(object);
+        // How many caches were asked in vain; the next one on the way has it, or else the source.
+        let reach = self.placement.reach(way.caches.len());
+        // Most often none has it, which is seen of all at once.
+        let is_near = row.iter().zip(way.mask).any(|(holders, mask)| holders & mask != 0);
+        let has = |stop: &Stop| self.caches.has(row, stop.cache);
+        let found = if is_near { way.caches[..reach].iter().position(has) } else { None };
+        let missed = found.unwrap_or(way.caches.len());
+        let end = match found.map(|place| way.caches[place]) {
+            Some(stop) => {
+                self.answered[stop.cache as usize] += 1;
+                self.caches.touch(object, stop.cache);
+                (stop.hops, stop.nanos)
+            }
+            None => (way.hops, way.nanos),
+        };
+        sums.hops += u64::from(end.0);
+        sums.one_way_nanos += end.1;
+        sums.hops_to_source += u64::from(way.hops);
+        let (placement, caches) = (self.placement, &mut self.caches);
+        placement.leave(way.caches, missed, self.ways, random, &mut |cache| caches.put(object, cache));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The shortest paths from receivers to sources, as the caches on them.
+
+use super::{CacheNetwork, CacheNetworkError};
+use crate::paths::{Graph, RouteSelection, Step};
+
+/// A cache on a way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// Its number.
+    pub(super) cache: u32,
+    /// Links from the receiver.
+    pub(super) hops: u32,
+    /// Delay from the receiver.
+    pub(super) nanos: u64,
+    /// Room of all caches from the receiver to this one.
+    pub(super) room_so_far: f64,
+}
+
+/// A way to a source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CachePath<'a> {
+    /// Its caches, that of the receiver's side first.
+    pub(super) caches: &'a [Stop],
+    /// The same, with a bit for each.
+    pub(super) mask: &'a [u64],
+    pub(super) hops: u32,
+    pub(super) nanos: u64,
+}
+
+/// All of them.
+pub(super) struct CachePaths {
+    /// The node of each cache.
+    pub(super) caches: Vec<usize>,
+    /// By cache.
+    pub(super) room: Vec<f64>,
+    /// By cache.
+    pub(super) centrality: Vec<f64>,
+    pub(super) receivers: usize,
+    sources: usize,
+    stops: Vec<Stop>,
+    /// For each path a bit for each cache on it, in so many words.
+    masks: Vec<u64>,
+    words: usize,
+    /// By receiver and source: where the stops begin and end, links, delay.
+    list: Vec<(usize, usize, u32, u64)>,
+}
+
+/// Of paths with the same delay the one with fewer links is shorter.
+const PER_NANO: u64 = 1 << 16;
+
+impl CachePaths {
+    pub(super) fn of(network: &CacheNetwork) -> Result<CachePaths, CacheNetworkError> {
+        if network.receivers.is_empty() {
+            return Err(CacheNetworkError::NoReceivers);
+        }
+        if network.sources.is_empty() {
+            return Err(CacheNetworkError::NoSources);
+        }
+        let nodes = network.topology.nodes.len();
+        let mut graph = Graph::new(nodes);
+        for (number, link) in network.topology.links.iter().enumerate() {
+            let metric = link.delay.map_or(0, |delay| delay.as_nanos()).saturating_mul(PER_NANO) + 1;
+            for (from, to) in [(link.from, link.to), (link.to, link.from)] {
+                graph.add(from, Step { to, by: number, metric });
+            }
+        }
+        let has_room = |node: &usize| network.capacities.get(*node).is_some_and(|room| *room > 0);
+        let caches: Vec<usize> = (0..nodes).filter(has_room).collect();
+        let betweenness = network.topology.betweenness();
+        let mut ways = CachePaths {
+            room: caches.iter().map(|node| f64::from(network.capacities[*node])).collect(),
+            centrality: caches.iter().map(|node| betweenness[*node]).collect(),
+            receivers: network.receivers.len(),
+            sources: network.sources.len(),
+            stops: Vec::new(),
+            masks: Vec::new(),
+            words: words(caches.len()),
+            list: Vec::new(),
+            caches,
+        };
+        // Of each source the link by which each node reaches it.
+        let exits: Vec<Vec<Option<usize>>> =
+            network.sources.iter().map(|source| exits(&graph, *source, nodes)).collect();
+        for &receiver in &network.receivers {
+            for (&source, exits) in network.sources.iter().zip(&exits) {
+                ways.add(network, receiver, source, exits)?;
+            }
+        }
+        Ok(ways)
+    }
+
+    fn add(
+        &mut self,
+        network: &CacheNetwork,
+        receiver: usize,
+        source: usize,
+        exits: &[Option<usize>],
+    ) -> Result<(), CacheNetworkError> {
+        let none = CacheNetworkError::NoPath { from: receiver, to: source };
+        let begin = self.stops.len();
+        let (mut node, mut hops, mut nanos, mut room_so_far) = (receiver, 0u32, 0u64, 0.0);
+        loop {
+            if let Ok(number) = self.caches.binary_search(&node) {
+                room_so_far += self.room[number];
+                self.stops.push(Stop { cache: number as u32, hops, nanos, room_so_far });
+            }
+            if node == source {
+                break;
+            }
+            let link = exits.get(node).copied().flatten().and_then(|link| network.topology.links.get(link));
+            let link = link.ok_or(none)?;
+            node = if link.from == node { link.to } else { link.from };
+            hops += 1;
+            nanos += link.delay.map_or(0, |delay| delay.as_nanos());
+        }
+        let first = self.masks.len();
+        self.masks.resize(first + self.words, 0);
+        for stop in &self.stops[begin..] {
+            self.masks[first + stop.cache as usize / 64] |= 1 << (stop.cache % 64);
+        }
+        self.list.push((begin, self.stops.len(), hops, nanos));
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn way(&self, receiver: usize, source: usize) -> CachePath<'_> {
+        let place = receiver * self.sources + source;
+        let (begin, end, hops, nanos) = self.list[place];
+        let mask = place * self.words;
+        CachePath { caches: &self.stops[begin..end], mask: &self.masks[mask..mask + self.words], hops, nanos }
+    }
+}
+
+/// Words with a bit for each of so many caches.
+pub(super) fn words(caches: usize) -> usize {
+    caches.div_ceil(64).max(1)
+}
+
+fn exits(graph: &Graph<usize>, source: usize, nodes: usize) -> Vec<Option<usize>> {
+    let mut exits = vec![None; nodes];
+    for route in graph.routes_to(&[source], RouteSelection::Shortest) {
+        if let Some(exit) = exits.get_mut(route.from) {
+            *exit = Some(route.by);
+        }
+    }
+    exits
+}

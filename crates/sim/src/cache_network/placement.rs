@@ -1,0 +1,137 @@
+//! On which nodes of the way back copies are left.
+
+use std::str::FromStr;
+
+use packet::random::Random;
+use thiserror::Error;
+
+use super::paths::{CachePaths, Stop};
+
+/// On which of the nodes between who has an object and who asked for it a copy is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum CopyPlacement {
+    /// On each (leave copy everywhere).
+    #[default]
+    Everywhere,
+    /// On the first after the one that had it (leave copy down; Laoutaris, Che and Stavrakakis, 2006).
+    Down,
+    /// On each with this probability.
+    Probability(f64),
+    /// On one of them, each as likely.
+    OneAtRandom,
+    /// On each with a probability that grows towards the receiver and with the room on the rest of the way,
+    /// by this much (ProbCache; Psaras, Chai and Pavlou, TPDS 2014). The authors take 10.
+    ProbCache(f64),
+    /// On the one that lies on most shortest paths, of equals on the one nearest to the receiver (cache less
+    /// for more; Chai, He, Psaras and Pavlou, Networking 2012).
+    MostCentral,
+    /// On the first from the receiver, which is the only one that is asked.
+    Edge,
+}
+
+/// No placement is called that.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "there is no placement {0}; there are everywhere, leave-copy-down, probability~0.5, one-at-random, \
+     prob-cache~10, most-central and edge"
+)]
+pub struct UnknownCopyPlacement(String);
+
+impl FromStr for CopyPlacement {
+    type Err = UnknownCopyPlacement;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCopyPlacement> {
+        let number = |word: &str, most: f64| {
+            let number = text.strip_prefix(word)?.parse::<f64>().ok()?;
+            (0.0..=most).contains(&number).then_some(number)
+        };
+        Ok(match text {
+            "everywhere" => CopyPlacement::Everywhere,
+            "leave-copy-down" => CopyPlacement::Down,
+            "one-at-random" => CopyPlacement::OneAtRandom,
+            "most-central" => CopyPlacement::MostCentral,
+            "edge" => CopyPlacement::Edge,
+            _ => {
+                let probability = number("probability~", 1.0).map(CopyPlacement::Probability);
+                let prob_cache = || {
+                    let weight = number("prob-cache~", 1e6).filter(|weight| *weight > 0.0)?;
+                    Some(CopyPlacement::ProbCache(weight))
+                };
+                probability.or_else(prob_cache).ok_or_else(|| UnknownCopyPlacement(text.to_owned()))?
+            }
+        })
+    }
+}
+
+impl CopyPlacement {
+    /// How many of so many caches on a way are asked.
+    #[inline(always)]
+    pub(super) fn reach(self, caches: usize) -> usize {
+        if self == CopyPlacement::Edge { caches.min(1) } else { caches }
+    }
+
+    /// Leaves copies in caches of a way, of which the first `missed` did not have the object and the next
+    /// did, if there is one.
+    #[inline]
+    pub(super) fn leave(
+        self,
+        way: &[Stop],
+        missed: usize,
+        ways: &CachePaths,
+        random: &mut Random,
+        put: &mut impl FnMut(u32),
+    ) {
+        let Some((last, _)) = way[..missed].split_last() else { return };
+        match self {
+            CopyPlacement::Everywhere => way[..missed].iter().rev().for_each(|stop| put(stop.cache)),
+            CopyPlacement::Down => put(last.cache),
+            CopyPlacement::Probability(probability) => {
+                for stop in way[..missed].iter().rev() {
+                    if random.chance(probability) {
+                        put(stop.cache);
+                    }
+                }
+            }
+            CopyPlacement::OneAtRandom => put(way[random.below(missed as u64) as usize].cache),
+            CopyPlacement::ProbCache(weight) => prob_cache(weight, way, missed, ways, random, put),
+            CopyPlacement::MostCentral => {
+                let central = |stop: &Stop| ways.centrality[stop.cache as usize];
+                // Of equals the first.
+                let mut best = way[0];
+                for stop in &way[1..missed] {
+                    if central(stop) > central(&best) {
+                        best = *stop;
+                    }
+                }
+                put(best.cache);
+            }
+            CopyPlacement::Edge => put(way[0].cache),
+        }
+    }
+}
+
+/// ProbCache: the room that is left between here and the receiver, counted from the node before, times how
+/// far the copy has come already, as a part of all caches and to the power of their number.
+fn prob_cache(
+    weight: f64,
+    way: &[Stop],
+    missed: usize,
+    ways: &CachePaths,
+    random: &mut Random,
+    put: &mut impl FnMut(u32),
+) {
+    let caches = (missed + usize::from(missed < way.len())) as f64;
+    let mut passed = 0.0;
+    for place in (0..missed).rev() {
+        let stop = way[place];
+        passed += 1.0;
+        let own = ways.room[stop.cache as usize];
+        let before = way.get(place + 1).filter(|before| before.hops == stop.hops + 1);
+        let before = before.map_or(0.0, |before| ways.room[before.cache as usize]);
+        let rest = stop.room_so_far + before;
+        let probability = rest / (weight * own) * libm::pow(passed / caches, caches);
+        if random.chance(probability) {
+            put(stop.cache);
+        }
+    }
+}

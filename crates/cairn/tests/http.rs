@@ -114,7 +114,7 @@ fn wget_by_squid_and_by_gateways_and_named_data_bring_the_same_file_and_the_orig
     }
     assert_eq!(measured(&run, 1, "top.requests"), 4.0);
     // Who waits for what another has asked for is no hit in Squid's eyes.
-    assert!(measured(&run, 1, "top.hits") >= 2.0, "{}", measured(&run, 1, "top.hits"));
+    assert!(measured(&run, 1, "top.request_hits") >= 2.0, "{}", measured(&run, 1, "top.request_hits"));
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

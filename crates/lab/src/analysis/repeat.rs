@@ -417,8 +417,8 @@ fn totals(outcome: &Outcome) -> Vec<(String, f64)> {
         if let Some(counts) = totals.counts {
             put("requests", counts.requests as f64);
             if let (Some(hits), Some(misses)) = (counts.hits, counts.misses()) {
-                put("hits", hits as f64);
-                put("misses", misses as f64);
+                put("request_hits", hits as f64);
+                put("request_misses", misses as f64);
             }
         }
     }

@@ -47,8 +47,8 @@ pub const NODE_TOTALS: &[(&str, &str)] = &[
     ("sent", "bytes of all frames that the node sent over its links"),
     ("received", "bytes of all frames that came to it over its links"),
     ("requests", "requests that its server answered, as the server counts them"),
-    ("hits", "of these, those that a cache answered"),
-    ("misses", "of these, those that the server had to ask for elsewhere"),
+    ("request_hits", "of these, those that its cache answered"),
+    ("request_misses", "of these, those that the server had to ask for elsewhere"),
 ];
 
 /// What is measured of a workload.

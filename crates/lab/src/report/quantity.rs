@@ -52,8 +52,8 @@ const OTHERS: [Quantity; 23] = [
     of("sent", "Bytes sent", "B", 1.0),
     of("received", "Bytes received", "B", 1.0),
     of("requests", "Requests answered", "", 1.0),
-    of("hits", "Requests that a cache answered", "", 1.0),
-    of("misses", "Requests that had to be asked for elsewhere", "", 1.0),
+    of("request_hits", "Requests that a cache answered", "", 1.0),
+    of("request_misses", "Requests that had to be asked for elsewhere", "", 1.0),
     // Of workloads.
     of("duration", "Time of a download", "s", 1.0),
     of("rtt", "Round trip", "ms", 1.0),

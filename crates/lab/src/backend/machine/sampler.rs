@@ -1,6 +1,6 @@
 //! Asks a forwarder for its counters and the kernel for its processor time and memory, at fixed moments.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,6 +113,15 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
     manager.status().ok()
 }
 
+/// What the forwarder says of itself; where there is none, that there is nothing.
+fn said(config: &SamplerConfig, manager: &mut Option<Manager>, erases: &mut bool) -> Option<GeneralStatus> {
+    let Some(socket) = &config.socket else { return Some(GeneralStatus::default()) };
+    if manager.is_none() {
+        *manager = Manager::open(socket, PATIENCE).ok();
+    }
+    manager.as_mut().and_then(|manager| ask(manager, erases))
+}
+
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     file.write_all(sample::head(LogOf::Process).as_bytes())?;
@@ -135,13 +144,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             period += 1;
             due = begin + moment(period, config.every);
         }
-        if let (None, Some(socket)) = (&manager, &config.socket) {
-            manager = Manager::open(socket, PATIENCE).ok();
-        }
-        let status = match &config.socket {
-            Some(_) => manager.as_mut().and_then(|manager| ask(manager, &mut erases)),
-            None => Some(GeneralStatus::default()),
-        };
+        let status = said(config, &mut manager, &mut erases);
         if status.is_none() {
             // A new connection, so that a late answer is not taken for the next one.
             manager = None;

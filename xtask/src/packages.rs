@@ -71,13 +71,14 @@ const HTTP_PACKAGES: &[&str] = &[
     "libxxhash0",
 ];
 
-/// lighttpd and Squid, the system's or in a folder of their own, where others are unpacked with them.
+/// lighttpd, nginx and Squid, the system's or in a folder of their own, where others are unpacked with them.
 pub(crate) fn http(root: &Path) -> Result<(), String> {
     let is_installed = |program: &str| Path::new("/usr/sbin").join(program).is_file();
     let unpacked = |program: &str| root.join(HTTP).join("usr/sbin").join(program).is_file();
-    let is_there = || ["lighttpd", "squid"].iter().all(|program| is_installed(program) || unpacked(program));
+    let is_there =
+        || ["lighttpd", "nginx", "squid"].iter().all(|program| is_installed(program) || unpacked(program));
     if !is_there() {
         unpack("http", HTTP_PACKAGES, root)?;
     }
-    if is_there() { Ok(()) } else { Err("the packages have no lighttpd and no squid".to_owned()) }
+    if is_there() { Ok(()) } else { Err("the packages lack lighttpd, nginx or squid".to_owned()) }
 }

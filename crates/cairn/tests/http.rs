@@ -120,7 +120,11 @@ fn wget_by_squid_and_by_gateways_and_named_data_bring_the_same_file_and_the_orig
 
 #[test]
 fn a_server_that_is_nowhere_is_told_with_its_package() {
-    if namespaces().is_none() || Path::new("/usr/sbin/squid").is_file() {
+    if namespaces().is_none() {
+        return;
+    }
+    if Path::new("/usr/sbin/lighttpd").is_file() {
+        eprintln!("not tried: lighttpd is installed here");
         return;
     }
     let folder = folder("nowhere");

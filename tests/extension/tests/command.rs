@@ -102,7 +102,7 @@ fn a_daemon_forwards_by_them_and_a_tool_fetches_by_them() {
     let told = folder.good(&traffic);
     assert!(told.contains("\"data\": 35"), "{told}");
     let unknown = folder.run(&["traffic", "consume", "/load/{item}", "--workload", "page"]);
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("zipf, pages"), "{unknown:?}");
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("zipf, live, pages"), "{unknown:?}");
 }
 
 #[test]

@@ -59,7 +59,8 @@ impl CachePaths {
         let nodes = network.topology.nodes.len();
         let mut graph = Graph::new(nodes);
         for (number, link) in network.topology.links.iter().enumerate() {
-            let metric = link.delay.map_or(0, |delay| delay.as_nanos()).saturating_mul(PER_NANO) + 1;
+            let metric =
+                link.delay.map_or(0, |delay| delay.as_nanos()).saturating_mul(PER_NANO).saturating_add(1);
             for (from, to) in [(link.from, link.to), (link.to, link.from)] {
                 graph.add(from, Step { to, by: number, metric });
             }
@@ -111,7 +112,7 @@ impl CachePaths {
             let link = link.ok_or(none)?;
             node = if link.from == node { link.to } else { link.from };
             hops += 1;
-            nanos += link.delay.map_or(0, |delay| delay.as_nanos());
+            nanos = nanos.saturating_add(link.delay.map_or(0, |delay| delay.as_nanos()));
         }
         let first = self.masks.len();
         self.masks.resize(first + self.words, 0);

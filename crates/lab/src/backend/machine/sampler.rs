@@ -196,7 +196,7 @@ fn unix_ns(time: SystemTime) -> u64 {
 fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
     let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
     let place = config.file.with_file_name(sample::store_file(&config.node));
-    std::fs::write(place, sample::store(store.hits, store.misses))
+    fs::write(place, sample::store(store.hits, store.misses))
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.

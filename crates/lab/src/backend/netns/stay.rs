@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::world::{World, WorldError, io_error, socket, step};
 use crate::driver::driver;
+use crate::experiment::plan::Software;
 use crate::live::{LiveLink, LiveNode, NETWORK_FILE, Network};
 use crate::order::{Event, Request, write_json};
 
@@ -18,8 +19,10 @@ impl World<'_> {
         step("network");
         self.network()?;
         step("forwarders");
-        let software = driver(self.plan().software, self.programs())?;
-        self.start_forwarders(software.as_ref())?;
+        if self.plan().software != Software::None {
+            let software = driver(self.plan().software, self.programs())?;
+            self.start_forwarders(software.as_ref())?;
+        }
         self.start_servers()?;
         self.describe()?;
         Event::Up.say();

@@ -106,7 +106,9 @@ fn wget_by_squid_and_by_gateways_and_named_data_bring_the_same_file_and_the_orig
         let sent = measured(&run, case, "server.sent");
         assert!((2e6..3e6).contains(&sent), "case {case}: two clients, two times, and one file: {sent}");
         let received = measured(&run, case, "c1.received");
-        assert!((4e6..5e6).contains(&received), "case {case}: {received}");
+        // The second time named data comes from the client's own forwarder.
+        let expected = if case == 3 { 2e6..3e6 } else { 4e6..5e6 };
+        assert!(expected.contains(&received), "case {case}: {received}");
         assert!(
             measured(&run, case, "top.cpu") > 0.0,
             "case {case}: what serves at a node is its processor's load"

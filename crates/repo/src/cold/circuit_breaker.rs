@@ -13,22 +13,29 @@ const REST: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct CircuitBreaker<B> {
     bucket: B,
-    /// Nothing is asked of it before.
-    rests_until: Mutex<Option<Instant>>,
+    reads: Rest,
+    /// Apart: a bucket that is full is read as before.
+    writes: Rest,
 }
+
+/// Nothing of a kind is asked before.
+#[derive(Debug, Default)]
+struct Rest(Mutex<Option<Instant>>);
 
 impl<B: Bucket> CircuitBreaker<B> {
     /// Closed.
     pub fn new(bucket: B) -> Self {
-        CircuitBreaker { bucket, rests_until: Mutex::new(None) }
+        CircuitBreaker { bucket, reads: Rest::default(), writes: Rest::default() }
     }
+}
 
-    fn guarded<T>(&self, act: impl FnOnce(&B) -> io::Result<T>) -> io::Result<T> {
-        let rests_until = || self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+impl Rest {
+    fn guarded<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let rests_until = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rests_until().is_some_and(|until| Instant::now() < until) {
             return Err(io::Error::new(io::ErrorKind::NotConnected, "the cold tier has just failed"));
         }
-        let result = act(&self.bucket);
+        let result = act();
         // That something is not there says nothing about the network.
         let has_failed = result.as_ref().is_err_and(|error| {
             !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
@@ -40,15 +47,15 @@ impl<B: Bucket> CircuitBreaker<B> {
 
 impl<B: Bucket> Bucket for CircuitBreaker<B> {
     fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
-        self.guarded(|bucket| bucket.put(object, len_bytes, source))
+        self.writes.guarded(|| self.bucket.put(object, len_bytes, source))
     }
 
     fn read_at(&self, object: &str, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.guarded(|bucket| bucket.read_at(object, offset, out))
+        self.reads.guarded(|| self.bucket.read_at(object, offset, out))
     }
 
     fn remove(&self, object: &str) -> io::Result<()> {
-        self.guarded(|bucket| bucket.remove(object))
+        self.writes.guarded(|| self.bucket.remove(object))
     }
 }
 

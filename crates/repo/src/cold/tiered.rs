@@ -255,6 +255,8 @@ impl TieredDisk {
 
     /// Finds out what lives elsewhere, and what is left of moves that were not completed.
     fn recover_tiers(&self) -> io::Result<()> {
+        // What was renamed before the last end is so for good, before anything is removed that it replaces.
+        self.base.sync_folder()?;
         let names = self.base.list()?;
         let of =
             |suffix| names.iter().filter_map(move |name| volume_of(name, suffix)).collect::<BTreeSet<u32>>();

@@ -198,7 +198,8 @@ impl Store {
         packets
     }
 
-    /// Whether the very same packet is stored, and storing it anew would not make it any fresher.
+    /// Whether the very same packet is stored, and storing it anew would not make it any fresher. What lies in
+    /// the cold tier is not read for it, and stored anew: nobody waits for a network here.
     fn is_stored(&self, packet: &OpenPacket) -> bool {
         let place = || {
             let object = self.catalogue.get(self.catalogue.find(&packet.key)?)?;
@@ -210,6 +211,7 @@ impl Store {
         place().is_some_and(|place| {
             let located = self.located_at(place, packet.object, packet.segment);
             located
+                .filter(|located| !located.is_remote())
                 .and_then(|located| located.read_data().ok())
                 .is_some_and(|(stored, _)| stored.wire() == packet.data.wire())
         })

@@ -238,7 +238,9 @@ impl Store {
     /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
     /// it.
     pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
-        if let ReadError::Io(_) = error {
+        // What a network brings wrong may be right the next time. If it stays wrong, the packet comes from
+        // upstream and is stored anew.
+        if matches!(error, ReadError::Io(_)) || located.is_remote() {
             self.tally.refusals.count(Rejection::DiskFailed);
             return;
         }

@@ -13,23 +13,23 @@ const REST: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct CircuitBreaker<B> {
     bucket: B,
-    reads: Rest,
+    reads: BreakerState,
     /// Apart: a bucket that is full is read as before.
-    writes: Rest,
+    writes: BreakerState,
 }
 
 /// Nothing of a kind is asked before.
 #[derive(Debug, Default)]
-struct Rest(Mutex<Option<Instant>>);
+struct BreakerState(Mutex<Option<Instant>>);
 
 impl<B: Bucket> CircuitBreaker<B> {
     /// Closed.
     pub fn new(bucket: B) -> Self {
-        CircuitBreaker { bucket, reads: Rest::default(), writes: Rest::default() }
+        CircuitBreaker { bucket, reads: BreakerState::default(), writes: BreakerState::default() }
     }
 }
 
-impl Rest {
+impl BreakerState {
     fn guarded<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let rests_until = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rests_until().is_some_and(|until| Instant::now() < until) {

@@ -198,8 +198,8 @@ impl Store {
         packets
     }
 
-    /// Whether the very same packet is stored, and storing it anew would not make it any fresher. What lies in
-    /// the cold tier is not read for it, and stored anew: nobody waits for a network here.
+    /// Whether the very same packet is stored, and storing it anew would not make it any fresher. What lies
+    /// in the cold tier is not read for it, and stored anew: nobody waits for a network here.
     fn is_stored(&self, packet: &OpenPacket) -> bool {
         let place = || {
             let object = self.catalogue.get(self.catalogue.find(&packet.key)?)?;

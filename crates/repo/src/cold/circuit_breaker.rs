@@ -84,4 +84,17 @@ mod tests {
         assert_eq!(bucket.read_at("a", 1, &mut out).unwrap_err().kind(), io::ErrorKind::NotConnected);
         assert_eq!(simulated.calls(), asked, "it rests");
     }
+
+    #[test]
+    fn a_bucket_that_takes_nothing_more_is_read_as_before() {
+        let simulated = SimulatedBucket::new(1);
+        let bucket = CircuitBreaker::new(simulated.clone());
+        bucket.put("a", 1, &mut |_, _| Ok(())).unwrap();
+        simulated.set_reachable(false);
+        assert!(bucket.put("b", 1, &mut |_, _| Ok(())).is_err());
+        simulated.set_reachable(true);
+        let asked = bucket.put("b", 1, &mut |_, _| Ok(()));
+        assert_eq!(asked.unwrap_err().kind(), io::ErrorKind::NotConnected, "writes rest");
+        bucket.read_at("a", 0, &mut [0]).unwrap();
+    }
 }

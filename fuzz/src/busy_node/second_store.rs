@@ -80,7 +80,9 @@ impl Node {
             }
             StoreOperation::Find { which, data, is_reply, is_stale } => {
                 let Some((question, interest)) = pick(self, *which) else { return };
-                let Some(data) = data.build(interest.dialect(), is_reply.then_some(&interest)) else { return };
+                let Some(data) = data.build(interest.dialect(), is_reply.then_some(&interest)) else {
+                    return;
+                };
                 let fresh_until = if *is_stale { Instant::ZERO } else { self.now + data.freshness() };
                 self.engine.receive_found(self.now, question, data, fresh_until);
             }

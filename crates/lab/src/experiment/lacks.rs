@@ -21,7 +21,6 @@ const OF_LINKS: &[(&str, &str)] = &[
     ("queue_bytes", "the kernel's queue has room for whole frames: say `queue`"),
     ("mark_above", "the kernel knows no congestion marks of NDNLPv2"),
     ("codel", "links keep their rate by a token bucket with a queue of its own"),
-    ("token_bucket", "every real link with a rate has one"),
     ("rate_control", "real forwarders do not tell consumers their rates"),
     ("overhead", "real headers are as long as `kind` makes them"),
     ("duplicate", "only delay and loss are made on real links"),
@@ -108,7 +107,16 @@ fn events(content: &Table) -> Option<Finding> {
 fn real_forwarders(content: &Table) -> Vec<Finding> {
     let mut findings = Vec::new();
     note(content, "", OF_THE_FILE, &mut findings);
-    let mut link = |key: &str, table: &Table| note(table, key, OF_LINKS, &mut findings);
+    let mut link = |key: &str, table: &Table| {
+        note(table, key, OF_LINKS, &mut findings);
+        // True it may be: that is what links are there.
+        if table.get("token_bucket").is_some_and(|value| *value != Value::Boolean(true)) {
+            findings.push(only_in_virtual_time(
+                format!("{key}.token_bucket"),
+                "every real link with a rate has one",
+            ));
+        }
+    };
     each(content.get("link"), "link", &mut link);
     at(content, &["defaults", "link"], &mut link);
     let mut node = |key: &str, table: &Table| note(table, key, OF_NODES, &mut findings);
@@ -125,12 +133,16 @@ fn real_forwarders(content: &Table) -> Vec<Finding> {
 fn note(table: &Table, path: &str, lacking: &[(&str, &str)], findings: &mut Vec<Finding>) {
     for (key, instead) in lacking.iter().filter(|(key, _)| table.contains_key(*key)) {
         let full = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
-        findings.push(Finding {
-            key: full,
-            message: format!("only in virtual time: {instead}"),
-            suggestion: Some("run it with --on sim".to_owned()),
-            ..Finding::default()
-        });
+        findings.push(only_in_virtual_time(full, instead));
+    }
+}
+
+fn only_in_virtual_time(key: String, instead: &str) -> Finding {
+    Finding {
+        key,
+        message: format!("only in virtual time: {instead}"),
+        suggestion: Some("run it with --on sim".to_owned()),
+        ..Finding::default()
     }
 }
 
@@ -179,5 +191,15 @@ mod tests {
         let in_namespaces: Vec<&str> = expected.into_iter().filter(|key| *key != "event").collect();
         assert_eq!(keys("netns"), in_namespaces);
         assert!(keys("sim").is_empty());
+    }
+
+    #[test]
+    fn real_links_have_a_token_bucket_and_cannot_do_without() {
+        let findings = |value: &str| {
+            let content: Table = format!("[link.a-b]\ntoken_bucket = {value}\n").parse().unwrap_or_default();
+            on("netns", &content).len()
+        };
+        assert_eq!(findings("true"), 0);
+        assert_eq!(findings("false"), 1);
     }
 }

@@ -240,7 +240,7 @@ tables! {
         /// CoDel for the queue.
         codel: Option<CoDel> = "none",
         /// Whether the link sends at once, after a pause, what a real link of the lab does: its kernel has a
-        /// token bucket of what the rate carries in 4 ms, and two frames at least.
+        /// token bucket of what the rate carries in 4 ms, and two frames at least. Real links always have it.
         token_bucket: Option<bool> = "false: each packet takes its time at the rate, as on a cable",
         /// The engines at both ends tell consumers how fast they may send Interests. Needs a rate.
         rate_control: Option<RateControl> = "none",

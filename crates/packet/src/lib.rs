@@ -80,6 +80,9 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Both of them.
+    pub const ALL: [Dialect; 2] = [Dialect::Ndn, Dialect::Ccnx];
+
     /// The largest packet that is written in it; CCNx [reads](ccnx::MAX_MESSAGE_BYTES) larger ones.
     pub const fn max_packet_bytes(self) -> usize {
         match self {

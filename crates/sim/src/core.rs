@@ -7,7 +7,7 @@ use engine::FaceId;
 use engine::batch::{Upcoming, prefetch};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{LinkHeader, NameHasher, Packet, PrefixHashes};
+use packet::{Dialect, LinkHeader, NameHasher, Packet, PrefixHashes};
 
 use crate::arena::{
     AppId, Arena, ChannelId, EndId, FrameId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool,
@@ -57,6 +57,8 @@ impl Link {
 pub(crate) struct Attachment {
     pub(crate) node: NodeId,
     pub(crate) face: FaceId,
+    /// What its face speaks.
+    pub(crate) dialect: Dialect,
     pub(crate) alarm: Alarm,
     pub(crate) random: Random,
 }

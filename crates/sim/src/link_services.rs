@@ -4,7 +4,7 @@ use link::v2::EndpointId;
 use link::{v1, v2};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, LinkHeader, Packet};
+use packet::{DecodeError, Dialect, LinkHeader, Packet};
 
 use crate::arena::{EndId, LinkId};
 use crate::error::SimError;
@@ -45,6 +45,14 @@ impl Service {
         })
     }
 
+    /// The dialect of the packets that it carries.
+    fn dialect(&self) -> Dialect {
+        match self {
+            Service::V2(_) => v2::DIALECT,
+            Service::V1(_) => v1::DIALECT,
+        }
+    }
+
     /// Tells how much the link has still to send. NDNLP v1 has no congestion marks, and does not ask.
     pub(crate) fn handle_send_queue(&mut self, queued_bytes: Option<u64>) {
         if let Service::V2(service) = self {
@@ -52,12 +60,15 @@ impl Service {
         }
     }
 
-    /// Accepts a packet for sending; false if it was dropped, which the service counts.
+    /// Accepts a packet for sending; false if it was dropped, as one of another dialect is.
     pub(crate) fn send(&mut self, now: Instant, header: LinkHeader, packet: Packet) -> bool {
+        if packet.dialect() != self.dialect() {
+            return false;
+        }
         let nack = packet.nack_reason();
         match self {
             Service::V2(service) => service.send(now, header, nack, packet.into_wire()).is_ok(),
-            // Nothing travels beside a message of CCNx, and there are no Nacks.
+            // Nothing travels beside a message, and there are no Nacks.
             Service::V1(service) => nack.is_none() && service.send(now, packet.into_wire()).is_ok(),
         }
     }
@@ -92,18 +103,15 @@ impl Service {
     }
 
     /// The next packet that arrived, with what travelled beside it; an error for one that cannot be read.
-    fn poll_deliver(&mut self) -> Option<Result<(Packet, LinkHeader), packet::DecodeError>> {
-        match self {
+    fn poll_deliver(&mut self) -> Option<Result<(Packet, LinkHeader), DecodeError>> {
+        let (wire, header, nack) = match self {
             Service::V2(service) => {
                 let delivery = service.poll_deliver()?;
-                let packet = Packet::decode(v2::DIALECT, delivery.packet, delivery.nack);
-                Some(packet.map(|packet| (packet, delivery.header)))
+                (delivery.packet, delivery.header, delivery.nack)
             }
-            Service::V1(service) => {
-                let packet = Packet::decode(Dialect::Ccnx, service.poll_deliver()?, None);
-                Some(packet.map(|packet| (packet, LinkHeader::default())))
-            }
-        }
+            Service::V1(service) => (service.poll_deliver()?, LinkHeader::default(), None),
+        };
+        Some(Packet::decode(self.dialect(), wire, nack).map(|packet| (packet, header)))
     }
 }
 

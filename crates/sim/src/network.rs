@@ -229,7 +229,7 @@ impl Network {
             }
         }
         let random = Random::derive(self.core.seed, 3 << 32 | u64::from(number.0));
-        self.core.attachments.push(Attachment { node, face, alarm: Alarm::default(), random });
+        self.core.attachments.push(Attachment { node, face, dialect, alarm: Alarm::default(), random });
         Ok(self.applications.push(Box::new(application)))
     }
 

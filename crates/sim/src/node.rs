@@ -181,8 +181,9 @@ impl Node {
 
     pub(crate) fn set_strategy(&mut self, prefix: &Name, spec: &StrategySpec) -> Result<(), SimError> {
         let engine = self.engine.as_mut().ok_or(SimError::NoEngine)?;
-        engine.set_strategy(Dialect::Ndn, prefix.as_ref(), spec)?;
-        engine.set_strategy(Dialect::Ccnx, prefix.as_ref(), spec)?;
+        for dialect in Dialect::ALL {
+            engine.set_strategy(dialect, prefix.as_ref(), spec)?;
+        }
         self.strategies.retain(|(other, _)| other != prefix);
         self.strategies.push((prefix.clone(), spec.clone()));
         Ok(())

@@ -19,10 +19,7 @@ pub struct Machine {
 
 /// Bytes of this machine's memory, if the system says so.
 pub(crate) fn memory_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes << 10)
+    formats::meminfo::total_bytes(&fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 impl Machine {

@@ -58,3 +58,6 @@ mod service;
 
 pub use config::{Config, ConfigError, MIN_MTU_BYTES};
 pub use service::{Counters, LinkService, Usage};
+
+/// The dialect of the messages that NDNLP v1 carries.
+pub const DIALECT: packet::Dialect = packet::Dialect::Ccnx;

@@ -23,8 +23,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         false => Ok(()),
     };
     let mtu = link::v2::MIN_MTU_BYTES as u64;
-    let packet =
-        [Dialect::Ndn, Dialect::Ccnx].map(Dialect::max_packet_bytes).into_iter().max().unwrap_or(0) as u64;
+    let packet = Dialect::ALL.map(Dialect::max_packet_bytes).into_iter().max().unwrap_or(0) as u64;
     let (frames, packets) = ("no frame could wait for its turn to be sent", "no Interest could be forwarded");
     at_least("udp.mtu_bytes", udp.mtu_bytes as u64, mtu, "smaller datagrams have no room for a fragment")?;
     if udp.mtu_bytes > MAX_DATAGRAM_BYTES {

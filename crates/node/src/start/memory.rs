@@ -93,7 +93,7 @@ impl Shares {
 /// A quarter of the machine's memory, or half of what a control group has, whichever is less.
 fn default_budget() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let machine = machine_bytes(&read("/proc/meminfo"));
+    let machine = formats::meminfo::total_bytes(&read("/proc/meminfo"));
     let groups = read("/proc/self/cgroup");
     let Some(root) = GROUP_ROOTS.map(Path::new).into_iter().find(|root| has_groups(root)) else {
         tracing::warn!(
@@ -118,13 +118,6 @@ fn budget_of(machine: Option<u64>, group: Option<u64>) -> u64 {
     let machine = machine.unwrap_or(UNKNOWN_BYTES);
     let budget = group.map_or(machine / 4, |group| (group / 2).min(machine / 4));
     budget.clamp(LEAST_BYTES, MOST_BYTES)
-}
-
-/// The machine's memory by `/proc/meminfo`.
-fn machine_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes << 10)
 }
 
 /// The least limit of the control groups that this process is in, by `/proc/self/cgroup`, of version 1 or 2.
@@ -163,7 +156,6 @@ mod tests {
     #[test]
     fn a_budget_follows_the_machine_and_the_group_and_has_a_floor_and_a_ceiling() {
         const GIB: u64 = 1 << 30;
-        assert_eq!(machine_bytes("MemFree: 1 kB\nMemTotal:       24576 kB\n"), Some(24 << 20));
         assert_eq!(budget_of(Some(4 * GIB), None), GIB);
         assert_eq!(budget_of(Some(4 * GIB), Some(100 << 20)), 50 << 20);
         // The limit of version 1 that means none.

@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 
-use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks};
+use packet::ccnx::{InterestFields, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{
-    Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken,
-};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken};
 
+use super::content_object::content_object;
 use super::{Application, Context};
 
 /// What a [`CheckedProducer`] answers with. The content follows from the name, so that anybody can tell
@@ -60,19 +59,8 @@ impl Produce {
             Dialect::Ndn => {
                 DataBuilder::new(name).freshness(self.freshness).content(content).build_with_digest().ok()
             }
-            Dialect::Ccnx => self.content_object(&name, &content),
+            Dialect::Ccnx => content_object(&name, &content, self.freshness),
         }
-    }
-
-    fn content_object(&self, name: &Name, content: &[u8]) -> Option<Data> {
-        let seconds = self.freshness.as_millis() / 1000;
-        let signed_info = SignedInfo {
-            freshness_seconds: (seconds > 0).then_some(seconds as u32),
-            ..SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_000_000_000, 0))
-        };
-        let fields = ContentObjectFields { name: name.into(), signed_info, content };
-        let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0x22; 16])).ok()?;
-        Data::decode_ccnx(Buffer::from(wire)).ok()
     }
 }
 

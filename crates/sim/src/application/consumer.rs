@@ -252,7 +252,9 @@ impl Consumer {
         pending.last_sent = now;
         let attempt = pending.attempts;
         let nonce = context.random().next_u32();
-        let Some((interest, hashes)) = self.names.interest(context.hasher(), number, nonce) else {
+        let Some((interest, hashes)) =
+            self.names.interest(context.dialect(), context.hasher(), number, nonce)
+        else {
             self.outstanding.remove(number);
             self.report.failed += 1;
             return true;

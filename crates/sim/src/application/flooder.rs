@@ -69,7 +69,9 @@ impl Application for Flooder {
             return;
         }
         let (number, nonce) = (context.random().next_u64(), context.random().next_u32());
-        if let Some((interest, hashes)) = self.names.interest(context.hasher(), number, nonce) {
+        if let Some((interest, hashes)) =
+            self.names.interest(context.dialect(), context.hasher(), number, nonce)
+        {
             context.send_hashed_interest(interest, &hashes);
             self.sent += 1;
         }

@@ -2,6 +2,7 @@
 
 mod checked;
 mod consumer;
+mod content_object;
 mod flooder;
 mod names;
 mod outstanding;
@@ -15,7 +16,7 @@ use std::any::Any;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PrefixHashes};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PrefixHashes};
 
 pub use checked::{CheckedConsumer, CheckedProducer, Fetched, Outcome, Produce, Request};
 pub use consumer::{Consumer, ConsumerReport};
@@ -166,6 +167,11 @@ impl<'a> Context<'a> {
     /// The node it runs on.
     pub fn node(&self) -> NodeId {
         self.core.attachments[self.application].node
+    }
+
+    /// The dialect of the face it is behind: what it is to speak.
+    pub fn dialect(&self) -> Dialect {
+        self.core.attachments[self.application].dialect
     }
 
     /// The application's own stream of random numbers.

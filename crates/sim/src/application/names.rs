@@ -1,14 +1,16 @@
 //! Interests for numbered names under a prefix, made fast.
 
+use packet::ccnx::{InterestFields, markers};
 use packet::ndn::{InterestBuilder, tlv};
 use packet::time::Duration;
 use packet::{
-    Component, ComponentKind, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes,
+    BuildInterest as _, Component, ComponentKind, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef,
+    Nonce, PrefixHashes,
 };
 
-/// Makes Interests of NDN for `prefix` + a sequence number. CCNx has no components for numbers; a
-/// [`CheckedConsumer`](crate::CheckedConsumer) asks in either dialect. Each Interest has one buffer of its
-/// own, and nothing else is allocated; what they have in common is encoded, decoded and hashed once.
+/// Makes Interests for `prefix` + a number: in NDN a sequence number, in CCNx a segment's, which is the only
+/// one that it has a component for. Each Interest of NDN has one buffer of its own, and nothing else is
+/// allocated; what they have in common is encoded, decoded and hashed once.
 #[derive(Clone, Debug)]
 pub struct NumberedNames {
     prefix: Name,
@@ -30,42 +32,67 @@ impl NumberedNames {
     }
 
     /// The Interest for a number, and the hashes of its name; `None` if prefix and number do not fit into a
-    /// packet. The hasher is always the same one.
+    /// packet. Dialect and hasher are always the same ones.
     #[inline]
     pub fn interest(
+        &mut self,
+        dialect: Dialect,
+        hasher: &NameHasher,
+        number: u64,
+        nonce: u32,
+    ) -> Option<(Interest, PrefixHashes)> {
+        if dialect == Dialect::Ccnx {
+            return self.interest_of_ccnx(hasher, number, nonce);
+        }
+        let bytes = number.to_be_bytes();
+        let value = bytes.get(8 - tlv::nni_len(number)..)?;
+        let component = Component::new(ComponentKind::SEQUENCE_NUMBER, value);
+        let renumbered = self.template.as_ref().and_then(|made| made.renumbered(value, Nonce(nonce)));
+        let interest = match renumbered {
+            Some(interest) => interest,
+            None => self.build(component, nonce)?,
+        };
+        Some((interest, self.hashes(dialect, hasher, component)))
+    }
+
+    #[inline]
+    fn hashes(&mut self, dialect: Dialect, hasher: &NameHasher, last: Component<'_>) -> PrefixHashes {
+        let prefix = &self.prefix;
+        self.hashed.get_or_insert_with(|| hasher.hash_prefix(dialect, prefix.components())).with(last)
+    }
+
+    #[cold]
+    fn build(&mut self, component: Component<'_>, nonce: u32) -> Option<Interest> {
+        let name = self.prefix.with(component).ok()?;
+        let interest = InterestBuilder::new(name).nonce(nonce).lifetime(self.lifetime).build().ok()?;
+        self.template = Some(interest.clone());
+        Some(interest)
+    }
+
+    #[cold]
+    fn interest_of_ccnx(
         &mut self,
         hasher: &NameHasher,
         number: u64,
         nonce: u32,
     ) -> Option<(Interest, PrefixHashes)> {
-        let bytes = number.to_be_bytes();
-        let value = bytes.get(8 - tlv::nni_len(number)..)?;
-        let renumbered = self.template.as_ref().and_then(|made| made.renumbered(value, Nonce(nonce)));
-        let interest = match renumbered {
-            Some(interest) => interest,
-            None => self.build(value, nonce)?,
-        };
-        let prefix = &self.prefix;
-        let hashed =
-            self.hashed.get_or_insert_with(|| hasher.hash_prefix(interest.dialect(), prefix.components()));
-        let hashes = hashed.with(Component::new(ComponentKind::SEQUENCE_NUMBER, value));
-        Some((interest, hashes))
-    }
-
-    #[cold]
-    fn build(&mut self, value: &[u8], nonce: u32) -> Option<Interest> {
-        let component = Component::new(ComponentKind::SEQUENCE_NUMBER, value);
+        let value = markers::segment(number);
+        let component = Component::generic(&value);
         let name = self.prefix.with(component).ok()?;
-        let interest = InterestBuilder::new(name).nonce(nonce).lifetime(self.lifetime).build().ok()?;
-        self.template = Some(interest.clone());
-        Some(interest)
+        let interest = (name, InterestFields::default()).build_with(nonce, self.lifetime).ok()?;
+        Some((interest, self.hashes(Dialect::Ccnx, hasher, component)))
     }
 }
 
 /// The number at the end of a name made by [`NumberedNames`].
 #[inline]
 pub fn number_of(name: NameRef<'_>) -> Option<u64> {
-    name.last().filter(|last| last.kind == ComponentKind::SEQUENCE_NUMBER)?.number()
+    let last = name.last()?;
+    match last.kind {
+        ComponentKind::SEQUENCE_NUMBER => last.number(),
+        ComponentKind::GENERIC => markers::parse_segment(last.value),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +107,7 @@ mod tests {
             let lifetime = Duration::from_millis(lifetime_ms);
             let mut names = NumberedNames::new(prefix.clone(), lifetime);
             for number in [0, 1, 2, 255, 256, 300, 65_535, 65_536, 70_000, 1 << 32, u64::MAX, 5] {
-                let (interest, hashes) = names.interest(&hasher, number, 7).unwrap();
+                let (interest, hashes) = names.interest(Dialect::Ndn, &hasher, number, 7).unwrap();
                 let name: Name = format!("/video/a/seq={number}").parse().unwrap();
                 let built = InterestBuilder::new(name).nonce(7).lifetime(lifetime).build().unwrap();
                 assert_eq!(interest.wire(), built.wire());
@@ -89,6 +116,23 @@ mod tests {
             }
         }
         let long = Name::from_components([Component::generic(&[0; 9000])]).unwrap();
-        assert!(NumberedNames::new(long, Duration::ZERO).interest(&hasher, 1, 1).is_none());
+        for dialect in Dialect::ALL {
+            let mut names = NumberedNames::new(long.clone(), Duration::ZERO);
+            assert!(names.interest(dialect, &hasher, 1, 1).is_none(), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_read_again_in_ccnx_and_its_name_hashed_as_by_whoever_receives_it() {
+        let hasher = NameHasher::new([1, 2]);
+        let mut names = NumberedNames::new("/video/a".parse().unwrap(), Duration::from_secs(4));
+        for number in [0, 1, 255, 256, 70_000, u64::MAX, 5] {
+            let (interest, hashes) = names.interest(Dialect::Ccnx, &hasher, number, 7).unwrap();
+            assert_eq!(interest.dialect(), Dialect::Ccnx);
+            assert_eq!(number_of(interest.name()), Some(number));
+            let expected = hasher.hash(Dialect::Ccnx, interest.name().components());
+            assert_eq!(hashes.whole(), expected.whole(), "{number}");
+            assert_eq!(interest.lifetime(), Duration::from_secs(4));
+        }
     }
 }

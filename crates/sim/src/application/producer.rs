@@ -4,25 +4,26 @@ use std::collections::VecDeque;
 
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Interest, LinkHeader, Name, NameRef};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameRef};
 
+use super::content_object::{content_element_len, content_object};
 use super::{Application, Context};
 
-/// Answers every Interest under its prefix with Data of exactly its name.
+/// Answers every Interest under its prefix with Data of exactly its name, in the dialect of the Interest.
 ///
-/// The content is zeros and the signature is of type null: a simulation is not about those, and they would
-/// cost more than all the rest. An application that publishes what a consumer verifies writes its own Data.
+/// The content is zeros and nobody has signed it: a simulation is not about those, and they would cost more
+/// than all the rest. An application that publishes what a consumer verifies writes its own Data.
 #[derive(Debug)]
 pub struct Producer {
     prefix: Name,
     size: Size,
     freshness: Duration,
     reply_delay: Duration,
-    /// All of a Data behind its name, for the content length it was made for.
+    /// All of a Data of NDN behind its name, for the content length it was made for.
     tail: Vec<u8>,
     tail_content: Option<usize>,
     scratch: Vec<u8>,
-    /// The last Data that was made; the next one mostly differs only in its name.
+    /// The last Data of NDN that was made; the next one mostly differs only in its name.
     last: Option<Data>,
     replies: VecDeque<(Instant, Data)>,
     report: ProducerReport,
@@ -76,7 +77,7 @@ impl Producer {
         Producer { size: Size::Packet(packet_bytes), ..Producer::new(0) }
     }
 
-    /// With Data that is fresh for so long.
+    /// With Data that is fresh for so long; in CCNx for whole seconds, and with less than one for ever.
     pub fn freshness(self, freshness: Duration) -> Self {
         Producer { freshness, tail_content: None, last: None, ..self }
     }
@@ -97,7 +98,10 @@ impl Producer {
     }
 
     /// The Data for a name; `None` if it would exceed the size of a packet.
-    pub fn data(&mut self, name: NameRef<'_>) -> Option<Data> {
+    pub fn data(&mut self, dialect: Dialect, name: NameRef<'_>) -> Option<Data> {
+        if dialect == Dialect::Ccnx {
+            return self.data_of_ccnx(name);
+        }
         if let Some(data) = self.last.as_ref().and_then(|last| last.renamed(name)) {
             return Some(data);
         }
@@ -125,16 +129,27 @@ impl Producer {
         Data::decode_ndn(Buffer::copy_from(out)).ok()
     }
 
-    /// The length of content with which the whole packet has so many bytes, or the nearest fewer.
+    #[cold]
+    fn data_of_ccnx(&self, name: NameRef<'_>) -> Option<Data> {
+        let name = name.to_name();
+        let made = |content: usize| content_object(&name, &vec![0; content], self.freshness);
+        match self.size {
+            Size::Content(bytes) => made(bytes),
+            Size::Packet(bytes) => {
+                let others = made(0)?.wire().len() - content_element_len(0);
+                made(longest_within(bytes, |content| others + content_element_len(content)))
+            }
+        }
+    }
+
+    /// The length of content with which the whole packet of NDN has so many bytes, or the nearest fewer.
     fn content_for(&self, packet_bytes: usize, name_len: usize) -> usize {
-        let whole = |content: usize| {
+        longest_within(packet_bytes, |content: usize| {
             let meta =
                 tlv::element_len(META_INFO, tlv::nni_element_len(FRESHNESS, self.freshness.as_millis()));
             let value = name_len + meta + tlv::element_len(CONTENT, content) + NULL_SIGNATURE.len();
             tlv::element_len(DATA, value)
-        };
-        let most = packet_bytes.saturating_sub(whole(0));
-        (most.saturating_sub(8)..=most + 2).rev().find(|&content| whole(content) <= packet_bytes).unwrap_or(0)
+        })
     }
 
     fn make_tail(&mut self, content: usize) {
@@ -150,10 +165,16 @@ impl Producer {
     }
 }
 
+/// The longest content with which a packet has no more than so many bytes, by how many it has with a content.
+fn longest_within(packet_bytes: usize, whole: impl Fn(usize) -> usize) -> usize {
+    let most = packet_bytes.saturating_sub(whole(0));
+    (most.saturating_sub(8)..=most + 2).rev().find(|&content| whole(content) <= packet_bytes).unwrap_or(0)
+}
+
 impl Application for Producer {
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _header: &LinkHeader) {
         self.report.interests += 1;
-        let Some(data) = self.data(interest.name()) else {
+        let Some(data) = self.data(interest.dialect(), interest.name()) else {
             self.report.unanswerable += 1;
             return;
         };
@@ -196,14 +217,30 @@ mod tests {
             let mut producer = Producer::of_packet_size(bytes);
             for uri in ["/a", "/video/seq=1", "/video/seq=70000", "/video/long/name/of/some/bytes/seq=1"] {
                 let name: Name = uri.parse().unwrap();
-                let len = producer.data(name.as_ref()).unwrap().wire().len();
+                let len = producer.data(Dialect::Ndn, name.as_ref()).unwrap().wire().len();
                 // Where a length field grows, one or two sizes cannot be reached.
                 let near = len == bytes || (253..=262).contains(&bytes) && len + 4 >= bytes && len <= bytes;
                 assert!(near, "{uri}: {len} for {bytes}");
             }
         }
         let name: Name = "/a".parse().unwrap();
-        assert!(Producer::new(9000).data(name.as_ref()).is_none());
-        assert!(Producer::new(0).data(name.as_ref()).unwrap().content().is_empty());
+        for dialect in Dialect::ALL {
+            assert!(Producer::new(9000).data(dialect, name.as_ref()).is_none(), "{dialect}");
+            let empty = Producer::new(0).data(dialect, name.as_ref()).unwrap();
+            assert!(empty.content().is_empty() && empty.dialect() == dialect, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn packets_of_ccnx_have_the_size_that_was_asked_for() {
+        for bytes in [200, 216, 217, 218, 300, 1250, 2000, 2200, 2300, 8000, 8800] {
+            let mut producer = Producer::of_packet_size(bytes);
+            for uri in ["/a", "/video/%00", "/video/long/name/of/some/bytes/%00%01"] {
+                let name: Name = uri.parse().unwrap();
+                let len = producer.data(Dialect::Ccnx, name.as_ref()).unwrap().wire().len();
+                // Where the header of the content grows, one size cannot be reached.
+                assert!(len == bytes || len + 1 == bytes, "{uri}: {len} for {bytes}");
+            }
+        }
     }
 }

@@ -105,7 +105,9 @@ impl TransferConsumer {
         let Some(transfer) = &mut self.transfer else { return };
         while let Some(Request { item, .. }) = transfer.poll_request(now) {
             let nonce = context.random().next_u32();
-            if let Some((interest, hashes)) = self.names.interest(context.hasher(), item, nonce) {
+            if let Some((interest, hashes)) =
+                self.names.interest(context.dialect(), context.hasher(), item, nonce)
+            {
                 context.send_hashed_interest(interest, &hashes);
             }
         }

@@ -100,7 +100,9 @@ impl WorkloadConsumer {
             self.report.asked += 1;
             let nonce = context.random().next_u32();
             // One that fits into no packet times out.
-            if let Some((interest, hashes)) = self.names.interest(context.hasher(), opened.item, nonce) {
+            if let Some((interest, hashes)) =
+                self.names.interest(context.dialect(), context.hasher(), opened.item, nonce)
+            {
                 self.report.interests += 1;
                 context.send_hashed_interest(interest, &hashes);
             }

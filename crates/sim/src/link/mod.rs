@@ -70,7 +70,7 @@ impl Framing {
     pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Framing::V2(_) => link::v2::DIALECT,
-            Framing::V1(_) => Dialect::Ccnx,
+            Framing::V1(_) => link::v1::DIALECT,
         }
     }
 }

@@ -31,7 +31,7 @@ impl Capture {
         self.link
     }
 
-    /// Frames captured: when, from which end, and the bytes of NDNLPv2.
+    /// Frames captured: when, from which end, and their bytes: of NDNLPv2, or of CCNx.
     pub fn frames(&self) -> impl Iterator<Item = (Instant, EndId, &[u8])> {
         self.frames.iter().map(|(at, end, bytes)| (*at, *end, bytes.as_slice()))
     }

@@ -1,17 +1,18 @@
 //! The few sentences of rtnetlink that a network of namespaces needs: make a pair, name it, shape it, bring
 //! it up.
 //!
-//! Messages are built and read by byte order, without a line of another tool's output. See rtnetlink(7).
+//! Requests are built and answers read by byte order, without a line of another tool's output. See
+//! rtnetlink(7).
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
+use formats::netlink::{Request, messages};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send, socket,
 };
 
-const NLMSG_ERROR: u16 = 2;
 const RTM_NEWLINK: u16 = 16;
 const RTM_SETLINK: u16 = 19;
 const RTM_NEWADDR: u16 = 20;
@@ -19,8 +20,6 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWNEIGH: u16 = 28;
 const RTM_NEWQDISC: u16 = 36;
 
-const NLM_F_REQUEST: u16 = 1;
-const NLM_F_ACK: u16 = 4;
 const NLM_F_REPLACE: u16 = 0x100;
 const NLM_F_EXCL: u16 = 0x200;
 const NLM_F_CREATE: u16 = 0x400;
@@ -84,51 +83,12 @@ pub struct End<'a> {
     pub address: [u8; 6],
 }
 
-/// A message that grows.
-struct Message(Vec<u8>);
-
-impl Message {
-    fn new(kind: u16, flags: u16) -> Self {
-        let mut bytes = vec![0; 16];
-        bytes.splice(4..6, kind.to_ne_bytes());
-        bytes.splice(6..8, (flags | NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
-        bytes.splice(8..12, 1u32.to_ne_bytes());
-        Message(bytes)
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-
-    /// `struct ifinfomsg`.
-    fn interface(&mut self, index: u32, flags: u32) {
-        self.put(&[0; 4]);
-        self.put(&index.to_ne_bytes());
-        self.put(&flags.to_ne_bytes());
-        self.put(&flags.to_ne_bytes());
-    }
-
-    fn attribute(&mut self, kind: u16, value: &[u8]) {
-        let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
-        self.put(&length.to_ne_bytes());
-        self.put(&kind.to_ne_bytes());
-        self.put(value);
-        self.0.resize(self.0.len().next_multiple_of(4), 0);
-    }
-
-    fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut Message)) {
-        let start = self.0.len();
-        self.attribute(kind, &[]);
-        inner(self);
-        let length = u16::try_from(self.0.len() - start).unwrap_or(u16::MAX);
-        self.0.splice(start..start + 2, length.to_ne_bytes());
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        let length = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        self.0.splice(0..4, length.to_ne_bytes());
-        self.0
-    }
+/// Appends `struct ifinfomsg`.
+fn put_interface(message: &mut Request, index: u32, flags: u32) {
+    message.put(&[0; 4]);
+    message.put(&index.to_ne_bytes());
+    message.put(&flags.to_ne_bytes());
+    message.put(&flags.to_ne_bytes());
 }
 
 /// A conversation with the kernel about the network namespace of the thread that opened it.
@@ -167,7 +127,7 @@ impl Netlink {
         there: BorrowedFd<'_>,
         mtu: u32,
     ) -> Result<(), NetlinkError> {
-        let one_end = |message: &mut Message, end: End<'_>, namespace: Option<RawFd>| {
+        let one_end = |message: &mut Request, end: End<'_>, namespace: Option<RawFd>| {
             message.attribute(IFLA_IFNAME, &text(end.name));
             message.attribute(IFLA_ADDRESS, &end.address);
             message.attribute(IFLA_MTU, &mtu.to_ne_bytes());
@@ -176,14 +136,14 @@ impl Netlink {
                 message.attribute(IFLA_NET_NS_FD, &namespace.to_ne_bytes());
             }
         };
-        let mut message = Message::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
-        message.interface(0, 0);
+        let mut message = Request::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+        put_interface(&mut message, 0, 0);
         one_end(&mut message, here, None);
         message.nested(IFLA_LINKINFO | NESTED, |message| {
             message.attribute(IFLA_INFO_KIND, &text("veth"));
             message.nested(IFLA_INFO_DATA | NESTED, |message| {
                 message.nested(VETH_INFO_PEER | NESTED, |message| {
-                    message.interface(0, 0);
+                    put_interface(message, 0, 0);
                     one_end(message, far, Some(there.as_raw_fd()));
                 });
             });
@@ -197,8 +157,8 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn up(&self, index: u32) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_SETLINK, 0);
-        message.interface(index, IFF_UP);
+        let mut message = Request::new(RTM_SETLINK, 0);
+        put_interface(&mut message, index, IFF_UP);
         self.ask(message, || format!("bring interface {index} up"))
     }
 
@@ -208,7 +168,7 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn down(&self, index: u32) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_SETLINK, 0);
+        let mut message = Request::new(RTM_SETLINK, 0);
         // No flags, of those that the change is about.
         message.put(&[0; 4]);
         message.put(&index.to_ne_bytes());
@@ -223,7 +183,7 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn limit_segments(&self, index: u32) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_SETLINK, 0);
+        let mut message = Request::new(RTM_SETLINK, 0);
         message.put(&[0; 4]);
         message.put(&index.to_ne_bytes());
         message.put(&[0; 8]);
@@ -237,7 +197,7 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn add_address(&self, index: u32, address: Ipv4Addr, prefix: u8) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE);
+        let mut message = Request::new(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE);
         message.put(&[AF_INET, prefix, 0, 0]);
         message.put(&index.to_ne_bytes());
         message.attribute(IFA_LOCAL, &address.octets());
@@ -251,7 +211,7 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn add_neighbour(&self, index: u32, address: Ipv4Addr, ether: [u8; 6]) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+        let mut message = Request::new(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
         message.put(&[AF_INET, 0, 0, 0]);
         message.put(&index.to_ne_bytes());
         message.put(&NUD_PERMANENT.to_ne_bytes());
@@ -267,7 +227,7 @@ impl Netlink {
     ///
     /// When the kernel refuses.
     pub fn add_route(&self, index: u32, to: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), NetlinkError> {
-        let mut message = Message::new(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+        let mut message = Request::new(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
         // struct rtmsg: family, lengths of destination and source, tos, table, protocol, scope, type, flags.
         message.put(&[AF_INET, 32, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, 0, RTN_UNICAST, 0, 0, 0, 0]);
         message.attribute(RTA_DST, &to.octets());
@@ -333,7 +293,7 @@ impl Netlink {
     }
 
     /// Sends a message and waits for its acknowledgement.
-    fn ask(&self, message: Message, what: impl Fn() -> String) -> Result<(), NetlinkError> {
+    fn ask(&self, message: Request, what: impl Fn() -> String) -> Result<(), NetlinkError> {
         let failed = |source| NetlinkError { what: what(), source };
         let bytes = message.finish();
         send(self.socket.as_raw_fd(), &bytes, MsgFlags::empty()).map_err(failed)?;
@@ -341,7 +301,7 @@ impl Netlink {
         loop {
             let length = recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()).map_err(failed)?;
             let answer = buffer.get(..length).unwrap_or_default();
-            if let Some(code) = acknowledgement(answer) {
+            if let Some(code) = messages(answer).find_map(|message| message.acknowledgement()) {
                 return if code == 0 { Ok(()) } else { Err(failed(Errno::from_raw(-code))) };
             }
         }
@@ -349,8 +309,8 @@ impl Netlink {
 }
 
 /// The head of a message about queueing.
-fn queueing(index: u32, parent: u32, handle: u32, kind: &str) -> Message {
-    let mut message = Message::new(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
+fn queueing(index: u32, parent: u32, handle: u32, kind: &str) -> Request {
+    let mut message = Request::new(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
     message.put(&[0; 4]);
     message.put(&index.to_ne_bytes());
     message.put(&handle.to_ne_bytes());
@@ -364,40 +324,4 @@ fn text(value: &str) -> Vec<u8> {
     let mut bytes = value.as_bytes().to_vec();
     bytes.push(0);
     bytes
-}
-
-/// The code of an acknowledgement; zero is success, others are negative errors.
-fn acknowledgement(answer: &[u8]) -> Option<i32> {
-    let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
-    if kind != NLMSG_ERROR {
-        return None;
-    }
-    Some(i32::from_ne_bytes(answer.get(16..20)?.try_into().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_cover_what_is_inside_and_attributes_are_padded() {
-        let mut message = Message::new(RTM_NEWLINK, 0);
-        message.nested(18, |message| message.attribute(1, b"veth\0"));
-        let bytes = message.finish();
-        assert_eq!(bytes.len(), 16 + 4 + 4 + 8);
-        assert_eq!(u32::from_ne_bytes(bytes[0..4].try_into().unwrap()), 32);
-        assert_eq!(u16::from_ne_bytes(bytes[16..18].try_into().unwrap()), 16);
-        assert_eq!(u16::from_ne_bytes(bytes[20..22].try_into().unwrap()), 9, "the padding does not count");
-    }
-
-    #[test]
-    fn an_acknowledgement_is_told_from_other_answers() {
-        let mut answer = vec![0; 36];
-        answer.splice(4..6, 2u16.to_ne_bytes());
-        answer.splice(16..20, (-17i32).to_ne_bytes());
-        assert_eq!(acknowledgement(&answer), Some(-17));
-        answer.splice(4..6, 16u16.to_ne_bytes());
-        assert_eq!(acknowledgement(&answer), None);
-        assert_eq!(acknowledgement(&[]), None);
-    }
 }

@@ -66,7 +66,9 @@ impl PacedConsumer {
         let Some(transfer) = &mut self.transfer else { return };
         while let Some(request) = transfer.poll_request(now) {
             let nonce = context.random().next_u32();
-            if let Some((interest, hashes)) = self.names.interest(context.hasher(), request.item, nonce) {
+            if let Some((interest, hashes)) =
+                self.names.interest(context.dialect(), context.hasher(), request.item, nonce)
+            {
                 context.send_hashed_interest(interest, &hashes);
             }
             if let Some(recording) = &mut self.recording {

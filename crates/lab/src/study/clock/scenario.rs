@@ -434,7 +434,7 @@ mod tests {
                 let prefix = scenario(bytes).prefix(pair).into_name().unwrap();
                 let mut names = sim::NumberedNames::new(prefix, Duration::from_secs(4));
                 let hasher = packet::NameHasher::new([1, 2]);
-                let (interest, _) = names.interest(&hasher, 1000, 7).unwrap();
+                let (interest, _) = names.interest(packet::Dialect::Ndn, &hasher, 1000, 7).unwrap();
                 assert_eq!(interest.wire().len(), bytes as usize, "{pair}");
             }
         }

@@ -1,7 +1,5 @@
 //! A name with a key, and the certificate that says so.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use packet::{Component, Name};
 use thiserror::Error;
 use trust::certificate::{Issue, names, self_signed};
@@ -70,12 +68,11 @@ impl Identity {
 }
 
 fn new_key(name: &Name) -> Result<(PrivateKey, Name, UnixTime), IdentityError> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    let now = client::Clock::start().unix();
     let key = PrivateKey::generate(KeyKind::EcdsaP256)?;
-    let id = millis.to_string();
+    let id = now.as_millis().to_string();
     let key_name = name.with(names::KEY)?.with(Component::generic(id.as_bytes()))?;
-    Ok((key, key_name, UnixTime::from_millis(millis)))
+    Ok((key, key_name, now))
 }
 
 /// From a minute ago, as clocks differ, for a year.

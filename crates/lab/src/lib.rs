@@ -39,3 +39,4 @@ pub mod run;
 mod sampling;
 pub mod stats;
 pub mod study;
+mod wall_clock;

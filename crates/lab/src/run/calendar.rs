@@ -1,13 +1,10 @@
 //! What the system's clock says, and how a run's folder writes it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use packet::UnixTime;
 
 /// Now; the beginning of 1970 where a clock is set before that.
 pub(super) fn now() -> UnixTime {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    UnixTime::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    client::Clock::start().unix()
 }
 
 /// For a file's name: `20260331-142309`.

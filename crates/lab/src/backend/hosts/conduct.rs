@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
@@ -16,6 +16,7 @@ use crate::driver::Programs;
 use crate::experiment::Plan;
 use crate::order::Owner;
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
+use crate::wall_clock::epoch_ns;
 
 /// How long a host may take for one step.
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -25,12 +26,6 @@ const ALIVE: Duration = Duration::from_secs(4);
 const EXCHANGES: usize = 40;
 /// How far ahead the start is announced.
 const AHEAD_NS: u64 = 1_000_000_000;
-
-/// Nanoseconds since the epoch.
-pub(super) fn epoch_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
 
 /// The hosts of a run, in the order of the plan's nodes.
 struct Hosts<'a> {

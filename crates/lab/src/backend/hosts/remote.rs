@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
@@ -26,6 +26,7 @@ use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Manager, Setup, driver};
 use crate::experiment::plan::Software;
 use crate::order::{Owner, write_json};
+use crate::wall_clock::epoch_ns;
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -215,11 +216,6 @@ fn send_file(name: &Path) -> io::Result<()> {
     let sent = io::copy(&mut io::Read::take(&mut file, bytes), &mut out)?;
     out.flush()?;
     if sent == bytes { Ok(()) } else { Err(io::Error::other("a file became shorter while it was sent")) }
-}
-
-fn epoch_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Takes away what runs that were killed have left on this host.

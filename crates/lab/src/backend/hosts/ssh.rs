@@ -157,7 +157,7 @@ fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Received)>) -
         if output.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let now = super::conduct::epoch_ns();
+        let now = crate::wall_clock::epoch_ns();
         let heard = match serde_json::from_str(&line) {
             Ok(Line::Reply(Reply::File { bytes })) => {
                 let mut content = Vec::new();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use ::management::GeneralStatus;
 
@@ -16,6 +16,7 @@ use crate::driver::Manager;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Load, LogOf};
 use crate::sampling::moment;
+use crate::wall_clock::epoch_ns_of;
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
 /// wanted.
@@ -166,7 +167,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         });
         let [cpu, waited, throttled] = processor;
         let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
-        file.write_all(sample::line(unix_ns(time), answer.as_ref(), &load).as_bytes())?;
+        file.write_all(sample::line(epoch_ns_of(time), answer.as_ref(), &load).as_bytes())?;
         // For whoever watches from another terminal.
         file.flush()?;
         Event::Sample {
@@ -184,11 +185,6 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     file.flush()?;
     tell_store(config, manager)?;
     Ok((samples, invalid))
-}
-
-fn unix_ns(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:

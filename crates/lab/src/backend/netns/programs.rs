@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use formats::csv;
 use nix::sys::signal::{Signal, killpg};
@@ -21,6 +21,7 @@ use crate::agent::TRANSFERS_HEAD;
 use crate::backend::machine::cgroup::Group;
 use crate::backend::machine::processes::ended_processor_ns;
 use crate::experiment::plan::{Dialect, NodeIndex, ProgramPlan, Workload};
+use crate::wall_clock::epoch_ns;
 
 /// How long a program may take to end when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -223,19 +224,19 @@ impl Work {
     fn run(&self, task: &Task) -> io::Result<Vec<[String; 11]>> {
         let place = self.raw.join(&self.node).join(&self.name);
         fs::create_dir_all(&place)?;
-        while now_ns() < self.start_ns {
+        while epoch_ns() < self.start_ns {
             if task.stops.load(Ordering::Relaxed) {
                 return Ok(Vec::new());
             }
-            let left = Duration::from_nanos(self.start_ns.saturating_sub(now_ns()));
+            let left = Duration::from_nanos(self.start_ns.saturating_sub(epoch_ns()));
             std::thread::sleep(left.min(Duration::from_millis(10)));
         }
         let mut rows = Vec::new();
         for number in 0..self.program.count {
-            if task.stops.load(Ordering::Relaxed) || now_ns() >= self.stop_ns {
+            if task.stops.load(Ordering::Relaxed) || epoch_ns() >= self.stop_ns {
                 break;
             }
-            let begin = now_ns();
+            let begin = epoch_ns();
             let status = match self.once(number, &place, task) {
                 Ok(status) => status,
                 Err(error) => {
@@ -244,7 +245,7 @@ impl Work {
                     break;
                 }
             };
-            let stopped = task.stops.load(Ordering::Relaxed) || now_ns() >= self.stop_ns;
+            let stopped = task.stops.load(Ordering::Relaxed) || epoch_ns() >= self.stop_ns;
             if self.program.serves && !stopped {
                 task.lose(format!("{}, and it was to serve", self.ended(status)));
                 break;
@@ -252,7 +253,7 @@ impl Work {
             if status.code() != Some(self.program.exit) && !stopped {
                 locked(&task.failure).get_or_insert_with(|| self.ended(status));
             }
-            rows.push(self.row(number, (begin, now_ns()), status, &place));
+            rows.push(self.row(number, (begin, epoch_ns()), status, &place));
         }
         Ok(rows)
     }
@@ -300,7 +301,7 @@ impl Work {
             task.signal(Signal::SIGTERM);
         }
         let placed = self.group.as_ref().map_or(Ok(()), |group| group.add(child.id()));
-        let deadline = Duration::from_nanos(self.stop_ns.saturating_sub(now_ns()));
+        let deadline = Duration::from_nanos(self.stop_ns.saturating_sub(epoch_ns()));
         let watch = Watch::over(group, deadline);
         // Its number stays its own until it has been waited for.
         while let Err(nix::errno::Errno::EINTR) =
@@ -428,11 +429,6 @@ fn group_of(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))
 }
 
-fn now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// Seconds since the epoch, to the microsecond.
 fn seconds(ns: u64) -> String {
     format!("{}.{:06}", ns / 1_000_000_000, ns % 1_000_000_000 / 1000)
@@ -481,8 +477,8 @@ mod tests {
             raw: folder.to_owned(),
             transport: "unix:///run/x".to_owned(),
             cairn: PathBuf::from("cairn"),
-            start_ns: now_ns(),
-            stop_ns: now_ns() + u64::try_from(stop_after.as_nanos()).unwrap(),
+            start_ns: epoch_ns(),
+            stop_ns: epoch_ns() + u64::try_from(stop_after.as_nanos()).unwrap(),
             fetches: Vec::new(),
         }
     }

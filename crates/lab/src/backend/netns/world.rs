@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::guard::{GuardError, enter_world};
 use super::namespace::{Namespace, NamespaceError};
@@ -29,6 +29,7 @@ use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup
 use crate::experiment::Plan;
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
+use crate::wall_clock::epoch_ns;
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -175,12 +176,6 @@ pub(super) fn socket(node: &str) -> PathBuf {
 
 pub(super) fn step(name: &str) {
     Event::Step { name: name.to_owned() }.say();
-}
-
-/// Nanoseconds since the epoch.
-fn epoch_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl World<'_> {

@@ -31,7 +31,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <command>
 
   ci [smoke|full] [--fail-fast]   everything that must pass before a merge (default: full)
-  tidy                            the rules of the house that a compiler does not check
+  tidy                            the project's rules that a compiler does not check
   licences                        licences, sources and duplicate versions of third-party crates
   fuzz list                       the fuzz targets
   fuzz smoke [--seconds N] [--json]

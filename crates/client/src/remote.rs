@@ -51,7 +51,7 @@ impl Host {
         let name = self.name.replacen("%25", "%", 1);
         let family = self.family;
         let all = (name.as_str(), self.port).to_socket_addrs()?;
-        // One of IPv4 in the clothes of IPv6 is one of IPv4: so do the tools of NFD, and its faces are none
+        // An IPv4-mapped address is one of IPv4: so do the tools of NFD, and its faces are none
         // of IPv6.
         let undressed = |address: SocketAddr| match address.ip().to_canonical() {
             ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),

@@ -6,7 +6,7 @@ use crate::tree::Tree;
 
 const RULE: &str = "arrows";
 
-/// Each crate in `crates/` and the crates it may use, from the bottom of the house to the top.
+/// Each crate in `crates/` and the crates it may use, from the lowest layer to the highest.
 const ARROWS: &[(&str, &[&str])] = &[
     ("packet", &[]),
     ("trust", &["packet"]),
@@ -71,7 +71,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         let path = format!("crates/{name}/Cargo.toml");
         let text = tree.get(&path).unwrap_or_default();
         let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
-            let message = format!("`{name}` has no place in the house: add it to ARROWS in {}", file!());
+            let message = format!("`{name}` has no layer: add it to ARROWS in {}", file!());
             violations.push(Violation::new(RULE, &path, 0, message));
             continue;
         };

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that a compiler does not check.
+//! `cargo xtask tidy`: the project's rules that a compiler does not check.
 //!
 //! A rule in prose decays; a failing check does not. Each rule lives in a file of its own, says what to do
 //! instead, and has a test with a canary that must fail.
@@ -46,7 +46,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Every rule of the house.
+/// Every rule.
 const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     purity::check,
     arrows::check,
@@ -79,7 +79,7 @@ pub(crate) fn run() -> Result<(), String> {
     for violation in &violations {
         println!("{violation}");
     }
-    Err(format!("{} violations of the rules of the house", violations.len()))
+    Err(format!("{} violations of the project's rules", violations.len()))
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, Fa
             Err(bad("not canonical: the port has zeros in front"))
         }
         (_, _, IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
-            Err(bad("an address of IPv4 in the clothes of IPv6: write it as one of IPv4"))
+            Err(bad("an IPv4-mapped IPv6 address: write it as IPv4"))
         }
         (_, _, IpAddr::V6(ip)) if ip.is_unicast_link_local() && !has_scope(&address) => {
             Err(bad("a link-local address needs its interface, such as [fe80::1%eth0]:6363"))

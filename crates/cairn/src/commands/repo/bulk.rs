@@ -175,7 +175,7 @@ mod tests {
         let take = |address: &str| Place::take(&open, address.parse().unwrap());
         let of_one: Vec<_> = std::iter::from_fn(|| take("192.0.2.1")).collect();
         assert_eq!(of_one.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
-        // One network of IPv6 is one origin, and an address of IPv4 in the clothes of IPv6 is one of IPv4.
+        // One network of IPv6 is one origin, and an IPv4-mapped address is one of IPv4.
         assert!(take("::ffff:192.0.2.1").is_none());
         let network: Vec<_> = (0..99).map_while(|host| take(&format!("2001:db8::{host}"))).collect();
         assert_eq!(network.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);

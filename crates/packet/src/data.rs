@@ -47,6 +47,13 @@ struct CcnxParts {
     layout: ccnx::ContentObjectLayout,
 }
 
+impl CcnxParts {
+    #[inline]
+    fn of(view: ccnx::ContentObjectView<'_>) -> Result<Self, DecodeError> {
+        Ok(CcnxParts { name: view.name().to_name()?, layout: view.layout() })
+    }
+}
+
 impl Data {
     /// Reads one NDN Data that fills `wire` exactly, keeping the buffer.
     ///
@@ -105,13 +112,22 @@ impl Data {
         Data { wire, brief: self.brief, ccnx: self.ccnx.clone() }
     }
 
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    ///
+    /// # Errors
+    /// A name that is too long in canonical form, which none in a message is.
+    #[inline]
+    pub fn in_memory(view: ccnx::ContentObjectView<'_>, wire: Buffer) -> Result<Self, DecodeError> {
+        debug_assert_eq!(view.wire(), &*wire);
+        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(CcnxParts::of(view)?)) })
+    }
+
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let view = ccnx::ContentObjectView::decode(&wire)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        let parts = CcnxParts::of(ccnx::ContentObjectView::decode(&wire)?)?;
         Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
@@ -124,8 +140,7 @@ impl Data {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let view = ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        let parts = CcnxParts::of(ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?)?;
         Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 

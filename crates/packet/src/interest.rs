@@ -34,6 +34,13 @@ struct CcnxParts {
     layout: ccnx::InterestLayout,
 }
 
+impl CcnxParts {
+    #[inline]
+    fn of(view: ccnx::InterestView<'_>) -> Result<Self, DecodeError> {
+        Ok(CcnxParts { name: view.name().to_name()?, layout: view.layout() })
+    }
+}
+
 impl Interest {
     /// Reads one NDN Interest that fills `wire` exactly, keeping the buffer.
     ///
@@ -65,13 +72,22 @@ impl Interest {
         Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
     }
 
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    ///
+    /// # Errors
+    /// A name that is too long in canonical form, which none in a message is.
+    #[inline]
+    pub fn in_memory(view: ccnx::InterestView<'_>, wire: Buffer) -> Result<Self, DecodeError> {
+        debug_assert_eq!(view.wire(), &*wire);
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(CcnxParts::of(view)?)) })
+    }
+
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let view = ccnx::InterestView::decode(&wire)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        let parts = CcnxParts::of(ccnx::InterestView::decode(&wire)?)?;
         Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
@@ -84,8 +100,7 @@ impl Interest {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let view = ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        let parts = CcnxParts::of(ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?)?;
         Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Dialect;
 use crate::buffer::Buffer;
-use crate::ccnx::{Dtag, Reader};
+use crate::ccnx::{Dtag, PacketView, Reader};
 use crate::data::Data;
 use crate::error::{DecodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
@@ -89,6 +89,18 @@ impl Packet {
             (Dialect::Ccnx, _) => {
                 Packet::asked_or_nacked(Interest::decode_ccnx_hashed(wire, hasher, hashes)?, nack)
             }
+        })
+    }
+
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    ///
+    /// # Errors
+    /// A name that is too long in canonical form, which none in a message is.
+    #[inline]
+    pub fn in_memory(view: PacketView<'_>, wire: Buffer) -> Result<Self, DecodeError> {
+        Ok(match view {
+            PacketView::Interest(view) => Packet::Interest(Interest::in_memory(view, wire)?),
+            PacketView::ContentObject(view) => Packet::Data(Data::in_memory(view, wire)?),
         })
     }
 

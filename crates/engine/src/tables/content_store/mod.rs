@@ -1,11 +1,12 @@
 //! Data kept to answer later Interests.
 //!
 //! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with
-//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes
-//! and in entries.
+//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`], if [`occupied_prefixes`]
+//! does not know that there are none. The budget is in bytes and in entries.
 
 pub(crate) mod eviction;
 mod memory;
+mod occupied_prefixes;
 pub(crate) mod placement;
 mod prefetch;
 mod prefix_tree;
@@ -23,6 +24,7 @@ use crate::batch::SpareBuffers;
 use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{MemoryOwner, SharedMemory};
+use occupied_prefixes::{OccupiedPrefixes, Parent};
 use placement::CachePlacement;
 use prefix_tree::{Link, Order, PrefixTree, SearchStep};
 
@@ -103,6 +105,14 @@ pub struct ContentStoreCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CachedId(pub(crate) u32);
 
+/// What is known of the name of a Data that is to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptName<'h> {
+    pub(crate) hash: NameHash,
+    /// Those of its prefixes, too, unless nobody has looked into it.
+    pub(crate) hashes: Option<&'h PrefixHashes>,
+}
+
 /// One kept Data.
 #[derive(Debug)]
 pub(crate) struct Cached {
@@ -111,6 +121,7 @@ pub(crate) struct Cached {
     /// Until when it may answer Interests that ask for freshness.
     pub(crate) fresh_until: Instant,
     link: Link,
+    parent: Parent,
     paid_by: MemoryOwner,
     /// Computed when somebody first asks for a digest.
     digest: OnceLock<Box<[u8; 32]>>,
@@ -131,6 +142,7 @@ pub(crate) struct ContentStore {
     entries: Slab<Cached>,
     eviction: Box<dyn Eviction>,
     tree: PrefixTree,
+    occupied: OccupiedPrefixes,
     shared: SharedMemory,
     bytes: u64,
     /// Memory of Data that has left.
@@ -152,6 +164,7 @@ impl ContentStore {
             entries: Slab::default(),
             eviction: config.eviction.start(),
             tree: PrefixTree::default(),
+            occupied: OccupiedPrefixes::default(),
             shared: SharedMemory::default(),
             bytes: 0,
             spares: SpareBuffers::default(),
@@ -230,11 +243,11 @@ impl ContentStore {
         index: &mut HashIndex,
         now: Instant,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
     ) {
         if self.config.admit {
-            self.insert_admitted(index, now, data, hash, known);
+            self.insert_admitted(index, now, data, name, known);
         }
     }
 
@@ -251,7 +264,7 @@ impl ContentStore {
         index: &mut HashIndex,
         now: Instant,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
     ) {
         let fresh_until = match data.freshness() {
@@ -259,7 +272,7 @@ impl ContentStore {
             Duration::ZERO => Instant::ZERO,
             freshness => now + freshness,
         };
-        self.keep_until(index, data, hash, known, fresh_until);
+        self.keep_until(index, data, name, known, fresh_until);
     }
 
     /// The same for Data that is older than its arrival here.
@@ -267,12 +280,12 @@ impl ContentStore {
         &mut self,
         index: &mut HashIndex,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
         fresh_until: Instant,
     ) {
         if self.config.admit {
-            self.keep_until(index, data, hash, known, fresh_until);
+            self.keep_until(index, data, name, known, fresh_until);
         }
     }
 
@@ -281,7 +294,7 @@ impl ContentStore {
         &mut self,
         index: &mut HashIndex,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
         fresh_until: Instant,
     ) {
@@ -301,19 +314,24 @@ impl ContentStore {
             self.remove(index, id);
         }
         if self.may_stay_in_place(data) {
-            self.keep(index, kept, hash, fresh_until);
+            self.keep(index, kept, name, fresh_until);
         } else {
-            self.keep_copy(index, data, hash, fresh_until);
+            self.keep_copy(index, data, name, fresh_until);
         }
     }
 
     #[cold]
-    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, hash: NameHash, fresh_until: Instant) {
-        self.keep(index, data.moved(None), hash, fresh_until);
+    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, name: KeptName<'_>, fresh_until: Instant) {
+        self.keep(index, data.moved(None), name, fresh_until);
     }
 
     #[inline(always)]
-    fn keep(&mut self, index: &mut HashIndex, data: Data, hash: NameHash, fresh_until: Instant) {
+    fn keep(&mut self, index: &mut HashIndex, data: Data, name: KeptName<'_>, fresh_until: Instant) {
+        let parent = match data.dialect() {
+            Dialect::Ndn => Parent::NONE,
+            Dialect::Ccnx => self.occupied.add(name.hashes, self.entries.len()),
+        };
+        let hash = name.hash;
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let id = self.entries.insert(Cached {
@@ -321,6 +339,7 @@ impl ContentStore {
             hash,
             fresh_until,
             link: Link::default(),
+            parent,
             paid_by,
             digest: OnceLock::new(),
         });
@@ -396,6 +415,7 @@ impl ContentStore {
         self.entries.footprint_bytes()
             + self.eviction.footprint_bytes()
             + self.tree.footprint_bytes()
+            + self.occupied.footprint_bytes()
             + self.shared.footprint_bytes()
             + self.spares.footprint_bytes()
     }
@@ -456,6 +476,14 @@ impl ContentStore {
         }
         if !interest.can_be_prefix() {
             return None;
+        }
+        if interest.dialect() == Dialect::Ccnx
+            && !self.occupied.may_have_below(hashes.whole(), interest.component_count())
+        {
+            let fits = |id: &CachedId| {
+                self.entries.get(id.0).is_some_and(|entry| step(entry) == SearchStep::Accepted)
+            };
+            return exact.filter(fits);
         }
         let order = match interest.ccnx() {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
@@ -523,6 +551,9 @@ impl ContentStore {
             index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
             self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
             self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
+            if entry.parent != Parent::NONE {
+                self.occupied.remove(entry.parent);
+            }
             self.spares.put(entry.data.into_wire());
         }
     }

@@ -1,11 +1,13 @@
 //! The Interest as the rest of Cairn sees it, whichever dialect it came in.
 
+use std::sync::Arc;
+
 use crate::Dialect;
 use crate::buffer::Buffer;
-use crate::ccnx;
+use crate::ccnx::{self, CanonicalName};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Name, NameRef};
+use crate::name::NameRef;
 use crate::ndn;
 use crate::time::Duration;
 
@@ -24,20 +26,20 @@ pub struct Interest {
     /// Of an Interest of NDN.
     brief: ndn::InterestBrief,
     /// Of one of CCNx.
-    ccnx: Option<Box<CcnxParts>>,
+    ccnx: Option<Arc<CcnxParts>>,
 }
 
 #[derive(Clone, Debug)]
 struct CcnxParts {
     /// In canonical form, which differs from the one on the wire.
-    name: Name,
+    name: CanonicalName,
     layout: ccnx::InterestLayout,
 }
 
 impl CcnxParts {
     #[inline]
-    fn of(view: ccnx::InterestView<'_>) -> Result<Self, DecodeError> {
-        Ok(CcnxParts { name: view.name().to_name()?, layout: view.layout() })
+    fn of(view: ccnx::InterestView<'_>) -> Arc<Self> {
+        Arc::new(CcnxParts { name: view.name().to_canonical(), layout: view.layout() })
     }
 }
 
@@ -73,13 +75,10 @@ impl Interest {
     }
 
     /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
-    ///
-    /// # Errors
-    /// A name that is too long in canonical form, which none in a message is.
     #[inline]
-    pub fn in_memory(view: ccnx::InterestView<'_>, wire: Buffer) -> Result<Self, DecodeError> {
+    pub fn in_memory(view: ccnx::InterestView<'_>, wire: Buffer) -> Self {
         debug_assert_eq!(view.wire(), &*wire);
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(CcnxParts::of(view)?)) })
+        Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(CcnxParts::of(view)) }
     }
 
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
@@ -87,8 +86,8 @@ impl Interest {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::InterestView::decode(&wire)?)?;
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::InterestView::decode(&wire)?);
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -100,8 +99,8 @@ impl Interest {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?)?;
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?);
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The language it is written in.
@@ -140,7 +139,7 @@ impl Interest {
     pub fn name(&self) -> NameRef<'_> {
         match &self.ccnx {
             None => self.brief.name(&self.wire),
-            Some(parts) => parts.name.as_ref(),
+            Some(parts) => NameRef::from_checked(&parts.name),
         }
     }
 

@@ -93,15 +93,12 @@ impl Packet {
     }
 
     /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
-    ///
-    /// # Errors
-    /// A name that is too long in canonical form, which none in a message is.
     #[inline]
-    pub fn in_memory(view: PacketView<'_>, wire: Buffer) -> Result<Self, DecodeError> {
-        Ok(match view {
-            PacketView::Interest(view) => Packet::Interest(Interest::in_memory(view, wire)?),
-            PacketView::ContentObject(view) => Packet::Data(Data::in_memory(view, wire)?),
-        })
+    pub fn in_memory(view: PacketView<'_>, wire: Buffer) -> Self {
+        match view {
+            PacketView::Interest(view) => Packet::Interest(Interest::in_memory(view, wire)),
+            PacketView::ContentObject(view) => Packet::Data(Data::in_memory(view, wire)),
+        }
     }
 
     /// An Interest, or the Nack that it is if a reason came with it.

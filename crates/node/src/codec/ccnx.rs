@@ -237,7 +237,7 @@ impl CcnxCodec {
                 None => Buffer::copy_from(view.wire()),
             },
         };
-        self.push(Packet::in_memory(view, wire).ok()?, arrivals);
+        self.push(Packet::in_memory(view, wire), arrivals);
         Some(rest)
     }
 

@@ -75,6 +75,7 @@ pub use ticks::Ticks;
 
 pub(crate) use content_object::Layout as ContentObjectLayout;
 pub(crate) use interest::{Layout as InterestLayout, with_nonce, without_face_id};
+pub(crate) use name::CanonicalName;
 
 use crate::span::Span;
 

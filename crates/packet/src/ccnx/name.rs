@@ -7,7 +7,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::buffer::SpareBuffer;
+use smallvec::SmallVec;
+
+use crate::buffer::Buffer;
 use crate::ccnx::block::{
     BlockKind, body_element_len, element_len, read_header, write_blob_element, write_close, write_open,
 };
@@ -169,15 +171,25 @@ impl<'a> CcnxNameRef<'a> {
     /// # Errors
     /// More than [`NameRef::MAX_BYTES`] in canonical form, which no name in a message has.
     pub fn to_name(&self) -> Result<Name, DecodeError> {
+        Name::limited(Buffer::copy_from(&self.to_canonical()))
+    }
+
+    /// The bytes of the canonical form.
+    #[inline]
+    pub(crate) fn to_canonical(self) -> CanonicalName {
         // No component is longer in canonical form than as an element.
-        let mut memory = SpareBuffer::new(self.components.len());
+        let mut canonical = CanonicalName::from_elem(0, self.components.len());
         let mut len = 0;
         for component in self.components() {
-            len += write_component(memory.memory_mut().get_mut(len..).unwrap_or_default(), component);
+            len += write_component(canonical.get_mut(len..).unwrap_or_default(), component);
         }
-        Name::limited(memory.into_buffer(len))
+        canonical.truncate(len);
+        canonical
     }
 }
+
+/// The bytes of a name in canonical form; those of most names stand where they are kept.
+pub(crate) type CanonicalName = SmallVec<[u8; 128]>;
 
 /// Writes a component in canonical form to the start of `out`, which has room for it; gives its length.
 #[inline]

@@ -3,7 +3,7 @@
 use engine::{EngineConfig, FaceConfig, FaceId, FaceScope};
 use packet::ccnx::{InterestFields, uri};
 use packet::time::{Duration, Instant};
-use packet::{Interest, NackReason};
+use packet::{Dialect, Interest, NackReason};
 
 use super::*;
 use crate::control::CongestionSettings;

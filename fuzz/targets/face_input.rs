@@ -5,7 +5,7 @@
 
 use arbitrary::Arbitrary;
 use cairn_fuzz::busy_node::{AnyData, AnyInterest};
-use node::fuzzing::{Carrier, FaceInput};
+use node::fuzzing::{FaceInput, FrameTransport};
 use packet::Dialect;
 use packet::time::{Duration, Instant};
 
@@ -47,7 +47,8 @@ impl AnyPacket {
 
 libfuzzer_sys::fuzz_target!(|plan: Plan| {
     let dialect = if plan.is_ccnx { Dialect::Ccnx } else { Dialect::Ndn };
-    let carrier = [Carrier::Stream, Carrier::Datagrams, Carrier::Reliable][usize::from(plan.carrier % 3)];
+    let carrier = [FrameTransport::Stream, FrameTransport::Datagrams, FrameTransport::Reliable]
+        [usize::from(plan.carrier % 3)];
     let mut input = FaceInput::new(dialect, carrier);
     let mut now = Instant::ZERO;
     for step in plan.steps.iter().take(64) {

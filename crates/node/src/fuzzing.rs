@@ -14,7 +14,7 @@ use crate::control::{CongestionSettings, Ndnlp1Timings, NodeControl, Now};
 
 /// What carries the frames of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
+pub enum FrameTransport {
     Stream,
     Datagrams,
     /// Datagrams of NDNLP version 1, acknowledged; those of NDN are NDNLPv2 with link reliability.
@@ -59,11 +59,11 @@ impl FrameSink for Frames {
 const MTU_BYTES: usize = 1400;
 
 impl FaceInput {
-    pub fn new(dialect: Dialect, carrier: Carrier) -> Self {
-        let is_stream = carrier == Carrier::Stream;
+    pub fn new(dialect: Dialect, carrier: FrameTransport) -> Self {
+        let is_stream = carrier == FrameTransport::Stream;
         let settings = LinkSettings {
             local_fields: is_stream,
-            reliability: carrier == Carrier::Reliable,
+            reliability: carrier == FrameTransport::Reliable,
             congestion_marking: true,
             congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
             transport_mtu_bytes: (!is_stream).then_some(MTU_BYTES),
@@ -75,7 +75,7 @@ impl FaceInput {
             probe_path_mtu: false,
             may_be_adapter: is_stream && dialect == Dialect::Ccnx,
             stuffed_bytes: if is_stream { 0 } else { 1000 },
-            ndnlp: carrier == Carrier::Reliable && dialect == Dialect::Ccnx,
+            ndnlp: carrier == FrameTransport::Reliable && dialect == Dialect::Ccnx,
             ndnlp1_timings: Ndnlp1Timings::USUAL,
         };
         let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();

@@ -5,13 +5,13 @@
 //! does not know that there are none. The budget is in bytes and in entries.
 
 pub(crate) mod eviction;
+mod lookup;
 mod memory;
 mod occupied_prefixes;
 pub(crate) mod placement;
 mod prefetch;
 mod prefix_tree;
 
-use std::cell::Cell;
 use std::sync::OnceLock;
 
 use packet::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use eviction::{Eviction, EvictionPolicy};
 use memory::{MemoryOwner, SharedMemory};
 use occupied_prefixes::{OccupiedPrefixes, Parent};
 use placement::CachePlacement;
-use prefix_tree::{Link, Order, PrefixTree, SearchStep};
+use prefix_tree::{Link, PrefixTree};
 
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -420,96 +420,6 @@ impl ContentStore {
             + self.spares.footprint_bytes()
     }
 
-    #[inline]
-    fn find(
-        &mut self,
-        index: &HashIndex,
-        arrival: Arrival<'_>,
-        interest: &Interest,
-        hasher: &NameHasher,
-        exact: Option<CachedId>,
-    ) -> Option<CachedId> {
-        let Arrival { now, hashes, .. } = arrival;
-        let is_fresh = |entry: &Cached| !interest.must_be_fresh() || entry.fresh_until > now;
-        if interest.dialect() == Dialect::Ndn {
-            // Data of just the Interest's name comes first in canonical order, and answers.
-            let entry = exact.and_then(|id| self.entries.get(id.0));
-            if entry.is_some_and(is_fresh) {
-                return exact;
-            }
-        }
-        // To be looked up in for each candidate, which a pass over it would be too dear for.
-        let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
-        let has_filter = exclude.as_ref().is_some_and(|exclude| exclude.has_filter());
-        let bytes_left = Cell::new(MAX_FILTERED_BYTES);
-        let step = |entry: &Cached| {
-            if !is_fresh(entry) {
-                return SearchStep::Refused;
-            }
-            let Some(exclude) = &exclude else {
-                let fits = interest.matches_with_digest(&entry.data, || entry.digest());
-                return if fits { SearchStep::Accepted } else { SearchStep::Refused };
-            };
-            let left = bytes_left.get();
-            if left == 0 {
-                return SearchStep::Overlooked;
-            }
-            let filtered = if has_filter { entry.data.name().canonical().len() } else { 0 };
-            bytes_left.set(left.saturating_sub(filtered));
-            let excluded = Cell::new(false);
-            let excludes = |component: &[u8]| {
-                excluded.set(exclude.excludes(component));
-                excluded.get()
-            };
-            match interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
-                true => SearchStep::Accepted,
-                false if excluded.get() => SearchStep::ChildRefused,
-                false => SearchStep::Refused,
-            }
-        };
-        if interest.implicit_digest().is_some()
-            && let Some(found) = self
-                .find_by_digest(index, interest, hashes, hasher)
-                .filter(|id| self.entries.get(id.0).is_some_and(|entry| step(entry) == SearchStep::Accepted))
-        {
-            return Some(found);
-        }
-        if !interest.can_be_prefix() {
-            return None;
-        }
-        if interest.dialect() == Dialect::Ccnx
-            && !self.occupied.may_have_below(hashes.whole(), interest.component_count())
-        {
-            let fits = |id: &CachedId| {
-                self.entries.get(id.0).is_some_and(|entry| step(entry) == SearchStep::Accepted)
-            };
-            return exact.filter(fits);
-        }
-        let order = match interest.ccnx() {
-            Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
-            _ => Order::Leftmost,
-        };
-        let excluded = exclude.as_ref().map_or(0, |exclude| exclude.entry_count());
-        let search = self.tree.search(&mut self.entries, (interest, excluded), order, |_, entry| step(entry));
-        self.counters.searches_cut_short += u64::from(search.cut_short);
-        search.found.map(CachedId)
-    }
-
-    fn find_by_digest(
-        &self,
-        index: &HashIndex,
-        interest: &Interest,
-        hashes: &PrefixHashes,
-        hasher: &NameHasher,
-    ) -> Option<CachedId> {
-        let count = interest.component_count() - 1;
-        let name = interest.name().prefix(count);
-        let hash = hashes
-            .prefix(count)
-            .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
-        self.exact(index, interest.dialect(), name, hash)
-    }
-
     fn make_room(&mut self, index: &mut HashIndex) {
         while self.bytes > self.config.max_bytes || self.entries.len() > self.config.max_entries {
             if !self.evict(index) {
@@ -609,8 +519,6 @@ fn cost_of(data: &Data) -> u64 {
     own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
 
-/// Bytes of names that one search asks Bloom filters about, all candidates together.
-const MAX_FILTERED_BYTES: usize = 4096;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
 /// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being

@@ -14,7 +14,7 @@ const COLUMNS: usize = 110;
 /// For a row of a table.
 const TABLE_COLUMNS: usize = 150;
 
-/// Pages whose tables may be wider: those that a program writes, and some that are not rewritten yet.
+/// Pages whose tables may be wider: those that a program writes.
 const WIDE_TABLES: &[&str] = &[
     // Written by `cairn lab reference`, by experiments and by studies.
     "docs/experiment-reference.md",
@@ -22,14 +22,6 @@ const WIDE_TABLES: &[&str] = &[
     "docs/clock-study.md",
     "docs/validation.md",
     "docs/persistent-cache.md",
-    // Not rewritten yet.
-    "docs/ccnx.md",
-    "docs/lab-howto.md",
-    "docs/lab-notes.md",
-    "docs/lab.md",
-    "docs/limits.md",
-    "docs/performance.md",
-    "docs/security.md",
 ];
 
 /// What of a file is prose.

@@ -16,8 +16,7 @@ const TABLE_COLUMNS: usize = 150;
 
 /// Pages whose tables may be wider: those that a program writes.
 const WIDE_TABLES: &[&str] = &[
-    // Written by `cairn lab reference`, by experiments and by studies.
-    "docs/experiment-reference.md",
+    // Written by experiments and by studies.
     "docs/lab-results.md",
     "docs/clock-study.md",
     "docs/validation.md",

@@ -17,10 +17,7 @@ const TABLE_COLUMNS: usize = 150;
 /// Pages whose tables may be wider: those that a program writes.
 const WIDE_TABLES: &[&str] = &[
     // Written by experiments and by studies.
-    "docs/lab-results.md",
     "docs/clock-study.md",
-    "docs/validation.md",
-    "docs/persistent-cache.md",
 ];
 
 /// What of a file is prose.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::describe::{Described, Table};
 use super::measure::{NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
+use crate::paragraph::{indented, wrapped};
 
 /// The whole reference as Markdown.
 #[must_use]
@@ -45,36 +46,15 @@ fn text(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// A paragraph in lines of at most 110 columns, each with its end; all but the first are indented so far.
-fn wrapped(paragraph: &str, indent: usize) -> String {
-    const COLUMNS: usize = 110;
-    let mut out = String::new();
-    let mut column = 0;
-    for word in paragraph.split_whitespace() {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > COLUMNS {
-            let _ = write!(out, "\n{:indent$}", "");
-            column = indent;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-    }
-    out.push('\n');
-    out
-}
-
 fn section(out: &mut String, table: &Table) {
-    let _ = writeln!(out, "\n## `{}`\n\n{}", table.title, wrapped(&text(table.about), 0));
+    let _ = writeln!(out, "\n## `{}`\n\n{}", table.title, wrapped(&text(table.about)));
     for field in table.fields {
         let default = match field.default {
             Some(default) => format!("by default: {default}"),
             None => "must be given".to_owned(),
         };
         let (key, kind, about) = (field.key, (field.kind)(), text(field.about));
-        out.push_str(&wrapped(&format!("- **`{key}`**, {kind}; {default}. {about}"), 2));
+        out.push_str(&indented("- ", "  ", &format!("**`{key}`**, {kind}; {default}. {about}")));
     }
 }
 

@@ -1,6 +1,7 @@
 //! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
 //! that statistics programs read (CSV, Parquet), text within HTML and XML, and what Linux says (netlink,
-//! `/proc/meminfo`); and the words of all of them, where somebody has mistyped one. The writers write to any [`std::io::Write`]; nothing here opens files or sockets.
+//! `/proc/meminfo`); and which word was meant where somebody has mistyped one. The writers write to any
+//! [`std::io::Write`]; nothing here opens files or sockets.
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};

@@ -106,7 +106,7 @@ impl Downloads {
         let number = self.begun;
         let file = number % self.config.files.count().max(1);
         let mut transfer = Transfer::new(&self.transfer, now, self.random.next_u64());
-        transfer.set_end(self.config.files.segments());
+        transfer.set_end(self.config.files.segments(file));
         let one = One { number, file, began: now, bytes: 0, wrong: 0, nacks: 0, transfer };
         self.running.insert(number, one);
         self.wanted.entry(file).or_default().push(number);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use self::content::{Content, Sizes};
 pub use self::download::Download;
 pub use self::server::Server;
 pub use self::simulated::{
@@ -10,6 +11,7 @@ pub use self::simulated::{
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
+mod content;
 mod download;
 mod server;
 mod simulated;
@@ -290,22 +292,6 @@ tables! {
         path: Vec<String>,
         /// The cost of each hop.
         cost: Option<u32> = "1",
-    }
-
-    /// Files that are generated from the seed and served by a node. File number n is called `<prefix>/<n>`.
-    Content as "content" {
-        /// The prefix of their names.
-        prefix: String,
-        /// The node that serves them.
-        at: String,
-        /// How many files there are.
-        count: Option<u32> = "1",
-        /// The size of each file.
-        size: Size,
-        /// The bytes of content in one Data packet.
-        segment: Option<Size> = "4096 B",
-        /// How long a segment counts as fresh in a cache.
-        freshness: Option<Span> = "1 h",
     }
 
     /// Interests for content that does not exist, in bursts, refreshed before they expire.

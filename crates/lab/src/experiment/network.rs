@@ -1,7 +1,7 @@
 //! Which nodes there are and which links join them, before anything is said of what they are like: as the
 //! file lists them, or as its topology makes them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use packet::random::Random;
@@ -9,13 +9,11 @@ use packet::time::Duration;
 use sim::topology::{Topology as Graph, TopologyLink};
 
 use super::model::{self, File, Topology};
+use super::named_files::{self, Files};
 use super::names;
 use super::plan::NodeIndex;
 use super::problem::{distance, suggest};
 use super::resolve::Findings;
-
-/// Files that an experiment names, by the names it gives them.
-pub(crate) type Files = BTreeMap<String, String>;
 
 /// Nodes and links by name.
 #[derive(Debug, Default)]
@@ -286,7 +284,7 @@ fn read(topology: &Topology, files: &Files) -> Result<Graph, Wrong> {
         let hint = Some("add for example file = \"map.txt\"".to_owned());
         return Err(("file", format!("a {kind} is read from a file"), hint));
     };
-    let Some(text) = files.get(name) else {
+    let Some(text) = named_files::text(files, name) else {
         let hint = Some("it is looked for in the experiment's folder".to_owned());
         return Err(("file", format!("`{name}` cannot be read"), hint));
     };
@@ -364,7 +362,7 @@ mod tests {
     fn places_of_a_map_get_names_that_files_can_have() {
         let text = "node = [{ name = 'Paris & more' }, { name = 'Paris, more' }]\n\
                     link = [{ from = 'Paris & more', to = 'Paris, more', rate = '1 Gbps' }]";
-        let files = Files::from([("m.toml".to_owned(), text.to_owned())]);
+        let files = Files::from([("m.toml".to_owned(), text.as_bytes().to_vec())]);
         let (shape, wrong) = made("topology = { kind = 'named', file = 'm.toml' }", &files, 1);
         assert_eq!(wrong, Vec::<String>::new());
         assert_eq!(shape.nodes, ["Paris---more", "Paris--more"]);

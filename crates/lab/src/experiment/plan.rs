@@ -11,6 +11,7 @@ pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
     ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
+pub use self::sizes::{MAX_SIZED_FILES, SizesPlan};
 use super::model::{Expect, Forwarder};
 
 mod costs;
@@ -18,6 +19,7 @@ mod dialect;
 mod order;
 mod server;
 mod simulated;
+mod sizes;
 
 /// One case of an experiment, complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -283,20 +285,15 @@ pub struct ContentPlan {
     pub at: NodeIndex,
     /// How many.
     pub count: u32,
-    /// Bytes of each.
+    /// Bytes of each, or where they differ of the largest.
     pub size_bytes: u64,
+    /// Where they differ, how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizesPlan>,
     /// Bytes of content in one Data packet.
     pub segment_bytes: u32,
     /// Freshness period of a segment.
     pub freshness_ns: u64,
-}
-
-impl ContentPlan {
-    /// How many segments one file has.
-    #[must_use]
-    pub fn segments(&self) -> u64 {
-        self.size_bytes.div_ceil(u64::from(self.segment_bytes.max(1))).max(1)
-    }
 }
 
 /// How a fetcher decides what to ask for.

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_segment_of_files_that_differ_has_a_number_of_its_own() {
-        for sizes in [None, Some(SizesPlan::List(vec![1, 4096, 4097, 20_000]))] {
+        for sizes in [None, Some(SizesPlan::List(vec![1, 4096, 4097, 20_000].into()))] {
             let plan = ContentPlan {
                 name: "f".into(),
                 prefix: "/f".into(),

@@ -4,6 +4,7 @@
 //! Everything it learns it writes down as it happens, one line an event, in files of the run's folder.
 
 mod activity;
+mod arrivals;
 mod download;
 mod flood;
 mod job;

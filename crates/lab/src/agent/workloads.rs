@@ -10,6 +10,7 @@ use packet::{Data, Interest, NackReason, Name};
 use trust::Signer;
 
 use super::activity::{Activity, Log};
+use super::arrivals::Arrivals;
 use super::download::{self, DownloadConfig, Downloads};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
@@ -55,6 +56,8 @@ impl Source for Pongs {
     }
 }
 
+/// The stream of a workload's randomness that decides when which file is fetched.
+const ARRIVALS: u64 = 0x6172_7269;
 const PONG: &[u8] = b"pong";
 
 impl Served {
@@ -253,15 +256,22 @@ fn activity(
 
 /// What a workload that downloads works with.
 fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<DownloadConfig, String> {
-    let plan::Activity::Download { per_second, count, at_once, controller, window, lifetime_ns, .. } =
-        &workload.does
-    else {
+    let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
         return Err(format!("{} is no download", workload.name));
+    };
+    let plan::Activity::Download { controller, window, lifetime_ns, .. } = &workload.does else {
+        return Err(format!("{} is no download", workload.name));
+    };
+    let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
+    let arrivals = match arrivals {
+        Some(plan) => {
+            Arrivals::drawn(plan, (start, stop), files.count(), Random::derive(seed, ARRIVALS).next_u64())?
+        }
+        None => Arrivals::Evenly { start, per_second: *per_second, files: files.count() },
     };
     Ok(DownloadConfig {
         files,
-        start: Instant::from_nanos(workload.start_ns),
-        per_second: *per_second,
+        arrivals,
         count: *count,
         at_once: at_once.unwrap_or(u32::MAX),
         controller: controller.clone(),

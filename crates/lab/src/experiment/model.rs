@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 pub use self::content::{Content, Sizes};
-pub use self::download::Download;
+pub use self::download::{Download, Replay};
 pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,

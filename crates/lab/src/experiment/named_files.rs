@@ -2,35 +2,77 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use toml::{Table, Value};
 use trust::whole_file;
 
+use super::recorded::Recorded;
+
 /// Files that an experiment names, by the names it gives them.
-pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    bytes: BTreeMap<String, Vec<u8>>,
+    /// Traces that were read, by name and format: every case of a sweep has the same.
+    traces: Arc<Mutex<BTreeMap<(String, String), RecordedOrWhy>>>,
+}
+
+/// A trace, or why it cannot be read.
+type RecordedOrWhy = Result<Recorded, String>;
+
+impl Files {
+    /// The file of that name.
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
+        self.bytes.get(name).map(Vec::as_slice)
+    }
+
+    /// The file of that name, if it is text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.get(name)?).ok()
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Vec<u8>)> {
+        self.bytes.iter()
+    }
+
+    /// The trace in the file of that name, or what is wrong with it.
+    pub(super) fn trace(&self, name: &str, format: &str) -> RecordedOrWhy {
+        let bytes = self.get(name).ok_or_else(|| format!("`{name}` cannot be read"))?;
+        // Whoever held it has only read a trace: what is there is whole.
+        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = traces.entry((name.to_owned(), format.to_owned()));
+        place
+            .or_insert_with(|| Recorded::read(bytes, format).map_err(|why| format!("`{name}`: {why}")))
+            .clone()
+    }
+}
+
+impl FromIterator<(String, Vec<u8>)> for Files {
+    fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(files: T) -> Self {
+        Files { bytes: files.into_iter().collect(), ..Files::default() }
+    }
+}
 
 /// The folder of a run that files are copied to which its experiment names.
 pub(crate) const FILES_FOLDER: &str = "files";
 /// A longer file is no topology that people use, and no trace that one run can replay.
 const MOST_BYTES_OF_A_FILE: u64 = 256 << 20;
 
-/// A file that is text.
-pub(super) fn text<'a>(files: &'a Files, name: &str) -> Option<&'a str> {
-    std::str::from_utf8(files.get(name)?).ok()
-}
-
 /// Where a file is named, as ways to its key; `*` stands for every name.
-const KEYS: [&[&str]; 4] = [
+const KEYS: [&[&str]; 6] = [
     &["topology", "file"],
     &["study", "cache_placement", "topology", "file"],
     &["profile"],
     &["content", "*", "sizes", "file"],
+    &["content", "*", "sizes", "trace"],
+    &["download", "*", "trace", "file"],
 ];
 
 /// The files that an experiment names, as far as they can be read: beside it, or where a run keeps them. One
 /// that is missing is told where it is needed.
 pub(super) fn named_files(content: &Table, folder: Option<&Path>) -> Files {
-    let mut files = Files::new();
+    let mut files = Files::default();
     let Some(folder) = folder else { return files };
     let mut names = Vec::new();
     KEYS.iter().for_each(|way| collect(content, way, &mut names));
@@ -55,7 +97,7 @@ pub(super) fn named_files(content: &Table, folder: Option<&Path>) -> Files {
         });
         let read = |path: PathBuf| whole_file::read(&path, MOST_BYTES_OF_A_FILE).ok();
         if let Some(bytes) = place.and_then(read) {
-            files.insert(name, bytes);
+            files.bytes.insert(name, bytes);
         }
     }
     files

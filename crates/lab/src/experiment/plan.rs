@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
@@ -14,6 +15,7 @@ pub use self::simulated::{
 pub use self::sizes::{MAX_SIZED_FILES, SizesPlan};
 use super::model::{Expect, Forwarder};
 
+mod arrivals;
 mod costs;
 mod dialect;
 mod order;
@@ -349,6 +351,9 @@ pub enum Activity {
         count: u32,
         /// How many at once.
         at_once: Option<u32>,
+        /// What decides when which file is fetched; `None` is one after the other, by `per_second`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrivals: Option<ArrivalsPlan>,
         /// Who decides about the window.
         controller: ControllerKind,
         /// The first, or the fixed, window.

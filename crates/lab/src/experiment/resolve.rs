@@ -118,7 +118,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
-    let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, seed, f);
+    let mut workloads =
+        resolve_workloads::workloads(file, (&names, &links, &hops), (&contents, files), seed, f);
     workloads.extend(resolve_simulated::consumers(file, &names, (seed, profile.as_ref()), f));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);

@@ -1,7 +1,7 @@
 //! Content with its defaults filled in: how many files, and how large each is.
 
 use super::model::{File, Sizes};
-use super::named_files::{self, Files};
+use super::named_files::Files;
 use super::plan::{ContentPlan, MAX_SIZED_FILES, SizesPlan};
 use super::resolve::Findings;
 
@@ -73,24 +73,34 @@ fn sizes(key: &str, given: &Sizes, files: &Files, f: &mut Findings) -> Option<Si
             f.add(format!("{key}.{word}"), "nothing is drawn by it", hint);
         }
     }
-    match (given.list.as_slice(), given.law.as_deref(), &given.file) {
-        (list @ [_, ..], None, None) => {
+    if given.format.is_some() && given.trace.is_none() {
+        f.add(format!("{key}.format"), "only a trace has a format", None);
+    }
+    match (given.list.as_slice(), given.law.as_deref(), &given.file, &given.trace) {
+        (list @ [_, ..], None, None, None) => {
             if list.iter().any(|size| !(1..=MAX_BYTES).contains(&size.0)) {
                 f.add(format!("{key}.list"), "a file has at least one byte, and at most 1 PiB", None);
                 return None;
             }
-            Some(SizesPlan::List(list.iter().map(|size| size.0).collect()))
+            Some(SizesPlan::List(list.iter().map(|size| size.0).collect::<Vec<_>>().into()))
         }
-        ([], Some(law), None) => law_of(key, law, given, f),
-        ([], None, Some(name)) => {
+        ([], None, None, Some(name)) => match files.trace(name, given.format.as_deref().unwrap_or("csv")) {
+            Ok(trace) => Some(SizesPlan::List(trace.sizes)),
+            Err(message) => {
+                f.add(format!("{key}.trace"), message, None);
+                None
+            }
+        },
+        ([], Some(law), None, None) => law_of(key, law, given, f),
+        ([], None, Some(name), None) => {
             let key = format!("{key}.file");
-            let Some(text) = named_files::text(files, name) else {
+            let Some(text) = files.text(name) else {
                 let hint = Some("it is looked for in the experiment's folder".to_owned());
                 f.add(key, format!("`{name}` cannot be read as text"), hint);
                 return None;
             };
             match counted(text) {
-                Ok(list) => Some(SizesPlan::Empirical(list)),
+                Ok(list) => Some(SizesPlan::Empirical(list.into())),
                 Err(message) => {
                     f.add(key, format!("`{name}`: {message}"), None);
                     None
@@ -99,7 +109,7 @@ fn sizes(key: &str, given: &Sizes, files: &Files, f: &mut Findings) -> Option<Si
         }
         _ => {
             let hint = Some("write for example sizes = { law = \"pareto\", least = \"10 kB\" }".to_owned());
-            f.add(key, "sizes are either a `list`, or drawn by a `law` or from a `file`", hint);
+            f.add(key, "sizes are a `list`, those of a `trace`, or drawn by a `law` or from a `file`", hint);
             None
         }
     }
@@ -190,14 +200,14 @@ mod tests {
             plans.into_iter().next().map(|plan| (plan.count, plan.size_bytes, plan.sizes)).unwrap()
         };
         assert_eq!(plan("size = '5 kB'"), (1, 5_000, None));
-        let list = SizesPlan::List(vec![1_000, 7]);
+        let list = SizesPlan::List(vec![1_000, 7].into());
         assert_eq!(plan("sizes = { list = ['1 kB', '7 B'] }"), (2, 1_000, Some(list)));
         let pareto = SizesPlan::Pareto { shape: 1.2, least: 1_000, most: 1_000_000 };
         assert_eq!(plan("count = 9\nsizes = { law = 'pareto' }"), (9, 1_000_000, Some(pareto)));
         let normal = SizesPlan::LogNormal { median: 2_000, deviation: 0.5, most: 9_000 };
         let said = "sizes = { law = 'log-normal', median = '2 kB', deviation = 0.5, most = '9 kB' }";
         assert_eq!(plan(said), (1, 9_000, Some(normal)));
-        let counted = SizesPlan::Empirical(vec![700, 300]);
+        let counted = SizesPlan::Empirical(vec![700, 300].into());
         assert_eq!(plan("sizes = { file = 's.csv' }"), (1, 700, Some(counted)));
     }
 
@@ -212,7 +222,7 @@ mod tests {
             ),
             (
                 "sizes = {}",
-                "content.f.sizes: sizes are either a `list`, or drawn by a `law` or from a `file`",
+                "content.f.sizes: sizes are a `list`, those of a `trace`, or drawn by a `law` or from a `file`",
             ),
             (
                 "sizes = { list = ['0 B'] }",

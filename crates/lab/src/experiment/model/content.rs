@@ -12,7 +12,7 @@ tables! {
         /// The node that serves them.
         at: String,
         /// How many files there are.
-        count: Option<u32> = "1; with a list of sizes as many as it has",
+        count: Option<u32> = "1; as many as a list of sizes or a trace has",
         /// The size of each file.
         size: Option<Size> = "`sizes` says it",
         /// The sizes of files that differ.
@@ -27,10 +27,10 @@ tables! {
     /// with the seed of the repeat, alike on every backend.
     Sizes as "content.sizes" {
         /// The size of each file, one after the other, and again from the first where there are more files.
-        list: Vec<Size> = "`law` or `file` says it",
+        list: Vec<Size> = "`law`, `file` or `trace` says it",
         /// The distribution: `pareto` with `shape`, `least` and `most`, or `log-normal` with `median`,
         /// `deviation` and `most`.
-        law: Option<String> = "`list` or `file` says it",
+        law: Option<String> = "`list`, `file` or `trace` says it",
         /// The exponent of `pareto`: the smaller, the more there is in the largest files.
         shape: Option<f64> = "1.2",
         /// The smallest size of `pareto`.
@@ -43,6 +43,11 @@ tables! {
         deviation: Option<f64> = "1",
         /// A CSV file beside the experiment with a size in bytes in each line, of which each is as likely. If
         /// its first line has names, the column `size`, `bytes` or `obj_size` counts, otherwise the first.
-        file: Option<String> = "`list` or `law` says it",
+        file: Option<String> = "`list`, `law` or `trace` says it",
+        /// A trace beside the experiment: as many files as it has objects, in the order in which they appear,
+        /// each of the size that it has there first.
+        trace: Option<String> = "`list`, `law`, `file` or `trace` says it",
+        /// How the trace is written: `csv`, `oracle-general`, `wiki` or `cdn`.
+        format: Option<String> = "csv",
     }
 }

@@ -5,6 +5,8 @@ use std::f64::consts::TAU;
 use packet::random::Random;
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::Shared;
+
 /// Most files that have sizes of their own: each takes sixteen bytes at who serves or fetches them.
 pub const MAX_SIZED_FILES: u32 = 1_000_000;
 
@@ -12,9 +14,9 @@ pub const MAX_SIZED_FILES: u32 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum SizesPlan {
     /// These, over and over again.
-    List(Vec<u64>),
+    List(Shared<u64>),
     /// Each of these as likely.
-    Empirical(Vec<u64>),
+    Empirical(Shared<u64>),
     /// By the law of Pareto, cut off at the largest.
     Pareto {
         /// Its exponent.
@@ -116,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_list_is_repeated_and_an_empirical_one_is_drawn_from() {
-        assert_eq!(drawn(&SizesPlan::List(vec![5, 7, 9]), 5), [5.0, 7.0, 9.0, 5.0, 7.0]);
-        let sizes = drawn(&SizesPlan::Empirical(vec![10, 20, 20, 20]), 40_000);
+        assert_eq!(drawn(&SizesPlan::List(vec![5, 7, 9].into()), 5), [5.0, 7.0, 9.0, 5.0, 7.0]);
+        let sizes = drawn(&SizesPlan::Empirical(vec![10, 20, 20, 20].into()), 40_000);
         let large = sizes.iter().filter(|size| **size == 20.0).count() as f64 / 40_000.0;
         assert!((large - 0.75).abs() < 0.02, "{large}");
     }

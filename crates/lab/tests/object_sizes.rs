@@ -64,12 +64,24 @@ fn shipped(name: &str) -> RunData {
 
 #[test]
 fn the_shipped_experiments_with_sizes_and_a_trace_come_out_as_they_say() {
-    for name in ["object-sizes", "trace-replay"] {
+    for name in ["object-sizes", "trace-replay", "sampled"] {
         let run = shipped(name);
         for verdict in verdicts(&run) {
             assert_eq!(verdict.outcome, Outcome::Confirmed, "{name}: {verdict:?}");
         }
     }
+}
+
+#[test]
+fn a_sample_has_the_same_cases_whenever_the_file_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sampled.toml");
+    let cases = || -> Vec<String> {
+        let plans = Experiment::read(&path).unwrap().plans("sim").unwrap().into_iter();
+        plans.filter(|plan| plan.control.is_none()).map(|plan| plan.case).collect()
+    };
+    assert_eq!(cases().len(), 12);
+    assert_eq!(cases(), cases());
+    assert!(cases()[0].starts_with("cache ") && cases()[0].ends_with(" ms"), "{}", cases()[0]);
 }
 
 /// Three requests of a trace in a file beside an experiment, with more keys of the trace.

@@ -32,6 +32,7 @@ mod resolve_routes;
 mod resolve_servers;
 mod resolve_simulated;
 mod resolve_workloads;
+mod samples;
 mod studies;
 mod template;
 pub mod units;

@@ -458,7 +458,8 @@ tables! {
         set: BTreeMap<String, toml::Value> = "nothing is changed",
     }
 
-    /// A key that is run over many values.
+    /// A key that is run over many values. Sweeps with `sample` are drawn together: each case has one value
+    /// of every such key.
     Sweep as "sweep" {
         /// The key, such as `link.*.rate`. A `*` stands for every name.
         key: String,
@@ -469,7 +470,17 @@ tables! {
         /// The last value of a range.
         to: Option<f64> = "`values` are given",
         /// The step of a range.
-        step: Option<f64> = "`values` are given",
+        step: Option<f64> = "`values` are given, or a `sample` is drawn",
+        /// How values are drawn between `from` and `to`: `latin-hypercube`, each from another of as many equal
+        /// parts of the range as there are cases, or `random`. The seed of the file decides, and all sweeps
+        /// with `sample` draw the same way.
+        sample: Option<String> = "every value by `step`",
+        /// How many cases are drawn, in one of the sweeps with `sample`.
+        cases: Option<u32> = "another sweep with `sample` says it",
+        /// Whether the logarithm is drawn evenly, and not the number itself.
+        logarithmic: Option<bool> = "false",
+        /// Whether only whole numbers are drawn, such as a key for a count needs.
+        whole: Option<bool> = "false",
         /// What is written behind each number of a range, such as ` Mbit/s`.
         unit: Option<String> = "nothing",
         /// What the key is called in figures and tables.

@@ -49,12 +49,12 @@ impl SizesPlan {
             }
             SizesPlan::Pareto { shape, least, most } => {
                 let (least, most) = (*least as f64, *most as f64);
-                let below = 1.0 - random.unit() * (1.0 - (least / most).powf(*shape));
-                (least * below.powf(-1.0 / shape)).min(most) as u64
+                let below = 1.0 - random.unit() * (1.0 - libm::pow(least / most, *shape));
+                (least * libm::pow(below, -1.0 / shape)).min(most) as u64
             }
             SizesPlan::LogNormal { median, deviation, most } => {
                 // At least every second draw is small enough: the largest is no smaller than the median.
-                let drawn = (0..64).map(|_| *median as f64 * (deviation * normal(random)).exp());
+                let drawn = (0..64).map(|_| *median as f64 * libm::exp(deviation * normal(random)));
                 let mut drawn = drawn.map(|size| size as u64);
                 drawn.find(|size| size <= most).unwrap_or(*most)
             }
@@ -72,10 +72,11 @@ impl SizesPlan {
     }
 }
 
-/// A number of the standard normal distribution, by Box and Muller.
+/// A number of the standard normal distribution, by Box and Muller. `libm` computes the same on every machine,
+/// and producer and consumer must agree on each size.
 fn normal(random: &mut Random) -> f64 {
     let radius = (2.0 * random.exponential()).sqrt();
-    radius * (TAU * random.unit()).cos()
+    radius * libm::cos(TAU * random.unit())
 }
 
 #[cfg(test)]

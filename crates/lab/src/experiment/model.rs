@@ -471,9 +471,9 @@ tables! {
         to: Option<f64> = "`values` are given",
         /// The step of a range.
         step: Option<f64> = "`values` are given, or a `sample` is drawn",
-        /// How values are drawn between `from` and `to`: `latin-hypercube`, each from another of as many equal
-        /// parts of the range as there are cases, or `random`. The seed of the file decides, and all sweeps
-        /// with `sample` draw the same way.
+        /// How values are drawn between `from` and `to`: `latin-hypercube`, each from another of as many
+        /// equal parts of the range as there are cases, or `random`. The seed of the file decides, and all
+        /// sweeps with `sample` draw the same way.
         sample: Option<String> = "every value by `step`",
         /// How many cases are drawn, in one of the sweeps with `sample`.
         cases: Option<u32> = "another sweep with `sample` says it",

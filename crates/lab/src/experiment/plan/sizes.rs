@@ -72,8 +72,8 @@ impl SizesPlan {
     }
 }
 
-/// A number of the standard normal distribution, by Box and Muller. `libm` computes the same on every machine,
-/// and producer and consumer must agree on each size.
+/// A number of the standard normal distribution, by Box and Muller. `libm` computes the same on every
+/// machine, and producer and consumer must agree on each size.
 fn normal(random: &mut Random) -> f64 {
     let radius = (2.0 * random.exponential()).sqrt();
     radius * libm::cos(TAU * random.unit())

@@ -42,7 +42,9 @@ pub struct Data {
     ccnx: Option<Arc<CcnxParts>>,
 }
 
+/// In this order, what is read when it goes lies beside the count of its owners.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct CcnxParts {
     /// In canonical form, which differs from the one on the wire.
     name: CanonicalName,

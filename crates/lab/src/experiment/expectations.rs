@@ -6,7 +6,7 @@ use super::measure::{
 };
 use super::model::Expect;
 use super::plan::{Plan, Workload};
-use super::problem::{nearest, suggest};
+use super::problem::suggest;
 use super::resolve::Finding;
 use super::units::Share;
 
@@ -118,7 +118,7 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
     }
     match &measure.case {
         Some(case) if !cases.contains(case) => {
-            let near = nearest(case, cases.iter().map(String::as_str));
+            let near = formats::spelling::nearest(case, cases.iter().map(String::as_str));
             let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
             Err((format!("there is no case called `{case}`"), Some(hint)))
         }

@@ -197,7 +197,7 @@ impl CcnxCodec {
                 Ok(number) => self.count_datagram(number),
                 Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             },
-            Kind::Wrapper | Kind::Other => self.drops.add(DropReason::UnknownMessage, 1),
+            Kind::Wrapper | Kind::Other => self.drops.add(DropReason::UnknownPacketType, 1),
         }
     }
 
@@ -207,7 +207,7 @@ impl CcnxCodec {
         {
             match Kind::of(message) {
                 Kind::Packet => self.read_packet(message, engine, arrivals),
-                _ => self.drops.add(DropReason::UnknownMessage, 1),
+                _ => self.drops.add(DropReason::UnknownPacketType, 1),
             }
             inside = rest;
         }

@@ -62,7 +62,7 @@ impl ContentStore {
                 // Where the reference count is, just before the bytes.
                 crate::processor::prefetch_first_line(entry.data.wire().memory_start());
                 if let Some(beside) = entry.data.beside() {
-                    crate::processor::prefetch(beside);
+                    crate::processor::prefetch_counted(beside);
                 }
             }
         }

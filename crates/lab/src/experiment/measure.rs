@@ -72,11 +72,8 @@ pub const CONTENT_VALUES: &[(&str, &str)] = &[
     ("served", "Data packets that its producer sent"),
     ("served_bytes", "bytes of content in them"),
     ("served_objects", "how many of these packets were the first of a file"),
-    (
-        "object_hits",
-        "the part of downloads whose first segment the producer did not send, because a cache answered or somebody else had just asked, in percent; losses behind the producer make it smaller; none where others than downloads ask",
-    ),
-    ("byte_hits", "the part of the bytes of downloads that the producer did not send, in percent; as above"),
+    ("object_hits", "the part of downloads whose first segment its producer did not send, in percent"),
+    ("byte_hits", "the part of the bytes of downloads that its producer did not send, in percent"),
 ];
 
 /// The subject of what is measured of the network as a whole.

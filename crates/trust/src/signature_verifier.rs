@@ -88,8 +88,8 @@ impl SignatureVerifier {
     /// Checks the signature of an Interest, and the digest in its name.
     ///
     /// # Errors
-    /// As [`SignatureVerifier::verify`]; an Interest that is not signed, or whose name has not the digest of its
-    /// parameters.
+    /// As [`SignatureVerifier::verify`]; an Interest that is not signed, or whose name has not the digest of
+    /// its parameters.
     pub fn verify_interest(&self, interest: &Interest) -> Result<(), VerifyError> {
         let view = interest.ndn().ok_or(VerifyError::Unsigned)?;
         let info = view.signature_info().ok_or(VerifyError::Unsigned)?;

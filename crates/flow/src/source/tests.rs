@@ -271,7 +271,7 @@ fn a_folder_answers_for_its_files_and_listings_by_version_and_says_what_is_not_t
 #[test]
 fn what_is_made_for_ndn_does_not_answer_who_asks_in_another_dialect() {
     let ccnx = |uri: &str| {
-        let wire = packet::ccnx::InterestFields::default().encode(&name(uri)).unwrap();
+        let wire = InterestFields::default().encode(&name(uri)).unwrap();
         Interest::decode_ccnx(wire.into()).unwrap()
     };
     let publication = PublicationConfig::new(name("/p"), 1, 10, Signer::digest());

@@ -3,9 +3,9 @@
 //!
 //! A [`Signer`] makes signatures, a [`SignatureVerifier`] checks them against one key, and a [`Validator`]
 //! decides whether that key may speak for that name: it follows key locators up to a trust anchor, under a
-//! [`Policy`] of name rules. Everything is a state machine or a function but [`store`], which keeps keys on disk, and
-//! [`whole_file`], which reads what others have put there; a validator that needs a certificate says which
-//! Interest to send and is told what came back.
+//! [`Policy`] of name rules. Everything is a state machine or a function but [`store`], which keeps keys on
+//! disk, and [`whole_file`], which reads what others have put there; a validator that needs a certificate
+//! says which Interest to send and is told what came back.
 //!
 //! ```
 //! use packet::ndn::DataBuilder;

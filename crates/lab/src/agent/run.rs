@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use client::{Client, ClientError, Connection, Patience, Remote, WhenGone};
 use formats::csv;
@@ -288,8 +288,7 @@ impl Agent {
 
     /// Notes the start and makes the workloads.
     fn begin(&mut self, epoch_ns: u64) -> io::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ahead = StdDuration::from_nanos(epoch_ns).saturating_sub(now);
+        let ahead = StdDuration::from_nanos(epoch_ns.saturating_sub(crate::wall_clock::epoch_ns()));
         self.start = Some((StdInstant::now() + ahead, epoch_ns));
         std::thread::sleep(ahead);
         // What was waited for the start is no standstill.

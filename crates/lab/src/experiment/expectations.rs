@@ -5,7 +5,7 @@ use super::measure::{
 };
 use super::model::Expect;
 use super::plan::{Plan, Workload};
-use super::problem::{nearest, suggest};
+use super::problem::suggest;
 use super::resolve::Finding;
 use super::units::Share;
 
@@ -63,11 +63,19 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .zip(high)
         .filter(|(low, high)| low > high)
         .map(|(low, high)| ("value", format!("nothing is more than {low} and less than {high}")));
+    // No measure is ever below 0.
+    let certain = number(&expect.at_least)
+        .filter(|low| *low <= 0.0)
+        .map(|low| ("at_least", format!("everything that is measured is at least {low}: this cannot fail")));
+    let nothing = expect
+        .about
+        .filter(|about| *about == 0.0)
+        .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
     let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
     let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
     let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
     let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
-    itself.chain(empty).chain(margins).collect::<Vec<_>>().into_iter()
+    itself.chain(empty).chain(certain).chain(nothing).chain(margins).collect::<Vec<_>>().into_iter()
 }
 
 /// Does a measure exist in a plan?
@@ -103,7 +111,7 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
     }
     match &measure.case {
         Some(case) if !cases.contains(case) => {
-            let near = nearest(case, cases.iter().map(String::as_str));
+            let near = formats::spelling::nearest(case, cases.iter().map(String::as_str));
             let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
             Err((format!("there is no case called `{case}`"), Some(hint)))
         }

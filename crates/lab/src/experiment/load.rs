@@ -402,6 +402,27 @@ content = "small"
     }
 
     #[test]
+    fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
+        let expect = |bound: &str| {
+            format!(
+                "{GOOD}\n[[expect]]\nname = \"x\"\nvalue = \"files.goodput\"\nsay = \"It is so\"\n{bound}\n"
+            )
+        };
+        assert!(Experiment::parse("x", "x.toml", &expect("at_least = 1")).is_ok());
+        assert!(problems(&expect("at_least = 0")).contains("this cannot fail"));
+        assert!(problems(&expect("about = 0")).contains("a part of 0 is 0"));
+        assert!(problems(&expect("at_least = \"files.goodput\"")).contains("held against itself"));
+        let control = |set: &str| {
+            format!(
+                "{}\n[[control]]\nname = \"y\"\nremoves = \"time\"\nfails = [\"x\"]\nset = {{ {set} }}\n",
+                expect("at_least = 1")
+            )
+        };
+        assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
+        assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
+    }
+
+    #[test]
     fn a_small_file_becomes_a_plan_with_every_default_in_it() {
         let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap();
         let plans = experiment.plans("netns").unwrap();

@@ -11,7 +11,7 @@ use sim::topology::{Topology as Graph, TopologyLink};
 use super::model::{self, File, Topology};
 use super::names;
 use super::plan::NodeIndex;
-use super::problem::{distance, suggest};
+use super::problem::suggest;
 use super::resolve::Findings;
 
 /// Files that an experiment names, by the names it gives them.
@@ -98,7 +98,7 @@ fn further(file: &File, nodes: &[&str], there: &BTreeSet<String>, f: &mut Findin
         let key = format!("link.{name}");
         if !there.is_empty() && link.between.is_none() {
             let known: Vec<&str> = there.iter().map(String::as_str).collect();
-            let hint = match super::problem::nearest(name, known.iter().copied()) {
+            let hint = match formats::spelling::nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "a further link says which nodes it is between".to_owned(),
             };
@@ -142,7 +142,8 @@ fn ends(
                 _ => None,
             }
         });
-        let wrong = parts.min_by_key(|part| names.iter().map(|name| distance(part, name)).min());
+        let wrong =
+            parts.min_by_key(|part| names.iter().map(|name| formats::spelling::distance(part, name)).min());
         match wrong {
             Some(wrong) => drop(f.place(key, "node", wrong, names)),
             None => {

@@ -88,7 +88,8 @@ was held against, and before it one of four verdicts:
 - **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
   cause that the paper names, fails the statement, too, in valid runs. Without a control it is *confirmed, no
   control stated*, and *control not run* says the same of one that exists.
-- **contradicted**: none of the interval is as stated.
+- **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval of
+  their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
@@ -125,11 +126,12 @@ fn conclusions(page: &mut String, runs: &[RunData]) {
         runs.iter().flat_map(|run| verdicts(run).into_iter().map(move |verdict| (run, verdict))).collect();
     let count = |outcome| all.iter().filter(|(_, verdict)| verdict.outcome == outcome).count();
     let sentence = format!(
-        "Of {} statements in {} runs of experiments {} are confirmed and {} contradicted; {} hold by \
-         construction, and {} cannot be tested here.",
+        "Of {} statements in {} runs of experiments {} are confirmed ({} of them without a control) and {} \
+         contradicted; {} hold by construction, and {} cannot be tested here.",
         all.len(),
         runs.len(),
         count(Outcome::Confirmed),
+        all.iter().filter(|(_, verdict)| verdict.is_without_control()).count(),
         count(Outcome::Contradicted),
         count(Outcome::ByConstruction),
         count(Outcome::NotTestable),

@@ -2,21 +2,19 @@
 //! are apart it says that.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use testkit::folder::TestFolder;
 use testkit::needs::namespaces;
 
 /// A folder with a profile and experiments of windows so wide over links of 4 Mbit/s and 20 ms; gone when the
 /// test is.
-struct Folder(PathBuf);
+struct Folder(TestFolder);
 
 impl Folder {
     fn new(name: &str, windows: &[(&str, u32)], cost_us: f64) -> Self {
-        let path = std::env::temp_dir().join(format!("cairn-validate-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        let folder = Folder(path);
+        let folder = Folder(TestFolder::new(name));
         folder.profile(cost_us);
         for (name, window) in windows {
             let text = format!(
@@ -44,12 +42,6 @@ impl Folder {
         command.args(["lab", "validate"]).args(files);
         command.args(["--profile", "machine.toml", "--repeats", "2", "--runs", "val", "--json"]);
         command.current_dir(&self.0).output().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
 use packet::ccnx::management::{ForwardingEntry, StatusResponse};
-use packet::ccnx::{ContentKind, InterestFields, Scope, Ticks, markers};
+use packet::ccnx::{ContentKind, InterestFields, Scope, markers};
 use packet::{Component, Data, DecodeError, Interest, Name};
 use trust::UnixTime;
 use trust::ccnx::CcnxSigner;
@@ -85,7 +85,7 @@ impl Ccnd {
             ..ForwardingEntry::new(prefix)
         };
         let content = entry.encode().map_err(Unsendable::from)?;
-        let object = self.signer.sign(&Name::root(), &content, ticks(now), |info| info)?;
+        let object = self.signer.sign(&Name::root(), &content, now.into(), |info| info)?;
         let name = name(&[CCNX, id, verb.as_bytes(), &object]).map_err(Unsendable::from)?;
         interest(&name, nonce)
     }
@@ -121,9 +121,4 @@ fn interest(name: &Name, nonce: u32) -> Result<Interest, ClientError> {
         InterestFields { scope: Some(Scope::HOST), nonce: Some(&nonce), ..InterestFields::default() };
     let wire = fields.encode(name)?;
     Ok(Interest::decode_ccnx(wire.into()).map_err(Unsendable::from)?)
-}
-
-fn ticks(now: UnixTime) -> Ticks {
-    let millis = now.as_millis();
-    Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
 }

@@ -100,7 +100,7 @@ fn everywhere_keeps_all_and_says_nothing() {
 
 #[test]
 fn at_the_edge_only_what_an_application_waits_for_is_kept() {
-    let mut node = Node::new("edge", 10);
+    let mut node = Node::new("local-consumers", 10);
     node.ask(NEIGHBOUR, "/a");
     node.answer("/a", None);
     assert_eq!(node.has(), 0);

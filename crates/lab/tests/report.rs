@@ -4,12 +4,13 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cairn_lab::report::{Comparison, Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::experiment::ROW;
+use testkit::folder::TestFolder;
 
 const HEAD: &str = r#"
 title = "Two rates & a report"
@@ -88,23 +89,15 @@ at_most = 0
 "#;
 
 /// A folder that is gone when the test is.
-struct Place(PathBuf);
+struct Place(TestFolder);
 
 impl Place {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cairn-report-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Place(path)
+        Place(TestFolder::new(name))
     }
 
     fn run(&self) -> RunFolder {
         run_in_virtual_time("two", &format!("{HEAD}{ROW}{REST}"), &self.0)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -4,22 +4,20 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
 
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{Conclusion, Control, Outcome, RunData, Verdict, conclusion, verdicts, write_report};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::experiment::ROW;
+use testkit::folder::TestFolder;
 
 /// A folder that is gone when the test is.
-struct Place(PathBuf);
+struct Place(TestFolder);
 
 impl Place {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cairn-verdicts-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Place(path)
+        Place(TestFolder::new(name))
     }
 
     /// Runs the row with these keys before and behind it.
@@ -34,12 +32,6 @@ impl Place {
         let run = RunData::read(&self.run(head, rest)).unwrap();
         let list = verdicts(&run);
         (run, list)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

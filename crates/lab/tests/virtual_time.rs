@@ -5,20 +5,19 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
+use testkit::folder::TestFolder;
 
-struct Place(PathBuf);
+struct Place(TestFolder);
 
 impl Place {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cairn-virtual-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Place(path)
+        Place(TestFolder::new(name))
     }
 
     fn run(&self, experiment: &Experiment, change: impl FnOnce(&mut Options)) -> RunData {
@@ -26,12 +25,6 @@ impl Place {
         change(&mut options);
         let folder = execute(experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
         RunData::read(&folder).unwrap()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

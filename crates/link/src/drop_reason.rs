@@ -53,7 +53,7 @@ packet::drop_reasons! {
         /// To be sent: the packet would need more fragments than the limit.
         FragmentLimit = "fragment-limit",
         /// To be sent: the owner has not taken the frames of the packets before.
-        OutgoingQueueFull = "outgoing-queue-full",
+        SendQueueFull = "send-queue-full",
         /// Sent: a frame that was not acknowledged after all retries; with it the whole packet is given up.
         RetriesExhausted = "retries-exhausted",
         /// Sent: a frame that was forgotten, because too many others await acknowledgement. It may have

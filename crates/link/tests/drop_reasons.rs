@@ -177,7 +177,7 @@ fn send_packet(reason: DropReason) -> Option<Scenario> {
             let few = Some(FragmentationConfig { max_fragments: 2 });
             Scenario::new(Config { fragmentation: few, ..small_mtu() }).send(200)
         }
-        DropReason::OutgoingQueueFull => {
+        DropReason::SendQueueFull => {
             Scenario::new(Config { max_outgoing_packets: 1, ..Config::default() }).send(100).send(100)
         }
         DropReason::RetriesExhausted => {

@@ -159,7 +159,7 @@ fn an_owner_that_takes_nothing_finds_queues_full_and_memory_bounded() {
     let usage = service.usage();
     assert_eq!((usage.outgoing_packets, usage.deliveries, usage.pending_acks), (10, 20, 40));
     for (reason, count) in [
-        (DropReason::OutgoingQueueFull, 990),
+        (DropReason::SendQueueFull, 990),
         (DropReason::DeliveryQueueFull, 20),
         (DropReason::AckQueueFull, 960),
     ] {

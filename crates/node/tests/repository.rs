@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,25 +12,9 @@ use cairn_node::{InnerFace, InnerLimits, InnerPacket, Node, StartError};
 use engine::NextHop;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Data, Dialect, NackReason, Name, Packet};
+use testkit::folder::TestFolder;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("cairn-repository-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A node with one repository, an application that asks, and one that has what is below `/video` and `/live`.
 struct World {
@@ -150,7 +134,7 @@ impl World {
 
 #[test]
 fn what_passed_by_is_there_after_a_restart_and_what_is_excluded_is_not() {
-    let folder = Folder::new("restart");
+    let folder = TestFolder::absent("restart");
     let film: Vec<String> = (0..50).map(|segment| format!("/video/film/v=1/seg={segment}")).collect();
     let mut world = World::new(&folder.0);
     for uri in film.iter().map(String::as_str).chain(["/video/live/1", "/other/x"]) {
@@ -177,7 +161,7 @@ fn what_passed_by_is_there_after_a_restart_and_what_is_excluded_is_not() {
 
 #[test]
 fn metadata_that_passes_by_is_not_kept_and_is_made_of_what_is() {
-    let folder = Folder::new("metadata");
+    let folder = TestFolder::absent("metadata");
     let mut world = World::new(&folder.0);
     let passing = data("/video/film/32=metadata/v=9/seg=0");
     let (answer, was_asked) = world.fetch("/video/film/32=metadata", Some(&passing));
@@ -196,7 +180,7 @@ fn metadata_that_passes_by_is_not_kept_and_is_made_of_what_is() {
 
 #[test]
 fn a_version_that_is_kept_does_not_hide_a_newer_one_upstream() {
-    let folder = Folder::new("newer");
+    let folder = TestFolder::absent("newer");
     let mut world = World::new(&folder.0);
     let first = "/video/film/v=1/seg=0";
     assert!(world.fetch(first, Some(&data(first))).0.is_some());
@@ -211,7 +195,7 @@ fn a_version_that_is_kept_does_not_hide_a_newer_one_upstream() {
 
 #[test]
 fn a_packet_that_the_disk_has_spoilt_is_asked_for_upstream_and_kept_again() {
-    let folder = Folder::new("spoilt");
+    let folder = TestFolder::absent("spoilt");
     let uri = "/video/a/seg=0";
     let mut world = World::new(&folder.0);
     assert!(world.fetch(uri, Some(&data(uri))).0.is_some());
@@ -246,7 +230,7 @@ fn a_packet_that_the_disk_has_spoilt_is_asked_for_upstream_and_kept_again() {
 
 #[test]
 fn who_comes_second_is_told_who_holds_the_folder() {
-    let folder = Folder::new("second");
+    let folder = TestFolder::absent("second");
     let _first = World::new(&folder.0);
     match Node::start(&config(&folder.0), Box::new(Unmanaged)) {
         Err(StartError::Repository { path, problem }) => {
@@ -272,7 +256,7 @@ fn fill(folder: &Path, packets: usize) {
 
 #[test]
 fn volumes_in_a_cold_tier_answer_and_when_it_is_gone_upstream_does() {
-    let (folder, bucket) = (Folder::new("hot"), Folder::new("cold"));
+    let (folder, bucket) = (TestFolder::absent("hot"), TestFolder::absent("cold"));
     fill(&folder.0, 60);
     let mut config = config(&folder.0);
     let cold = format!("hot_bytes = 0\nfolder = '{}'", bucket.0.display());

@@ -9,6 +9,7 @@
 pub mod cable;
 pub mod counting_allocator;
 pub mod experiment;
+pub mod folder;
 pub mod needs;
 pub mod own_network;
 pub mod processes;

@@ -152,15 +152,15 @@ mod tests {
     use std::io::Write as _;
     use std::path::PathBuf;
 
+    use testkit::folder::TestFolder;
+
     use super::*;
 
-    struct Folder(PathBuf);
+    struct Folder(TestFolder);
 
     impl Folder {
         fn new(name: &str) -> Self {
-            let folder = std::env::temp_dir().join(format!("cairn-whole-{name}-{}", std::process::id()));
-            std::fs::create_dir_all(&folder).unwrap();
-            Folder(folder)
+            Folder(TestFolder::new(name))
         }
 
         fn pipe(&self) -> PathBuf {
@@ -171,18 +171,12 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn what_is_no_file_or_too_large_is_refused_at_once() {
         let folder = Folder::new("regular");
         let (pipe, file) = (folder.pipe(), folder.0.join("file"));
         std::fs::write(&file, [7; 100]).unwrap();
-        for odd in [&pipe, &folder.0, Path::new("/dev/zero")] {
+        for odd in [pipe.as_path(), &folder.0, Path::new("/dev/zero")] {
             assert!(read(odd, 1000).unwrap_err().to_string().contains("no file"), "{}", odd.display());
         }
         for read in [read, read_input] {

@@ -12,24 +12,15 @@ use cairn_trust::store::{KeyStore, StoreError, StoredKey};
 use cairn_trust::{KeyKind, PrivateKey, SignatureVerifier, UnixTime, ValidityPeriod};
 use packet::ndn::DataBuilder;
 use packet::{Component, Name};
+use testkit::folder::TestFolder;
 
 const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
 
-/// A folder of its own that is removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Folder(std::env::temp_dir().join(format!("cairn-store-{}-{number}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A place for a store.
+fn new_folder() -> TestFolder {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    TestFolder::absent(&format!("store-{number}"))
 }
 
 fn name(uri: &str) -> Name {
@@ -47,7 +38,7 @@ fn generate(store: &KeyStore, identity: &str, key_id: &str, kind: KeyKind) -> St
 
 #[test]
 fn keys_of_every_kind_come_back_and_sign() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     for (kind, id) in
         [(KeyKind::EcdsaP256, "e"), (KeyKind::Ed25519, "d"), (KeyKind::Rsa, "r"), (KeyKind::Hmac, "h")]
@@ -66,7 +57,7 @@ fn keys_of_every_kind_come_back_and_sign() {
 
 #[test]
 fn all_files_are_for_the_owner_alone_and_others_are_refused() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let key = generate(&store, "/a/b", "1", KeyKind::Ed25519).name;
     let mut folders = vec![folder.0.clone()];
@@ -91,7 +82,7 @@ fn all_files_are_for_the_owner_alone_and_others_are_refused() {
 
 #[test]
 fn an_issued_certificate_takes_the_place_of_the_self_signed_one() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let root = generate(&store, "/lab", "0", KeyKind::EcdsaP256);
     let alice = generate(&store, "/lab/alice", "1", KeyKind::Ed25519);
@@ -113,7 +104,7 @@ fn an_issued_certificate_takes_the_place_of_the_self_signed_one() {
 
 #[test]
 fn deleting_takes_what_lies_below_and_mends_defaults() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let one = generate(&store, "/a", "1", KeyKind::Ed25519);
     let two = generate(&store, "/a", "2", KeyKind::Ed25519);
@@ -134,7 +125,7 @@ fn deleting_takes_what_lies_below_and_mends_defaults() {
 
 #[test]
 fn a_second_key_of_the_same_name_is_refused() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let made = generate(&store, "/a", "1", KeyKind::Ed25519);
     let other = PrivateKey::generate(KeyKind::Ed25519).unwrap();
@@ -145,7 +136,7 @@ fn a_second_key_of_the_same_name_is_refused() {
 
 #[test]
 fn a_key_that_was_written_half_is_not_there_and_can_be_written_again() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let key = generate(&store, "/a", "1", KeyKind::Ed25519).name;
     // The name is the last that is written before a key is there.
@@ -161,7 +152,7 @@ fn a_key_that_was_written_half_is_not_there_and_can_be_written_again() {
 
 #[test]
 fn of_several_who_make_a_key_of_the_same_name_at_once_one_does() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let store = KeyStore::open(&folder.0).unwrap();
     let make = || {
         let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();

@@ -9,7 +9,7 @@ use packet::Component;
 use packet::time::Duration;
 
 use crate::tool::any_name::AnyName;
-use crate::tool::ccnx::{CcnxGenerator, whole_seconds};
+use crate::tool::ccnx::ccnx_generator;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -62,8 +62,8 @@ impl PingServerArguments {
         if self.prefix.is_of_ccnx() {
             let signer = self.signing.ccnx_signer()?;
             client = self.connect.ccnx_client_as(&signer)?;
-            let freshness_seconds = Some(whole_seconds(self.freshness));
-            source = Box::new(CcnxGenerator { prefix: prefix.clone(), signer, content, freshness_seconds });
+            let generator = ccnx_generator(prefix.clone(), signer);
+            source = Box::new(generator.with_content(content).with_freshness(self.freshness));
         } else {
             let signer = self.signing.signer()?;
             client = self.connect.client_as(&self.signing)?;

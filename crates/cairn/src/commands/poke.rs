@@ -6,13 +6,12 @@ use std::process::ExitCode;
 use clap::Args;
 use client::{Client, ClientError};
 use flow::source::{Packets, Server, ServerConfig};
-use packet::ccnx::SignedInfo;
+use packet::ccnx::{SignedInfo, Ticks};
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{Data, LinkHeader};
 
 use crate::tool::any_name::AnyName;
-use crate::tool::ccnx::{ticks, whole_seconds};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -87,9 +86,9 @@ impl PokeArguments {
         if self.name.is_of_ccnx() {
             let signer = self.signing.ccnx_signer()?;
             let client = self.connect.ccnx_client_as(&signer)?;
-            let now = ticks(client.connection().clock().unix());
+            let now = Ticks::from(client.connection().clock().unix());
             let wire = signer.sign(name, &content, now, |info| SignedInfo {
-                freshness_seconds: self.freshness.map(whole_seconds),
+                freshness_seconds: self.freshness.map(Ticks::whole_seconds),
                 final_block_id: last.map(|last| last.value),
                 ..info
             })?;

@@ -9,10 +9,11 @@ use client::files::Folder;
 use flow::SegmentSize;
 use flow::source::folder::FolderConfig;
 use flow::source::{CcnxFolderSource, FolderSource, Reply, Server, ServerConfig, Source};
+use packet::ccnx::Ticks;
 use packet::time::Duration;
 
 use crate::tool::any_name::{AnyName, show};
-use crate::tool::ccnx::{self, whole_seconds};
+use crate::tool::ccnx;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -91,7 +92,7 @@ impl ServeArguments {
             let signer = self.signing.ccnx_signer()?;
             let client = self.connect.ccnx_client_as(&signer)?;
             let segment_bytes = ccnx::segment_bytes(self.size)?;
-            let freshness_seconds = Some(whole_seconds(self.freshness));
+            let freshness_seconds = Some(Ticks::whole_seconds(self.freshness));
             let source = CcnxFolderSource { prefix, segment_bytes, freshness_seconds, signer, files };
             return Ok((Box::new(source), client));
         }

@@ -1,13 +1,13 @@
 //! What the tools do otherwise when they speak CCNx.
 
 use client::{Client, Clock, Event};
-use flow::source::{Reply, Source, SourceError};
+use flow::source::{CcnxDataSigner, Generator};
 use flow::verify::{Now, VerificationError, Verifier};
 use flow::{SegmentSize, Subject, Unverified};
-use packet::ccnx::{InterestFields, SignedInfo, Ticks};
+use packet::ccnx::{InterestFields, Ticks};
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Data, Interest, Name, UnixTime};
+use packet::{Data, Interest, Name};
 use trust::ccnx::CcnxSigner;
 
 use super::ToolError;
@@ -52,38 +52,10 @@ pub(crate) fn segment_bytes(size: SegmentSize) -> Result<u64, ToolError> {
     }
 }
 
-/// A point in time as CCNx writes it.
-pub(crate) fn ticks(now: UnixTime) -> Ticks {
-    let millis = now.as_millis();
-    Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
-}
-
-/// FreshnessSeconds counts whole ones: what is less than one is one.
-pub(crate) fn whole_seconds(time: Duration) -> u32 {
-    u32::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)
-}
-
-/// Makes an object of the very name that was asked for.
-#[derive(Debug)]
-pub(crate) struct CcnxGenerator {
-    pub(crate) prefix: Name,
-    pub(crate) signer: CcnxSigner,
-    pub(crate) content: Vec<u8>,
-    pub(crate) freshness_seconds: Option<u32>,
-}
-
-impl Source for CcnxGenerator {
-    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        let is_ours = interest.ccnx().is_some() && self.prefix.as_ref().is_prefix_of(interest.name());
-        if !is_ours {
-            return Ok(Reply::NotMine);
-        }
-        let freshness_seconds = self.freshness_seconds;
-        let complete = |info| SignedInfo { freshness_seconds, ..info };
-        let now = ticks(Clock::start().unix());
-        let wire = self.signer.sign(interest.name(), &self.content, now, complete)?;
-        Ok(Reply::matching(interest, Data::decode_ccnx(wire.into())?))
-    }
+/// Answers with objects of the very name that was asked for, dated by the system's clock.
+pub(crate) fn ccnx_generator(prefix: Name, signer: CcnxSigner) -> Generator<CcnxDataSigner> {
+    let clock = Clock::start();
+    Generator::new(vec![prefix], CcnxDataSigner::new(signer, move || clock.unix()), Clock::seed())
 }
 
 /// Has one packet verified, fetching what that takes; gives why it is refused.

@@ -2,13 +2,13 @@
 
 use client::{Client, Event};
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, NdnldConnection};
-use packet::ccnx::{InterestFields, Scope};
+use packet::ccnx::{InterestFields, Scope, Ticks};
 use packet::time::Duration;
 use packet::{Component, Data, Name};
 use trust::ccnx::CcnxSigner;
 
 use super::ToolError;
-use super::ccnx::{ccnx_interest, ticks};
+use super::ccnx::ccnx_interest;
 
 /// How long ndnldc waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ impl LinkControl {
     }
 
     fn request(&mut self, prefix: &[&[u8]], content: &[u8]) -> Result<Option<Data>, ToolError> {
-        let now = ticks(self.client.connection().clock().unix());
+        let now = Ticks::from(self.client.connection().clock().unix());
         let object = self.signer.sign(&Name::root(), content, now, |info| info)?;
         let components = prefix.iter().copied().chain([&object[..]]);
         let name = Name::from_components(components.map(Component::generic))?;

@@ -20,7 +20,7 @@ impl Engine {
         let is_placed_here = match config.placement {
             CachePlacement::Everywhere | CachePlacement::LeaveCopyDown => true,
             CachePlacement::Probability(probability) => probability.is_met(self.random.next_u64()),
-            CachePlacement::Edge => found.matches.iter().any(|id| {
+            CachePlacement::LocalConsumers => found.matches.iter().any(|id| {
                 let entry = self.tables.pending.get(*id);
                 entry.is_some_and(|entry| entry.in_records.iter().any(|record| self.is_local(record.face)))
             }),

@@ -39,7 +39,7 @@ use crate::publish::PublishError;
 
 pub use answers::{AnswerWith, answer_with};
 pub use folder::{CcnxFolderSource, FolderSource};
-pub use generator::Generator;
+pub use generator::{CcnxDataSigner, DataSigner, Generator};
 pub use packets::Packets;
 pub use server::{AppFace, ServeCounters, ServeError, Server, ServerConfig, serve};
 

@@ -1,9 +1,11 @@
 use std::collections::VecDeque;
 
+use packet::ccnx::InterestFields;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name};
-use trust::Signer;
+use packet::{Data, Interest, LinkHeader, NackReason, Name, UnixTime};
+use trust::ccnx::{CcnxSigner, verify_by_own_key};
+use trust::{KeyKind, PrivateKey, Signer};
 
 use super::folder::{Attributes, EntryKind, Files, FolderConfig};
 use super::*;
@@ -57,6 +59,28 @@ fn a_generator_makes_what_is_asked_for_below_its_prefixes_and_nothing_else() {
     }
     assert_eq!((lengths.first(), lengths.last()), (Some(&20), Some(&50)));
     assert!(matches!(made.answer(&ask("/other")).unwrap(), Reply::NotMine));
+}
+
+#[test]
+fn a_generator_with_a_signer_of_ccnx_makes_dated_objects_and_leaves_ndn_alone() {
+    let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+    let made = UnixTime::from_secs(1_234_567_890);
+    let mut source = Generator::new(vec![name("/p")], CcnxDataSigner::new(signer, move || made), 1)
+        .with_content(vec![7; 50])
+        .with_freshness(Duration::from_millis(1500));
+    let ask_ccnx = |uri: &str| {
+        let wire = InterestFields::default().encode(&name(uri)).unwrap();
+        Interest::decode_ccnx(wire.into()).unwrap()
+    };
+    let interest = ask_ccnx("/p/1");
+    let data = packet(source.answer(&interest).unwrap());
+    let object = data.ccnx().unwrap();
+    assert!(interest.matches(&data) && object.content() == [7; 50]);
+    assert_eq!((object.timestamp(), object.freshness_seconds()), (made.into(), Some(2)));
+    verify_by_own_key(&object).unwrap();
+    for other in [ask_ccnx("/other"), ask("/p/1")] {
+        assert!(matches!(source.answer(&other).unwrap(), Reply::NotMine));
+    }
 }
 
 #[test]
@@ -247,7 +271,7 @@ fn a_folder_answers_for_its_files_and_listings_by_version_and_says_what_is_not_t
 #[test]
 fn what_is_made_for_ndn_does_not_answer_who_asks_in_another_dialect() {
     let ccnx = |uri: &str| {
-        let wire = packet::ccnx::InterestFields::default().encode(&name(uri)).unwrap();
+        let wire = InterestFields::default().encode(&name(uri)).unwrap();
         Interest::decode_ccnx(wire.into()).unwrap()
     };
     let publication = PublicationConfig::new(name("/p"), 1, 10, Signer::digest());

@@ -1,10 +1,12 @@
 //! Packets of an agent in the dialect of its experiment.
 
 use flow::NamingConvention;
+use flow::source::{DataSigner, SourceError};
 use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks, markers};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Component, Data, EncodeError, Interest, Name};
+use packet::{Component, Data, EncodeError, Interest, Name, NameRef};
+use trust::Signer;
 
 use crate::experiment::plan::Dialect;
 
@@ -53,12 +55,12 @@ pub(super) fn data(dialect: Dialect, object: &Object<'_>) -> Option<Data> {
             };
             builder.build_with_digest().ok()
         }
-        Dialect::Ccnx => ccnx_object(object),
+        Dialect::Ccnx => ccnx_object(object).ok(),
     }
 }
 
-fn ccnx_object(object: &Object<'_>) -> Option<Data> {
-    let seconds = u32::try_from(object.freshness.as_millis().div_ceil(1000)).ok()?;
+fn ccnx_object(object: &Object<'_>) -> Result<Data, SourceError> {
+    let seconds = Ticks::whole_seconds(object.freshness);
     let info = SignedInfo {
         freshness_seconds: Some(seconds).filter(|seconds| *seconds > 0),
         final_block_id: object.last.map(|last| last.value),
@@ -66,8 +68,33 @@ fn ccnx_object(object: &Object<'_>) -> Option<Data> {
         ..SignedInfo::new(&PUBLISHER, TIMESTAMP)
     };
     let fields = ContentObjectFields { name: object.name.into(), signed_info: info, content: object.content };
-    let wire = fields.encode(None, |_| Ok::<_, EncodeError>(SIGNATURE)).ok()?;
-    Data::decode_ccnx(wire.into()).ok()
+    let wire = fields.encode(None, |_| Ok::<_, EncodeError>(SIGNATURE))?;
+    Ok(Data::decode_ccnx(wire.into())?)
+}
+
+/// Makes packets as [`data`] does.
+#[derive(Debug)]
+pub(super) struct AgentSigner(pub(super) Dialect);
+
+impl DataSigner for AgentSigner {
+    fn dialect(&self) -> packet::Dialect {
+        self.0.into()
+    }
+
+    fn sign_content(
+        &mut self,
+        name: NameRef<'_>,
+        content: &[u8],
+        freshness: Option<Duration>,
+    ) -> Result<Data, SourceError> {
+        match self.0 {
+            Dialect::Ndn => Signer::digest().sign_content(name, content, freshness),
+            Dialect::Ccnx => {
+                let (name, freshness) = (name.to_name(), freshness.unwrap_or_default());
+                ccnx_object(&Object { name: &name, content, freshness, last: None })
+            }
+        }
+    }
 }
 
 /// A name with a segment's number, as the dialect writes it.

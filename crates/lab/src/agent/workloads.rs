@@ -3,23 +3,22 @@
 
 use std::io;
 
-use flow::source::{Generator, Reply, Source, SourceError};
+use flow::source::{Generator, Reply, Source as _};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
-use trust::Signer;
 
 use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
 use super::download::{self, DownloadConfig, Downloads};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
-use super::packets::{self, Object};
+use super::packets::AgentSigner;
 use super::ping::{self, PingConfig, Pings};
 use super::producer::Files;
 use super::served::ServedLog;
 use super::traffic::{Traffic, TrafficConfig};
-use crate::experiment::plan::{self, Dialect, Workload};
+use crate::experiment::plan::{self, Workload};
 
 /// What an agent serves.
 #[derive(Debug)]
@@ -28,32 +27,8 @@ pub(crate) struct Served {
     /// Files by their content's place in the plan.
     files: Vec<(usize, Files)>,
     /// Answers whatever else is asked below the prefixes for that.
-    pongs: Pongs,
+    pongs: Generator<AgentSigner>,
     log: ServedLog,
-}
-
-/// Answers pings.
-#[derive(Debug)]
-enum Pongs {
-    Ndn(Generator),
-    Ccnx(Vec<Name>),
-}
-
-impl Source for Pongs {
-    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        match self {
-            Pongs::Ndn(generator) => generator.answer(interest),
-            Pongs::Ccnx(prefixes) => {
-                let is_mine = |prefix: &Name| prefix.as_ref().is_prefix_of(interest.name());
-                let name = prefixes.iter().any(is_mine).then(|| interest.name().to_name());
-                let object = name.and_then(|name| {
-                    let pong = Object { name: &name, content: PONG, freshness: Duration::ZERO, last: None };
-                    packets::data(Dialect::Ccnx, &pong)
-                });
-                Ok(object.map_or(Reply::NotMine, Reply::Data))
-            }
-        }
-    }
 }
 
 /// The stream of a workload's randomness that decides when which file is fetched.
@@ -73,12 +48,7 @@ impl Served {
         let prefixes = files.iter().map(|(_, files)| files.prefix().clone()).chain(answers.iter().cloned());
         let prefixes = prefixes.collect();
         // They are all alike: the seed decides nothing.
-        let pongs = match job.dialect {
-            Dialect::Ndn => {
-                Pongs::Ndn(Generator::new(answers, Signer::digest(), 0).with_content(PONG.to_vec()))
-            }
-            Dialect::Ccnx => Pongs::Ccnx(answers),
-        };
+        let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
         Ok(Served { prefixes, files, pongs, log: ServedLog::default() })
     }
 

@@ -208,7 +208,7 @@ tables! {
         eviction: Option<String> = "sieve",
         /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
         /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
-        /// of it at random; `edge`, what a workload at this node waits for. Not for `ndnd`.
+        /// of it at random; `local-consumers`, what a workload at this node waits for. Not for `ndnd`.
         placement: Option<String> = "everywhere",
         /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",

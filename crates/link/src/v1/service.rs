@@ -199,7 +199,7 @@ impl LinkService {
 
     fn try_send(&mut self, message: Buffer) -> Result<(), DropReason> {
         if self.outgoing.len() >= self.config.max_outgoing_messages {
-            return Err(DropReason::OutgoingQueueFull);
+            return Err(DropReason::SendQueueFull);
         }
         if message.len() > self.config.max_message_bytes {
             return Err(DropReason::PacketTooLarge);

@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use engine::{FaceId, FaceScope};
 use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
 use packet::time::Instant;
-use packet::{Buffer, Component, Data, Dialect, Interest, Name};
+use packet::{Buffer, Component, Data, Dialect, Interest, Name, UnixTime};
 use trust::SignError;
 use trust::ccnx::CcnxSigner;
 
@@ -275,8 +275,7 @@ fn name_of(components: &[&[u8]]) -> Name {
 }
 
 fn ticks(now: Now) -> Ticks {
-    let millis = now.unix_millis;
-    Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
+    UnixTime::from_millis(now.unix_millis).into()
 }
 
 fn data(signed: Result<Vec<u8>, SignError>) -> Option<Data> {

@@ -126,8 +126,8 @@ section! {
         /// Whether Data is taken in.
         admit: bool = true,
         /// Which of the Data that was asked for is taken in: everywhere, which is all of it; leave-copy-down,
-        /// what no node before this one has kept on this way; probability~0.5, so much of it at random; edge,
-        /// what an application on this host waits for.
+        /// what no node before this one has kept on this way; probability~0.5, so much of it at random;
+        /// local-consumers, what an application on this host waits for.
         placement: String = "everywhere".to_owned(),
         /// Whether Interests are answered.
         serve: bool = true,

@@ -7,27 +7,20 @@ use cairn_node::management::ManagementConfig;
 use engine::FaceId;
 use management::{Command, ControlParameters, RouteOrigin};
 use packet::time::Duration;
+use testkit::folder::TestFolder;
 
 use crate::fake_node::NEIGHBOUR;
 use crate::manager::{Manager, about};
 
-struct Folder(PathBuf);
+struct Folder(TestFolder);
 
 impl Folder {
     fn new(word: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("cairn-restart-{word}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+        Folder(TestFolder::new(word))
     }
 
     fn file(&self) -> PathBuf {
         self.0.join("routes.toml")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

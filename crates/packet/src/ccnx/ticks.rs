@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::UnixTime;
 use crate::time::Duration;
 
 /// A span of time (InterestLifetime) or a point in it (Timestamp, counted from 1970) in units of 1/4096 s.
@@ -62,6 +63,11 @@ impl Ticks {
         Ticks::from_unix(nanos / 1_000_000_000, (nanos % 1_000_000_000) as u32)
     }
 
+    /// `span` as FreshnessSeconds counts it, in whole ones: what is less than one is one.
+    pub fn whole_seconds(span: Duration) -> u32 {
+        u32::try_from(span.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)
+    }
+
     /// How many ticks.
     pub const fn count(self) -> u64 {
         u64::from_be_bytes(self.bytes)
@@ -82,6 +88,13 @@ impl Ticks {
     pub const fn unix(self) -> (u64, u32) {
         let count = self.count();
         (count / Self::PER_SECOND, (count % Self::PER_SECOND * 1_953_125 / 8) as u32)
+    }
+}
+
+impl From<UnixTime> for Ticks {
+    fn from(time: UnixTime) -> Self {
+        let millis = time.as_millis();
+        Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
     }
 }
 

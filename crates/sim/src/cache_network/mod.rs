@@ -122,12 +122,13 @@ impl CacheNetwork {
     ///     capacities: vec![0, 10, 10, 0],
     ///     receivers: vec![0],
     ///     sources: vec![3],
-    ///     placement: CopyPlacement::Everywhere,
+    ///     placement: CopyPlacement::default(),
     ///     eviction: engine::EvictionPolicy::Lru,
     /// };
     /// let catalogue = Zipf::new(1_000, 0.8, 0.0)?;
     /// let everywhere = network.study(&catalogue, 10_000, 50_000, &mut Random::from_seed(1))?;
-    /// let network = CacheNetwork { placement: CopyPlacement::Down, ..network };
+    /// let placement = CopyPlacement::ByNode(engine::CachePlacement::LeaveCopyDown);
+    /// let network = CacheNetwork { placement, ..network };
     /// let down = network.study(&catalogue, 10_000, 50_000, &mut Random::from_seed(1))?;
     /// assert!(down.hit_ratio() > everywhere.hit_ratio());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

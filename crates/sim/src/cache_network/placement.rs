@@ -2,21 +2,17 @@
 
 use std::str::FromStr;
 
+use engine::CachePlacement;
 use packet::random::Random;
 use thiserror::Error;
 
 use super::paths::{CachePaths, Stop};
 
 /// On which of the nodes between who has an object and who asked for it a copy is left.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CopyPlacement {
-    /// On each (leave copy everywhere).
-    #[default]
-    Everywhere,
-    /// On the first after the one that had it (leave copy down; Laoutaris, Che and Stavrakakis, 2006).
-    Down,
-    /// On each with this probability.
-    Probability(f64),
+    /// As each node decides by itself, which is what forwarders can do.
+    ByNode(CachePlacement),
     /// On one of them, each as likely.
     OneAtRandom,
     /// On each with a probability that grows towards the receiver and with the room on the rest of the way,
@@ -29,11 +25,17 @@ pub enum CopyPlacement {
     Edge,
 }
 
+impl Default for CopyPlacement {
+    fn default() -> Self {
+        CopyPlacement::ByNode(CachePlacement::default())
+    }
+}
+
 /// No placement is called that.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "there is no placement {0}; there are everywhere, leave-copy-down, probability~0.5, one-at-random, \
-     prob-cache~10, most-central and edge"
+    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers, probability~0.5, \
+     one-at-random, prob-cache~10, most-central and edge"
 )]
 pub struct UnknownCopyPlacement(String);
 
@@ -41,24 +43,18 @@ impl FromStr for CopyPlacement {
     type Err = UnknownCopyPlacement;
 
     fn from_str(text: &str) -> Result<Self, UnknownCopyPlacement> {
-        let number = |word: &str, most: f64| {
-            let number = text.strip_prefix(word)?.parse::<f64>().ok()?;
-            (0.0..=most).contains(&number).then_some(number)
+        if let Ok(placement) = text.parse() {
+            return Ok(CopyPlacement::ByNode(placement));
+        }
+        let weight = || {
+            let weight = text.strip_prefix("prob-cache~")?.parse::<f64>().ok()?;
+            (weight > 0.0 && weight <= 1e6).then_some(weight)
         };
         Ok(match text {
-            "everywhere" => CopyPlacement::Everywhere,
-            "leave-copy-down" => CopyPlacement::Down,
             "one-at-random" => CopyPlacement::OneAtRandom,
             "most-central" => CopyPlacement::MostCentral,
             "edge" => CopyPlacement::Edge,
-            _ => {
-                let probability = number("probability~", 1.0).map(CopyPlacement::Probability);
-                let prob_cache = || {
-                    let weight = number("prob-cache~", 1e6).filter(|weight| *weight > 0.0)?;
-                    Some(CopyPlacement::ProbCache(weight))
-                };
-                probability.or_else(prob_cache).ok_or_else(|| UnknownCopyPlacement(text.to_owned()))?
-            }
+            _ => CopyPlacement::ProbCache(weight().ok_or_else(|| UnknownCopyPlacement(text.to_owned()))?),
         })
     }
 }
@@ -83,13 +79,21 @@ impl CopyPlacement {
     ) {
         let Some((last, _)) = way[..missed].split_last() else { return };
         match self {
-            CopyPlacement::Everywhere => way[..missed].iter().rev().for_each(|stop| put(stop.cache)),
-            CopyPlacement::Down => put(last.cache),
-            CopyPlacement::Probability(probability) => {
+            CopyPlacement::ByNode(CachePlacement::Everywhere) => {
+                way[..missed].iter().rev().for_each(|stop| put(stop.cache));
+            }
+            CopyPlacement::ByNode(CachePlacement::LeaveCopyDown) => put(last.cache),
+            CopyPlacement::ByNode(CachePlacement::Probability(probability)) => {
                 for stop in way[..missed].iter().rev() {
-                    if random.chance(probability) {
+                    if probability.is_met(random.next_u64()) {
                         put(stop.cache);
                     }
+                }
+            }
+            CopyPlacement::ByNode(CachePlacement::LocalConsumers) => {
+                // Only the receiver's own node has an application that waits.
+                if let Some(own) = way.first().filter(|stop| stop.hops == 0) {
+                    put(own.cache);
                 }
             }
             CopyPlacement::OneAtRandom => put(way[random.below(missed as u64) as usize].cache),

@@ -1,5 +1,15 @@
+use engine::{CachePlacement, CacheProbability};
+
 use super::*;
 use crate::topology::{TopologyLink, TopologyNode};
+
+const EVERYWHERE: CopyPlacement = CopyPlacement::ByNode(CachePlacement::Everywhere);
+const LEAVE_COPY_DOWN: CopyPlacement = CopyPlacement::ByNode(CachePlacement::LeaveCopyDown);
+const LOCAL_CONSUMERS: CopyPlacement = CopyPlacement::ByNode(CachePlacement::LocalConsumers);
+
+fn probability(probability: f64) -> CopyPlacement {
+    CopyPlacement::ByNode(CachePlacement::Probability(CacheProbability::new(probability).unwrap()))
+}
 
 /// A receiver, routers with caches of so much room each, and a source, in a line.
 fn line(rooms: &[u32], placement: CopyPlacement) -> CacheNetwork {
@@ -20,10 +30,10 @@ fn report(network: &CacheNetwork, objects: usize) -> CacheNetworkReport {
 #[test]
 fn caches_with_room_for_all_answer_at_the_first_that_copies_are_left_in() {
     for placement in [
-        CopyPlacement::Everywhere,
+        EVERYWHERE,
         CopyPlacement::Edge,
         // Each hit moves a copy towards the receiver.
-        CopyPlacement::Down,
+        LEAVE_COPY_DOWN,
         CopyPlacement::MostCentral,
     ] {
         let found = report(&line(&[50, 50, 50], placement), 50);
@@ -38,12 +48,9 @@ fn caches_with_room_for_all_answer_at_the_first_that_copies_are_left_in() {
 fn the_first_copy_is_left_where_the_placement_says() {
     // Of one object the second request is answered there.
     let catalogue = Zipf::new(1, 1.0, 0.0).unwrap();
-    for (placement, at) in [
-        (CopyPlacement::Everywhere, 1),
-        (CopyPlacement::Edge, 1),
-        (CopyPlacement::MostCentral, 2),
-        (CopyPlacement::Down, 3),
-    ] {
+    for (placement, at) in
+        [(EVERYWHERE, 1), (CopyPlacement::Edge, 1), (CopyPlacement::MostCentral, 2), (LEAVE_COPY_DOWN, 3)]
+    {
         let network = line(&[1, 1, 1], placement);
         let found = network.study(&catalogue, 1, 1, &mut Random::from_seed(1)).unwrap();
         let mut expected = [0; 5];
@@ -55,7 +62,7 @@ fn the_first_copy_is_left_where_the_placement_says() {
 
 #[test]
 fn one_cache_hits_as_often_as_the_study_of_one_says() {
-    let network = line(&[100], CopyPlacement::Everywhere);
+    let network = line(&[100], EVERYWHERE);
     let catalogue = Zipf::new(10_000, 0.8, 0.0).unwrap();
     let alone =
         crate::study_cache(&catalogue, EvictionPolicy::Lru, 100, 50_000, 200_000, &mut Random::from_seed(9));
@@ -90,10 +97,12 @@ fn slow(network: &CacheNetwork, objects: usize, requests: u64) -> f64 {
         for place in (0..missed).rev() {
             let passed = (missed - place) as f64;
             let leaves = match network.placement {
-                CopyPlacement::Everywhere => true,
-                CopyPlacement::Down => place + 1 == missed,
+                EVERYWHERE => true,
+                LEAVE_COPY_DOWN => place + 1 == missed,
                 CopyPlacement::Edge => place == 0,
-                CopyPlacement::Probability(probability) => random.chance(probability),
+                // The receiver is a node beside them.
+                LOCAL_CONSUMERS => false,
+                CopyPlacement::ByNode(CachePlacement::Probability(p)) => random.chance(p.value()),
                 CopyPlacement::ProbCache(weight) => {
                     let before = if place + 1 < rooms.len() { rooms[place + 1] } else { 0 };
                     let rest = (rooms[..=place].iter().sum::<usize>() + before) as f64;
@@ -113,10 +122,11 @@ fn slow(network: &CacheNetwork, objects: usize, requests: u64) -> f64 {
 #[test]
 fn hits_are_those_of_a_slow_model_that_walks() {
     for placement in [
-        CopyPlacement::Everywhere,
-        CopyPlacement::Down,
+        EVERYWHERE,
+        LEAVE_COPY_DOWN,
         CopyPlacement::Edge,
-        CopyPlacement::Probability(0.2),
+        LOCAL_CONSUMERS,
+        probability(0.2),
         CopyPlacement::ProbCache(10.0),
     ] {
         // The slots of small caches are looked for, those of large ones are known.
@@ -131,13 +141,10 @@ fn hits_are_those_of_a_slow_model_that_walks() {
 #[test]
 fn copies_left_in_few_places_are_of_more_different_objects() {
     let ratio = |placement| report(&line(&[30; 6], placement), 5_000).hit_ratio();
-    let everywhere = ratio(CopyPlacement::Everywhere);
-    for placement in [
-        CopyPlacement::Down,
-        CopyPlacement::Probability(0.2),
-        CopyPlacement::OneAtRandom,
-        CopyPlacement::ProbCache(10.0),
-    ] {
+    let everywhere = ratio(EVERYWHERE);
+    for placement in
+        [LEAVE_COPY_DOWN, probability(0.2), CopyPlacement::OneAtRandom, CopyPlacement::ProbCache(10.0)]
+    {
         assert!(ratio(placement) > everywhere * 1.05, "{placement:?}");
     }
 }
@@ -148,7 +155,7 @@ fn what_cannot_be_studied_is_refused() {
     let refused = |network: &CacheNetwork, catalogue: &Zipf| {
         network.study(catalogue, 1, 1, &mut Random::from_seed(1)).unwrap_err()
     };
-    let good = line(&[1], CopyPlacement::Everywhere);
+    let good = line(&[1], EVERYWHERE);
     let nobody = CacheNetwork { receivers: Vec::new(), ..good.clone() };
     assert_eq!(refused(&nobody, &catalogue), CacheNetworkError::NoReceivers);
     let nothing = CacheNetwork { sources: Vec::new(), ..good.clone() };
@@ -160,17 +167,19 @@ fn what_cannot_be_studied_is_refused() {
     apart.topology.links.push(TopologyLink::between(2, 3));
     assert!(apart.study(&catalogue, 1, 1, &mut Random::from_seed(1)).is_ok());
     let many = Zipf::new(2_000_000, 0.8, 0.0).unwrap();
-    let large = CacheNetwork { capacities: vec![1; 1002], ..line(&[1; 1000], CopyPlacement::Everywhere) };
+    let large = CacheNetwork { capacities: vec![1; 1002], ..line(&[1; 1000], EVERYWHERE) };
     assert_eq!(refused(&large, &many), CacheNetworkError::TooLarge { objects: 2_000_000, caches: 1002 });
 }
 
 #[test]
 fn placements_are_chosen_by_their_words() {
     for (text, placement) in [
-        ("everywhere", CopyPlacement::Everywhere),
-        ("leave-copy-down", CopyPlacement::Down),
-        ("probability~0.2", CopyPlacement::Probability(0.2)),
+        ("everywhere", EVERYWHERE),
+        ("leave-copy-down", LEAVE_COPY_DOWN),
+        ("probability~0.2", probability(0.2)),
         ("prob-cache~10", CopyPlacement::ProbCache(10.0)),
+        ("local-consumers", LOCAL_CONSUMERS),
+        ("edge", CopyPlacement::Edge),
         ("most-central", CopyPlacement::MostCentral),
     ] {
         assert_eq!(text.parse(), Ok(placement));

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::PutArguments;
 use crate::tool::any_name::show;
-use crate::tool::ccnx::{segment_bytes, ticks, whole_seconds};
+use crate::tool::ccnx::segment_bytes;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
 use crate::tool::sized::Sized;
@@ -30,9 +30,9 @@ impl PutArguments {
         let mut client = self.connect.ccnx_client_as(&signer)?;
         let Sized { file, bytes } = sized::open(self.file.as_deref(), interrupt)?;
         let segment_bytes = self.size.map_or(Ok(SEGMENT_BYTES), segment_bytes)?;
-        let now = ticks(client.connection().clock().unix());
+        let now = Ticks::from(client.connection().clock().unix());
         let publication = CcnxPublication::new(self.name.name.clone(), now, bytes, segment_bytes, signer)?
-            .with_freshness_seconds(whole_seconds(self.freshness));
+            .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
         // The version as well: who asks for its segments is not to be sent to who has another version, and
         // without Nacks would not learn of it.
         client.register(publication.name())?;

@@ -10,7 +10,7 @@ use packet::time::Duration;
 use serde_json::json;
 
 use crate::tool::any_name::AnyName;
-use crate::tool::ccnx::{CcnxGenerator, whole_seconds};
+use crate::tool::ccnx::ccnx_generator;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
@@ -97,14 +97,18 @@ impl ProduceArguments {
         if of_ccnx < self.prefix.len() {
             return Err(ToolError::other("prefixes of NDN and of CCNx are for two runs"));
         }
-        if self.size.0 != self.size.1 || self.nack > 0.0 || self.ignore > 0.0 {
-            return Err(ToolError::other("--nack, --ignore and a range of --size are not for CCNx"));
+        if self.nack > 0.0 {
+            return Err(ToolError::other("--nack is not for CCNx, which has none"));
         }
         let signer = self.signing.ccnx_signer()?;
         let client = self.connect.ccnx_client_as(&signer)?;
-        let freshness_seconds = (self.freshness > Duration::ZERO).then(|| whole_seconds(self.freshness));
-        let prefix = Name::root();
-        let source = CcnxGenerator { prefix, signer, content: payload, freshness_seconds };
+        let source = ccnx_generator(Name::root(), signer)
+            .with_content(payload)
+            .with_least_bytes(self.size.0 as u64)
+            .with_failures(self.ignore, 0.0);
+        // An object of CCNx that says nothing of it counts as fresh for ever.
+        let source =
+            if self.freshness > Duration::ZERO { source.with_freshness(self.freshness) } else { source };
         Ok((Box::new(source), client))
     }
 }

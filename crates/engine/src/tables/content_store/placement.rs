@@ -28,23 +28,23 @@ pub enum CachePlacement {
     /// So much of it, drawn at random.
     Probability(CacheProbability),
     /// What an application on this host waits for.
-    Edge,
+    LocalConsumers,
 }
 
 /// With which probability Data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheProbability {
-    /// In parts of 2^32.
+    /// In parts of 2^53.
     parts: u64,
 }
 
 impl CacheProbability {
-    const WHOLE: f64 = (1u64 << 32) as f64;
+    const WHOLE: f64 = (1u64 << 53) as f64;
 
     /// From a number from 0 to 1.
     pub fn new(probability: f64) -> Option<Self> {
         let is_one = (0.0..=1.0).contains(&probability);
-        is_one.then_some(CacheProbability { parts: (probability * Self::WHOLE).round() as u64 })
+        is_one.then_some(CacheProbability { parts: (probability * Self::WHOLE).ceil() as u64 })
     }
 
     /// As a number from 0 to 1.
@@ -53,8 +53,8 @@ impl CacheProbability {
     }
 
     /// Whether it is so this time; `drawn` are random bits.
-    pub(crate) fn is_met(self, drawn: u64) -> bool {
-        drawn >> 32 < self.parts
+    pub fn is_met(self, drawn: u64) -> bool {
+        drawn >> 11 < self.parts
     }
 }
 
@@ -74,14 +74,16 @@ impl fmt::Display for CachePlacement {
             CachePlacement::Probability(probability) => {
                 write!(f, "probability~{}", (probability.value() * 1e9).round() / 1e9)
             }
-            CachePlacement::Edge => f.write_str("edge"),
+            CachePlacement::LocalConsumers => f.write_str("local-consumers"),
         }
     }
 }
 
 /// No placement is called that.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no placement {0}; there are everywhere, leave-copy-down, edge and probability~0.5")]
+#[error(
+    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers and probability~0.5"
+)]
 pub struct UnknownPlacement(String);
 
 impl FromStr for CachePlacement {
@@ -95,7 +97,7 @@ impl FromStr for CachePlacement {
         match text {
             "everywhere" => Ok(CachePlacement::Everywhere),
             "leave-copy-down" => Ok(CachePlacement::LeaveCopyDown),
-            "edge" => Ok(CachePlacement::Edge),
+            "local-consumers" => Ok(CachePlacement::LocalConsumers),
             _ => probability().ok_or_else(|| UnknownPlacement(text.to_owned())),
         }
     }
@@ -107,9 +109,14 @@ mod tests {
 
     #[test]
     fn placements_are_read_as_they_are_written() {
-        for text in
-            ["everywhere", "leave-copy-down", "edge", "probability~0", "probability~0.3", "probability~1"]
-        {
+        for text in [
+            "everywhere",
+            "leave-copy-down",
+            "local-consumers",
+            "probability~0",
+            "probability~0.3",
+            "probability~1",
+        ] {
             assert_eq!(text.parse::<CachePlacement>().unwrap().to_string(), text);
         }
         for text in

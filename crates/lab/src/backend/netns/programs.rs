@@ -442,23 +442,9 @@ fn of_ccnx(transport: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
-
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("cairn-programs-{name}-{}", std::process::id()));
-            fs::create_dir_all(&path).unwrap();
-            Folder(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 
     fn work(folder: &Path, command: &[&str], stop_after: Duration) -> Work {
         Work {
@@ -490,7 +476,7 @@ mod tests {
 
     #[test]
     fn a_program_is_judged_by_its_exit_and_what_it_says_is_kept() {
-        let folder = Folder::new("judged");
+        let folder = TestFolder::new("judged");
         let script = "echo $GREETING $CAIRN_NODE $CAIRN_NUMBER; printf 12345 > file; echo no more >&2; exit $CAIRN_NUMBER";
         let task = Task::default();
         work(&folder.0, &["sh", "-c", script], Duration::from_secs(20)).carry_out(&task, None).unwrap();
@@ -505,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_client_whose_file_is_not_what_was_served_has_failed() {
-        let folder = Folder::new("fetched");
+        let folder = TestFolder::new("fetched");
         fs::write(folder.0.join("original"), "12345").unwrap();
         let fetched = |number: u32, text: &str| Fetched {
             launch: crate::driver::Launch {
@@ -540,7 +526,7 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_end_in_time_is_ended_with_its_children_and_unfinished() {
-        let folder = Folder::new("late");
+        let folder = TestFolder::new("late");
         let work = work(&folder.0, &["sh", "-c", "sleep 600 & wait"], Duration::from_millis(200));
         let begin = Instant::now();
         work.carry_out(&Task::default(), None).unwrap();
@@ -551,7 +537,7 @@ mod tests {
 
     #[test]
     fn a_server_that_ends_by_itself_and_a_program_that_is_not_there_lose_the_run() {
-        let folder = Folder::new("lost");
+        let folder = TestFolder::new("lost");
         let mut serving = work(&folder.0, &["true"], Duration::from_secs(20));
         serving.program.serves = true;
         let task = Task::default();

@@ -410,7 +410,7 @@ impl LinkService {
         let kind = fields::kind_of(&packet, nack)?;
         self.check_outgoing(kind, &packet)?;
         if self.unsent.len() >= self.config.max_outgoing_packets || self.has_waiting_enough() {
-            return Err(DropReason::OutgoingQueueFull);
+            return Err(DropReason::SendQueueFull);
         }
         fields::strip(&mut header, &self.config);
         self.mark(now, &mut header);

@@ -43,7 +43,7 @@ impl LinkService {
     pub fn evict_waiting_packets(&mut self) {
         for (key, _) in std::mem::take(&mut self.unsent) {
             if self.outgoing.remove(key).is_some() {
-                self.drops.count(DropReason::OutgoingQueueFull);
+                self.drops.count(DropReason::SendQueueFull);
             }
         }
         self.unsent_bytes = 0;

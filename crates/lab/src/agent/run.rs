@@ -104,6 +104,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
     let now = agent.now();
     // Also when the forwarder went away: what was seen until then is kept.
     let written = agent.note_again().and_then(|()| agent.activities.finish(now));
+    let written = written.and_then(|()| agent.served.finish(&agent.job));
     let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
     worked.and(written.map_err(WorkError::from)).map_err(failed)?;
     let done = say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched));
@@ -275,7 +276,7 @@ impl Agent {
     }
 
     fn answer(&mut self, interest: &Interest, header: &LinkHeader) -> Result<(), WorkError> {
-        let Some(data) = self.served.answer(interest) else { return Ok(()) };
+        let Some(data) = self.served.answer(self.now(), interest) else { return Ok(()) };
         let connection = self.client.connection_mut();
         let waits = !connection.has_room();
         connection.send_data(&data, header)?;

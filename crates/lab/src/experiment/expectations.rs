@@ -1,7 +1,8 @@
 //! What expectations name must be measured in the experiment.
 
 use super::measure::{
-    Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES,
+    CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES,
+    WORKLOAD_VALUES,
 };
 use super::model::Expect;
 use super::plan::{Plan, Workload};
@@ -78,6 +79,16 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
     itself.chain(empty).chain(certain).chain(nothing).chain(margins).collect::<Vec<_>>().into_iter()
 }
 
+/// What is measured of a workload or a content of that name, or of both.
+fn of_clients(plan: &Plan, name: &str) -> Option<Vec<&'static str>> {
+    let is_workload = plan.workloads.iter().any(|workload| workload.measured_as() == name);
+    let is_content = plan.contents.iter().any(|content| content.name == name);
+    let lists = [(is_workload, WORKLOAD_VALUES), (is_content, CONTENT_VALUES)];
+    let lists = lists.into_iter().filter(|(is_there, _)| *is_there);
+    (is_workload || is_content)
+        .then(|| lists.flat_map(|(_, list)| list.iter().map(|(word, _)| *word)).collect())
+}
+
 /// Does a measure exist in a plan?
 fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
     let measure: Measure = text.parse().map_err(|error: MeasureError| (error.to_string(), None))?;
@@ -87,17 +98,21 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
         words(NETWORK_VALUES)
     } else if plan.node(&measure.subject).is_some() {
         [words(NODE_SERIES), words(NODE_TOTALS)].concat()
-    } else if plan.workloads.iter().any(|workload| workload.measured_as() == measure.subject) {
-        words(WORKLOAD_VALUES)
+    } else if let Some(words) = of_clients(plan, &measure.subject) {
+        words
     } else {
         let subjects: Vec<&str> = plan
             .nodes
             .iter()
             .map(|node| node.name.as_str())
             .chain(plan.workloads.iter().map(Workload::measured_as))
+            .chain(plan.contents.iter().map(|content| content.name.as_str()))
             .collect();
         let hint = suggest(&measure.subject, &subjects);
-        return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));
+        return Err((
+            format!("`{}` is neither a node nor a workload nor a content", measure.subject),
+            Some(hint),
+        ));
     };
     if !quantities.contains(&measure.quantity.as_str()) {
         let hint = suggest(&measure.quantity, &quantities);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::describe::{Described, Table};
-use super::measure::{NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES};
+use super::measure::{CONTENT_VALUES, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
 use crate::paragraph::{indented, wrapped};
 
@@ -61,13 +61,15 @@ fn section(out: &mut String, table: &Table) {
 fn measures(out: &mut String) {
     out.push_str(
         "\n## Measures\n\n\
-         An expectation names a number as `node.quantity.summary`, `workload.quantity.summary` or\n\
-         `network.quantity`, with ` @ case` after it for another case. The default summary is the mean.\n\n",
+         An expectation names a number as `node.quantity.summary`, `workload.quantity.summary`,\n\
+         `content.quantity` or `network.quantity`, with ` @ case` after it for another case. The\n\
+         default summary is the mean.\n\n",
     );
     let all = [
         ("of a node", NODE_SERIES),
         ("of a node as a whole", NODE_TOTALS),
         ("of a workload", WORKLOAD_VALUES),
+        ("of a content", CONTENT_VALUES),
         ("of `network`", NETWORK_VALUES),
     ];
     for (title, list) in all {

@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::document::{Block, Document, Figure};
 use super::verdict::Verdict;
-use super::{figures, paper, repeat_it, response, summary, tables};
+use super::{contour, figures, paper, repeat_it, response, summary, tables};
 
 /// The report of a run.
 pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
@@ -43,6 +43,12 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     if !response.is_empty() {
         chapter(blocks, "response", "Over what was varied");
         blocks.extend(response.into_iter().map(Block::Figure));
+    }
+    let contours = contour::figures(run);
+    if !contours.is_empty() {
+        chapter(blocks, "contours", "Where it holds");
+        let both = |(figure, table)| [Block::Figure(figure), Block::Table(table)];
+        blocks.extend(contours.into_iter().flat_map(both));
     }
     if (2..=MOST_DETAILED).contains(&run.cases.len()) {
         chapter(blocks, "comparison", "Cases side by side");

@@ -88,8 +88,8 @@ was held against, and before it one of four verdicts:
 - **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
   cause that the paper names, fails the statement, too, in valid runs. Without a control it is *confirmed, no
   control stated*, and *control not run* says the same of one that exists.
-- **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval of
-  their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
+- **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval
+  of their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as

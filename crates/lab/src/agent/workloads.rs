@@ -31,6 +31,8 @@ pub(crate) struct Served {
     log: ServedLog,
 }
 
+/// The stream of a workload's randomness that decides when which file is fetched.
+const ARRIVALS: u64 = 0x6172_7269;
 const PONG: &[u8] = b"pong";
 
 impl Served {

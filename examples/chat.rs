@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             interest.name().last().and_then(|last| std::str::from_utf8(last.value).ok()?.parse().ok());
         let lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(line) = number.and_then(|number: usize| lines.get(number)) else {
-            return Ok(Reply::Silence);
+            return Ok(Reply::NoReply);
         };
         let data = DataBuilder::new(interest.name().to_name()).content(line.clone().into_bytes());
         Ok(Reply::Data(Signer::digest().sign_data(&data)?))

@@ -21,7 +21,7 @@ fn run(prefix: &Name, file: &str) -> Outcome {
     let identity = Identity::anchor(prefix)?;
     std::fs::write(file, identity.certificate.data().wire())?;
     let sums = answer_with(move |interest| {
-        let Some(sum) = sum(interest.name()) else { return Ok(Reply::Silence) };
+        let Some(sum) = sum(interest.name()) else { return Ok(Reply::NoReply) };
         let data = DataBuilder::new(interest.name().to_name()).content(sum.to_string().into_bytes());
         Ok(Reply::Data(identity.signer.sign_data(&data)?))
     });

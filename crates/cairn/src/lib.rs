@@ -40,7 +40,7 @@ pub use client::AsyncClient;
 pub use client::files::{Bytes, ObjectSource};
 pub use client::{
     AskError, Client, ClientError, Event, FetchFailure, Fetched, Get, ManagementError, ManagementRequest,
-    NoResponse, Patience, Remote, RequestId, Trust, Unsendable, WhenGone,
+    NoResponse, Remote, RequestId, RetryPolicy, Trust, Unsendable, WhenGone,
 };
 pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_with};
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};

@@ -9,16 +9,16 @@ use crate::session::Answer;
 
 /// How long a forwarder may take to answer a command or to tell what it knows, and how often it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// How long it may take each time; the Interest lives as long.
     pub timeout: Duration,
     /// How often it is asked before it is given up; none counts as one.
     pub attempts: u32,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
-        Patience { timeout: Duration::from_secs(4), attempts: 3 }
+        RetryPolicy { timeout: Duration::from_secs(4), attempts: 3 }
     }
 }
 
@@ -46,8 +46,8 @@ pub(crate) enum Next {
 }
 
 impl Attempts {
-    pub(crate) fn new(patience: Patience, is_local: bool) -> Self {
-        Attempts { left: patience.attempts, is_local }
+    pub(crate) fn new(retry_policy: RetryPolicy, is_local: bool) -> Self {
+        Attempts { left: retry_policy.attempts, is_local }
     }
 
     pub(crate) fn handle_answer(&mut self, answer: Answer) -> Next {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_came_back_is_asked_for_again_after_a_rest_and_given_up_at_last() {
-        let mut attempts = Attempts::new(Patience::default(), true);
+        let mut attempts = Attempts::new(RetryPolicy::default(), true);
         let nack = || Answer::Nack(NackReason::NoRoute);
         assert!(matches!(attempts.handle_answer(nack()), Next::Again(COMMAND_REST)));
         assert!(matches!(attempts.handle_answer(Answer::Timeout), Next::Again(Duration::ZERO)));

@@ -13,7 +13,7 @@ use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Packet};
 use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 
-use crate::attempts::Patience;
+use crate::attempts::RetryPolicy;
 use crate::ccnd::Ccnd;
 use crate::clock::Clock;
 use crate::connection::Connection;
@@ -52,7 +52,7 @@ pub struct Client {
     pub(crate) session: Session,
     commands: InterestSigner,
     random: Random,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     outages: Outages,
     /// Who signs requests to a forwarder of CCNx, and what is known of it.
     ccnd: Option<Ccnd>,
@@ -78,7 +78,7 @@ impl Client {
             session: Session::default(),
             commands,
             random,
-            patience: Patience::default(),
+            retry_policy: RetryPolicy::default(),
             outages: Outages::new(WhenGone::default()),
             ccnd: None,
         }
@@ -130,8 +130,8 @@ impl Client {
     }
 
     /// Sets how long the forwarder may take to answer commands, and how often it is asked.
-    pub fn be_patient(&mut self, patience: Patience) {
-        self.patience = patience;
+    pub fn set_retry_policy(&mut self, retry_policy: RetryPolicy) {
+        self.retry_policy = retry_policy;
     }
 
     /// Signs commands to the forwarder with a key that it trusts.

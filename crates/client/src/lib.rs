@@ -57,7 +57,7 @@ mod trains;
 pub use arrivals::Counters;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncClient;
-pub use attempts::Patience;
+pub use attempts::RetryPolicy;
 pub use back_off::{BackOff, BackOffConfig};
 pub use client::fetching::{FetchFailure, FetchOptions, Reader};
 pub use client::{AskError, Client, Outage, OutageCounters, WhenGone};

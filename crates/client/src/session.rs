@@ -296,7 +296,7 @@ impl Session {
                     let packet = Packet::Nack(interest, reason);
                     self.outgoing.push_back(Outgoing { packet, header });
                 }
-                Ok(Reply::Silence | Reply::NotMine) => {}
+                Ok(Reply::NoReply | Reply::NotMine) => {}
                 Err(error) => {
                     let prefix = attached.prefix.clone();
                     self.detach(&prefix);

@@ -196,7 +196,7 @@ fn the_longest_prefix_answers() {
         peer.receive().unwrap().data().content().to_vec()
     });
     client.attach(&name("/near/deep"), answer_with(echo));
-    client.attach(&name("/near"), answer_with(|_| Ok(Reply::Silence)));
+    client.attach(&name("/near"), answer_with(|_| Ok(Reply::NoReply)));
     let until = client.now() + Duration::from_millis(200);
     client.run(Some(until)).unwrap();
     assert_eq!(peer.join().unwrap(), b"here");

@@ -17,7 +17,7 @@ use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
 use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::arrival::Arrival;
 use crate::pipeline::gone_faces::Sweep;
-use crate::pipeline::shaping::Turns;
+use crate::pipeline::shaping::ReleaseQueue;
 use crate::second_store::{
     ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
 };
@@ -214,7 +214,11 @@ impl Engine {
                 dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
                 strategies,
             },
-            upkeep: Maintenance { turns: Turns::default(), sweep: Sweep::default(), order_at: Instant::ZERO },
+            upkeep: Maintenance {
+                turns: ReleaseQueue::default(),
+                sweep: Sweep::default(),
+                order_at: Instant::ZERO,
+            },
             second_store: None,
             round: 0,
             counters: EngineCounters::default(),

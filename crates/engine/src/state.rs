@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 
 use crate::batch::route_hints::RouteHints;
 use crate::pipeline::gone_faces::Sweep;
-use crate::pipeline::shaping::Turns;
+use crate::pipeline::shaping::ReleaseQueue;
 use crate::strategy::Instance;
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::ContentStore;
@@ -41,7 +41,7 @@ pub(crate) struct Tables {
 #[derive(Debug)]
 pub(crate) struct Maintenance {
     /// Of faces with Interests that wait.
-    pub(crate) turns: Turns,
+    pub(crate) turns: ReleaseQueue,
     /// Of what faces left behind that are gone.
     pub(crate) sweep: Sweep,
     /// When more of the content store may be made findable by prefix, if that is wanted.

@@ -70,7 +70,7 @@ impl Source for Object {
                 let content = &bytes()[start..start + range.len_bytes as usize];
                 Reply::Data(self.0.segment(range.segment, content)?)
             }
-            Answer::Refuse => Reply::Silence,
+            Answer::Refuse => Reply::NoReply,
             Answer::NotMine => Reply::NotMine,
         })
     }

@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     Busy(String),
     /// Nobody answers.
     #[error("{0}")]
-    Silence(String),
+    NoAnswer(String),
 }
 
 impl Failure {
@@ -41,7 +41,7 @@ impl Failure {
             Failure::Misdirected(_) => StatusCode::MISDIRECTED_REQUEST,
             Failure::NotTrusted(_) => StatusCode::BAD_GATEWAY,
             Failure::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Failure::Silence(_) => StatusCode::GATEWAY_TIMEOUT,
+            Failure::NoAnswer(_) => StatusCode::GATEWAY_TIMEOUT,
         }
     }
 
@@ -49,7 +49,7 @@ impl Failure {
         match reason {
             // No way leads there, or the producer says that there is no such thing.
             Some(NackReason::NoRoute | NackReason::Unspecified) => Failure::NotFound(words),
-            Some(NackReason::Congestion | NackReason::Duplicate) | None => Failure::Silence(words),
+            Some(NackReason::Congestion | NackReason::Duplicate) | None => Failure::NoAnswer(words),
         }
     }
 }
@@ -59,7 +59,7 @@ impl From<FetchFailure> for Failure {
         let words = failure.to_string();
         match failure {
             FetchFailure::Fetch(error) => match error {
-                FetchError::NotFound { .. } => Failure::Silence(words),
+                FetchError::NotFound { .. } => Failure::NoAnswer(words),
                 FetchError::DiscoveryNack { reason, .. } => Failure::of_nack(Some(reason), words),
                 FetchError::Segment { reason, .. } => Failure::of_nack(reason, words),
                 FetchError::Refused { .. } => Failure::NotFound(words),
@@ -80,7 +80,7 @@ impl From<AskError> for Failure {
         let words = error.to_string();
         match error {
             AskError::Nack { reason, .. } => Failure::of_nack(Some(reason), words),
-            AskError::Timeout(_) => Failure::Silence(words),
+            AskError::Timeout(_) => Failure::NoAnswer(words),
             AskError::Interrupted | AskError::Client(_) => Failure::Busy(words),
         }
     }

@@ -295,7 +295,7 @@ impl Gateway {
 pub(crate) fn in_time<T>(
     result: Result<Result<T, Failure>, tokio::time::error::Elapsed>,
 ) -> Result<T, Failure> {
-    result.unwrap_or_else(|_| Err(Failure::Silence("it took too long until the first bytes came".into())))
+    result.unwrap_or_else(|_| Err(Failure::NoAnswer("it took too long until the first bytes came".into())))
 }
 
 /// Sets a header whose value is known to be one; what is not is left out.

@@ -14,7 +14,7 @@ use crate::name_path;
 use crate::outgoing::Content;
 use crate::range::{RequestedRange, wanted};
 use crate::resolve::{Extent, Found};
-use crate::stream::{Chunk, Stream, Supply};
+use crate::stream::{Chunk, FetchContext, Stream};
 
 /// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
 const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
@@ -47,7 +47,7 @@ pub(crate) async fn send(
     let Extent::Sized { size_bytes, .. } = found.extent else {
         return open(gateway, asked, found, permit, kind, response).await;
     };
-    let supply = supply(gateway, &found);
+    let fetch_context = fetch_context(gateway, &found);
     let parts = match asked.headers.get(header::RANGE) {
         Some(range) if asked.method == Method::GET && validators.allows_parts(asked.headers) => {
             wanted(range.as_bytes(), size_bytes)
@@ -65,7 +65,7 @@ pub(crate) async fn send(
         RequestedRange::Parts(parts) => {
             let [part] = &parts[..] else {
                 let kind = kind.as_deref().unwrap_or(content_type::UNKNOWN);
-                return Ok(multipart(response, supply, &parts, size_bytes, kind, permit));
+                return Ok(multipart(response, fetch_context, &parts, size_bytes, kind, permit));
             };
             let range = format!("bytes {}-{}/{size_bytes}", part.start(), part.end());
             set(&mut response, header::CONTENT_RANGE, &range);
@@ -73,7 +73,7 @@ pub(crate) async fn send(
         }
     };
     *response.status_mut() = status;
-    let mut stream = Stream::new(supply, pieces, permit);
+    let mut stream = Stream::new(fetch_context, pieces, permit);
     let needs_bytes = kind.is_none() && size_bytes > 0;
     if asked.method == Method::HEAD && !needs_bytes {
         set(&mut response, header::CONTENT_LENGTH, &size_bytes.to_string());
@@ -105,15 +105,15 @@ async fn open(
         set_kind(&mut response, asked, &kind);
         return Ok(response.map(|_| Content::Full(bytes.into())));
     }
-    let mut stream = Stream::new(supply(gateway, &found), vec![Chunk::All], permit);
+    let mut stream = Stream::new(fetch_context(gateway, &found), vec![Chunk::All], permit);
     let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(first).to_owned());
     set_kind(&mut response, asked, &kind);
     Ok(response.map(|_| Content::Stream(Box::new(stream))))
 }
 
-fn supply(gateway: &Gateway, found: &Found) -> Supply {
-    Supply {
+fn fetch_context(gateway: &Gateway, found: &Found) -> FetchContext {
+    FetchContext {
         client: gateway.client.clone(),
         trusting: gateway.trusting.clone(),
         object: found.object.clone(),
@@ -185,7 +185,7 @@ fn set_kind(response: &mut Reply, asked: &Asked<'_>, kind: &str) {
 /// Several parts in one body (RFC 9110, section 14.6).
 fn multipart(
     mut response: Reply,
-    supply: Supply,
+    fetch_context: FetchContext,
     parts: &[std::ops::RangeInclusive<u64>],
     size_bytes: u64,
     kind: &str,
@@ -205,5 +205,5 @@ fn multipart(
     pieces.push(Chunk::Text(format!("\r\n--{boundary}--\r\n").into()));
     *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     set(&mut response, header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
-    response.map(|_| Content::Stream(Box::new(Stream::new(supply, pieces, permit))))
+    response.map(|_| Content::Stream(Box::new(Stream::new(fetch_context, pieces, permit))))
 }

@@ -77,7 +77,7 @@ pub(crate) async fn resolve(
     match by_metadata(client, trusting, name).await {
         Ok(found) => Ok(found),
         // Not every producer has metadata.
-        Err(Failure::Silence(_)) => by_prefix(client, trusting, name).await,
+        Err(Failure::NoAnswer(_)) => by_prefix(client, trusting, name).await,
         Err(failure) => Err(failure),
     }
 }

@@ -34,7 +34,7 @@ const MAX_ATTEMPTS: u32 = 8;
 
 /// What a stream needs to fetch.
 #[derive(Clone, Debug)]
-pub(crate) struct Supply {
+pub(crate) struct FetchContext {
     pub(crate) client: AsyncClient,
     pub(crate) trusting: Trusting,
     pub(crate) object: Name,
@@ -73,7 +73,7 @@ type Fetch = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 
 /// The bytes of one response.
 pub(crate) struct Stream {
-    supply: Supply,
+    fetch_context: FetchContext,
     pieces: VecDeque<Chunk>,
     running: Option<(Fetch, Arc<Mutex<Pipe>>)>,
     /// What came before anything was sent.
@@ -87,7 +87,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(supply: Supply, pieces: Vec<Chunk>, permit: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn new(fetch_context: FetchContext, pieces: Vec<Chunk>, permit: OwnedSemaphorePermit) -> Self {
         let left = pieces.iter().try_fold(0u64, |sum, piece| {
             Some(match piece {
                 Chunk::Text(text) => sum + text.len() as u64,
@@ -96,7 +96,7 @@ impl Stream {
             })
         });
         Stream {
-            supply,
+            fetch_context,
             pieces: pieces.into(),
             running: None,
             ready: None,
@@ -138,15 +138,15 @@ impl Stream {
             self.drought = None;
             return next;
         }
-        let longest = self.supply.drought;
+        let longest = self.fetch_context.drought;
         let drought = self.drought.get_or_insert_with(|| Box::pin(tokio::time::sleep(longest)));
         match drought.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
                 self.pieces.clear();
                 self.running = None;
-                let words = format!("nothing more of {} came for {longest:?}", self.supply.object);
-                Poll::Ready(Some(Err(Failure::Silence(words))))
+                let words = format!("nothing more of {} came for {longest:?}", self.fetch_context.object);
+                Poll::Ready(Some(Err(Failure::NoAnswer(words))))
             }
         }
     }
@@ -157,8 +157,8 @@ impl Stream {
                 match self.pieces.pop_front() {
                     None => return Poll::Ready(None),
                     Some(Chunk::Text(text)) => return Poll::Ready(Some(Ok(text))),
-                    Some(Chunk::Part(part)) => self.running = Some(self.supply.part(&part)),
-                    Some(Chunk::All) => self.running = Some(self.supply.all()),
+                    Some(Chunk::Part(part)) => self.running = Some(self.fetch_context.part(&part)),
+                    Some(Chunk::All) => self.running = Some(self.fetch_context.all()),
                 }
                 continue;
             };
@@ -187,7 +187,7 @@ impl Stream {
                     }
                     if missing > 0 {
                         self.pieces.clear();
-                        let words = format!("{} ends {missing} bytes too early", self.supply.object);
+                        let words = format!("{} ends {missing} bytes too early", self.fetch_context.object);
                         return Poll::Ready(Some(Err(Failure::NotTrusted(words))));
                     }
                 }
@@ -196,7 +196,7 @@ impl Stream {
     }
 }
 
-impl Supply {
+impl FetchContext {
     /// A fetch of some bytes.
     fn part(&self, part: &RangeInclusive<u64>) -> (Fetch, Arc<Mutex<Pipe>>) {
         let segment_bytes = match self.extent {

@@ -194,7 +194,7 @@ fn what_is_not_there_and_who_does_not_answer_are_different_things() {
     assert_eq!(world.get("/elsewhere").status, 404);
     assert_eq!(world.get("/ndn/a=b").status, 400);
     assert_eq!(world.get("/ndn/localhost/nfd/status/general").status, 403);
-    let silent = World::new(answer_with(|_| Ok(Reply::Silence)));
+    let silent = World::new(answer_with(|_| Ok(Reply::NoReply)));
     let answer = silent.get("/ndn/lab/<file>");
     assert_eq!(answer.status, 400, "a stranger's markup");
     let answer = silent.get("/ndn/lab/file");
@@ -377,7 +377,7 @@ fn the_page_shows_what_the_forwarder_tells_of_itself_and_only_to_itself() {
                 GeneralStatus { version, pit_entries: 7, ..GeneralStatus::default() }.encode()
             }
             "/localhost/nfd/faces/list" => Vec::new(),
-            _ => return Ok(Reply::Silence),
+            _ => return Ok(Reply::NoReply),
         };
         let name = interest.name().to_name();
         let data = management::segments(&name, 1, &content)?.remove(0);

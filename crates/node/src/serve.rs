@@ -39,7 +39,7 @@ impl AppFace for InnerFace {
         let packet = match reply {
             Reply::Data(data) => Packet::Data(data.clone()),
             Reply::Nack(reason) => Packet::Nack(interest.clone(), *reason),
-            Reply::Silence | Reply::NotMine => return Ok(()),
+            Reply::NoReply | Reply::NotMine => return Ok(()),
         };
         let header = LinkHeader { pit_token: asked.pit_token.clone(), ..LinkHeader::NONE };
         // A source of another dialect would be a mistake of whoever made both.

@@ -36,7 +36,7 @@ impl Deref for TestFolder {
 
 impl AsRef<Path> for TestFolder {
     fn as_ref(&self) -> &Path {
-        self
+        &self.0
     }
 }
 

@@ -81,7 +81,7 @@ impl Client {
 
     /// How often the forwarder is asked, from the first time on.
     pub(crate) fn attempts(&self) -> Attempts {
-        Attempts::new(self.patience, self.is_local())
+        Attempts::new(self.retry_policy, self.is_local())
     }
 
     /// Whether the forwarder is on this host.
@@ -113,7 +113,7 @@ impl Client {
         }
         let reach = if self.is_local() { CommandScope::Localhost } else { CommandScope::Localhop };
         let interest = command.interest(reach, parameters).map_err(Unsendable::from)?;
-        let interest = interest.lifetime(self.patience.timeout).nonce(self.random.next_u32());
+        let interest = interest.lifetime(self.retry_policy.timeout).nonce(self.random.next_u32());
         let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
         self.ask_forwarder(signed)
     }
@@ -177,7 +177,7 @@ impl Client {
     fn ask_forwarder(&mut self, interest: Interest) -> Result<RequestId, ClientError> {
         self.must_be_here()?;
         self.connection.send_interest(&interest)?;
-        let timeout = self.patience.timeout;
+        let timeout = self.retry_policy.timeout;
         let id = self.session.expect(interest, self.connection.now(), timeout, Kind::Command);
         self.session.claim(id, Kind::Command);
         Ok(id)
@@ -193,7 +193,8 @@ impl Client {
         let mut attempts = self.attempts();
         loop {
             let interest = fetch.interest().map_err(Unsendable::from)?;
-            let interest = interest.nonce(self.random.next_u32()).lifetime(self.patience.timeout).build()?;
+            let interest =
+                interest.nonce(self.random.next_u32()).lifetime(self.retry_policy.timeout).build()?;
             let id = self.ask_forwarder(interest).inspect_err(|error| {
                 self.note_outage(error);
             })?;

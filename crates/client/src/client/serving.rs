@@ -92,7 +92,7 @@ impl AppFace for Client {
         match reply {
             Reply::Data(data) => self.reply(data, asked),
             Reply::Nack(reason) => self.refuse(interest, *reason, asked),
-            Reply::Silence | Reply::NotMine => Ok(()),
+            Reply::NoReply | Reply::NotMine => Ok(()),
         }
     }
 

@@ -46,7 +46,7 @@ impl Source for CcnxObjectSource {
             Answer::Segment(range) => range,
             Answer::Data(data) => return Ok(Reply::matching(interest, data)),
             // This dialect has no Nacks.
-            Answer::Refuse => return Ok(Reply::Silence),
+            Answer::Refuse => return Ok(Reply::NoReply),
             Answer::NotMine => return Ok(Reply::NotMine),
         };
         if let Some((_, data)) = self.cached.iter().find(|(segment, _)| *segment == range.segment) {

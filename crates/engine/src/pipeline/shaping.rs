@@ -16,19 +16,19 @@ use crate::tables::pending::PendingId;
 
 /// Faces with Interests that wait, and when the first of each may go on.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct ReleaseQueue {
     turns: BTreeSet<(Instant, FaceId)>,
     /// The first of them; kept apart because it is asked for after every packet.
     next: Instant,
 }
 
-impl Default for Turns {
+impl Default for ReleaseQueue {
     fn default() -> Self {
-        Turns { turns: BTreeSet::new(), next: Instant::NEVER }
+        ReleaseQueue { turns: BTreeSet::new(), next: Instant::NEVER }
     }
 }
 
-impl Turns {
+impl ReleaseQueue {
     /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
     pub(crate) fn next_deadline(&self) -> Instant {
         self.next

@@ -109,7 +109,7 @@ impl<F: Files> Source for FolderSource<F> {
             }
             Some(Request::Latest { path }) => self.segment(&path, false, None, 0)?,
         };
-        Ok(data.map_or(Reply::Silence, |data| Reply::matching(interest, data)))
+        Ok(data.map_or(Reply::NoReply, |data| Reply::matching(interest, data)))
     }
 }
 

@@ -151,7 +151,7 @@ impl<S: DataSigner> Source for Generator<S> {
             return Ok(Reply::NotMine);
         }
         if self.random.chance(self.ignored_share) {
-            return Ok(Reply::Silence);
+            return Ok(Reply::NoReply);
         }
         if self.random.chance(self.refused_share) {
             return Ok(Reply::Nack(NackReason::Congestion));

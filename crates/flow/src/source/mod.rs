@@ -51,7 +51,7 @@ pub enum Reply {
     /// Nothing, and the consumer is told so.
     Nack(NackReason),
     /// Nothing, though the Interest is about what this source has: silence is the answer.
-    Silence,
+    NoReply,
     /// The Interest is not about what this source has; another one may have it.
     NotMine,
 }
@@ -59,7 +59,7 @@ pub enum Reply {
 impl Reply {
     /// The packet, if it matches what was asked; silence otherwise, as where a digest names another packet.
     pub fn matching(interest: &Interest, data: Data) -> Self {
-        if interest.matches(&data) { Reply::Data(data) } else { Reply::Silence }
+        if interest.matches(&data) { Reply::Data(data) } else { Reply::NoReply }
     }
 }
 

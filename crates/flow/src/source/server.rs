@@ -29,7 +29,7 @@ pub struct ServeCounters {
     /// Interests sent back.
     pub nacks: u64,
     /// Interests that the source left unanswered.
-    pub silences: u64,
+    pub unanswered: u64,
     /// Interests that were about something else.
     pub not_mine: u64,
 }
@@ -67,7 +67,7 @@ impl<S: Source> Server<S> {
                 self.counters.content_bytes += data.content().len() as u64;
             }
             Reply::Nack(_) => self.counters.nacks += 1,
-            Reply::Silence => self.counters.silences += 1,
+            Reply::NoReply => self.counters.unanswered += 1,
             Reply::NotMine => self.counters.not_mine += 1,
         }
         Ok(reply)

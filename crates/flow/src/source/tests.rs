@@ -89,7 +89,7 @@ fn a_generator_leaves_out_and_sends_back_the_shares_it_was_told_to() {
     let mut counts = [0; 3];
     for number in 0..2000 {
         let place = match made.answer(&ask(&format!("/{number}"))).unwrap() {
-            Reply::Silence => 0,
+            Reply::NoReply => 0,
             Reply::Nack(reason) => {
                 assert_eq!(reason, NackReason::Congestion);
                 1
@@ -263,7 +263,7 @@ fn a_folder_answers_for_its_files_and_listings_by_version_and_says_what_is_not_t
     assert_eq!(missing.name().to_string(), "/f/other/32=metadata/v=99/seg=0");
     assert_eq!(missing.content_type(), Some(packet::ContentType::NACK));
     for uri in ["/f/file/v=8/seg=0", "/f/file/v=7/seg=2", "/f/file/32=other"] {
-        assert!(matches!(get(ask(uri)), Reply::Silence), "{uri}");
+        assert!(matches!(get(ask(uri)), Reply::NoReply), "{uri}");
     }
     assert!(matches!(get(ask("/other")), Reply::NotMine));
 }

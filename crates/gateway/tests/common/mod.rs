@@ -60,7 +60,7 @@ fn answer_by(mut stream: UnixStream, mut source: impl Source, asked: &Mutex<Vec<
             let (wire, nack) = match source.answer(&interest).unwrap() {
                 Reply::Data(data) => (data.into_wire(), None),
                 Reply::Nack(reason) => (interest.wire().clone(), Some(reason)),
-                Reply::Silence | Reply::NotMine => continue,
+                Reply::NoReply | Reply::NotMine => continue,
             };
             let header = LinkHeader::default();
             let mut out = Vec::new();

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use client::{Client, ClientError, Connection, Patience, Remote, WhenGone};
+use client::{Client, ClientError, Connection, Remote, RetryPolicy, WhenGone};
 use formats::csv;
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Packet};
@@ -22,7 +22,7 @@ use crate::experiment::plan::Dialect;
 /// How long a forwarder may take to be there.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
 /// How long it may take to answer a registration, and how often it is asked.
-const REGISTRATION: Patience = Patience { timeout: Duration::from_secs(5), attempts: 4 };
+const REGISTRATION: RetryPolicy = RetryPolicy { timeout: Duration::from_secs(5), attempts: 4 };
 /// Interests sent before the connection is looked at again.
 const BATCH: usize = 64;
 /// Packets taken before it is looked at what is due.
@@ -122,7 +122,7 @@ fn connect(job: &Job) -> Result<Client, WorkError> {
         }
     };
     client.when_gone(WhenGone::Fail);
-    client.be_patient(REGISTRATION);
+    client.set_retry_policy(REGISTRATION);
     if job.dialect == Dialect::Ccnx {
         // Requests to a forwarder of CCNx are signed, by a key that need not be known.
         let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;

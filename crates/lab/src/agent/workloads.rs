@@ -66,7 +66,7 @@ impl Served {
         match self.pongs.answer(interest) {
             Ok(Reply::Data(data)) => Some(data),
             // What cannot be made is as little an answer as what is not there.
-            Ok(Reply::Nack(_) | Reply::Silence | Reply::NotMine) | Err(_) => None,
+            Ok(Reply::Nack(_) | Reply::NoReply | Reply::NotMine) | Err(_) => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ::management::{
     Command, ControlParameters, CsInfo, Dataset, GeneralStatus, RibEntry, StatusCode, decode_list,
 };
-use client::{Client, ClientError, ManagementRequest, Patience, Remote, WhenGone};
+use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, WhenGone};
 
 use packet::name::UriError;
 use packet::{DecodeError, Rule};
@@ -70,7 +70,7 @@ impl Manager {
     pub fn open(socket: &Path, timeout: Duration) -> Result<Self, ManagementError> {
         let mut client = Client::connect(&Remote::Unix(socket.to_owned()))?;
         client.when_gone(WhenGone::Fail);
-        client.be_patient(once(timeout));
+        client.set_retry_policy(once(timeout));
         Ok(Manager { client })
     }
 
@@ -87,7 +87,7 @@ impl Manager {
                 .and_then(|mut manager| manager.status().map(|_| manager));
             match answering {
                 Ok(mut manager) => {
-                    manager.client.be_patient(once(patience));
+                    manager.client.set_retry_policy(once(patience));
                     return Ok(manager);
                 }
                 Err(error) if Instant::now() > deadline => return Err(error),
@@ -172,7 +172,7 @@ fn status_name() -> Result<packet::Name, ManagementError> {
     Dataset::StatusGeneral.name().map_err(|error| ManagementError::Malformed { what: STATUS, error })
 }
 
-fn once(timeout: Duration) -> Patience {
+fn once(timeout: Duration) -> RetryPolicy {
     let nanos = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-    Patience { timeout: packet::time::Duration::from_nanos(nanos), attempts: 1 }
+    RetryPolicy { timeout: packet::time::Duration::from_nanos(nanos), attempts: 1 }
 }

@@ -141,7 +141,7 @@ enum Outcome {
     /// An answer later.
     Later,
     /// None.
-    Silence,
+    NoReply,
 }
 
 impl From<ControlResponse> for Outcome {
@@ -220,9 +220,9 @@ impl NfdManagement {
     }
 
     fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
-        let Some(parameters) = parameters_of(request) else { return Outcome::Silence };
+        let Some(parameters) = parameters_of(request) else { return Outcome::NoReply };
         let Request { now, command, reach, interest, from } = request;
-        let Some(authority) = self.authority(reach) else { return Outcome::Silence };
+        let Some(authority) = self.authority(reach) else { return Outcome::NoReply };
         // An announcement is signed itself, by whom it concerns.
         let outcome = match command {
             Command::RibAnnounce => Ok(()),
@@ -249,7 +249,7 @@ impl NfdManagement {
         self.counters.unauthorized += 1;
         self.log_refusal(request, refusal);
         match refusal {
-            AuthorizationError::Malformed(_) => Outcome::Silence,
+            AuthorizationError::Malformed(_) => Outcome::NoReply,
             AuthorizationError::Unauthorized(_) | AuthorizationError::UnknownKey(_) => {
                 ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
             }
@@ -296,7 +296,7 @@ impl NfdManagement {
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
                 (Ok(()), Some(parameters)) => self.obey(node, request, parameters),
-                (Ok(()), None) => Outcome::Silence,
+                (Ok(()), None) => Outcome::NoReply,
                 (Err(refusal), _) => self.refuse(request, &refusal),
             };
             self.conclude(request, outcome);
@@ -307,7 +307,7 @@ impl NfdManagement {
         match outcome {
             Outcome::Answer(response) => self.respond(request.interest.name().to_name(), &response),
             Outcome::Later => {}
-            Outcome::Silence => self.counters.unanswered += 1,
+            Outcome::NoReply => self.counters.unanswered += 1,
         }
     }
 

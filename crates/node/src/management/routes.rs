@@ -122,11 +122,11 @@ impl NfdManagement {
     pub(super) fn announce(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
         let Request { now, interest, from, reach, .. } = request;
         let Some(view) = interest.ndn().filter(|view| view.parameters_digest_is_valid() == Some(true)) else {
-            return Outcome::Silence;
+            return Outcome::NoReply;
         };
         let shown = view.application_parameters().unwrap_or_default();
-        let Ok(data) = Data::decode_ndn(Buffer::copy_from(shown)) else { return Outcome::Silence };
-        let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return Outcome::Silence };
+        let Ok(data) = Data::decode_ndn(Buffer::copy_from(shown)) else { return Outcome::NoReply };
+        let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return Outcome::NoReply };
         if let Err(response) = self.check_announcement(now, reach, &data, &announcement) {
             return response.into();
         }

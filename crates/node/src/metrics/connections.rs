@@ -129,9 +129,9 @@ mod tests {
     use super::*;
 
     /// A connection whose other side has said something, and reads nothing.
-    struct Told(&'static [u8]);
+    struct StalledPeer(&'static [u8]);
 
-    impl Read for Told {
+    impl Read for StalledPeer {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             match self.0.read(into)? {
                 0 => Err(io::ErrorKind::WouldBlock.into()),
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    impl Write for Told {
+    impl Write for StalledPeer {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::WouldBlock.into())
         }
@@ -161,13 +161,13 @@ mod tests {
     #[test]
     fn who_has_not_asked_gives_way_and_of_those_who_came_first() {
         let (now, mut connections) = (Instant::now(), Connections::new());
-        connections.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(1));
+        connections.add(now, StalledPeer(b"GET / HTTP/1.1\r\n\r\n"), address(1));
         for _ in 1..MAX_CONNECTIONS_OF_AN_ADDRESS {
-            connections.add(now, Told(b""), address(1));
+            connections.add(now, StalledPeer(b""), address(1));
         }
         connections.handle_ready(now, [true]);
         for _ in 0..100 {
-            connections.add(now, Told(b""), address(1));
+            connections.add(now, StalledPeer(b""), address(1));
         }
         assert_eq!(connections.all.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
         assert!(connections.all[0].waits_for_page(), "who has asked keeps the place");
@@ -178,9 +178,9 @@ mod tests {
     fn where_there_is_no_place_the_address_with_most_gives_way() {
         let (now, mut connections) = (Instant::now(), Connections::new());
         for number in 0..MAX_CONNECTIONS as u32 {
-            connections.add(now, Told(b""), address(number / 5));
+            connections.add(now, StalledPeer(b""), address(number / 5));
         }
-        connections.add(now, Told(b""), address(1000));
+        connections.add(now, StalledPeer(b""), address(1000));
         let of =
             |number| connections.all.iter().filter(|connection| connection.origin == address(number)).count();
         assert_eq!((connections.all.len(), of(1000)), (MAX_CONNECTIONS, 1));
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn who_drips_a_byte_now_and_then_is_closed_all_the_same() {
         let (begin, mut connections) = (Instant::now(), Connections::new());
-        connections.add(begin, Told(b"GET"), address(1));
+        connections.add(begin, StalledPeer(b"GET"), address(1));
         let late = begin + PATIENCE - Duration::from_millis(1);
         connections.handle_ready(late, [true]);
         connections.handle_timeout(late);
@@ -204,7 +204,7 @@ mod tests {
     fn a_request_without_an_end_is_read_no_further_than_to_its_limit() {
         static ENDLESS: [u8; 1 << 20] = [b'a'; 1 << 20];
         let (now, mut connections) = (Instant::now(), Connections::new());
-        connections.add(now, Told(&ENDLESS), address(1));
+        connections.add(now, StalledPeer(&ENDLESS), address(1));
         for _ in 0..100 {
             connections.handle_ready(now, [true]);
         }
@@ -215,7 +215,7 @@ mod tests {
     fn slow_readers_keep_few_pages_in_memory() {
         let (now, mut connections) = (Instant::now(), Connections::new());
         for number in 0..20 {
-            connections.add(now, Told(b"GET / HTTP/1.1\r\n\r\n"), address(number));
+            connections.add(now, StalledPeer(b"GET / HTTP/1.1\r\n\r\n"), address(number));
             connections.handle_ready(now, (0..=connections.all.len()).map(|_| true));
             connections.give(now, &page(u64::from(number)));
             let mut kept: Vec<_> = connections.all.iter().filter_map(Connection::page_number).collect();

@@ -45,7 +45,7 @@ impl<S: Source + Send + 'static> Application for SourceProducer<S> {
                 context.send_data(data);
             }
             Ok(Reply::Nack(reason)) => context.send_nack(interest.clone(), reason),
-            Ok(Reply::Silence | Reply::NotMine) => {}
+            Ok(Reply::NoReply | Reply::NotMine) => {}
             Err(_) => self.source = None,
         }
     }

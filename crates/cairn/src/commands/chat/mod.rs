@@ -86,7 +86,7 @@ pub(crate) struct ChatArguments {
 }
 
 /// Own messages by their numbers: what is served, and added to while it is.
-type Said = Arc<Mutex<BTreeMap<u64, Data>>>;
+type OwnMessages = Arc<Mutex<BTreeMap<u64, Data>>>;
 
 struct Room<'a> {
     arguments: &'a ChatArguments,
@@ -96,7 +96,7 @@ struct Room<'a> {
     own_prefix: Name,
     signer: Signer,
     sync_signer: InterestSigner,
-    said: Said,
+    said: OwnMessages,
     asked: BTreeMap<RequestId, Asked>,
     verifier: Box<dyn Verifier>,
     /// Messages that wait for a verdict, by the number under which the verifier has them.
@@ -206,14 +206,14 @@ impl ChatArguments {
             set_multicast(&mut client, &sync_prefix)?;
         }
         client.register(&sync_prefix)?;
-        let said: Said = Arc::default();
+        let said: OwnMessages = Arc::default();
         let kept = Arc::clone(&said);
         client.serve(
             &own_prefix,
             answer_with(move |interest| {
                 let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 let wanted = kept.values().find(|data| interest.matches(data));
-                Ok(wanted.map_or(Reply::Silence, |data| Reply::Data(data.clone())))
+                Ok(wanted.map_or(Reply::NoReply, |data| Reply::Data(data.clone())))
             }),
         )?;
         let now = client.now();

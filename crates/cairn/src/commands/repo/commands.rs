@@ -159,7 +159,7 @@ impl Commander {
             client.attach(
                 &check_prefix(&repository, verb.word())?,
                 answer_with(move |interest| {
-                    let Some(wire) = parameters(interest) else { return Ok(Reply::Silence) };
+                    let Some(wire) = parameters(interest) else { return Ok(Reply::NoReply) };
                     let answer = DataBuilder::new(interest.name().to_name())
                         .freshness(Duration::from_secs(1))
                         .content(jobs.status(wire).encode());

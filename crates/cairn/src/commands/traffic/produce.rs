@@ -67,7 +67,7 @@ impl ProduceArguments {
         let begin = client.now();
         let mut server = Server::new(source, ServerConfig::default(), begin);
         serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
-        let ServeCounters { data: data_sent, content_bytes: bytes, nacks, silences: ignored, .. } =
+        let ServeCounters { data: data_sent, content_bytes: bytes, nacks, unanswered: ignored, .. } =
             *server.counters();
         let secs = client.now().saturating_since(begin).as_secs_f64();
         if self.json {

@@ -36,10 +36,10 @@ impl<F: Files> Source for CcnxFolderSource<F> {
             .take_while(|component| markers::parse_version(component).is_none())
             .collect();
         if path.len() > MAX_DEPTH || !path.iter().all(|component| is_file_name(component)) {
-            return Ok(Reply::Silence);
+            return Ok(Reply::NoReply);
         }
         let found = self.files.look_up(&path).filter(|(_, attributes)| attributes.kind == EntryKind::File);
-        let Some((entry, attributes)) = found else { return Ok(Reply::Silence) };
+        let Some((entry, attributes)) = found else { return Ok(Reply::NoReply) };
         let mut name = self.prefix.clone();
         for component in &path {
             name = name.with(Component::generic(component))?;
@@ -52,10 +52,10 @@ impl<F: Files> Source for CcnxFolderSource<F> {
         if let Some(seconds) = self.freshness_seconds {
             publication = publication.with_freshness_seconds(seconds);
         }
-        let Answer::Segment(range) = publication.answer(interest) else { return Ok(Reply::Silence) };
+        let Answer::Segment(range) = publication.answer(interest) else { return Ok(Reply::NoReply) };
         // It shrank meanwhile; the next question finds the new version.
         let content = self.files.read(&entry, range.offset_bytes, range.len_bytes);
-        let Some(content) = content else { return Ok(Reply::Silence) };
+        let Some(content) = content else { return Ok(Reply::NoReply) };
         Ok(Reply::matching(interest, publication.segment(range.segment, &content)?))
     }
 }

@@ -46,7 +46,7 @@ type Failure = Box<dyn std::error::Error>;
 
 /// What must be gone when this process is.
 #[derive(Debug)]
-struct Holdings {
+struct RunResources {
     folder: PathBuf,
     owner: Owner,
     controllers: Controllers,
@@ -57,7 +57,7 @@ struct Holdings {
     ending: Mutex<()>,
 }
 
-impl Holdings {
+impl RunResources {
     fn note(&self, child: &Child) {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).push(child.id());
     }
@@ -95,7 +95,7 @@ enum Output {
 }
 
 struct Remote {
-    holdings: Arc<Holdings>,
+    resources: Arc<RunResources>,
     order: Option<HostOrder>,
     manager: Option<Manager>,
     group: Option<Group>,
@@ -115,7 +115,7 @@ struct Remote {
 ///
 /// When the folder cannot be worked in.
 pub fn run(folder: &Path) -> io::Result<()> {
-    let holdings = Arc::new(Holdings {
+    let resources = Arc::new(RunResources {
         folder: folder.canonicalize()?,
         owner: Owner::this_process(),
         controllers: Controllers::find(),
@@ -123,13 +123,13 @@ pub fn run(folder: &Path) -> io::Result<()> {
         heard: Mutex::new(Instant::now()),
         ending: Mutex::default(),
     });
-    clean_leftovers(&holdings);
+    clean_leftovers(&resources);
     std::env::set_current_dir(folder)?;
-    fs::write(OWNER_FILE, holdings.owner.directory())?;
-    let requests = listen(holdings.clone());
-    watch(holdings.clone());
+    fs::write(OWNER_FILE, resources.owner.directory())?;
+    let requests = listen(resources.clone());
+    watch(resources.clone());
     let mut remote = Remote {
-        holdings: holdings.clone(),
+        resources: resources.clone(),
         order: None,
         manager: None,
         group: None,
@@ -155,29 +155,29 @@ pub fn run(folder: &Path) -> io::Result<()> {
             break;
         }
     }
-    holdings.end(130)
+    resources.end(130)
 }
 
 /// Ends everything when nothing has been heard for too long.
-fn watch(holdings: Arc<Holdings>) {
+fn watch(resources: Arc<RunResources>) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_secs(1));
-            let heard = *holdings.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let heard = *resources.heard.lock().unwrap_or_else(PoisonError::into_inner);
             if heard.elapsed() > SILENCE {
-                holdings.end(130);
+                resources.end(130);
             }
         }
     });
 }
 
 /// Reads requests as they come. Questions for the time are answered at once, whatever else is being done.
-fn listen(holdings: Arc<Holdings>) -> Receiver<Request> {
+fn listen(resources: Arc<RunResources>) -> Receiver<Request> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
             let received = epoch_ns();
-            *holdings.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *resources.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             let done = match serde_json::from_str(&line) {
                 Ok(Request::Time) => say(&Reply::Time { received, answered: epoch_ns() }).is_ok(),
                 Ok(Request::Alive) => true,
@@ -188,7 +188,7 @@ fn listen(holdings: Arc<Holdings>) -> Receiver<Request> {
                 break;
             }
         }
-        holdings.end(130);
+        resources.end(130);
     });
     receiver
 }
@@ -219,9 +219,9 @@ fn send_file(name: &Path) -> io::Result<()> {
 }
 
 /// Takes away what runs that were killed have left on this host.
-fn clean_leftovers(holdings: &Holdings) {
-    let _ = holdings.controllers.clean_leftovers();
-    let Some(above) = holdings.folder.parent() else { return };
+fn clean_leftovers(resources: &RunResources) {
+    let _ = resources.controllers.clean_leftovers();
+    let Some(above) = resources.folder.parent() else { return };
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let is_run = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
         let owner = fs::read_to_string(entry.path().join(OWNER_FILE)).unwrap_or_default();
@@ -299,10 +299,10 @@ impl Remote {
         let software = driver(order.plan.software, &order.programs)?;
         self.order = Some(order);
         self.report.software = software.version();
-        self.report.control = self.holdings.controllers.words();
-        let group = self.holdings.controllers.group(self.holdings.owner, &node.name)?;
+        self.report.control = self.resources.controllers.words();
+        let group = self.resources.controllers.group(self.resources.owner, &node.name)?;
         if let Some(cores) = node.cpu {
-            if !self.holdings.controllers.can_limit_processor() {
+            if !self.resources.controllers.can_limit_processor() {
                 let text = format!(
                     "The share of `{}` is not kept: no control group can be written to there.",
                     node.name
@@ -318,7 +318,7 @@ impl Remote {
         let mut command = Command::new(&launch.program);
         command.args(&launch.arguments).envs(launch.environment.iter().cloned());
         let child = self.spawn(&command, Output::Log)?;
-        self.holdings.note(&child);
+        self.resources.note(&child);
         group.add(child.id())?;
         self.group = Some(group);
         self.forwarder = Some(child);
@@ -371,7 +371,7 @@ impl Remote {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["lab", "internal", "agent"]).arg(&file);
         let child = self.spawn(&command, Output::Pipes)?;
-        self.holdings.note(&child);
+        self.resources.note(&child);
         if let Some(group) = &self.group {
             group.add(child.id())?;
         }
@@ -399,11 +399,11 @@ impl Remote {
         let mut loads = Vec::new();
         for workload in order.plan.workloads.iter().filter(|workload| workload.at == order.node) {
             let program = std::env::current_exe()?;
-            let place = (&self.holdings.controllers, self.holdings.owner);
+            let place = (&self.resources.controllers, self.resources.owner);
             let Some(load) = Load::of(&order.plan, workload, self.group.clone(), place, &program)? else {
                 continue;
             };
-            self.holdings.note(load.burner());
+            self.resources.note(load.burner());
             let stop = self.stop.clone();
             loads.push(std::thread::spawn(move || load.run(begin, &stop)));
         }

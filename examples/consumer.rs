@@ -1,7 +1,7 @@
 //! Asks one question and prints the answer: `consumer /lab/hello`.
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
-use cairn::trust::Verifier;
+use cairn::trust::SignatureVerifier;
 use cairn::{Duration, InterestBuilder, Name};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let interest = InterestBuilder::new(name).can_be_prefix(true).must_be_fresh(true);
     let data = client.ask(&interest, Duration::from_secs(4))?;
     // A bare digest says that nothing was damaged, and not who wrote it.
-    Verifier::digest().verify_data(&data)?;
+    SignatureVerifier::digest().verify_data(&data)?;
     println!("{}: {}", data.name(), String::from_utf8_lossy(data.content()));
     Ok(())
 }

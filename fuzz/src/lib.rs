@@ -2,4 +2,5 @@
 
 pub mod bad_link;
 pub mod busy_node;
+pub mod plain_node;
 pub mod topology;

@@ -5,11 +5,12 @@
 
 use packet::ccnx::content_object::assemble;
 use packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
-use packet::ccnx::{self, ContentObjectFields, ContentObjectView, Framer, InterestView, Message};
+use packet::ccnx::{self, ContentObjectFields, ContentObjectView, Framer, InterestView, Message, PacketView};
 use packet::{Buffer, Data, Dialect, EncodeError, Interest, NameHasher, NameRef, Nonce, PrefixHashes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check_framing(bytes);
+    check_first_packet(bytes);
     match Message::decode(bytes) {
         Ok(message) => check_message(bytes, message),
         Err(error) => assert!(error.offset <= bytes.len(), "{error}"),
@@ -34,6 +35,16 @@ fn check_message(wire: &[u8], message: Message<'_>) {
         }
         Message::Other(element) => assert_eq!(element, wire),
     }
+}
+
+/// The packet that is read from the start of some bytes is the one that is cut off first and read then.
+fn check_first_packet(bytes: &[u8]) {
+    let cut = ccnx::message_len(bytes).ok().flatten().map(|len| &bytes[..len]);
+    let read = cut
+        .filter(|wire| matches!(Message::decode(wire), Ok(Message::Interest(_) | Message::ContentObject(_))));
+    let (hasher, mut hashes) = (NameHasher::new([1, 2]), PrefixHashes::default());
+    let first = PacketView::decode_first_hashed(bytes, &hasher, &mut hashes);
+    assert_eq!(first.ok().map(|view| view.wire()), read);
 }
 
 /// A stream that arrives byte by byte is cut where one that arrives at once is.

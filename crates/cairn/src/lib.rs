@@ -20,7 +20,7 @@
 //! | answer under a prefix | [`Client::serve`] with a [`Source`], such as [`answer_with`] a function |
 //! | register, unregister | [`Client::register`], [`Client::unregister`] |
 //! | sign | [`Identity`], [`Signer`] |
-//! | verify | [`Verifier`](trust::Verifier), [`Validator`](trust::Validator) |
+//! | verify | [`SignatureVerifier`](trust::SignatureVerifier), [`Validator`](trust::Validator) |
 //!
 //! One connection does all of that at the same time: the client answers Interests while a fetch runs.
 //! `examples/` has a program for each row.

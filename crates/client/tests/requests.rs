@@ -12,7 +12,7 @@ use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Buffer, Data, LinkHeader, NackReason, Name, PitToken};
-use trust::Verifier;
+use trust::SignatureVerifier;
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()
@@ -125,7 +125,7 @@ fn answer_command(mut peer: common::Peer, response: &ControlResponse) -> Name {
     let other = InterestBuilder::new(name("/early")).nonce(1).build().unwrap();
     peer.send(other.wire(), &LinkHeader::default(), None);
     let command = peer.receive().unwrap().interest();
-    Verifier::digest().verify_interest(&command).unwrap();
+    SignatureVerifier::digest().verify_interest(&command).unwrap();
     assert!(command.ndn().unwrap().signature_info().unwrap().time_ms.is_some());
     let answer = management::response_data(command.name().to_name(), response);
     peer.send_data(&answer.build_with_digest().unwrap());

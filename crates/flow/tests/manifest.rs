@@ -11,7 +11,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, Name};
 use trust::manifest::{ManifestLimits, ManifestReader, SegmentVerdict, manifest_name};
-use trust::{KeyKind, PrivateKey, Signer, Verifier};
+use trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()
@@ -31,7 +31,7 @@ fn config(signer: Signer) -> PublicationConfig {
 /// Somebody with a key, and an object under it.
 struct Publisher {
     publication: Publication,
-    verifier: Verifier,
+    verifier: SignatureVerifier,
     /// Sent in place of this segment.
     forged: Option<Data>,
 }
@@ -39,7 +39,7 @@ struct Publisher {
 impl Publisher {
     fn new() -> Self {
         let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let verifier = Verifier::of_private(&key).unwrap();
+        let verifier = SignatureVerifier::of_private(&key).unwrap();
         let mut publication = Publication::new(config(Signer::new(key, name("/lab/KEY/1")))).unwrap();
         let bytes = bytes();
         while let Some(range) = publication.next_unlisted() {
@@ -69,7 +69,7 @@ impl Publisher {
     }
 
     /// What a consumer that knows the publisher's key makes of the manifest.
-    fn manifest(&self, key: &Verifier) -> Option<ManifestReader> {
+    fn manifest(&self, key: &SignatureVerifier) -> Option<ManifestReader> {
         let object = self.publication.name().clone();
         let prefix = manifest_name(&object).unwrap();
         let mut reader = ManifestReader::new(object, ManifestLimits::default());
@@ -135,7 +135,7 @@ fn one_signature_vouches_for_every_byte() {
     assert_eq!(manifest.iter().filter(|packet| signed(packet)).count(), 1);
     // Segments themselves have digests, which anybody can make.
     let segment = publisher.ask("/lab/file/v=7/seg=3").unwrap();
-    assert!(!signed(&segment) && Verifier::digest().verify_data(&segment).is_ok());
+    assert!(!signed(&segment) && SignatureVerifier::digest().verify_data(&segment).is_ok());
     let reader = publisher.manifest(&publisher.verifier).unwrap();
     assert_eq!(fetch(&publisher, &reader), (bytes(), 0, true));
 }

@@ -1,6 +1,7 @@
 //! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
 //! that statistics programs read (CSV, Parquet), text within HTML and XML, and what Linux says (netlink,
-//! `/proc/meminfo`). The writers write to any [`std::io::Write`]; nothing here opens files or sockets.
+//! `/proc/meminfo`); and which word was meant where somebody has mistyped one. The writers write to any
+//! [`std::io::Write`]; nothing here opens files or sockets.
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};
@@ -21,3 +22,4 @@ pub mod meminfo;
 pub mod netlink;
 pub mod parquet;
 pub mod pcapng;
+pub mod spelling;

@@ -14,8 +14,8 @@ use crate::trusting::Trusting;
 /// The keyword of listings of file servers.
 pub(crate) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
-/// Bytes of one packet's content.
-const MAX_PACKET_BYTES: u64 = 8800;
+/// No packet has more bytes of content.
+const MAX_CONTENT_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
 
 /// How long one question waits for its answer, and how often it is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -93,7 +93,7 @@ async fn by_metadata(client: &AsyncClient, trusting: &Trusting, name: &Name) -> 
         end_segment: Some(1),
         ..FetchConfig::default()
     };
-    let get = client.get(&asked, trusting.packet()).config(config).at_most(MAX_PACKET_BYTES);
+    let get = client.get(&asked, trusting.packet()).config(config).at_most(MAX_CONTENT_BYTES);
     let (content, fetched) = get.into_memory().await?;
     let bad = |problem: String| Failure::NotTrusted(format!("{} is of no use: {problem}", fetched.name));
     let Description { metadata, fields } =
@@ -128,7 +128,7 @@ async fn probe(client: &AsyncClient, trusting: &Trusting, object: &Name) -> Resu
                 end_segment: Some(last.saturating_add(1)),
                 ..FetchConfig::default()
             };
-            let get = client.get(object, trusting.object()).config(config).at_most(MAX_PACKET_BYTES);
+            let get = client.get(object, trusting.object()).config(config).at_most(MAX_CONTENT_BYTES);
             let (content, _) = get.into_memory().await?;
             let size_bytes = last.saturating_mul(segment_bytes).saturating_add(content.len() as u64);
             Ok(Extent::Sized { segment_bytes, size_bytes })
@@ -168,7 +168,7 @@ async fn by_prefix(client: &AsyncClient, trusting: &Trusting, name: &Name) -> Re
                 discovery_attempts: ATTEMPTS,
                 ..FetchConfig::default()
             };
-            let get = client.get(name, trusting.packet()).config(config).at_most(MAX_PACKET_BYTES);
+            let get = client.get(name, trusting.packet()).config(config).at_most(MAX_CONTENT_BYTES);
             let (content, fetched) = get.into_memory().await?;
             let fields = Fields::default();
             return Ok(Found { object: fetched.name, extent: Extent::Packet(content), fields });

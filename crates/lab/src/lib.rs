@@ -33,6 +33,7 @@ pub mod experiment;
 pub mod figure;
 pub mod live;
 pub mod order;
+mod paragraph;
 pub mod parallel;
 pub mod report;
 pub mod run;

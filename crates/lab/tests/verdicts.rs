@@ -111,13 +111,13 @@ fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
 #[test]
 fn what_a_control_does_not_fail_is_not_confirmed() {
     let place = Place::new("control");
-    let expect = |name: &str, least: u32| {
+    let expect = |name: &str, least: f64| {
         format!("[[expect]]\nname = '{name}'\nsay = 's'\nvalue = 'files.duration.max'\nat_least = {least}\n")
     };
     let control = "[[control]]\nname = 'fast'\nremoves = 'the slow links'\nset = { 'link.*.rate' = '1 Gbit/s' }\n\
                    fails = ['slow', 'any']\n";
-    let slow = expect("slow", 0).replace("at_least = 0", "at_least = 0.1");
-    let (run, list) = place.judged(LONG, &format!("{slow}{}{control}", expect("any", 0)));
+    let (slow, any) = (expect("slow", 0.1), expect("any", 0.000_001));
+    let (run, list) = place.judged(LONG, &format!("{slow}{any}{control}"));
     assert_eq!((run.cases.len(), run.controls.len()), (1, 1));
     assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed));
     assert_eq!(list[1].outcome, Outcome::NotTestable);

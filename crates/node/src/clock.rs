@@ -1,7 +1,5 @@
 //! The system's clocks, as the state machines see them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use packet::time::Instant;
 
 use crate::control::Now;
@@ -39,6 +37,5 @@ impl Clock {
 }
 
 fn unix_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    repo::service::unix_now().as_millis()
 }

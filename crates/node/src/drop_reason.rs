@@ -42,15 +42,13 @@ packet::drop_reasons! {
         /// datagram that is no message.
         MalformedPacket = "malformed-packet",
         /// Received: a well-formed element of CCNx that is no message, or stands where it may not.
-        UnknownMessage = "unknown-message",
+        UnknownPacketType = "unknown-packet-type",
         /// Not received: a datagram that is missing among those that were, by the numbers in them (CCNx).
         LostDatagram = "lost-datagram",
         /// To be sent: a Nack to a face of CCNx, which has none.
         NackToCcnx = "nack-to-ccnx",
         /// To be sent: the packet is larger than the link takes.
         PacketTooLarge = "packet-too-large",
-        /// Received: a frame for a face that is gone.
-        NoFace = "no-face",
         /// Something that management should know, while it has more to do than may wait.
         ManagementBusy = "management-busy",
         /// A tap on the face, such as an impairment, lost the frame. The simulator's links use the same word.

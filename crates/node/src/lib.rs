@@ -57,6 +57,8 @@ pub mod config;
 pub mod control;
 mod drop_reason;
 mod face;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod load;
 pub mod management;
 mod metrics;

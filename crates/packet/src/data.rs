@@ -1,11 +1,13 @@
 //! The Data as the rest of Cairn sees it, whichever dialect it came in.
 
+use std::sync::Arc;
+
 use crate::Dialect;
 use crate::buffer::{Buffer, SpareBuffer};
-use crate::ccnx;
+use crate::ccnx::{self, CanonicalName};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Component, Name, NameRef};
+use crate::name::{Component, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -37,14 +39,23 @@ pub struct Data {
     /// Of a Data of NDN.
     brief: ndn::DataBrief,
     /// Of a ContentObject of CCNx.
-    ccnx: Option<Box<CcnxParts>>,
+    ccnx: Option<Arc<CcnxParts>>,
 }
 
+/// In this order, what is read when it goes lies beside the count of its owners.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct CcnxParts {
     /// In canonical form, which differs from the one on the wire.
-    name: Name,
+    name: CanonicalName,
     layout: ccnx::ContentObjectLayout,
+}
+
+impl CcnxParts {
+    #[inline]
+    fn of(view: ccnx::ContentObjectView<'_>) -> Arc<Self> {
+        Arc::new(CcnxParts { name: view.name().to_canonical(), layout: view.layout() })
+    }
 }
 
 impl Data {
@@ -96,6 +107,12 @@ impl Data {
         Data { wire, brief: view.brief(), ccnx: None }
     }
 
+    /// What was read of a packet of CCNx and stands apart from it, as a hint to fetch it ahead.
+    #[inline]
+    pub fn beside(&self) -> Option<&(impl Sized + use<>)> {
+        self.ccnx.as_deref()
+    }
+
     /// The same Data in memory that nobody else refers to, which is that of `spare` if there is any.
     pub fn moved(&self, spare: Option<SpareBuffer>) -> Self {
         let wire = match spare {
@@ -105,14 +122,20 @@ impl Data {
         Data { wire, brief: self.brief, ccnx: self.ccnx.clone() }
     }
 
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    #[inline]
+    pub fn in_memory(view: ccnx::ContentObjectView<'_>, wire: Buffer) -> Self {
+        debug_assert_eq!(view.wire(), &*wire);
+        Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(CcnxParts::of(view)) }
+    }
+
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let view = ccnx::ContentObjectView::decode(&wire)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::ContentObjectView::decode(&wire)?);
+        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -124,9 +147,8 @@ impl Data {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let view = ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?);
+        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The language it is written in.
@@ -165,7 +187,7 @@ impl Data {
     pub fn name(&self) -> NameRef<'_> {
         match &self.ccnx {
             None => self.brief.name(&self.wire),
-            Some(parts) => parts.name.as_ref(),
+            Some(parts) => NameRef::from_checked(&parts.name),
         }
     }
 

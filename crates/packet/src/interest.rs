@@ -1,11 +1,13 @@
 //! The Interest as the rest of Cairn sees it, whichever dialect it came in.
 
+use std::sync::Arc;
+
 use crate::Dialect;
 use crate::buffer::Buffer;
-use crate::ccnx;
+use crate::ccnx::{self, CanonicalName};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Name, NameRef};
+use crate::name::NameRef;
 use crate::ndn;
 use crate::time::Duration;
 
@@ -24,14 +26,23 @@ pub struct Interest {
     /// Of an Interest of NDN.
     brief: ndn::InterestBrief,
     /// Of one of CCNx.
-    ccnx: Option<Box<CcnxParts>>,
+    ccnx: Option<Arc<CcnxParts>>,
 }
 
+/// In this order, what is read when it goes lies beside the count of its owners.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct CcnxParts {
     /// In canonical form, which differs from the one on the wire.
-    name: Name,
+    name: CanonicalName,
     layout: ccnx::InterestLayout,
+}
+
+impl CcnxParts {
+    #[inline]
+    fn of(view: ccnx::InterestView<'_>) -> Arc<Self> {
+        Arc::new(CcnxParts { name: view.name().to_canonical(), layout: view.layout() })
+    }
 }
 
 impl Interest {
@@ -65,14 +76,20 @@ impl Interest {
         Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
     }
 
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    #[inline]
+    pub fn in_memory(view: ccnx::InterestView<'_>, wire: Buffer) -> Self {
+        debug_assert_eq!(view.wire(), &*wire);
+        Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(CcnxParts::of(view)) }
+    }
+
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let view = ccnx::InterestView::decode(&wire)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::InterestView::decode(&wire)?);
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -84,9 +101,8 @@ impl Interest {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let view = ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?;
-        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
+        let parts = CcnxParts::of(ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?);
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
     }
 
     /// The language it is written in.
@@ -125,7 +141,7 @@ impl Interest {
     pub fn name(&self) -> NameRef<'_> {
         match &self.ccnx {
             None => self.brief.name(&self.wire),
-            Some(parts) => parts.name.as_ref(),
+            Some(parts) => NameRef::from_checked(&parts.name),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Dialect;
 use crate::buffer::Buffer;
-use crate::ccnx::{Dtag, Reader};
+use crate::ccnx::{Dtag, PacketView, Reader};
 use crate::data::Data;
 use crate::error::{DecodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
@@ -90,6 +90,15 @@ impl Packet {
                 Packet::asked_or_nacked(Interest::decode_ccnx_hashed(wire, hasher, hashes)?, nack)
             }
         })
+    }
+
+    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
+    #[inline]
+    pub fn in_memory(view: PacketView<'_>, wire: Buffer) -> Self {
+        match view {
+            PacketView::Interest(view) => Packet::Interest(Interest::in_memory(view, wire)),
+            PacketView::ContentObject(view) => Packet::Data(Data::in_memory(view, wire)),
+        }
     }
 
     /// An Interest, or the Nack that it is if a reason came with it.

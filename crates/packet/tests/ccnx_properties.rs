@@ -14,7 +14,8 @@ use cairn_packet::ccnx::uri::{self, Escaping};
 use cairn_packet::ccnx::{
     AnswerOriginKind, CcnxNameRef, ChildSelector, ContentKind, ContentObjectFields, ContentObjectView,
     Exclude, ExcludeEntry, ExcludeRef, Framer, InterestFields, InterestView, KeyLocator, Message, NameSource,
-    PublisherId, PublisherIdKind, Scope, SequenceNumber, Signature, SignedInfo, Ticks, message_len,
+    PacketView, PublisherId, PublisherIdKind, Scope, SequenceNumber, Signature, SignedInfo, Ticks,
+    message_len,
 };
 use cairn_packet::{Component, DecodeError, Dialect, Name, NameHasher, PrefixHashes};
 use proptest::collection::vec;
@@ -211,6 +212,33 @@ proptest! {
             for count in 0..=expected.component_count() {
                 prop_assert_eq!(hashes.prefix(count), expected.prefix(count));
             }
+        }
+    }
+
+    #[test]
+    fn the_first_packet_of_some_bytes_is_the_one_that_the_framer_cuts_off(
+        (start, middle) in (sample_start(), ccnb_like()),
+        name in name(),
+        is_object in any::<bool>(),
+        rest in bytes(0..30),
+    ) {
+        let hasher = NameHasher::new([1, 2]);
+        let mut hashes = PrefixHashes::default();
+        let signed_info = SignedInfo::new(&[0; 32], Ticks::from_count(1));
+        let object = ContentObjectFields { name: (&name).into(), signed_info, content: &rest };
+        let legal = match is_object {
+            true => object.encode(None, |_| Ok::<_, cairn_packet::EncodeError>([0; 16])).unwrap(),
+            false => InterestFields::default().encode(&name).unwrap(),
+        };
+        for (bytes, is_legal) in [([&legal[..], &rest].concat(), true), ([start, middle].concat(), false)] {
+            let framed = message_len(&bytes).ok().flatten().map(|len| &bytes[..len]);
+            let alone = framed.and_then(|wire| match Message::decode(wire) {
+                Ok(Message::Interest(_) | Message::ContentObject(_)) => Some(wire),
+                _ => None,
+            });
+            let first = PacketView::decode_first_hashed(&bytes, &hasher, &mut hashes);
+            prop_assert_eq!(first.ok().map(|view| view.wire()), alone);
+            prop_assert!(!is_legal || alone == Some(&legal[..]));
         }
     }
 

@@ -61,12 +61,12 @@ fn enumeration_is_begun_for_all_or_by_key_and_continued_by_key_version_and_segme
     let interest = InterestView::decode(&wire).unwrap();
     let below = element("ccnx:/repo");
     let prefix = CcnxNameRef::decode(&below).unwrap();
-    let begin = Some(RepositoryCommand::BeginEnumeration { prefix });
-    assert_eq!(RepositoryCommand::from_name(interest.name(), &KEY), begin);
-    assert!(begin.unwrap().first_interest().is_none());
+    let begin = RepositoryCommand::BeginEnumeration { prefix };
+    assert_eq!(RepositoryCommand::from_name(interest.name(), &KEY), Some(begin));
+    assert!(begin.first_interest().is_none());
 
     let by_key = element(&format!("ccnx:/repo/%C1.E.be/{}", key_component()));
-    assert_eq!(RepositoryCommand::from_name(CcnxNameRef::decode(&by_key).unwrap(), &KEY), begin);
+    assert_eq!(RepositoryCommand::from_name(CcnxNameRef::decode(&by_key).unwrap(), &KEY), Some(begin));
 
     let next = format!("ccnx:/repo/%C1.E.be/{}/%FD%04%99%60%2D%20%00/%00%01", key_component());
     let next = element(&next);

@@ -14,7 +14,7 @@ packet::drop_reasons! {
         /// As many packets as may wait for the disk wait for it already.
         TooManyOpen = "too-many-open",
         /// The packet is larger than a record may be.
-        TooLarge = "too-large",
+        PacketTooLarge = "packet-too-large",
         /// The name is longer than a name in the index may be.
         NameTooLong = "name-too-long",
         /// The file system has no room.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot begin should stop")]
 
-use cairn_trust::{KeyKind, PrivateKey, Signer, Verifier};
+use cairn_trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
 use packet::ndn::DataBuilder;
 
 fn main() {
@@ -26,7 +26,7 @@ fn sign(bencher: divan::Bencher<'_, '_>, kind: KeyKind) {
 fn verify(bencher: divan::Bencher<'_, '_>, kind: KeyKind) {
     let key = PrivateKey::generate(kind).unwrap();
     let data = Signer::new(key.clone(), "/lab/KEY/1".parse().unwrap()).sign_data(&segment()).unwrap();
-    let verifier = Verifier::of_private(&key).unwrap();
+    let verifier = SignatureVerifier::of_private(&key).unwrap();
     bencher.bench(|| verifier.verify_data(&data).unwrap());
 }
 
@@ -39,6 +39,6 @@ fn sign_digest(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench]
 fn verify_digest(bencher: divan::Bencher<'_, '_>) {
     let data = Signer::digest().sign_data(&segment()).unwrap();
-    let verifier = Verifier::digest();
+    let verifier = SignatureVerifier::digest();
     bencher.bench(|| verifier.verify_data(&data).unwrap());
 }

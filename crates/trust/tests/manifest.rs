@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 use cairn_trust::manifest::{ManifestError, ManifestLimits, ManifestReader, ManifestWriter, SegmentVerdict};
-use cairn_trust::{KeyKind, PrivateKey, Signer, Verifier};
+use cairn_trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::{Data, Name};
@@ -36,11 +36,11 @@ fn only_the_first_packet_is_signed_and_all_fit_a_packet() {
     let signer = Signer::new(key.clone(), name("/a/long/name/of/a/key/KEY/1/issuer/v=17"));
     let (_, packets) = object(1000, 8800, &signer);
     assert!((4..=5).contains(&packets.len()), "{} packets", packets.len());
-    let verifier = Verifier::of_private(&key).unwrap();
+    let verifier = SignatureVerifier::of_private(&key).unwrap();
     verifier.verify_data(&packets[0]).unwrap();
     for packet in &packets[1..] {
         assert!(verifier.verify_data(packet).is_err());
-        Verifier::digest().verify_data(packet).unwrap();
+        SignatureVerifier::digest().verify_data(packet).unwrap();
     }
     assert_eq!(packets[0].name().to_string(), "/object/v=1/32=manifest/seg=0");
     let last = packets.last().unwrap().name().last();

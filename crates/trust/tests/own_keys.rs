@@ -5,7 +5,8 @@
 use cairn_trust::certificate::{Issue, names, self_signed};
 use cairn_trust::{
     Certificate, CertificateError, Freshness, InterestSigner, KeyError, KeyKind, PrivateKey, SafeBag,
-    SafeBagError, Signer, UnixTime, ValidityPeriod, Verifier, VerifyError, open_key_packet, to_key_packet,
+    SafeBagError, SignatureVerifier, Signer, UnixTime, ValidityPeriod, VerifyError, open_key_packet,
+    to_key_packet,
 };
 use packet::ndn::{DataBuilder, InterestBuilder, SignatureType};
 use packet::random::Random;
@@ -40,13 +41,13 @@ fn every_kind_signs_data_that_only_its_own_key_verifies() {
         assert!(view.signature_value().len() <= signer.max_signature_bytes(), "{kind}");
         assert_eq!(view.signature_info().unwrap().signature_type, kind.signature_type());
 
-        Verifier::of_private(&key).unwrap().verify_data(&data).unwrap();
-        let other = Verifier::of_private(&PrivateKey::generate(kind).unwrap()).unwrap();
+        SignatureVerifier::of_private(&key).unwrap().verify_data(&data).unwrap();
+        let other = SignatureVerifier::of_private(&PrivateKey::generate(kind).unwrap()).unwrap();
         assert_eq!(other.verify_data(&data), Err(VerifyError::Wrong), "{kind}");
         let expected = SignatureType::DIGEST_SHA256;
         let found = kind.signature_type();
         assert_eq!(
-            Verifier::digest().verify_data(&data),
+            SignatureVerifier::digest().verify_data(&data),
             Err(VerifyError::OtherAlgorithm { found, expected })
         );
     }
@@ -95,7 +96,7 @@ fn a_request_is_signed_by_an_issuer_if_its_own_key_signed_it() {
     assert_eq!(issued.name().to_string(), "/lab/alice/KEY/7/lab/v=3");
     assert_eq!(issued.validity(), validity());
     assert_eq!(issued.signer().unwrap(), name("/lab/KEY/1").as_ref());
-    Verifier::of_private(&issuer).unwrap().verify_data(issued.data()).unwrap();
+    SignatureVerifier::of_private(&issuer).unwrap().verify_data(issued.data()).unwrap();
 
     // Somebody puts another's key into a request of their own.
     let forged = issue.certify(&name("/lab/eve/KEY/8"), &key.public_key().unwrap(), &signer).unwrap();
@@ -122,7 +123,7 @@ fn what_is_not_a_certificate_is_refused_with_the_rule_it_breaks() {
 fn signed_interests_get_growing_times_and_do_not_survive_a_change() {
     let key = PrivateKey::generate(KeyKind::EcdsaP256).unwrap();
     let mut signer = InterestSigner::new(Signer::new(key.clone(), name("/a/KEY/1")), Random::from_seed(1));
-    let verifier = Verifier::of_private(&key).unwrap();
+    let verifier = SignatureVerifier::of_private(&key).unwrap();
     let command =
         InterestBuilder::new(name("/localhost/nfd/rib/register")).application_parameters(vec![1, 2, 3]);
     let times: Vec<u64> = [1000, 1000, 999, 2000]
@@ -159,7 +160,7 @@ fn the_worked_signed_interest_of_the_specification_comes_out() {
         "056a072508014102201b308359f0f2712300a469e69cc6c1eb91d2a30cdbba2fd40f0a568bc2428f090a040102030424002c171b0100\
          2608010203040506070828080000018bcfe568002e2043ba55645256454386d76618ddfcc19665dfa9320f33d889203d73238fa380cc"
     );
-    Verifier::digest().verify_interest(&signed).unwrap();
+    SignatureVerifier::digest().verify_interest(&signed).unwrap();
 }
 
 #[test]
@@ -192,7 +193,7 @@ proptest! {
         let at = at % wire.len();
         wire[at] ^= 1 << bit;
         if let Ok(changed) = Data::decode_ndn(Buffer::from(wire)) {
-            prop_assert!(Verifier::of_private(&PrivateKey::hmac(&secret)).unwrap().verify_data(&changed).is_err());
+            prop_assert!(SignatureVerifier::of_private(&PrivateKey::hmac(&secret)).unwrap().verify_data(&changed).is_err());
         }
     }
 }

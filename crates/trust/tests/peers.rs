@@ -9,7 +9,8 @@
 use cairn_trust::certificate::names;
 use cairn_trust::text::{from_base64, packets_in};
 use cairn_trust::{
-    Certificate, KeyError, KeyKind, PrivateKey, SafeBag, SafeBagError, UnixTime, Verifier, open_key_packet,
+    Certificate, KeyError, KeyKind, PrivateKey, SafeBag, SafeBagError, SignatureVerifier, UnixTime,
+    open_key_packet,
 };
 use packet::{Buffer, Data, Interest};
 
@@ -63,7 +64,7 @@ fn private_keys_of_ndnd_belong_to_their_certificates() {
         assert_eq!(name.as_ref(), certificate.key_name());
         assert_eq!(&key.public_key().unwrap(), certificate.public_key());
         // What ndnd signed with the key itself, it signed as we would check it.
-        Verifier::of_private(&key).unwrap().verify_data(&data).unwrap();
+        SignatureVerifier::of_private(&key).unwrap().verify_data(&data).unwrap();
     }
 }
 
@@ -83,10 +84,10 @@ fn packets_of_python_ndn_are_verified_and_changed_ones_are_not() {
     carol.verifier().verify_interest(&interest).unwrap();
 
     let secret: Vec<u8> = (0..32).collect();
-    let verifier = Verifier::of_private(&PrivateKey::hmac(&secret)).unwrap();
+    let verifier = SignatureVerifier::of_private(&PrivateKey::hmac(&secret)).unwrap();
     let data = Data::decode_ndn(Buffer::from(vector!("python-ndn-hmac.data"))).unwrap();
     verifier.verify_data(&data).unwrap();
-    assert!(Verifier::of_private(&PrivateKey::hmac(b"other")).unwrap().verify_data(&data).is_err());
+    assert!(SignatureVerifier::of_private(&PrivateKey::hmac(b"other")).unwrap().verify_data(&data).is_err());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cairn_trust::certificate::Issue;
 use cairn_trust::store::{KeyStore, StoreError, StoredKey};
-use cairn_trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod, Verifier};
+use cairn_trust::{KeyKind, PrivateKey, SignatureVerifier, UnixTime, ValidityPeriod};
 use packet::ndn::DataBuilder;
 use packet::{Component, Name};
 
@@ -56,7 +56,7 @@ fn keys_of_every_kind_come_back_and_sign() {
         let found = KeyStore::open(&folder.0).unwrap().find(&made.name).unwrap();
         assert_eq!(found.key.kind(), kind);
         let data = found.signer().sign_data(&DataBuilder::new(name("/a/x"))).unwrap();
-        Verifier::of_private(&made.key).unwrap().verify_data(&data).unwrap();
+        SignatureVerifier::of_private(&made.key).unwrap().verify_data(&data).unwrap();
     }
     assert_eq!(store.identities().unwrap(), [name("/a")]);
     assert_eq!(store.keys(&name("/a")).unwrap().len(), 4);

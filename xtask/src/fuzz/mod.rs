@@ -39,8 +39,18 @@ const TARGETS: &[Target] = &[
         seed_kinds: &["ccnx-"],
     },
     Target {
+        name: "ccnd_requests",
+        about: "clients of ccnd and ndnld: rights, answers, registrations that end",
+        seed_kinds: &[],
+    },
+    Target {
         name: "engine_operations",
         about: "an engine among neighbours that do whatever they like: replies, scope, limits, counters",
+        seed_kinds: &[],
+    },
+    Target {
+        name: "face_input",
+        about: "what comes by a face of a node, on each kind of link, in both dialects: limits, deadlines",
         seed_kinds: &[],
     },
     Target {

@@ -4,7 +4,7 @@
 //! count, for texts between quotes cannot be broken. In what has no formatter (Markdown, the Makefile,
 //! scripts, units of systemd) every line counts. What a program has printed (a block of Markdown without a
 //! language, or of `text`) and what cannot be broken (a link, a path) may be longer. A row of a table, which
-//! has one line, may have 150 columns, but for the pages of `WIDE_TABLES`.
+//! has one line, may have 150 columns.
 
 use super::Violation;
 use crate::tree::Tree;
@@ -13,24 +13,6 @@ const RULE: &str = "columns";
 const COLUMNS: usize = 110;
 /// For a row of a table.
 const TABLE_COLUMNS: usize = 150;
-
-/// Pages whose tables may be wider: those that a program writes, and some that are not rewritten yet.
-const WIDE_TABLES: &[&str] = &[
-    // Written by `cairn lab reference`, by experiments and by studies.
-    "docs/experiment-reference.md",
-    "docs/lab-results.md",
-    "docs/clock-study.md",
-    "docs/validation.md",
-    "docs/persistent-cache.md",
-    // Not rewritten yet.
-    "docs/ccnx.md",
-    "docs/lab-howto.md",
-    "docs/lab-notes.md",
-    "docs/lab.md",
-    "docs/limits.md",
-    "docs/performance.md",
-    "docs/security.md",
-];
 
 /// What of a file is prose.
 #[derive(Clone, Copy)]
@@ -60,7 +42,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             let Some(words) = words else { continue };
             let columns = line.chars().count();
             let message = if words.trim_start().starts_with('|') {
-                if columns <= TABLE_COLUMNS || WIDE_TABLES.contains(&path) {
+                if columns <= TABLE_COLUMNS {
                     continue;
                 }
                 format!("{columns} columns in a row of a table; write below it what is above {TABLE_COLUMNS}")
@@ -156,13 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_a_table_may_have_150_columns_unless_its_page_is_listed() {
+    fn a_row_of_a_table_may_have_150_columns() {
         let row = |columns: usize| format!("| {} |\n", "w ".repeat(columns / 2 - 2));
         assert!(lines("docs/a.md", &row(150)).is_empty());
         assert_eq!(lines("docs/a.md", &row(152)), [1]);
         assert_eq!(lines("crates/a/src/b.rs", &format!("/// {}", row(150))), [1]);
-        assert!(lines(WIDE_TABLES[0], &row(400)).is_empty());
-        assert_eq!(lines(WIDE_TABLES[0], &"word ".repeat(30)), [1]);
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub enum AskError {
 
 impl Client {
     /// Expresses one Interest and waits for its Data, at most `timeout`. Nothing is verified: give the Data
-    /// to a [`trust::Verifier`] or [`trust::Validator`]. What else comes meanwhile is answered by what is
-    /// [attached](Client::serve), or kept for [`Client::next`].
+    /// to a [`trust::SignatureVerifier`] or [`trust::Validator`]. What else comes meanwhile is answered by
+    /// what is [attached](Client::serve), or kept for [`Client::next`].
     ///
     /// # Errors
     /// No answer, or a Nack; a signal came; the forwarder went away, if the client is to fail then.

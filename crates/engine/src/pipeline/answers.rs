@@ -11,7 +11,7 @@ use packet::{Data, Dialect, Interest, NameHash, NameRef, PrefixHashes};
 
 use crate::engine::Engine;
 use crate::face::FaceId;
-use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
+use crate::tables::content_store::{CachedId, KeptName, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Matches, Pending, PendingId};
 
@@ -23,6 +23,13 @@ pub(super) struct DataName<'h> {
     pub(super) hashes: Option<&'h PrefixHashes>,
     /// An Interest for just this name.
     pub(super) asked: Option<PendingId>,
+}
+
+impl<'h> DataName<'h> {
+    /// What the content store has to know of it.
+    pub(super) fn kept(self) -> KeptName<'h> {
+        KeptName { hash: self.hash, hashes: self.hashes }
+    }
 }
 
 /// What the tables say about a Data.

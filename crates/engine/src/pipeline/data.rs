@@ -67,7 +67,7 @@ impl Engine {
         if cacheable {
             if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
-                self.tables.store.insert_admitted(index, now, &data, name.hash, found.known);
+                self.tables.store.insert_admitted(index, now, &data, name.kept(), found.known);
             } else {
                 self.place_copy(now, &data, name, &found);
             }
@@ -137,7 +137,7 @@ impl Engine {
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
         if cacheable && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
-            self.tables.store.insert(&mut self.tables.index, now, data, name.hash, found.known);
+            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
         }
     }
 

@@ -26,7 +26,7 @@ impl Engine {
             }),
         };
         if is_placed_here {
-            self.tables.store.insert(&mut self.tables.index, now, data, name.hash, found.known);
+            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
         } else {
             self.tables.store.counters.passed_on += 1;
         }

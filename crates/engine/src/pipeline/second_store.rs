@@ -95,7 +95,7 @@ impl Engine {
                 asking.counters.found += 1;
             }
             let store = &mut self.tables.store;
-            store.insert_until(&mut self.tables.index, &data, hashes.whole(), found.known, fresh_until);
+            store.insert_until(&mut self.tables.index, &data, name.kept(), found.known, fresh_until);
             self.satisfy_from_store(now, name, data, &found.matches);
         }
         if let Some(asked) = asked.filter(|_| !is_what_was_asked) {

@@ -35,7 +35,7 @@ impl IntegrityVerifier {
             SignatureType::DIGEST_SHA256 => {
                 self.digests += 1;
                 self.cost.hashed_bytes += data.wire().len() as u64;
-                trust::Verifier::digest().verify_data(data).err().map(VerificationError::from)
+                trust::SignatureVerifier::digest().verify_data(data).err().map(VerificationError::from)
             }
             SignatureType::NULL => {
                 self.unsigned += 1;

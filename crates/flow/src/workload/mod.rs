@@ -26,6 +26,7 @@ mod arrivals;
 mod live;
 mod popularity;
 mod registry;
+mod replay;
 mod requester;
 mod spacing;
 mod steady;
@@ -37,6 +38,7 @@ use packet::time::{Duration, Instant};
 
 pub use popularity::Popularity;
 pub use registry::{StartWorkload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};
+pub use replay::Replay;
 pub use requester::{Closed, Opened, Requester};
 pub use spacing::{Spacing, mean_gap};
 

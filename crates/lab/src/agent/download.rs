@@ -9,6 +9,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
+use super::arrivals::Arrivals;
 use super::packets;
 use super::producer::Files;
 use crate::experiment::plan::ControllerKind;
@@ -21,8 +22,7 @@ pub(crate) const HEAD: [&str; 11] =
 #[derive(Debug)]
 pub(super) struct DownloadConfig {
     pub(super) files: Files,
-    pub(super) start: Instant,
-    pub(super) per_second: Option<f64>,
+    pub(super) arrivals: Arrivals,
     pub(super) count: u32,
     pub(super) at_once: u32,
     pub(super) controller: ControllerKind,
@@ -50,7 +50,6 @@ pub(super) struct Downloads {
     random: Random,
     log: Log,
     begun: u32,
-    ended: u32,
     running: BTreeMap<u32, One>,
     /// By file, who wants its segments.
     wanted: BTreeMap<u32, Vec<u32>>,
@@ -80,7 +79,6 @@ impl Downloads {
             transfer,
             log,
             begun: 0,
-            ended: 0,
             running: BTreeMap::new(),
             wanted: BTreeMap::new(),
             ready: BTreeSet::new(),
@@ -95,18 +93,14 @@ impl Downloads {
         if self.begun >= self.config.count || self.running.len() >= self.config.at_once as usize {
             return Instant::NEVER;
         }
-        match self.config.per_second {
-            Some(rate) => self.config.start + Duration::from_secs_f64(f64::from(self.begun) / rate),
-            None if self.running.is_empty() => self.config.start,
-            None => Instant::NEVER,
-        }
+        self.config.arrivals.next(self.begun, self.running.len())
     }
 
     fn begin(&mut self, now: Instant) {
         let number = self.begun;
-        let file = number % self.config.files.count().max(1);
+        let Some(file) = self.config.arrivals.file(now, number) else { return };
         let mut transfer = Transfer::new(&self.transfer, now, self.random.next_u64());
-        transfer.set_end(self.config.files.segments());
+        transfer.set_end(self.config.files.segments(file));
         let one = One { number, file, began: now, bytes: 0, wrong: 0, nacks: 0, transfer };
         self.running.insert(number, one);
         self.wanted.entry(file).or_default().push(number);
@@ -156,7 +150,9 @@ impl Downloads {
             &one.nacks,
             &state,
         ]);
-        self.ended += 1;
+        if let Some(now) = now {
+            self.config.arrivals.ended(now, number, now.saturating_since(one.began));
+        }
     }
 }
 
@@ -240,7 +236,7 @@ impl Activity for Downloads {
     }
 
     fn is_complete(&self) -> bool {
-        self.ended >= self.config.count
+        self.running.is_empty() && self.config.arrivals.is_over(self.begun, self.config.count)
     }
 
     fn finish(&mut self, _now: Instant) -> io::Result<()> {
@@ -249,8 +245,7 @@ impl Activity for Downloads {
             self.end(number, None);
         }
         // Downloads that were never begun count as unfinished too.
-        for number in self.begun..self.config.count {
-            let file = number % self.config.files.count().max(1);
+        for (number, file) in self.config.arrivals.missing(self.begun, self.config.count) {
             let name = format_args!("{}/{file}", self.config.files.prefix().as_ref());
             self.log.row(&[&number, &name, &"", &"", &0, &0, &0, &0, &0, &0, &"unfinished"]);
         }

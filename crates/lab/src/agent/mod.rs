@@ -4,13 +4,16 @@
 //! Everything it learns it writes down as it happens, one line an event, in files of the run's folder.
 
 mod activity;
+mod arrivals;
 mod download;
 mod flood;
 mod job;
+mod layout;
 mod packets;
 mod ping;
 pub mod producer;
 mod run;
+mod served;
 mod standstill;
 mod traffic;
 pub(crate) mod workloads;
@@ -18,4 +21,5 @@ pub(crate) mod workloads;
 pub(crate) use download::HEAD as TRANSFERS_HEAD;
 pub use job::Job;
 pub use run::{AgentError, run};
+pub(crate) use served::SERVED;
 pub(crate) use standstill::STANDSTILL;

@@ -1,11 +1,11 @@
 //! Content that is made when it is asked for, the same each time: byte for byte decided by seed, content,
 //! file and segment.
 
-use flow::source::{Reply, Source, SourceError};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, Name, NameRef};
 
+use super::layout::Layout;
 use super::packets::{self, Object};
 use crate::experiment::plan::{ContentPlan, Dialect};
 
@@ -13,10 +13,7 @@ use crate::experiment::plan::{ContentPlan, Dialect};
 #[derive(Debug, Clone)]
 pub struct Files {
     prefix: Name,
-    count: u32,
-    segments: u64,
-    size_bytes: u64,
-    segment_bytes: u64,
+    layout: Layout,
     freshness: Duration,
     seed: u64,
     dialect: Dialect,
@@ -30,16 +27,9 @@ impl Files {
     /// When the prefix is not a name, which the experiment's check has ruled out.
     pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, String> {
         let prefix: Name = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
-        Ok(Files {
-            prefix,
-            count: plan.count,
-            segments: plan.segments(),
-            size_bytes: plan.size_bytes,
-            segment_bytes: u64::from(plan.segment_bytes),
-            freshness: Duration::from_nanos(plan.freshness_ns),
-            seed: Random::derive(seed, place as u64).next_u64(),
-            dialect,
-        })
+        let seed = Random::derive(seed, place as u64).next_u64();
+        let (layout, freshness) = (Layout::new(plan, seed), Duration::from_nanos(plan.freshness_ns));
+        Ok(Files { prefix, layout, freshness, seed, dialect })
     }
 
     /// The prefix of all files.
@@ -56,14 +46,19 @@ impl Files {
 
     /// How many segments a file has.
     #[must_use]
-    pub fn segments(&self) -> u64 {
-        self.segments
+    pub fn segments(&self, file: u32) -> u64 {
+        self.layout.segments(file)
+    }
+
+    /// How the files are cut.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// How many files there are.
     #[must_use]
     pub fn count(&self) -> u32 {
-        self.count
+        self.layout.count()
     }
 
     /// The name of a segment.
@@ -85,14 +80,13 @@ impl Files {
         let depth = self.prefix.as_ref().component_count();
         let file = std::str::from_utf8(name.component(depth)?.value).ok()?.parse().ok()?;
         let segment = packets::segment(self.dialect, name.component(depth + 1)?)?;
-        (file < self.count && segment < self.segments).then_some((file, segment))
+        (file < self.count() && segment < self.segments(file)).then_some((file, segment))
     }
 
     /// The bytes of a segment.
     #[must_use]
     pub fn content(&self, file: u32, segment: u64) -> Vec<u8> {
-        let start = segment * self.segment_bytes;
-        let length = self.size_bytes.saturating_sub(start).min(self.segment_bytes);
+        let (_, length) = self.layout.bytes(file, segment);
         let mut random = Random::derive(self.seed, (u64::from(file) << 40) ^ segment);
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 8);
         while (bytes.len() as u64) < length {
@@ -102,20 +96,20 @@ impl Files {
         bytes
     }
 
+    /// The segment that an Interest asks for, with its number.
+    #[must_use]
+    pub fn data(&self, interest: &Interest) -> Option<(u64, Data)> {
+        let (file, segment) = self.place(interest.name())?;
+        Some((segment, self.packet(file, segment)?))
+    }
+
     /// The packet of a segment.
     fn packet(&self, file: u32, segment: u64) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
-        let last = self.name(file, self.segments - 1).ok()?;
+        let last = self.name(file, self.segments(file) - 1).ok()?;
         let content = self.content(file, segment);
         let (freshness, last) = (self.freshness, last.as_ref().last());
         packets::data(self.dialect, &Object { name: &name, content: &content, freshness, last })
-    }
-}
-
-impl Source for Files {
-    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
-        let packet = self.place(interest.name()).and_then(|(file, segment)| self.packet(file, segment));
-        Ok(packet.map_or(Reply::NotMine, Reply::Data))
     }
 }
 
@@ -130,6 +124,7 @@ mod tests {
             at: 0,
             count: 3,
             size_bytes: 10_001,
+            sizes: None,
             segment_bytes: 4096,
             freshness_ns: 1_000_000_000,
         };
@@ -139,7 +134,7 @@ mod tests {
     #[test]
     fn the_segments_of_a_file_are_as_long_as_the_file_and_always_the_same() {
         let files = files(Dialect::Ndn);
-        assert_eq!(files.segments(), 3);
+        assert_eq!(files.segments(1), 3);
         let total: usize = (0..3).map(|segment| files.content(1, segment).len()).sum();
         assert_eq!(total, 10_001);
         assert_eq!(files.content(1, 2), files.content(1, 2));
@@ -151,10 +146,7 @@ mod tests {
         for dialect in [Dialect::Ndn, Dialect::Ccnx] {
             let files = files(dialect);
             let ask = |name: Name| packets::interest(dialect, name, 1, Duration::from_secs(4)).unwrap();
-            let answer = |name| match files.clone().answer(&ask(name)).unwrap() {
-                Reply::Data(data) => Some(data),
-                _ => None,
-            };
+            let answer = |name| files.data(&ask(name)).map(|(_, data)| data);
             let data = answer(files.name(2, 1).unwrap()).unwrap();
             assert_eq!(data.dialect(), dialect.into());
             assert_eq!(data.content(), files.content(2, 1));

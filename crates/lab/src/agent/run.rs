@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use client::{Client, ClientError, Connection, Patience, Remote, WhenGone};
 use formats::csv;
@@ -104,6 +104,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
     let now = agent.now();
     // Also when the forwarder went away: what was seen until then is kept.
     let written = agent.note_again().and_then(|()| agent.activities.finish(now));
+    let written = written.and_then(|()| agent.served.finish(&agent.job));
     let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
     worked.and(written.map_err(WorkError::from)).map_err(failed)?;
     let done = say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched));
@@ -275,7 +276,7 @@ impl Agent {
     }
 
     fn answer(&mut self, interest: &Interest, header: &LinkHeader) -> Result<(), WorkError> {
-        let Some(data) = self.served.answer(interest) else { return Ok(()) };
+        let Some(data) = self.served.answer(self.now(), interest) else { return Ok(()) };
         let connection = self.client.connection_mut();
         let waits = !connection.has_room();
         connection.send_data(&data, header)?;
@@ -288,8 +289,7 @@ impl Agent {
 
     /// Notes the start and makes the workloads.
     fn begin(&mut self, epoch_ns: u64) -> io::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ahead = StdDuration::from_nanos(epoch_ns).saturating_sub(now);
+        let ahead = StdDuration::from_nanos(epoch_ns.saturating_sub(crate::wall_clock::epoch_ns()));
         self.start = Some((StdInstant::now() + ahead, epoch_ns));
         std::thread::sleep(ahead);
         // What was waited for the start is no standstill.

@@ -37,7 +37,7 @@ pub(super) struct Traffic {
 impl Traffic {
     pub(super) fn new(config: TrafficConfig, log: Log) -> Result<Self, SpecError> {
         let TrafficConfig { files, start, stop, workload, lifetime, seed } = config;
-        let items = Some(u64::from(files.count()) * files.segments());
+        let items = Some(files.layout().items());
         let setting = Setting { begin: start, end: stop, items, seed };
         let requester = Requester::new(&workload, &setting, lifetime)?;
         Ok(Traffic { files, lifetime, random: Random::derive(seed, 0x6e6f_6e63), log, requester })
@@ -46,12 +46,12 @@ impl Traffic {
     /// The number of the chunk that a name means: all of the first file, then all of the next.
     fn item(&self, name: NameRef<'_>) -> Option<u64> {
         let (file, segment) = self.files.place(name)?;
-        Some(u64::from(file) * self.files.segments() + segment)
+        Some(self.files.layout().item(file, segment))
     }
 
     fn name(&self, item: u64) -> Option<Name> {
-        let segments = self.files.segments().max(1);
-        self.files.name(u32::try_from(item / segments).ok()?, item % segments).ok()
+        let (file, segment) = self.files.layout().place(item)?;
+        self.files.name(file, segment).ok()
     }
 
     fn note(&mut self, closed: &Closed) {

@@ -10,12 +10,14 @@ use packet::{Data, Interest, NackReason, Name};
 use trust::Signer;
 
 use super::activity::{Activity, Log};
+use super::arrivals::Arrivals;
 use super::download::{self, DownloadConfig, Downloads};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
 use super::packets::{self, Object};
 use super::ping::{self, PingConfig, Pings};
 use super::producer::Files;
+use super::served::ServedLog;
 use super::traffic::{Traffic, TrafficConfig};
 use crate::experiment::plan::{self, Dialect, Workload};
 
@@ -23,8 +25,11 @@ use crate::experiment::plan::{self, Dialect, Workload};
 #[derive(Debug)]
 pub(crate) struct Served {
     prefixes: Vec<Name>,
-    /// Files, and pongs for whatever else is asked below the prefixes for that.
-    source: (Vec<Files>, Pongs),
+    /// Files by their content's place in the plan.
+    files: Vec<(usize, Files)>,
+    /// Answers whatever else is asked below the prefixes for that.
+    pongs: Pongs,
+    log: ServedLog,
 }
 
 /// Answers pings.
@@ -51,19 +56,21 @@ impl Source for Pongs {
     }
 }
 
+/// The stream of a workload's randomness that decides when which file is fetched.
+const ARRIVALS: u64 = 0x6172_7269;
 const PONG: &[u8] = b"pong";
 
 impl Served {
     pub(crate) fn new(job: &Job) -> Result<Self, String> {
         let mut files = Vec::new();
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
-            files.push(Files::new(content, place, job.seed, job.dialect)?);
+            files.push((place, Files::new(content, place, job.seed, job.dialect)?));
         }
         let mut answers = Vec::new();
         for prefix in &job.answers {
             answers.push(prefix.parse().map_err(|error| format!("{prefix}: {error}"))?);
         }
-        let prefixes = files.iter().map(|files| files.prefix().clone()).chain(answers.iter().cloned());
+        let prefixes = files.iter().map(|(_, files)| files.prefix().clone()).chain(answers.iter().cloned());
         let prefixes = prefixes.collect();
         // They are all alike: the seed decides nothing.
         let pongs = match job.dialect {
@@ -72,19 +79,32 @@ impl Served {
             }
             Dialect::Ccnx => Pongs::Ccnx(answers),
         };
-        Ok(Served { prefixes, source: (files, pongs) })
+        Ok(Served { prefixes, files, pongs, log: ServedLog::default() })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
         self.prefixes.clone()
     }
 
-    pub(crate) fn answer(&mut self, interest: &Interest) -> Option<Data> {
-        match self.source.answer(interest) {
+    pub(crate) fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
+        for (content, files) in &self.files {
+            if let Some((segment, data)) = files.data(interest) {
+                self.log.note(now, *content, segment, data.content().len());
+                return Some(data);
+            }
+        }
+        match self.pongs.answer(interest) {
             Ok(Reply::Data(data)) => Some(data),
             // What cannot be made is as little an answer as what is not there.
             Ok(Reply::Nack(_) | Reply::Silence | Reply::NotMine) | Err(_) => None,
         }
+    }
+}
+
+impl Served {
+    /// Writes down what was sent, if there is content.
+    pub(crate) fn finish(&self, job: &Job) -> io::Result<()> {
+        if self.files.is_empty() { Ok(()) } else { self.log.write(&job.folder, &job.node) }
     }
 }
 
@@ -236,15 +256,22 @@ fn activity(
 
 /// What a workload that downloads works with.
 fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<DownloadConfig, String> {
-    let plan::Activity::Download { per_second, count, at_once, controller, window, lifetime_ns, .. } =
-        &workload.does
-    else {
+    let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
         return Err(format!("{} is no download", workload.name));
+    };
+    let plan::Activity::Download { controller, window, lifetime_ns, .. } = &workload.does else {
+        return Err(format!("{} is no download", workload.name));
+    };
+    let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
+    let arrivals = match arrivals {
+        Some(plan) => {
+            Arrivals::drawn(plan, (start, stop), files.count(), Random::derive(seed, ARRIVALS).next_u64())?
+        }
+        None => Arrivals::Evenly { start, per_second: *per_second, files: files.count() },
     };
     Ok(DownloadConfig {
         files,
-        start: Instant::from_nanos(workload.start_ns),
-        per_second: *per_second,
+        arrivals,
         count: *count,
         at_once: at_once.unwrap_or(u32::MAX),
         controller: controller.clone(),

@@ -6,6 +6,7 @@ mod capture;
 mod gates;
 mod network;
 mod repeat;
+mod served;
 pub mod table;
 mod window;
 mod workloads;

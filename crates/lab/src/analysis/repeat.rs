@@ -13,6 +13,7 @@ use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::gates::{Counts, Gate, gates};
 use super::network::NetworkCounts;
+use super::served;
 use super::table::Table;
 use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
@@ -45,6 +46,8 @@ pub struct RepeatData {
     pub pings: BTreeMap<String, PingTable>,
     /// Floods by workload.
     pub floods: BTreeMap<String, FloodTable>,
+    /// What producers sent of each content, by its place in the plan.
+    pub served: BTreeMap<usize, Table>,
     /// What virtual time counted of the network and its consumers.
     pub network: Option<NetworkCounts>,
     /// The longest time in which a client stood still, in seconds; nothing in virtual time.
@@ -315,6 +318,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
             Activity::Consume(_) | Activity::Load { .. } => {}
         }
     }
+    data.served = served::read(plan, raw)?;
     data.network = NetworkCounts::read(raw)?;
     data.client_still_s = client_still(plan, raw)?;
     Ok(())
@@ -383,6 +387,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
+    served::values(plan, data, window).into_iter().for_each(|(key, number)| put(key, &[number]));
     totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {

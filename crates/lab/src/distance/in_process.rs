@@ -12,7 +12,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Buffer, Data, Dialect, Name, NameHasher, Packet, UnixTime};
 use repo::disk::RealDisk;
 use repo::{Store, StoreConfig, StoreKeys};
-use trust::{KeyKind, PrivateKey, Signer, Verifier};
+use trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
 
 use super::calibrate::rounded;
 use crate::experiment::profile::{DialectCost, DiskCost, SignatureCost};
@@ -101,13 +101,13 @@ pub(super) fn signatures() -> BTreeMap<String, SignatureCost> {
     let keyed = kinds.into_iter().filter_map(|(name, kind)| {
         let key = PrivateKey::generate(kind).ok()?;
         let signer = Signer::new(key.clone(), "/cost/KEY/1".parse().ok()?);
-        Some((name, signature(&signer, &Verifier::of_private(&key).ok()?)?))
+        Some((name, signature(&signer, &SignatureVerifier::of_private(&key).ok()?)?))
     });
-    let digest = signature(&Signer::digest(), &Verifier::digest()).map(|cost| ("sha256", cost));
+    let digest = signature(&Signer::digest(), &SignatureVerifier::digest()).map(|cost| ("sha256", cost));
     keyed.chain(digest).map(|(name, cost)| (name.to_owned(), cost)).collect()
 }
 
-fn signature(signer: &Signer, verifier: &Verifier) -> Option<SignatureCost> {
+fn signature(signer: &Signer, verifier: &SignatureVerifier) -> Option<SignatureCost> {
     let segment = DataBuilder::new("/cost/seg=7".parse().ok()?).content(vec![7; CONTENT]);
     let data = signer.sign_data(&segment).ok()?;
     verifier.verify_data(&data).ok()?;

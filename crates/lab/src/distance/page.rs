@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::validate::{Agreement, Distance, Row};
 use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::{spread, with_unit};
+use crate::paragraph::wrapped;
 use crate::stats::Estimate;
 
 const HEAD: &str = "\
@@ -27,10 +28,9 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
     let within = list.iter().filter(|distance| distance.is_within()).count();
     let _ = write!(
         page,
-        "\n{within} of {} experiments have all numbers within.\n\n| | |\n|---|---|\n| machine | {} |\n| program | {} |\n\n",
+        "\n{within} of {} experiments have all numbers within.\n\n{}\n",
         list.len(),
-        profile.machine,
-        profile.program
+        wrapped(&format!("The machine: {}. The program: {}.", profile.machine, profile.program))
     );
     page.push_str("| experiment | numbers | within | beyond | too uncertain |\n|---|---:|---:|---:|---:|\n");
     for distance in list {

@@ -185,9 +185,9 @@ pub(super) fn run_on(
 
 /// Is a run one of this experiment: of its text, and of the files that it names, such as a profile?
 fn has_plan(folder: &RunFolder, experiment: &Experiment) -> bool {
-    let is = |path: PathBuf, text: &str| std::fs::read_to_string(path).is_ok_and(|found| found == text);
-    is(folder.experiment(), &experiment.text)
-        && experiment.files.iter().all(|(name, text)| is(folder.file_of_experiment(name), text))
+    let is = |path: PathBuf, bytes: &[u8]| std::fs::read(path).is_ok_and(|found| found == bytes);
+    is(folder.experiment(), experiment.text.as_bytes())
+        && experiment.files.iter().all(|(name, bytes)| is(folder.file_of_experiment(name), bytes))
 }
 
 fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Distance {

@@ -7,9 +7,10 @@ use super::describe::Described;
 use super::model::{File, Sweep};
 use super::origin::{self, Origins, Place};
 use super::resolve::Finding;
+use super::samples;
 
 /// More combinations than this are a slip of the pen.
-const MOST_CASES: usize = 2000;
+pub(super) const MOST_CASES: usize = 2000;
 
 /// One case before it is resolved.
 #[derive(Debug, Clone)]
@@ -55,10 +56,22 @@ pub(super) fn variants(
     if variants.is_empty() {
         variants.push(plain);
     }
+    let mut drawn = samples::drawn(file, &mut findings);
     for (number, sweep) in file.sweep.iter().enumerate() {
         let at = format!("sweep.{number}");
-        match values(sweep) {
-            Ok(values) => variants = swept(&variants, sweep, &at, &values, &mut findings),
+        let together = if sweep.sample.is_none() {
+            values(sweep).map(|values| vec![(sweep, at.clone(), values)])
+        } else {
+            // All that are drawn stand where the first of them does.
+            let drawn = std::mem::take(&mut drawn);
+            Ok(drawn
+                .into_iter()
+                .filter_map(|(n, values)| Some((file.sweep.get(n)?, format!("sweep.{n}"), values)))
+                .collect())
+        };
+        match together {
+            Ok(together) if together.is_empty() => {}
+            Ok(together) => variants = swept(&variants, &together, &mut findings),
             Err(message) => findings.push(finding(&at, message)),
         }
         if variants.len() > MOST_CASES {
@@ -79,41 +92,55 @@ pub(super) fn variants(
     if findings.is_empty() { Ok(variants) } else { Err(findings) }
 }
 
-/// Every variant with every value of a sweep, which stands at `at` in the file.
+/// Every variant with every value of a sweep, or with every value of several that are changed together: each
+/// with its place in the file.
 fn swept(
     variants: &[Variant],
-    sweep: &Sweep,
-    at: &str,
-    values: &[Value],
+    together: &[(&Sweep, String, Vec<Value>)],
     findings: &mut Vec<Finding>,
 ) -> Vec<Variant> {
-    let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
-    let key = origin::plain(&format!("{at}.key"));
+    let count = together.iter().map(|(.., values)| values.len()).min().unwrap_or(0);
     let mut next = Vec::new();
     for variant in variants {
-        for (index, value) in values.iter().enumerate() {
+        for index in 0..count {
             let mut variant = variant.clone();
-            // A range has no values of its own to point at.
-            let of_value = || origin::plain(&format!("{at}.values.{index}"));
-            let place = if sweep.values.is_some() { of_value() } else { key.clone() };
-            let before = findings.len();
-            apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, findings);
-            // A key that leads nowhere is no value's fault.
-            for finding in findings.iter_mut().skip(before) {
-                finding.place.clone_from(&key);
+            for (sweep, at, values) in together {
+                if let Some(value) = values.get(index) {
+                    set_swept(&mut variant, (sweep, at), (index, value), findings);
+                }
             }
-            let word = match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let join = if variant.name.is_empty() { "" } else { ", " };
-            variant.name = format!("{}{join}{label} {word}", variant.name);
-            at.clone_into(&mut variant.key);
-            variant.factors.push((label.clone(), value.clone()));
             next.push(variant);
         }
     }
     next
+}
+
+/// A variant with one value of a sweep.
+fn set_swept(
+    variant: &mut Variant,
+    (sweep, at): (&Sweep, &str),
+    (index, value): (usize, &Value),
+    findings: &mut Vec<Finding>,
+) {
+    let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
+    let key = origin::plain(&format!("{at}.key"));
+    // A range has no values of its own to point at.
+    let of_value = || origin::plain(&format!("{at}.values.{index}"));
+    let place = if sweep.values.is_some() { of_value() } else { key.clone() };
+    let before = findings.len();
+    apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, findings);
+    // A key that leads nowhere is no value's fault.
+    for finding in findings.iter_mut().skip(before) {
+        finding.place.clone_from(&key);
+    }
+    let word = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let join = if variant.name.is_empty() { "" } else { ", " };
+    variant.name = format!("{}{join}{label} {word}", variant.name);
+    at.clone_into(&mut variant.key);
+    variant.factors.push((label, value.clone()));
 }
 
 /// Puts values at their keys, as for the overrides of a backend.
@@ -151,6 +178,9 @@ fn last(key: &str) -> &str {
 
 /// The values of a sweep, from its list or its range.
 fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
+    if sweep.cases.is_some() || sweep.logarithmic.is_some() || sweep.whole.is_some() {
+        return Err("only a sweep with `sample` has `cases`, `logarithmic` or `whole`".to_owned());
+    }
     match (&sweep.values, sweep.from, sweep.to, sweep.step) {
         (Some(values), None, None, None) if !values.is_empty() => Ok(values.clone()),
         (None, Some(from), Some(to), Some(step)) if step > 0.0 && to >= from => {
@@ -173,7 +203,7 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
     }
 }
 
-fn ranged(number: f64, unit: &str) -> Value {
+pub(super) fn ranged(number: f64, unit: &str) -> Value {
     let rounded = (number * 1e9).round() / 1e9;
     if !unit.is_empty() {
         Value::String(format!("{rounded}{unit}"))
@@ -316,6 +346,10 @@ mod tests {
             step: Some(0.1),
             unit: None,
             label: None,
+            sample: None,
+            cases: None,
+            logarithmic: None,
+            whole: None,
         };
         let values: Vec<String> = values(&sweep).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(values, ["0.1", "0.2", "0.3"]);

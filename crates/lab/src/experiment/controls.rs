@@ -70,6 +70,7 @@ pub(super) fn controls(
                 continue;
             }
         };
+        let mut changes_something = control.set.is_empty();
         let is_meant =
             |variant: &&Variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name));
         for variant in variants.iter().filter(is_meant) {
@@ -78,6 +79,8 @@ pub(super) fn controls(
             if let Err(more) = apply_all((&mut content, &mut origins), &control.set, &set) {
                 findings.extend(more);
             }
+            // Where it is about several cases, one of them may be as it sets them all.
+            changes_something |= content != variant.content;
             let join = if variant.name.is_empty() { "" } else { ", " };
             let name = format!("{}{join}control {}", variant.name, control.name);
             let plan = ControlPlan {
@@ -87,6 +90,13 @@ pub(super) fn controls(
                 fails: control.fails.clone(),
             };
             list.push((plan, Variant { name, content, key: key.clone(), origins, factors: Vec::new() }));
+        }
+        if !changes_something {
+            findings.push(Finding {
+                key: format!("{key}.set"),
+                message: "the control sets what is so anyway, and removes no cause".to_owned(),
+                ..Finding::default()
+            });
         }
     }
     if findings.is_empty() { Ok(list) } else { Err(findings) }

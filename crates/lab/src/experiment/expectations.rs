@@ -1,11 +1,12 @@
 //! What expectations name must be measured in the experiment.
 
 use super::measure::{
-    Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES,
+    CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES,
+    WORKLOAD_VALUES,
 };
 use super::model::Expect;
 use super::plan::{Plan, Workload};
-use super::problem::{nearest, suggest};
+use super::problem::suggest;
 use super::resolve::Finding;
 use super::units::Share;
 
@@ -63,11 +64,29 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .zip(high)
         .filter(|(low, high)| low > high)
         .map(|(low, high)| ("value", format!("nothing is more than {low} and less than {high}")));
+    // No measure is ever below 0.
+    let certain = number(&expect.at_least)
+        .filter(|low| *low <= 0.0)
+        .map(|low| ("at_least", format!("everything that is measured is at least {low}: this cannot fail")));
+    let nothing = expect
+        .about
+        .filter(|about| *about == 0.0)
+        .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
     let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
     let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
     let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
     let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
-    itself.chain(empty).chain(margins).collect::<Vec<_>>().into_iter()
+    itself.chain(empty).chain(certain).chain(nothing).chain(margins).collect::<Vec<_>>().into_iter()
+}
+
+/// What is measured of a workload or a content of that name, or of both.
+fn of_clients(plan: &Plan, name: &str) -> Option<Vec<&'static str>> {
+    let is_workload = plan.workloads.iter().any(|workload| workload.measured_as() == name);
+    let is_content = plan.contents.iter().any(|content| content.name == name);
+    let lists = [(is_workload, WORKLOAD_VALUES), (is_content, CONTENT_VALUES)];
+    let lists = lists.into_iter().filter(|(is_there, _)| *is_there);
+    (is_workload || is_content)
+        .then(|| lists.flat_map(|(_, list)| list.iter().map(|(word, _)| *word)).collect())
 }
 
 /// Does a measure exist in a plan?
@@ -79,17 +98,21 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
         words(NETWORK_VALUES)
     } else if plan.node(&measure.subject).is_some() {
         [words(NODE_SERIES), words(NODE_TOTALS)].concat()
-    } else if plan.workloads.iter().any(|workload| workload.measured_as() == measure.subject) {
-        words(WORKLOAD_VALUES)
+    } else if let Some(words) = of_clients(plan, &measure.subject) {
+        words
     } else {
         let subjects: Vec<&str> = plan
             .nodes
             .iter()
             .map(|node| node.name.as_str())
             .chain(plan.workloads.iter().map(Workload::measured_as))
+            .chain(plan.contents.iter().map(|content| content.name.as_str()))
             .collect();
         let hint = suggest(&measure.subject, &subjects);
-        return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));
+        return Err((
+            format!("`{}` is neither a node nor a workload nor a content", measure.subject),
+            Some(hint),
+        ));
     };
     if !quantities.contains(&measure.quantity.as_str()) {
         let hint = suggest(&measure.quantity, &quantities);
@@ -103,7 +126,7 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
     }
     match &measure.case {
         Some(case) if !cases.contains(case) => {
-            let near = nearest(case, cases.iter().map(String::as_str));
+            let near = formats::spelling::nearest(case, cases.iter().map(String::as_str));
             let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
             Err((format!("there is no case called `{case}`"), Some(hint)))
         }

@@ -1,6 +1,6 @@
 //! Reading an experiment: syntax, keys, types, sense, in this order, and every mistake with its line.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::{Table, Value};
 use trust::whole_file;
@@ -12,7 +12,7 @@ use super::figures;
 use super::lacks;
 use super::locate::{Locator, in_words, problem_of};
 use super::model::{Expect, File};
-use super::network::Files;
+use super::named_files::{Files, named_files};
 use super::origin::{self, Origins};
 use super::plan::{Plan, SchedulePlan};
 use super::problem::{Problem, Problems, suggest};
@@ -40,11 +40,6 @@ pub struct Experiment {
     shown: String,
     content: Table,
 }
-
-/// The folder of a run that files are copied to which its experiment names.
-pub(crate) const FILES_FOLDER: &str = "files";
-/// A longer file is no topology that people use.
-const MOST_BYTES_OF_A_FILE: u64 = 256 << 20;
 
 impl Experiment {
     /// Reads and checks a file.
@@ -279,48 +274,6 @@ fn located(shown: &str, locator: &Locator<'_>, findings: Vec<Finding>) -> Proble
     Problems { file: shown.to_owned(), list: merged(located.collect()) }
 }
 
-/// The files that an experiment names, as far as they can be read: beside it, or where a run keeps them. One
-/// that is missing is told where it is needed.
-fn named_files(content: &Table, folder: Option<&Path>) -> Files {
-    let mut files = Files::new();
-    let Some(folder) = folder else { return files };
-    let of_topology = |table: &Table| table.get("file").and_then(Value::as_str).map(str::to_owned);
-    let table = |of: &Table, key: &str| of.get(key).and_then(Value::as_table).cloned();
-    let of_study = table(content, "study").and_then(|study| table(&study, "cache_placement"));
-    let topologies = [Some(content.clone()), of_study].into_iter().flatten();
-    let mut names: Vec<String> =
-        topologies.filter_map(|of| table(&of, "topology")).filter_map(|table| of_topology(&table)).collect();
-    names.extend(content.get("profile").and_then(Value::as_str).map(str::to_owned));
-    // Cases and sweeps may name others.
-    let sets = |key: &str| content.get(key).and_then(Value::as_array).into_iter().flatten();
-    for case in sets("case").chain(sets("control")) {
-        let file = case.get("set").and_then(|set| set.get("topology.file")).and_then(Value::as_str);
-        names.extend(file.map(str::to_owned));
-    }
-    for sweep in
-        sets("sweep").filter(|sweep| sweep.get("key").and_then(Value::as_str) == Some("topology.file"))
-    {
-        let values = sweep.get("values").and_then(Value::as_array).into_iter().flatten();
-        names.extend(values.filter_map(Value::as_str).map(str::to_owned));
-    }
-    for name in names {
-        let kept = folder.join(FILES_FOLDER).join(kept_name(&name));
-        let place = [folder.join(&name), kept].into_iter().find(|path| {
-            std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES_OF_A_FILE)
-        });
-        let read = |path: PathBuf| whole_file::read_text(&path, MOST_BYTES_OF_A_FILE).ok();
-        if let Some(text) = place.and_then(read) {
-            files.insert(name, text);
-        }
-    }
-    files
-}
-
-/// What a file that an experiment names is called in a run's folder, wherever it was.
-pub(crate) fn kept_name(name: &str) -> String {
-    name.replace(['/', '\\'], "-").trim_start_matches(['.', '-']).to_owned()
-}
-
 /// The mistakes by line, each once: what is wrong in one line for several nodes is one. Of those that quote
 /// the same name in the same words only the first is told, with the lines of the others: a name that is
 /// written wrong in one place is often used in many.
@@ -402,6 +355,27 @@ content = "small"
     }
 
     #[test]
+    fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
+        let expect = |bound: &str| {
+            format!(
+                "{GOOD}\n[[expect]]\nname = \"x\"\nvalue = \"files.goodput\"\nsay = \"It is so\"\n{bound}\n"
+            )
+        };
+        assert!(Experiment::parse("x", "x.toml", &expect("at_least = 1")).is_ok());
+        assert!(problems(&expect("at_least = 0")).contains("this cannot fail"));
+        assert!(problems(&expect("about = 0")).contains("a part of 0 is 0"));
+        assert!(problems(&expect("at_least = \"files.goodput\"")).contains("held against itself"));
+        let control = |set: &str| {
+            format!(
+                "{}\n[[control]]\nname = \"y\"\nremoves = \"time\"\nfails = [\"x\"]\nset = {{ {set} }}\n",
+                expect("at_least = 1")
+            )
+        };
+        assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
+        assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
+    }
+
+    #[test]
     fn a_small_file_becomes_a_plan_with_every_default_in_it() {
         let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap();
         let plans = experiment.plans("netns").unwrap();
@@ -410,7 +384,7 @@ content = "small"
         assert_eq!(plan.links[0].rate_bps, Some(10_000_000));
         assert_eq!(plan.routing.hops.len(), 1);
         assert_eq!(plan.nodes[1].watch, Some(0), "a node without a route watches its first link");
-        assert_eq!(plan.contents[0].segments(), 25);
+        assert_eq!(plan.contents[0].size_bytes, 100_000);
     }
 
     #[test]

@@ -67,6 +67,15 @@ pub const WORKLOAD_VALUES: &[(&str, &str)] = &[
     ("refused", "packets that a consumer with `verify` did not believe; virtual time only"),
 ];
 
+/// What is measured of a content, by what its producer has sent. A workload may have the same name.
+pub const CONTENT_VALUES: &[(&str, &str)] = &[
+    ("served", "Data packets that its producer sent"),
+    ("served_bytes", "bytes of content in them"),
+    ("served_objects", "how many of these packets were the first of a file"),
+    ("object_hits", "the part of downloads whose first segment its producer did not send, in percent"),
+    ("byte_hits", "the part of the bytes of downloads that its producer did not send, in percent"),
+];
+
 /// The subject of what is measured of the network as a whole.
 pub const NETWORK: &str = "network";
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-pub use self::download::Download;
+pub use self::content::{Content, Sizes};
+pub use self::download::{Download, Replay};
 pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
@@ -10,6 +11,7 @@ pub use self::simulated::{
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
 
+mod content;
 mod download;
 mod server;
 mod simulated;
@@ -292,22 +294,6 @@ tables! {
         cost: Option<u32> = "1",
     }
 
-    /// Files that are generated from the seed and served by a node. File number n is called `<prefix>/<n>`.
-    Content as "content" {
-        /// The prefix of their names.
-        prefix: String,
-        /// The node that serves them.
-        at: String,
-        /// How many files there are.
-        count: Option<u32> = "1",
-        /// The size of each file.
-        size: Size,
-        /// The bytes of content in one Data packet.
-        segment: Option<Size> = "4096 B",
-        /// How long a segment counts as fresh in a cache.
-        freshness: Option<Span> = "1 h",
-    }
-
     /// Interests for content that does not exist, in bursts, refreshed before they expire.
     Flood as "flood" {
         /// The node that sends.
@@ -472,7 +458,8 @@ tables! {
         set: BTreeMap<String, toml::Value> = "nothing is changed",
     }
 
-    /// A key that is run over many values.
+    /// A key that is run over many values. Sweeps with `sample` are drawn together: each case has one value
+    /// of every such key.
     Sweep as "sweep" {
         /// The key, such as `link.*.rate`. A `*` stands for every name.
         key: String,
@@ -483,7 +470,17 @@ tables! {
         /// The last value of a range.
         to: Option<f64> = "`values` are given",
         /// The step of a range.
-        step: Option<f64> = "`values` are given",
+        step: Option<f64> = "`values` are given, or a `sample` is drawn",
+        /// How values are drawn between `from` and `to`: `latin-hypercube`, each from another of as many
+        /// equal parts of the range as there are cases, or `random`. The seed of the file decides, and all
+        /// sweeps with `sample` draw the same way.
+        sample: Option<String> = "every value by `step`",
+        /// How many cases are drawn, in one of the sweeps with `sample`.
+        cases: Option<u32> = "another sweep with `sample` says it",
+        /// Whether the logarithm is drawn evenly, and not the number itself.
+        logarithmic: Option<bool> = "false",
+        /// Whether only whole numbers are drawn, such as a key for a count needs.
+        whole: Option<bool> = "false",
         /// What is written behind each number of a range, such as ` Mbit/s`.
         unit: Option<String> = "nothing",
         /// What the key is called in figures and tables.

@@ -1,7 +1,7 @@
 //! Which nodes there are and which links join them, before anything is said of what they are like: as the
 //! file lists them, or as its topology makes them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use packet::random::Random;
@@ -9,13 +9,11 @@ use packet::time::Duration;
 use sim::topology::{Topology as Graph, TopologyLink};
 
 use super::model::{self, File, Topology};
+use super::named_files::Files;
 use super::names;
 use super::plan::NodeIndex;
-use super::problem::{distance, suggest};
+use super::problem::suggest;
 use super::resolve::Findings;
-
-/// Files that an experiment names, by the names it gives them.
-pub(crate) type Files = BTreeMap<String, String>;
 
 /// Nodes and links by name.
 #[derive(Debug, Default)]
@@ -98,7 +96,7 @@ fn further(file: &File, nodes: &[&str], there: &BTreeSet<String>, f: &mut Findin
         let key = format!("link.{name}");
         if !there.is_empty() && link.between.is_none() {
             let known: Vec<&str> = there.iter().map(String::as_str).collect();
-            let hint = match super::problem::nearest(name, known.iter().copied()) {
+            let hint = match formats::spelling::nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "a further link says which nodes it is between".to_owned(),
             };
@@ -142,7 +140,8 @@ fn ends(
                 _ => None,
             }
         });
-        let wrong = parts.min_by_key(|part| names.iter().map(|name| distance(part, name)).min());
+        let wrong =
+            parts.min_by_key(|part| names.iter().map(|name| formats::spelling::distance(part, name)).min());
         match wrong {
             Some(wrong) => drop(f.place(key, "node", wrong, names)),
             None => {
@@ -286,7 +285,7 @@ fn read(topology: &Topology, files: &Files) -> Result<Graph, Wrong> {
         let hint = Some("add for example file = \"map.txt\"".to_owned());
         return Err(("file", format!("a {kind} is read from a file"), hint));
     };
-    let Some(text) = files.get(name) else {
+    let Some(text) = files.text(name) else {
         let hint = Some("it is looked for in the experiment's folder".to_owned());
         return Err(("file", format!("`{name}` cannot be read"), hint));
     };
@@ -330,7 +329,7 @@ mod tests {
         let more =
             "[link]\nround = { between = ['left-0', 'right-0'] }\nrouter-0-router-1 = { loss = '1 %' }";
         let (shape, wrong) =
-            made(&format!("topology = {{ kind = 'dumbbell', pairs = 1 }}\n{more}"), &Files::new(), 1);
+            made(&format!("topology = {{ kind = 'dumbbell', pairs = 1 }}\n{more}"), &Files::default(), 1);
         assert_eq!(wrong, Vec::<String>::new());
         assert_eq!(shape.nodes, ["router-0", "router-1", "left-0", "right-0"]);
         assert_eq!(names(&shape), ["router-0-router-1", "left-0-router-0", "router-1-right-0", "round"]);
@@ -339,7 +338,7 @@ mod tests {
     #[test]
     fn names_that_a_topology_does_not_have_are_mistakes() {
         let text = "topology = { kind = 'chain', nodes = 2 }\n[node.node-7]\n[link.node-0-node-2]\n";
-        let (_, wrong) = made(text, &Files::new(), 1);
+        let (_, wrong) = made(text, &Files::default(), 1);
         assert_eq!(wrong.len(), 2, "{wrong:?}");
         for (text, said) in [
             ("topology = { kind = 'chian', nodes = 2 }", "topology.kind: `chian` is no topology"),
@@ -348,7 +347,7 @@ mod tests {
             ("topology = { kind = 'graphml', file = 'no.xml' }", "`no.xml` cannot be read"),
             ("topology = { kind = 'waxman', nodes = 3, alpha = 2.0 }", "topology.kind"),
         ] {
-            let (_, wrong) = made(text, &Files::new(), 1);
+            let (_, wrong) = made(text, &Files::default(), 1);
             assert!(wrong[0].contains(said), "{wrong:?}");
         }
     }
@@ -356,7 +355,7 @@ mod tests {
     #[test]
     fn of_a_link_whose_nodes_have_hyphens_the_name_that_is_nearly_right_is_told() {
         let text = "[node]\nconsumer = {}\nconsumer-b = {}\nrouter = {}\n[link.consumer-bb-router]\n";
-        let (_, wrong) = made(text, &Files::new(), 1);
+        let (_, wrong) = made(text, &Files::default(), 1);
         assert_eq!(wrong, ["link.consumer-bb-router: there is no node called `consumer-bb`"]);
     }
 
@@ -364,7 +363,7 @@ mod tests {
     fn places_of_a_map_get_names_that_files_can_have() {
         let text = "node = [{ name = 'Paris & more' }, { name = 'Paris, more' }]\n\
                     link = [{ from = 'Paris & more', to = 'Paris, more', rate = '1 Gbps' }]";
-        let files = Files::from([("m.toml".to_owned(), text.to_owned())]);
+        let files = Files::from_iter([("m.toml".to_owned(), text.as_bytes().to_vec())]);
         let (shape, wrong) = made("topology = { kind = 'named', file = 'm.toml' }", &files, 1);
         assert_eq!(wrong, Vec::<String>::new());
         assert_eq!(shape.nodes, ["Paris---more", "Paris--more"]);
@@ -374,7 +373,7 @@ mod tests {
     #[test]
     fn another_seed_draws_another_network() {
         let of = |seed| {
-            let (shape, _) = made("topology = { kind = 'waxman', nodes = 20 }", &Files::new(), seed);
+            let (shape, _) = made("topology = { kind = 'waxman', nodes = 20 }", &Files::default(), seed);
             shape.links.iter().map(|link| link.between).collect::<Vec<_>>()
         };
         assert_eq!(of(1), of(1));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
@@ -11,13 +12,16 @@ pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
     ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
+pub use self::sizes::{MAX_SIZED_FILES, SizesPlan};
 use super::model::{Expect, Forwarder};
 
+mod arrivals;
 mod costs;
 mod dialect;
 mod order;
 mod server;
 mod simulated;
+mod sizes;
 
 /// One case of an experiment, complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -283,20 +287,15 @@ pub struct ContentPlan {
     pub at: NodeIndex,
     /// How many.
     pub count: u32,
-    /// Bytes of each.
+    /// Bytes of each, or where they differ of the largest.
     pub size_bytes: u64,
+    /// Where they differ, how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizesPlan>,
     /// Bytes of content in one Data packet.
     pub segment_bytes: u32,
     /// Freshness period of a segment.
     pub freshness_ns: u64,
-}
-
-impl ContentPlan {
-    /// How many segments one file has.
-    #[must_use]
-    pub fn segments(&self) -> u64 {
-        self.size_bytes.div_ceil(u64::from(self.segment_bytes.max(1))).max(1)
-    }
 }
 
 /// How a fetcher decides what to ask for.
@@ -352,6 +351,9 @@ pub enum Activity {
         count: u32,
         /// How many at once.
         at_once: Option<u32>,
+        /// What decides when which file is fetched; `None` is one after the other, by `per_second`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrivals: Option<ArrivalsPlan>,
         /// Who decides about the window.
         controller: ControllerKind,
         /// The first, or the fixed, window.

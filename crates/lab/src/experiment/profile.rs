@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::model::File;
-use super::network::Files;
+use super::named_files::Files;
 use super::plan::LinkKind;
 use super::resolve::Findings;
 
@@ -234,7 +234,7 @@ pub(super) fn nanos(cost_us: f64) -> u64 {
 /// The profile that a file names; a mistake when it cannot be read.
 pub(super) fn named(file: &File, files: &Files, f: &mut Findings) -> Option<Profile> {
     let name = file.profile.as_ref()?;
-    let Some(text) = files.get(name) else {
+    let Some(text) = files.text(name) else {
         let hint = Some("`cairn lab calibrate FILE` writes one for this machine".to_owned());
         f.add("profile", format!("`{name}` cannot be read"), hint);
         return None;

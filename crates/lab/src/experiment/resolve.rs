@@ -3,7 +3,8 @@
 use sim::paths::RouteSelection;
 
 use super::model::File;
-use super::network::{self, Files};
+use super::named_files::Files;
+use super::network;
 use super::origin::Place;
 use super::paths::{self, Homes};
 use super::plan::{
@@ -14,7 +15,9 @@ use super::problem::suggest;
 use super::profile;
 use super::resolve_routes::routes;
 use super::units::Span;
-use super::{resolve_links, resolve_nodes, resolve_servers, resolve_simulated, resolve_workloads};
+use super::{
+    resolve_contents, resolve_links, resolve_nodes, resolve_servers, resolve_simulated, resolve_workloads,
+};
 
 /// A mistake and the key it is at; its line is looked up by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,7 +103,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let links = resolve_links::links(file, &shape, dialect, f);
     check_software(software, dialect, &links, f);
     let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
-    let contents = contents(file, &names, f);
+    let contents = resolve_contents::contents(file, &names, files, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
     let ways = [
         ("static", None),
@@ -115,7 +118,8 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));
     let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
-    let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, seed, f);
+    let mut workloads =
+        resolve_workloads::workloads(file, (&names, &links, &hops), (&contents, files), seed, f);
     workloads.extend(resolve_simulated::consumers(file, &names, (seed, profile.as_ref()), f));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);
@@ -297,31 +301,4 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
         producer.nodes.iter().for_each(|node| add(&producer.prefix, *node));
     }
     homes
-}
-
-fn contents(file: &File, names: &[&str], f: &mut Findings) -> Vec<ContentPlan> {
-    let mut contents = Vec::new();
-    for (name, content) in &file.content {
-        let key = format!("content.{name}");
-        f.prefix(&format!("{key}.prefix"), &content.prefix);
-        let Some(at) = f.place(&format!("{key}.at"), "node", &content.at, names) else { continue };
-        let segment = content.segment.map_or(4096, |size| size.0);
-        if !(1..=8000).contains(&segment) {
-            let message = "a segment has between 1 and 8000 bytes, so that its packet stays below 8800";
-            f.add(format!("{key}.segment"), message, None);
-        }
-        if content.size.0 == 0 || content.count == Some(0) {
-            f.add(&key, "content of no bytes or no files cannot be fetched", None);
-        }
-        contents.push(ContentPlan {
-            name: name.clone(),
-            prefix: content.prefix.trim_end_matches('/').to_owned(),
-            at,
-            count: content.count.unwrap_or(1),
-            size_bytes: content.size.0,
-            segment_bytes: u32::try_from(segment).unwrap_or(4096),
-            freshness_ns: content.freshness.map_or(3_600_000_000_000, |span| span.0),
-        });
-    }
-    contents
 }

@@ -55,6 +55,8 @@ pub(super) fn program(
     }
     let of_agents = [
         ("rate", given.rate.is_some()),
+        ("workload", given.workload.is_some()),
+        ("trace", given.trace.is_some()),
         ("at_once", given.at_once.is_some()),
         ("controller", given.controller.is_some()),
         ("window", given.window.is_some()),

@@ -17,7 +17,7 @@ use super::resolve::Findings;
 use super::units::Span;
 
 /// More bytes of Data than this do not fit into one packet.
-const MOST_PACKET_BYTES: u64 = 8800;
+const MOST_PACKET_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
 /// A published file is in memory.
 const MOST_FILE_BYTES: u64 = 1 << 30;
 

@@ -2,11 +2,12 @@
 
 use super::choice::{Choice, Purpose};
 use super::model::{self, File};
+use super::named_files::Files;
 use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, ProgramPlan, Workload};
 use super::problem::suggest;
 use super::resolve::Findings;
-use super::resolve_servers;
 use super::units::Span;
+use super::{resolve_arrivals, resolve_servers};
 
 const SECOND: u64 = 1_000_000_000;
 const FOUR_SECONDS: Span = Span(4 * SECOND);
@@ -18,6 +19,7 @@ struct Context<'a> {
     links: &'a [LinkPlan],
     hops: &'a [Hop],
     contents: &'a [ContentPlan],
+    named: &'a Files,
     seed: u64,
 }
 
@@ -108,11 +110,11 @@ impl Context<'_> {
 pub(super) fn workloads(
     file: &File,
     (nodes, links, hops): (&[&str], &[LinkPlan], &[Hop]),
-    contents: &[ContentPlan],
+    (contents, named): (&[ContentPlan], &Files),
     seed: u64,
     f: &mut Findings,
 ) -> Vec<Workload> {
-    let context = Context { file, nodes, links, hops, contents, seed };
+    let context = Context { file, nodes, links, hops, contents, named, seed };
     let mut list = Vec::new();
     for (name, download) in &file.download {
         list.extend(downloads(&context, name, download, f));
@@ -185,8 +187,9 @@ fn downloads(context: &Context<'_>, name: &str, given: &model::Download, f: &mut
     nodes.truncate(given.first.map_or(usize::MAX, |first| first as usize));
     let is_single = matches!(&given.at, Choice::One(word) if word != "all");
     let mut list = Vec::new();
+    let count = nodes.len();
     for (turn, at) in nodes.into_iter().enumerate() {
-        let Some(mut workload) = download(context, name, given, (turn, at), f) else { continue };
+        let Some(mut workload) = download(context, name, given, (turn, count, at), f) else { continue };
         if !is_single {
             workload.name = format!("{name}-{}", context.nodes.get(at).copied().unwrap_or("?"));
             workload.part_of = Some(name.to_owned());
@@ -200,7 +203,7 @@ fn download(
     context: &Context<'_>,
     name: &str,
     given: &model::Download,
-    (turn, at): (usize, usize),
+    (turn, nodes, at): (usize, usize, usize),
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("download.{name}");
@@ -209,7 +212,8 @@ fn download(
     if given.count == Some(0) {
         f.add(format!("{key}.count"), "with 0 nothing is ever asked for", None);
     }
-    let count = given.count.unwrap_or(files.count);
+    let arrivals = resolve_arrivals::arrivals(&key, given, (files, context.named), (turn, nodes), f).ok()?;
+    let count = given.count.unwrap_or(if arrivals.is_some() { u32::MAX } else { files.count });
     if given.client.is_some() {
         let program = resolve_servers::program(&key, given, (content, count), (turn, context.nodes), f)?;
         if program.fetch.is_some_and(|fetch| fetch.from.is_none()) {
@@ -242,11 +246,12 @@ fn download(
         per_second: given.rate.map(|rate| rate.0),
         count,
         at_once: given.at_once,
+        arrivals,
         controller,
         window,
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
     };
-    Some(context.workload(name, at, (given.start, None), does))
+    Some(context.workload(name, at, (given.start, given.stop), does))
 }
 
 fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findings) -> Option<Workload> {

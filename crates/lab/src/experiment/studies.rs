@@ -3,7 +3,7 @@
 use toml::Table;
 
 use super::model::File;
-use super::network::Files;
+use super::named_files::Files;
 use super::resolve::{Finding, Findings};
 use crate::study;
 

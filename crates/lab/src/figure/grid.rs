@@ -47,15 +47,46 @@ impl GridChart {
         self.drawing().to_svg()
     }
 
+    /// Where the first column begins, and how wide each is.
+    fn columns_from(&self) -> (f64, f64) {
+        let names = self.rows.iter().map(|row| &row.name).chain([&self.y]);
+        let left = names.map(|name| Style::LABEL.width(name)).fold(0.0, f64::max) + 12.0;
+        (left, (WIDTH - left) / self.columns.len().max(1) as f64)
+    }
+
+    /// The drawing, with a line between neighbours of which one is marked and the other is not. `marked` has
+    /// an entry for each cell, row after row.
+    pub fn with_boundary(&self, marked: &[Vec<bool>]) -> Drawing {
+        let mut drawing = self.drawing();
+        let (left, width) = self.columns_from();
+        // In the middle of the gap between cells.
+        let corner =
+            |row: usize, column: usize| (left + width * column as f64 - 1.0, TOP + ROW * row as f64 - 1.0);
+        let is_marked = |row: usize, column: usize| marked.get(row).and_then(|row| row.get(column)).copied();
+        for row in 0..self.rows.len() {
+            for column in 0..self.columns.len() {
+                let here = is_marked(row, column);
+                let is_other = |other: Option<bool>| other.is_some() && other != here;
+                if is_other(is_marked(row, column + 1)) {
+                    let line = vec![corner(row, column + 1), corner(row + 1, column + 1)];
+                    drawing.path(line, Paint::Bad, false);
+                }
+                if is_other(is_marked(row + 1, column)) {
+                    let line = vec![corner(row + 1, column), corner(row + 1, column + 1)];
+                    drawing.path(line, Paint::Bad, false);
+                }
+            }
+        }
+        drawing
+    }
+
     /// The drawing.
     pub fn drawing(&self) -> Drawing {
         let style = Style::LABEL;
         let floor = TOP + ROW * self.rows.len() as f64;
         let mut drawing = Drawing::new(&self.title, WIDTH, floor + 24.0);
         drawing.text((0.0, 13.0), Anchor::Start, &self.title, Style::TITLE);
-        let names = self.rows.iter().map(|row| &row.name).chain([&self.y]);
-        let left = names.map(|name| style.width(name)).fold(0.0, f64::max) + 12.0;
-        let width = (WIDTH - left) / self.columns.len().max(1) as f64;
+        let (left, width) = self.columns_from();
         let place = |column: usize| left + width * column as f64;
         drawing.text((0.0, TOP - 8.0), Anchor::Start, &self.y, style);
         for (column, name) in self.columns.iter().enumerate() {
@@ -91,6 +122,31 @@ fn paints(shade: f64) -> (Paint, Paint) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_boundary_runs_where_marked_cells_meet_others_and_nowhere_else() {
+        let cell = || GridCell { text: "1".into(), shade: 0.0 };
+        let row = |name: &str| GridRow { name: name.into(), cells: vec![cell(), cell(), cell()] };
+        let chart = GridChart {
+            title: "t".into(),
+            x: "x".into(),
+            y: "y".into(),
+            columns: vec!["a".into(), "b".into(), "c".into()],
+            rows: vec![row("one"), row("two")],
+        };
+        let lines = |marked: &[Vec<bool>]| {
+            chart.with_boundary(marked).to_svg().len().saturating_sub(chart.to_svg().len())
+        };
+        let all = |value| vec![vec![value; 3]; 2];
+        assert_eq!((lines(&all(true)), lines(&all(false))), (0, 0));
+        let mut corner = all(false);
+        corner[0][0] = true;
+        let mut column = all(false);
+        (column[0][1], column[1][1]) = (true, true);
+        // A corner has two sides within the grid, a column four.
+        let (two, four) = (lines(&corner), lines(&column));
+        assert!(two > 0 && four.abs_diff(2 * two) <= 8, "{two} {four}");
+    }
 
     #[test]
     fn every_cell_is_drawn_with_its_words_and_darker_means_more() {

@@ -83,10 +83,12 @@ pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
 
 /// How sure a number over repeats is, behind it. Repeats that all brought the same number have a deviation of
 /// nothing; that the next one would bring it as well is not known, so that they are told and not an interval.
+/// A single one has an interval only where nothing in it is random.
 #[must_use]
 pub(crate) fn spread(half: Option<f64>, repeats: u64, around: f64, unit: &str) -> Option<String> {
     match half {
         Some(half) if half <= 0.0 && repeats > 1 => Some(format!("in each of {repeats}")),
+        Some(half) if half <= 0.0 => Some("exactly".to_owned()),
         half => half.map(|half| format!("± {}", half_width(half, around, unit))),
     }
 }
@@ -116,7 +118,7 @@ mod tests {
     fn equal_repeats_are_told_and_no_certainty_is_made_of_them() {
         assert_eq!(spread(Some(0.0), 3, 7.0, "s").as_deref(), Some("in each of 3"));
         assert_eq!(spread(Some(0.5), 3, 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
-        assert_eq!(spread(Some(0.0), 1, 7.0, "s").as_deref(), Some("± 0\u{a0}s"), "nothing random in it");
+        assert_eq!(spread(Some(0.0), 1, 7.0, "s").as_deref(), Some("exactly"), "nothing random in it");
         assert_eq!(spread(None, 1, 7.0, "s"), None);
     }
 

@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::document::{Block, Document, Figure};
 use super::verdict::Verdict;
-use super::{figures, paper, repeat_it, response, summary, tables};
+use super::{contour, figures, paper, repeat_it, response, summary, tables};
 
 /// The report of a run.
 pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
@@ -43,6 +43,12 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     if !response.is_empty() {
         chapter(blocks, "response", "Over what was varied");
         blocks.extend(response.into_iter().map(Block::Figure));
+    }
+    let contours = contour::figures(run);
+    if !contours.is_empty() {
+        chapter(blocks, "contours", "Where it holds");
+        let both = |(figure, table)| [Block::Figure(figure), Block::Table(table)];
+        blocks.extend(contours.into_iter().flat_map(both));
     }
     if (2..=MOST_DETAILED).contains(&run.cases.len()) {
         chapter(blocks, "comparison", "Cases side by side");
@@ -149,7 +155,7 @@ fn topology(blocks: &mut Vec<Block>, run: &RunData) {
 /// How well a mean is known, and what the words of the verdicts mean.
 fn certainty(run: &RunData) -> String {
     let known = if run.record.repeats > 1 {
-        "± is half the width of the 95 % confidence interval over repeats, by Student's t; “in each of” says that all repeats brought the same number, from which no interval follows."
+        "± is half the width of the 95 % confidence interval over repeats, by Student's t; “in each of” says that all repeats brought the same number, from which no interval follows; “exactly” that nothing in the experiment is random."
     } else if run.record.is_virtual() {
         "A single repeat in virtual time is exact where nothing in the experiment is random, and else says nothing of its certainty."
     } else {

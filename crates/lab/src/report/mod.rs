@@ -6,6 +6,7 @@
 
 mod comparison;
 mod compose;
+mod contour;
 mod data;
 mod document;
 mod factors;

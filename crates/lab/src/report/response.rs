@@ -21,7 +21,45 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
 const MOST: usize = 8;
 
 /// What is varied: its label, and its values in their order.
-type Varied = (String, Vec<String>);
+pub(super) type Varied = (String, Vec<String>);
+
+/// What the cases of a run are told apart by.
+pub(super) struct Factors {
+    /// By the case's name: each label with its value.
+    of_case: HashMap<String, Vec<(String, Value)>>,
+    /// What has more than one value.
+    pub(super) varied: Vec<Varied>,
+}
+
+impl Factors {
+    pub(super) fn of(run: &RunData) -> Self {
+        let list = run.experiment.factors(&run.record.backend);
+        let of_case = list.iter().cloned().collect();
+        let mut factors = Factors { of_case, varied: Vec::new() };
+        let labels = list.iter().flat_map(|(_, factors)| factors).map(|(label, _)| label);
+        for label in labels.filter(|label| *label != "variant") {
+            if factors.varied.iter().any(|(other, _)| other == label) {
+                continue;
+            }
+            let mut values: Vec<String> = Vec::new();
+            for value in run.cases.iter().filter_map(|case| factors.word_of(case, label)) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            if values.len() > 1 {
+                factors.varied.push((label.clone(), values));
+            }
+        }
+        factors
+    }
+
+    /// What a case has of a factor.
+    pub(super) fn word_of(&self, case: &CaseData, label: &str) -> Option<String> {
+        let list = self.of_case.get(&case.plan.case)?;
+        list.iter().find(|(other, _)| other == label).map(|(_, value)| word(value))
+    }
+}
 
 /// A measure that some case has.
 struct Drawn {
@@ -33,29 +71,8 @@ struct Drawn {
 
 /// One figure for each measure of each workload, over the last factor or the last two.
 pub(super) fn figures(run: &RunData) -> Vec<Figure> {
-    let factors = run.experiment.factors(&run.record.backend);
-    let of_case: HashMap<&str, &[(String, Value)]> =
-        factors.iter().map(|(case, factors)| (case.as_str(), factors.as_slice())).collect();
-    let word_of = |case: &CaseData, label: &str| {
-        let list = of_case.get(case.plan.case.as_str()).copied().unwrap_or_default();
-        list.iter().find(|(other, _)| other == label).map(|(_, value)| word(value))
-    };
-    let mut varied: Vec<Varied> = Vec::new();
-    let labels = factors.iter().flat_map(|(_, factors)| factors).map(|(label, _)| label);
-    for label in labels.filter(|label| *label != "variant") {
-        if varied.iter().any(|(other, _)| other == label) {
-            continue;
-        }
-        let mut values: Vec<String> = Vec::new();
-        for value in run.cases.iter().filter_map(|case| word_of(case, label)) {
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-        if values.len() > 1 {
-            varied.push((label.clone(), values));
-        }
-    }
+    let factors = Factors::of(run);
+    let (varied, word_of) = (&factors.varied, |case: &CaseData, label: &str| factors.word_of(case, label));
     let drawn = drawn(run);
     let figure = |(number, drawn): (usize, &Drawn)| match varied.as_slice() {
         [] => None,

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::data::RunData;
-use super::verdict::{Verdict, verdicts};
+use super::verdict::{Outcome, Verdict, verdicts};
+use crate::paragraph::{indented, wrapped};
 
 /// A statement and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,31 +77,37 @@ const HEAD: &str = "\
 
 <!-- Generated from the folders of runs by `cairn lab results FOLDER… --markdown`. Nothing here is typed. -->
 
-Each row is a statement of an experiment file, what was measured, what it was held against, and one of four
-verdicts:
+";
+
+const VERDICTS: &str = "
+## How to read it
+
+Each statement stands in an experiment file. Below it are what the paper says, what was measured and what it
+was held against, and before it one of four verdicts:
 
 - **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
   cause that the paper names, fails the statement, too, in valid runs. Without a control it is *confirmed, no
   control stated*, and *control not run* says the same of one that exists.
-- **contradicted**: none of the interval is as stated.
+- **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval
+  of their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
   well or which is not valid itself.
 
 ± is half the width of the 95 % confidence interval over repeats; *in each of 3* says that all repeats brought
-the same number, from which no interval follows. A single repeat in virtual time is exact where nothing in the
-experiment is random. What links carry in a second is written in bits.
+the same number, from which no interval follows; *exactly* says that nothing in the experiment is random, so
+that one run is enough. What links carry in a second is written in bits.
 ";
 
 /// The page of results.
 #[must_use]
 pub fn results_markdown(runs: &[RunData]) -> String {
     let mut page = HEAD.to_owned();
+    conclusions(&mut page, runs);
     overview(&mut page, runs);
-    let places =
-        [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
-    for (backend, title) in places {
+    page.push_str(VERDICTS);
+    for (backend, title) in BACKENDS {
         let mut runs = runs.iter().filter(|run| run.record.backend == backend).peekable();
         if runs.peek().is_some() {
             let _ = write!(page, "\n## {title}\n");
@@ -108,6 +115,75 @@ pub fn results_markdown(runs: &[RunData]) -> String {
         runs.for_each(|run| section(&mut page, run));
     }
     page
+}
+
+const BACKENDS: [(&str, &str); 3] =
+    [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
+
+/// What came of all statements, and which of them were contradicted.
+fn conclusions(page: &mut String, runs: &[RunData]) {
+    let all: Vec<(&RunData, Verdict)> =
+        runs.iter().flat_map(|run| verdicts(run).into_iter().map(move |verdict| (run, verdict))).collect();
+    let count = |outcome| all.iter().filter(|(_, verdict)| verdict.outcome == outcome).count();
+    let sentence = format!(
+        "Of {} statements in {} runs of experiments {} are confirmed ({} of them without a control) and {} \
+         contradicted; {} hold by construction, and {} cannot be tested here.",
+        all.len(),
+        runs.len(),
+        count(Outcome::Confirmed),
+        all.iter().filter(|(_, verdict)| verdict.is_without_control()).count(),
+        count(Outcome::Contradicted),
+        count(Outcome::ByConstruction),
+        count(Outcome::NotTestable),
+    );
+    page.push_str(&wrapped(&sentence));
+    let mut sources: Vec<&str> = Vec::new();
+    for source in runs.iter().filter_map(|run| run.experiment.file.source.as_deref()) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    if !sources.is_empty() {
+        page.push_str("\nThe experiments come from:\n\n");
+        sources.iter().for_each(|source| page.push_str(&indented("- ", "  ", source)));
+    }
+    let mut contradicted =
+        all.iter().filter(|(_, verdict)| verdict.outcome == Outcome::Contradicted).peekable();
+    if contradicted.peek().is_some() {
+        page.push_str("\nContradicted are:\n\n");
+    }
+    for (run, verdict) in contradicted {
+        let where_it_ran = BACKENDS.iter().find(|(backend, _)| *backend == run.record.backend);
+        let where_it_ran = where_it_ran.map_or(String::new(), |(_, title)| title.to_lowercase());
+        let row = row(run, verdict.clone());
+        let statement = format!(
+            "{}: {} ({where_it_ran}). `{}` is {}, and should be: {}.",
+            row.experiment,
+            statement(&row),
+            row.measure,
+            row.measured,
+            row.bound
+        );
+        page.push_str(&indented("- ", "  ", &statement));
+    }
+}
+
+/// The statement with its case, as a sentence begins.
+fn statement(row: &Row) -> String {
+    let say = row.say.trim_start_matches("… ");
+    let say = capitalised(say);
+    if row.case.is_empty() { say } else { format!("{say} ({})", row.case) }
+}
+
+/// The text with a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let text = capitalised(text);
+    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().iter().flat_map(|first| first.to_uppercase()).chain(letters).collect()
 }
 
 /// How many statements of each run have which verdict.
@@ -143,6 +219,9 @@ fn section(page: &mut String, run: &RunData) {
         cases if cases < planned => format!(", {cases} of {planned} cases"),
         _ => String::new(),
     };
+    if let Some(source) = &run.experiment.file.source {
+        let _ = writeln!(page, "{}", wrapped(&sentence(source)));
+    }
     let _ = writeln!(
         page,
         "`{}`{part},\n{}, commit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
@@ -150,21 +229,17 @@ fn section(page: &mut String, run: &RunData) {
         run.record.began,
         commit.get(..12).unwrap_or(commit)
     );
-    page.push_str("| statement | the paper | measured | held against | control | verdict |\n|---|---|---|---|---|---|\n");
     for verdict in verdicts(run) {
         let row = row(run, verdict);
-        let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
-        let why = if row.why.is_empty() { String::new() } else { format!(": {}", row.why) };
-        let cells = [
-            format!("{}{case}", row.say.trim_start_matches("… ")),
-            row.paper.unwrap_or_else(|| "–".to_owned()),
-            format!("`{}` = {}", row.measure, row.measured),
-            row.bound,
-            row.control,
-            format!("**{}**{why}", row.verdict),
-        ];
-        let cells =
-            cells.map(|cell| cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|"));
-        let _ = writeln!(page, "| {} |", cells.join(" | "));
+        let why = if row.why.is_empty() { String::new() } else { format!(" {}", sentence(&row.why)) };
+        let verdict = format!("**{}**: {}{why}", row.verdict, sentence(&statement(&row)));
+        let mut entry = indented("- ", "  ", &verdict);
+        if let Some(paper) = &row.paper {
+            entry.push_str(&indented("  - ", "    ", &sentence(&format!("The paper: {paper}"))));
+        }
+        let measured = format!("Measured: `{}` is {}.", row.measure, row.measured);
+        let held = format!("{measured} Held against: {}. Control: {}.", row.bound, row.control);
+        entry.push_str(&indented("  - ", "    ", &held));
+        page.push_str(&entry);
     }
 }

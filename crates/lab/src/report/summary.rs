@@ -118,7 +118,12 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
             case.estimate(&format!("{}.{key}", workload.measured_as()), summary).map(|estimate| estimate.mean)
         };
         match &workload.does {
-            Activity::Download { count, .. } => list.push(downloads(workload.measured_as(), *count, &get)),
+            Activity::Download { count, arrivals, .. } => {
+                // Of what is drawn nobody knows before how many there are.
+                let begun = arrivals.as_ref().and_then(|_| get("started", "mean"));
+                let count = begun.map_or(*count, |begun| begun.round() as u32);
+                list.push(downloads(workload.measured_as(), count, &get));
+            }
             Activity::Ping { .. } | Activity::Traffic { .. } => {
                 let (Some(begun), Some(loss)) = (get("started", "mean"), get("loss", "mean")) else {
                     continue;

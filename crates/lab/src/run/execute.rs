@@ -270,10 +270,10 @@ pub(super) fn begin(
 
 /// Copies the files that an experiment names, so that the run's folder has all that it was made of.
 fn keep_files(experiment: &Experiment, folder: &RunFolder) -> io::Result<()> {
-    for (name, text) in &experiment.files {
+    for (name, bytes) in experiment.files.iter() {
         let place = folder.file_of_experiment(name);
         place.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(place, text)?;
+        fs::write(place, bytes)?;
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     let copied = io_error("a run cannot be copied");
     let copy_all = || -> io::Result<()> {
         fs::copy(first.experiment(), folder.experiment())?;
-        for name in experiment.files.keys() {
+        for (name, _) in experiment.files.iter() {
             let place = folder.file_of_experiment(name);
             place.parent().map_or(Ok(()), fs::create_dir_all)?;
             fs::copy(first.file_of_experiment(name), place)?;

@@ -11,11 +11,11 @@ use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
 use link::v1::{Config, LinkService};
 use packet::ccnx::{
-    Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
+    Dtag, Framer, MAX_MESSAGE_BYTES, Message, PacketView, Reader, SequenceNumber, message_len, ndnlp, pdu,
 };
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Dialect, LinkHeader, Packet};
+use packet::{Buffer, LinkHeader, Packet};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -165,6 +165,12 @@ impl CcnxCodec {
 
     fn read_all(&mut self, mut bytes: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
         while !bytes.is_empty() {
+            if matches!(Kind::of(bytes), Kind::Packet)
+                && let Some(rest) = self.read_first_packet(bytes, engine, arrivals)
+            {
+                bytes = rest;
+                continue;
+            }
             let length = message_len(bytes).ok().flatten();
             let Some((message, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else {
                 // Where the next one begins cannot be known.
@@ -191,7 +197,7 @@ impl CcnxCodec {
                 Ok(number) => self.count_datagram(number),
                 Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             },
-            Kind::Wrapper | Kind::Other => self.drops.add(DropReason::UnknownMessage, 1),
+            Kind::Wrapper | Kind::Other => self.drops.add(DropReason::UnknownPacketType, 1),
         }
     }
 
@@ -201,26 +207,38 @@ impl CcnxCodec {
         {
             match Kind::of(message) {
                 Kind::Packet => self.read_packet(message, engine, arrivals),
-                _ => self.drops.add(DropReason::UnknownMessage, 1),
+                _ => self.drops.add(DropReason::UnknownPacketType, 1),
             }
             inside = rest;
         }
     }
 
     fn read_packet(&mut self, message: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        if self.read_first_packet(message, engine, arrivals).is_none_or(|rest| !rest.is_empty()) {
+            self.drops.add(DropReason::MalformedPacket, 1);
+        }
+    }
+
+    /// Reads the packet that `bytes` begin with; gives what follows it. `None` if it is none.
+    fn read_first_packet<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        engine: &mut Engine,
+        arrivals: &mut Arrivals,
+    ) -> Option<&'b [u8]> {
+        let (hasher, hashes) = (engine.hasher(), arrivals.next_hashes());
+        let view = PacketView::decode_first_hashed(bytes, hasher, hashes).ok()?;
+        let rest = bytes.get(view.wire().len()..)?;
         // What arrived in a train stays there.
-        let wire = match arrivals.memory.as_ref().and_then(|memory| memory.slice_of(message)) {
+        let wire = match arrivals.memory.as_ref().and_then(|memory| memory.slice_of(view.wire())) {
             Some(wire) => wire,
-            None => match arrivals.spare_buffer(engine, message.len()) {
-                Some(spare) => spare.fill(message),
-                None => Buffer::copy_from(message),
+            None => match arrivals.spare_buffer(engine, view.wire().len()) {
+                Some(spare) => spare.fill(view.wire()),
+                None => Buffer::copy_from(view.wire()),
             },
         };
-        let (hasher, hashes) = (engine.hasher(), arrivals.next_hashes());
-        match Packet::decode_hashed(Dialect::Ccnx, wire, None, hasher, hashes) {
-            Ok(packet) => self.push(packet, arrivals),
-            Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
-        }
+        self.push(Packet::in_memory(view, wire), arrivals);
+        Some(rest)
     }
 
     /// An Interest may name the face that it shall leave by. That is between an application and its

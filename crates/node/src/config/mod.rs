@@ -143,7 +143,7 @@ section! {
         /// Local addresses to receive at and send from. An empty list turns UDP off.
         listen: Vec<SocketAddr> = wildcard(packet::ndn::PORT),
         /// Largest datagram to send; larger packets go in fragments.
-        mtu_bytes: usize = 8800,
+        mtu_bytes: usize = packet::Dialect::Ndn.max_packet_bytes(),
         /// Receive buffer to ask the system for. Bursts overflow small ones.
         receive_buffer_bytes: usize = 8 << 20,
         /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they

@@ -151,29 +151,10 @@ fn with_suggestion(message: &str) -> String {
     let Some((unknown, known)) = quoted.split_first().filter(|_| message.starts_with("unknown field")) else {
         return message.to_owned();
     };
-    let nearest = known.iter().map(|key| (distance(unknown, key), key)).min();
-    match nearest {
-        Some((distance, key)) if distance <= 1 + unknown.len() / 3 => {
-            format!("there is no key `{unknown}`; did you mean `{key}`?")
-        }
-        _ => format!("there is no key `{unknown}`; there are {}", known.join(", ")),
+    match formats::spelling::nearest(unknown, known.iter().copied()) {
+        Some(key) => format!("there is no key `{unknown}`; did you mean `{key}`?"),
+        None => format!("there is no key `{unknown}`; there are {}", known.join(", ")),
     }
-}
-
-/// Letters to insert, remove or change to make one word of the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (line, letter) in from.chars().enumerate() {
-        let mut diagonal = line;
-        row[0] = line + 1;
-        for (column, other) in to.iter().enumerate() {
-            let change = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use super::Origin;
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
-use super::link_settings::MAX_DATAGRAM_BYTES;
 use super::own_sockets::PROBATION_FRAMES;
 use super::{DataPlane, Settings, Token};
 use crate::codec::{Codec, LinkSettings};
@@ -24,6 +23,7 @@ use crate::face::{
     DatagramPath, DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport,
     WebSocketPort,
 };
+use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::stream::{Socket, Stream};

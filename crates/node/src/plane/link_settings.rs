@@ -6,11 +6,10 @@ use packet::Dialect;
 use super::DataPlane;
 use crate::codec::LinkSettings;
 use crate::control::{FaceUri, MacAddress, Ndnlp1Timings};
+use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 
 /// What is told of the ring behind an Ethernet face: 1,024 frames of 2,304 bytes.
 const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
-/// The most that a datagram of UDP over IPv4 carries.
-pub(super) const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 impl DataPlane {
     pub(super) fn udp_link_settings(&self, dialect: Dialect) -> LinkSettings {

@@ -4,13 +4,12 @@ use packet::Dialect;
 use rustix::thread::CpuSet;
 
 use crate::config::{Config, ConfigError};
+use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
 const LEAST_PREFIXES: u64 = 16;
 /// Who asks and who answers.
 const LEAST_FACES: u64 = 2;
-/// Bytes that a datagram can carry over IPv4.
-const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.

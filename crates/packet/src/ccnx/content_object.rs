@@ -12,7 +12,7 @@ use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::ccnx::signed_info::{ContentKind, KeyLocator, SignedInfo};
 use crate::ccnx::ticks::Ticks;
-use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, span_in};
+use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 use crate::name::Component;
@@ -101,6 +101,21 @@ impl<'a> ContentObjectView<'a> {
         Ok(view)
     }
 
+    /// Reads the ContentObject that `bytes` begin with, as
+    /// [`decode_hashed`](ContentObjectView::decode_hashed) does.
+    #[inline]
+    pub(crate) fn decode_first_hashed(
+        bytes: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let mut pass = hasher.begin(crate::Dialect::Ccnx, hashes);
+        let mut reader = Reader::new(first_message_of(bytes), "ContentObject");
+        let view = Self::read(&mut reader, |component| pass.component(component))?;
+        pass.finish();
+        Ok(view)
+    }
+
     #[inline(always)]
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         if wire.len() > MAX_MESSAGE_BYTES {
@@ -108,17 +123,25 @@ impl<'a> ContentObjectView<'a> {
             return Err(DecodeError::new("ContentObject", 0, rule));
         }
         let mut reader = Reader::new(wire, "ContentObject");
+        let view = Self::read(&mut reader, visit)?;
+        reader.finish()?;
+        Ok(view)
+    }
+
+    /// Reads the ContentObject with which the reader's bytes begin.
+    #[inline(always)]
+    fn read(reader: &mut Reader<'a>, visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
+        let wire = reader.rest();
         reader.open(Dtag::CONTENT_OBJECT, "ContentObject")?;
-        let signature = Signature::read(&mut reader)?;
+        let signature = Signature::read(reader)?;
         let signed_start = reader.position();
-        let name = CcnxNameRef::read_with(&mut reader, visit)?;
+        let name = CcnxNameRef::read_with(reader, visit)?;
         let info_start = reader.position();
-        let info = SignedInfo::read(&mut reader)?;
+        let info = SignedInfo::read(reader)?;
         let info_end = reader.position();
         let content = reader.blob_element(Dtag::CONTENT, "Content", ..)?;
         let signed = Span::new(signed_start, reader.position());
         reader.close("ContentObject")?;
-        reader.finish()?;
         let place = |part: Option<&[u8]>| part.map_or(Span::ABSENT, |part| span_in(wire, part));
         let layout = Layout {
             timestamp: info.timestamp,
@@ -137,7 +160,7 @@ impl<'a> ContentObjectView<'a> {
             content: span_in(wire, content),
             signed,
         };
-        Ok(ContentObjectView { wire, layout })
+        Ok(ContentObjectView { wire: reader.read_since(0), layout })
     }
 
     /// The whole message.

@@ -13,7 +13,7 @@ use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::ccnx::selectors::{AnswerOriginKind, ChildSelector, PublisherId, PublisherIdKind, Scope};
 use crate::ccnx::ticks::Ticks;
-use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, span_in};
+use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 use crate::interest::Nonce;
@@ -96,6 +96,20 @@ impl<'a> InterestView<'a> {
         Ok(view)
     }
 
+    /// Reads the Interest that `bytes` begin with, as [`decode_hashed`](InterestView::decode_hashed) does.
+    #[inline]
+    pub(crate) fn decode_first_hashed(
+        bytes: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let mut pass = hasher.begin(crate::Dialect::Ccnx, hashes);
+        let mut reader = Reader::new(first_message_of(bytes), "Interest");
+        let view = Self::read(&mut reader, |component| pass.component(component))?;
+        pass.finish();
+        Ok(view)
+    }
+
     #[inline(always)]
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         if wire.len() > MAX_MESSAGE_BYTES {
@@ -103,12 +117,20 @@ impl<'a> InterestView<'a> {
             return Err(DecodeError::new("Interest", 0, rule));
         }
         let mut reader = Reader::new(wire, "Interest");
-        reader.open(Dtag::INTEREST, "Interest")?;
-        let name = CcnxNameRef::read_with(&mut reader, visit)?;
-        let layout = Layout::read(wire, name, &mut reader)?;
-        reader.close("Interest")?;
+        let view = Self::read(&mut reader, visit)?;
         reader.finish()?;
-        Ok(InterestView { wire, layout })
+        Ok(view)
+    }
+
+    /// Reads the Interest with which the reader's bytes begin.
+    #[inline(always)]
+    fn read(reader: &mut Reader<'a>, visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
+        let wire = reader.rest();
+        reader.open(Dtag::INTEREST, "Interest")?;
+        let name = CcnxNameRef::read_with(reader, visit)?;
+        let layout = Layout::read(wire, name, reader)?;
+        reader.close("Interest")?;
+        Ok(InterestView { wire: reader.read_since(0), layout })
     }
 
     /// The whole message.

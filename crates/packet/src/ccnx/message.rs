@@ -6,6 +6,7 @@ use crate::ccnx::interest::InterestView;
 use crate::ccnx::pdu::{SequenceNumber, unwrap_pdu};
 use crate::ccnx::reader::Reader;
 use crate::error::DecodeError;
+use crate::hash::{NameHasher, PrefixHashes};
 
 /// One message, told apart by its outermost element.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,44 @@ impl<'a> Message<'a> {
             let element = reader.skip_element("message")?;
             reader.finish()?;
             Ok(Message::Other(element))
+        }
+    }
+}
+
+/// An Interest or ContentObject that was found at the start of some bytes, read in place.
+#[derive(Clone, Copy, Debug)]
+pub enum PacketView<'a> {
+    /// Somebody wants a ContentObject.
+    Interest(InterestView<'a>),
+    /// Named and signed content.
+    ContentObject(ContentObjectView<'a>),
+}
+
+impl<'a> PacketView<'a> {
+    /// Reads the packet that `bytes` begin with and hashes all prefixes of its name. Elements of CCNx have no
+    /// lengths, so to read a packet is the cheapest way to find where it ends.
+    ///
+    /// # Errors
+    /// Those of the packet. [`message_len`](crate::ccnx::message_len) may still find where it ends.
+    #[inline]
+    pub fn decode_first_hashed(
+        bytes: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        if Reader::new(bytes, "message").next_is(Dtag::INTEREST) {
+            InterestView::decode_first_hashed(bytes, hasher, hashes).map(PacketView::Interest)
+        } else {
+            ContentObjectView::decode_first_hashed(bytes, hasher, hashes).map(PacketView::ContentObject)
+        }
+    }
+
+    /// The whole message, and nothing of what follows it.
+    #[inline]
+    pub fn wire(&self) -> &'a [u8] {
+        match self {
+            PacketView::Interest(view) => view.wire(),
+            PacketView::ContentObject(view) => view.wire(),
         }
     }
 }

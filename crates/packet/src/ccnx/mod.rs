@@ -65,7 +65,7 @@ pub use exclude::{Exclude, ExcludeEntry, ExcludeRef, SortedExclude};
 pub use framer::{Framer, message_len};
 pub use interest::{InterestFields, InterestView};
 pub use matching::{matches, matches_with_digest};
-pub use message::Message;
+pub use message::{Message, PacketView};
 pub use name::{CcnxNameRef, NameSource};
 pub use pdu::SequenceNumber;
 pub use reader::Reader;
@@ -75,6 +75,7 @@ pub use ticks::Ticks;
 
 pub(crate) use content_object::Layout as ContentObjectLayout;
 pub(crate) use interest::{Layout as InterestLayout, with_nonce, without_face_id};
+pub(crate) use name::CanonicalName;
 
 use crate::span::Span;
 
@@ -86,6 +87,12 @@ pub const MAX_MESSAGE_BYTES: usize = 65_535;
 
 /// The largest Interest or ContentObject that is written, which is as much as every CCNx peer reads.
 pub const MAX_ENCODED_BYTES: usize = 8_800;
+
+/// As many of `bytes` as one message may have.
+#[inline]
+fn first_message_of(bytes: &[u8]) -> &[u8] {
+    bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes)
+}
 
 /// Where in `wire` the bytes of `part` are, which were borrowed from it.
 #[inline]

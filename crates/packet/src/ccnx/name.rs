@@ -7,6 +7,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::buffer::Buffer;
 use crate::ccnx::block::{
     BlockKind, body_element_len, element_len, read_header, write_blob_element, write_close, write_open,
@@ -17,6 +19,9 @@ use crate::ccnx::uri::{self, Escaping};
 use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind, Name, NameRef};
 use crate::ndn::tlv;
+
+/// How a component begins in canonical form.
+const GENERIC: u8 = 8;
 
 /// A name inside a message, which it borrows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,10 +171,39 @@ impl<'a> CcnxNameRef<'a> {
     /// # Errors
     /// More than [`NameRef::MAX_BYTES`] in canonical form, which no name in a message has.
     pub fn to_name(&self) -> Result<Name, DecodeError> {
-        let mut canonical = Vec::with_capacity(self.canonical_len());
-        self.append_canonical(&mut canonical);
-        Name::from_canonical(Buffer::from(canonical))
+        Name::limited(Buffer::copy_from(&self.to_canonical()))
     }
+
+    /// The bytes of the canonical form.
+    #[inline]
+    pub(crate) fn to_canonical(self) -> CanonicalName {
+        // No component is longer in canonical form than as an element.
+        let mut canonical = CanonicalName::from_elem(0, self.components.len());
+        let mut len = 0;
+        for component in self.components() {
+            len += write_component(canonical.get_mut(len..).unwrap_or_default(), component);
+        }
+        canonical.truncate(len);
+        canonical
+    }
+}
+
+/// The bytes of a name in canonical form; those of most names stand where they are kept.
+pub(crate) type CanonicalName = SmallVec<[u8; 128]>;
+
+/// Writes a component in canonical form to the start of `out`, which has room for it; gives its length.
+#[inline]
+fn write_component(out: &mut [u8], component: &[u8]) -> usize {
+    let [high, low] = (component.len() as u16).to_be_bytes();
+    let long = [GENERIC, 0xfd, high, low];
+    // Those of fewer than 253 bytes have a length of one byte.
+    let header = if component.len() < 0xfd { &[GENERIC, low][..] } else { &long[..] };
+    let Some((place, value)) = out.split_at_mut_checked(header.len()) else { return 0 };
+    place.copy_from_slice(header);
+    if let Some(value) = value.get_mut(..component.len()) {
+        value.copy_from_slice(component);
+    }
+    header.len() + component.len()
 }
 
 impl Ord for CcnxNameRef<'_> {

@@ -88,12 +88,13 @@ impl Name {
         &self.canonical
     }
 
-    fn limited(canonical: Vec<u8>) -> Result<Self, DecodeError> {
+    pub(crate) fn limited(canonical: impl Into<Buffer>) -> Result<Self, DecodeError> {
+        let canonical = canonical.into();
         match canonical.len() {
             size if size > NameRef::MAX_BYTES => {
                 Err(DecodeError::new("Name", 0, Rule::TooLarge { size, limit: NameRef::MAX_BYTES }))
             }
-            _ => Ok(Name { canonical: Buffer::from(canonical) }),
+            _ => Ok(Name { canonical }),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Store {
         let bytes = self.bytes + self.open.bytes;
         let has_policy = self.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
         if data.wire().len() > MAX_PAYLOAD_BYTES {
-            return Some(Rejection::TooLarge);
+            return Some(Rejection::PacketTooLarge);
         }
         if object.name.canonical().len() > Limits::MAX_NAME_BYTES {
             return Some(Rejection::NameTooLong);

@@ -7,8 +7,8 @@
 //! | `wiki` | fields apart by tabs, as Wikimedia publishes them: time, object, type of image or nothing, size, time to the first byte |
 //! | `cdn` | fields apart by blanks, as webcachesim reads them: time, object, size |
 //!
-//! A header of `csv` calls the object `obj_id`, `object`, `key` or `name`, and its size `obj_size`, `size` or
-//! `bytes`.
+//! A header of `csv` calls the object `obj_id`, `object`, `key` or `name`, its size `obj_size`, `size` or
+//! `bytes`, and the time `time`, `timestamp` or `ts`.
 //!
 //! ```
 //! use cairn_repo::eviction::{DeleteQueue, DeletionRule};
@@ -30,7 +30,7 @@ mod read;
 
 use std::collections::HashMap;
 
-pub use read::{MAX_LINE, TraceError, TraceFormat, TraceReader};
+pub use read::{MAX_LINE, TraceError, TraceFormat, TraceReader, UnknownFormat};
 
 use crate::eviction::optimum::Request;
 use crate::eviction::{DeletionRule, Eviction};
@@ -39,6 +39,9 @@ use crate::replay::Replay;
 /// A request as a trace has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// When it was asked for, in nanoseconds since what the trace counts from, where the trace says so. All
+    /// formats count in seconds, with a fraction or without.
+    pub time_ns: Option<u64>,
     /// The object, or a hash of what it is called.
     pub object: u64,
     /// Its size.

@@ -11,6 +11,7 @@ use super::Entry;
 /// Bytes of a line that are looked at; a longer line is refused.
 pub const MAX_LINE: u64 = 64 * 1024;
 const ORACLE_RECORD: usize = 24;
+const NANOS: u64 = 1_000_000_000;
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,7 @@ pub struct TraceReader<R> {
 /// Where a line has the object and its size.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
+    time: Option<usize>,
     object: usize,
     size: usize,
 }
@@ -89,7 +91,7 @@ impl<R: Read> TraceReader<R> {
         TraceReader {
             source: BufReader::with_capacity(1 << 16, source),
             format,
-            columns: Columns { object: 1, size: 2 },
+            columns: Columns { time: Some(0), object: 1, size: 2 },
             number: 0,
             line: Vec::new(),
             has_ended: false,
@@ -111,7 +113,9 @@ impl<R: Read> TraceReader<R> {
         let bytes = |from: usize, to: usize| record.get(from..to).unwrap_or_default();
         let object = bytes(4, 12).try_into().map_or(0, u64::from_le_bytes);
         let size = bytes(12, 16).try_into().map_or(0, u32::from_le_bytes);
-        Ok(Some(Entry { object, bytes: size.into() }))
+        let time = bytes(0, 4).try_into().map_or(0, u32::from_le_bytes);
+        let time_ns = Some(u64::from(time) * NANOS);
+        Ok(Some(Entry { time_ns, object, bytes: size.into() }))
     }
 
     /// The next line that has a request, without its end.
@@ -189,7 +193,21 @@ fn entry(line: &[u8], format: TraceFormat, columns: Columns) -> Result<Entry, &'
     let bytes = fields(line, format).nth(size).ok_or("has too few fields")?;
     let bytes = std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok());
     let bytes = bytes.ok_or("its size is no whole number of bytes")?;
-    Ok(Entry { object: identity(object), bytes })
+    let time = columns.time.and_then(|place| fields(line, format).nth(place));
+    Ok(Entry { time_ns: time.and_then(nanos), object: identity(object), bytes })
+}
+
+/// Seconds as nanoseconds, to the last digit: a number of floating point is too coarse for times since 1970.
+fn nanos(field: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(field).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = fraction.get(..fraction.len().min(9))?;
+    if !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let scale = 10u64.pow(9 - u32::try_from(digits.len()).ok()?);
+    let below = if digits.is_empty() { 0 } else { digits.parse::<u64>().ok()? * scale };
+    whole.parse::<u64>().ok()?.checked_mul(NANOS)?.checked_add(below)
 }
 
 /// The columns that a header names.
@@ -200,11 +218,12 @@ fn header(line: &[u8], format: TraceFormat) -> Option<Columns> {
     };
     match format {
         TraceFormat::Csv => Some(Columns {
+            time: place(&["time", "timestamp", "ts"]),
             object: place(&["obj_id", "object", "key", "name"])?,
             size: place(&["obj_size", "size", "bytes"])?,
         }),
         // Its columns are where they are.
-        TraceFormat::Wiki => place(&["response_size"]).map(|_| Columns { object: 1, size: 0 }),
+        TraceFormat::Wiki => place(&["response_size"]).map(|_| Columns { time: Some(0), object: 1, size: 0 }),
         _ => None,
     }
 }
@@ -258,6 +277,22 @@ mod tests {
             read(&records[..70], TraceFormat::OracleGeneral).1.as_deref(),
             Some("request 3: the last record is cut short")
         );
+    }
+
+    #[test]
+    fn times_are_read_to_the_nanosecond_where_there_are_any() {
+        let times = |bytes: &[u8], format| -> Vec<Option<u64>> {
+            TraceReader::new(bytes, format).map(|entry| entry.unwrap().time_ns).collect()
+        };
+        let text = b"1700000000.123456789,7,5\n2,7,5\n0.5,7,5\nnever,7,5\n-1,7,5\n";
+        let expected = [Some(1_700_000_000_123_456_789), Some(2_000_000_000), Some(500_000_000), None, None];
+        assert_eq!(times(text, TraceFormat::Csv), expected);
+        assert_eq!(times(b"size,ts,key\n5,3,7\n", TraceFormat::Csv), [Some(3_000_000_000)]);
+        assert_eq!(times(b"size,key\n5,7\n", TraceFormat::Csv), [None]);
+        assert_eq!(times(b"4 7 100\n", TraceFormat::Cdn), [Some(4_000_000_000)]);
+        let mut record = 9u32.to_le_bytes().to_vec();
+        record.extend([1; 20]);
+        assert_eq!(times(&record, TraceFormat::OracleGeneral), [Some(9_000_000_000)]);
     }
 
     #[test]

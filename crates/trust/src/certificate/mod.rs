@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::error::{KeyError, SignError, VerifyError};
 use crate::key::PublicKey;
-use crate::verifier::Verifier;
+use crate::signature_verifier::SignatureVerifier;
 
 pub use issue::{Issue, self_signed};
 pub use packet::UnixTime;
@@ -177,8 +177,8 @@ impl Certificate {
     }
 
     /// Checks signatures of the key in it.
-    pub fn verifier(&self) -> Verifier {
-        Verifier::new(self.public_key.clone())
+    pub fn verifier(&self) -> SignatureVerifier {
+        SignatureVerifier::new(self.public_key.clone())
     }
 
     /// The owned name of the key.

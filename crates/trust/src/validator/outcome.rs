@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
 use crate::error::VerifyError;
 use crate::policy::{ClaimKind, PolicyError};
-use crate::verifier::Verifier;
+use crate::signature_verifier::SignatureVerifier;
 
 /// One packet's validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +64,7 @@ impl Subject {
         }
     }
 
-    pub(super) fn verify(&self, verifier: &Verifier) -> Result<(), VerifyError> {
+    pub(super) fn verify(&self, verifier: &SignatureVerifier) -> Result<(), VerifyError> {
         match self {
             Subject::Data(data) => verifier.verify_data(data),
             Subject::Interest(interest) => verifier.verify_interest(interest),

@@ -1,16 +1,17 @@
 //! Data kept to answer later Interests.
 //!
 //! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with
-//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes
-//! and in entries.
+//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`], if [`occupied_prefixes`]
+//! does not know that there are none. The budget is in bytes and in entries.
 
 pub(crate) mod eviction;
+mod lookup;
 mod memory;
+mod occupied_prefixes;
 pub(crate) mod placement;
 mod prefetch;
 mod prefix_tree;
 
-use std::cell::Cell;
 use std::sync::OnceLock;
 
 use packet::time::{Duration, Instant};
@@ -23,8 +24,9 @@ use crate::batch::SpareBuffers;
 use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{MemoryOwner, SharedMemory};
+use occupied_prefixes::{OccupiedPrefixes, Parent};
 use placement::CachePlacement;
-use prefix_tree::{Link, Order, PrefixTree, SearchStep};
+use prefix_tree::{Link, PrefixTree};
 
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,14 @@ pub struct ContentStoreCounters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CachedId(pub(crate) u32);
 
+/// What is known of the name of a Data that is to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptName<'h> {
+    pub(crate) hash: NameHash,
+    /// Those of its prefixes, too, unless nobody has looked into it.
+    pub(crate) hashes: Option<&'h PrefixHashes>,
+}
+
 /// One kept Data.
 #[derive(Debug)]
 pub(crate) struct Cached {
@@ -111,6 +121,7 @@ pub(crate) struct Cached {
     /// Until when it may answer Interests that ask for freshness.
     pub(crate) fresh_until: Instant,
     link: Link,
+    parent: Parent,
     paid_by: MemoryOwner,
     /// Computed when somebody first asks for a digest.
     digest: OnceLock<Box<[u8; 32]>>,
@@ -131,6 +142,7 @@ pub(crate) struct ContentStore {
     entries: Slab<Cached>,
     eviction: Box<dyn Eviction>,
     tree: PrefixTree,
+    occupied: OccupiedPrefixes,
     shared: SharedMemory,
     bytes: u64,
     /// Memory of Data that has left.
@@ -152,6 +164,7 @@ impl ContentStore {
             entries: Slab::default(),
             eviction: config.eviction.start(),
             tree: PrefixTree::default(),
+            occupied: OccupiedPrefixes::default(),
             shared: SharedMemory::default(),
             bytes: 0,
             spares: SpareBuffers::default(),
@@ -230,11 +243,11 @@ impl ContentStore {
         index: &mut HashIndex,
         now: Instant,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
     ) {
         if self.config.admit {
-            self.insert_admitted(index, now, data, hash, known);
+            self.insert_admitted(index, now, data, name, known);
         }
     }
 
@@ -251,7 +264,7 @@ impl ContentStore {
         index: &mut HashIndex,
         now: Instant,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
     ) {
         let fresh_until = match data.freshness() {
@@ -259,7 +272,7 @@ impl ContentStore {
             Duration::ZERO => Instant::ZERO,
             freshness => now + freshness,
         };
-        self.keep_until(index, data, hash, known, fresh_until);
+        self.keep_until(index, data, name, known, fresh_until);
     }
 
     /// The same for Data that is older than its arrival here.
@@ -267,12 +280,12 @@ impl ContentStore {
         &mut self,
         index: &mut HashIndex,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
         fresh_until: Instant,
     ) {
         if self.config.admit {
-            self.keep_until(index, data, hash, known, fresh_until);
+            self.keep_until(index, data, name, known, fresh_until);
         }
     }
 
@@ -281,7 +294,7 @@ impl ContentStore {
         &mut self,
         index: &mut HashIndex,
         data: &Data,
-        hash: NameHash,
+        name: KeptName<'_>,
         known: Option<CachedId>,
         fresh_until: Instant,
     ) {
@@ -301,19 +314,24 @@ impl ContentStore {
             self.remove(index, id);
         }
         if self.may_stay_in_place(data) {
-            self.keep(index, kept, hash, fresh_until);
+            self.keep(index, kept, name, fresh_until);
         } else {
-            self.keep_copy(index, data, hash, fresh_until);
+            self.keep_copy(index, data, name, fresh_until);
         }
     }
 
     #[cold]
-    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, hash: NameHash, fresh_until: Instant) {
-        self.keep(index, data.moved(None), hash, fresh_until);
+    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, name: KeptName<'_>, fresh_until: Instant) {
+        self.keep(index, data.moved(None), name, fresh_until);
     }
 
     #[inline(always)]
-    fn keep(&mut self, index: &mut HashIndex, data: Data, hash: NameHash, fresh_until: Instant) {
+    fn keep(&mut self, index: &mut HashIndex, data: Data, name: KeptName<'_>, fresh_until: Instant) {
+        let parent = match data.dialect() {
+            Dialect::Ndn => Parent::NONE,
+            Dialect::Ccnx => self.occupied.add(name.hashes, self.entries.len()),
+        };
+        let hash = name.hash;
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let id = self.entries.insert(Cached {
@@ -321,6 +339,7 @@ impl ContentStore {
             hash,
             fresh_until,
             link: Link::default(),
+            parent,
             paid_by,
             digest: OnceLock::new(),
         });
@@ -396,90 +415,9 @@ impl ContentStore {
         self.entries.footprint_bytes()
             + self.eviction.footprint_bytes()
             + self.tree.footprint_bytes()
+            + self.occupied.footprint_bytes()
             + self.shared.footprint_bytes()
             + self.spares.footprint_bytes()
-    }
-
-    #[inline]
-    fn find(
-        &mut self,
-        index: &HashIndex,
-        arrival: Arrival<'_>,
-        interest: &Interest,
-        hasher: &NameHasher,
-        exact: Option<CachedId>,
-    ) -> Option<CachedId> {
-        let Arrival { now, hashes, .. } = arrival;
-        let is_fresh = |entry: &Cached| !interest.must_be_fresh() || entry.fresh_until > now;
-        if interest.dialect() == Dialect::Ndn {
-            // Data of just the Interest's name comes first in canonical order, and answers.
-            let entry = exact.and_then(|id| self.entries.get(id.0));
-            if entry.is_some_and(is_fresh) {
-                return exact;
-            }
-        }
-        // To be looked up in for each candidate, which a pass over it would be too dear for.
-        let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
-        let has_filter = exclude.as_ref().is_some_and(|exclude| exclude.has_filter());
-        let bytes_left = Cell::new(MAX_FILTERED_BYTES);
-        let step = |entry: &Cached| {
-            if !is_fresh(entry) {
-                return SearchStep::Refused;
-            }
-            let Some(exclude) = &exclude else {
-                let fits = interest.matches_with_digest(&entry.data, || entry.digest());
-                return if fits { SearchStep::Accepted } else { SearchStep::Refused };
-            };
-            let left = bytes_left.get();
-            if left == 0 {
-                return SearchStep::Overlooked;
-            }
-            let filtered = if has_filter { entry.data.name().canonical().len() } else { 0 };
-            bytes_left.set(left.saturating_sub(filtered));
-            let excluded = Cell::new(false);
-            let excludes = |component: &[u8]| {
-                excluded.set(exclude.excludes(component));
-                excluded.get()
-            };
-            match interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
-                true => SearchStep::Accepted,
-                false if excluded.get() => SearchStep::ChildRefused,
-                false => SearchStep::Refused,
-            }
-        };
-        if interest.implicit_digest().is_some()
-            && let Some(found) = self
-                .find_by_digest(index, interest, hashes, hasher)
-                .filter(|id| self.entries.get(id.0).is_some_and(|entry| step(entry) == SearchStep::Accepted))
-        {
-            return Some(found);
-        }
-        if !interest.can_be_prefix() {
-            return None;
-        }
-        let order = match interest.ccnx() {
-            Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
-            _ => Order::Leftmost,
-        };
-        let excluded = exclude.as_ref().map_or(0, |exclude| exclude.entry_count());
-        let search = self.tree.search(&mut self.entries, (interest, excluded), order, |_, entry| step(entry));
-        self.counters.searches_cut_short += u64::from(search.cut_short);
-        search.found.map(CachedId)
-    }
-
-    fn find_by_digest(
-        &self,
-        index: &HashIndex,
-        interest: &Interest,
-        hashes: &PrefixHashes,
-        hasher: &NameHasher,
-    ) -> Option<CachedId> {
-        let count = interest.component_count() - 1;
-        let name = interest.name().prefix(count);
-        let hash = hashes
-            .prefix(count)
-            .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
-        self.exact(index, interest.dialect(), name, hash)
     }
 
     fn make_room(&mut self, index: &mut HashIndex) {
@@ -523,6 +461,9 @@ impl ContentStore {
             index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
             self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
             self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
+            if entry.parent != Parent::NONE {
+                self.occupied.remove(entry.parent);
+            }
             self.spares.put(entry.data.into_wire());
         }
     }
@@ -578,8 +519,6 @@ fn cost_of(data: &Data) -> u64 {
     own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
 
-/// Bytes of names that one search asks Bloom filters about, all candidates together.
-const MAX_FILTERED_BYTES: usize = 4096;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
 /// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being

@@ -61,6 +61,9 @@ impl ContentStore {
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
                 crate::processor::prefetch_first_line(entry.data.wire().memory_start());
+                if let Some(beside) = entry.data.beside() {
+                    crate::processor::prefetch_counted(beside);
+                }
             }
         }
     }

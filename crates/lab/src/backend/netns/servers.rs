@@ -156,7 +156,7 @@ impl World<'_> {
                 let path = original(files, content, number);
                 fs::create_dir_all(path.parent().unwrap_or(files))?;
                 let mut file = io::BufWriter::new(File::create(&path)?);
-                for segment in 0..content.segments() {
+                for segment in 0..made.segments(number) {
                     file.write_all(&made.content(number, segment))?;
                 }
                 file.into_inner()?.set_modified(SystemTime::now() - AGE)?;

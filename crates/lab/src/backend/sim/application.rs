@@ -4,18 +4,25 @@ use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use sim::{Application, Context};
 
+use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
 
 /// Everything that runs at one node.
 pub(super) struct Agent {
+    job: Job,
     served: Served,
     activities: Activities,
     end: Instant,
 }
 
 impl Agent {
-    pub(super) fn new(served: Served, activities: Activities, end: Instant) -> Self {
-        Agent { served, activities, end }
+    /// An agent for that job until the end.
+    ///
+    /// # Errors
+    /// The job makes no sense.
+    pub(super) fn new(job: Job, end: Instant) -> Result<Self, String> {
+        let (served, activities) = (Served::new(&job)?, Activities::new(&job, 0)?);
+        Ok(Agent { job, served, activities, end })
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -27,9 +34,10 @@ impl Agent {
         self.activities.take_again()
     }
 
-    /// Writes what is still open.
+    /// Writes what is still open, and what was served.
     pub(super) fn finish(&mut self, now: Instant) -> std::io::Result<()> {
-        self.activities.finish(now)
+        self.activities.finish(now)?;
+        self.served.finish(&self.job)
     }
 
     /// Sends what is due, and asks to be called again.
@@ -52,7 +60,7 @@ impl Application for Agent {
     }
 
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _: &LinkHeader) {
-        if let Some(data) = self.served.answer(interest) {
+        if let Some(data) = self.served.answer(context.now(), interest) {
             context.send_data(data);
         }
     }

@@ -14,7 +14,6 @@ use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
 use super::{counted, events, trace};
 use crate::agent::Job;
-use crate::agent::workloads::{Activities, Served};
 use crate::analysis::{NETWORK_FILE, NetworkCounts};
 use crate::experiment::Plan;
 use crate::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
@@ -58,10 +57,9 @@ fn start_agents(
     for (index, id) in built.nodes.iter().enumerate() {
         let job = Job::of(&order.plan, index, order.seed, Path::new("unused"), folder.to_owned());
         let Some(job) = job else { continue };
-        let served = Served::new(&job).map_err(SimulationError::Workload)?;
-        let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
+        let agent = Agent::new(job, end).map_err(SimulationError::Workload)?;
         let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
-        agents.push(built.network.add_application_with(*id, Agent::new(served, activities, end), face)?);
+        agents.push(built.network.add_application_with(*id, agent, face)?);
     }
     Ok(agents)
 }

@@ -25,6 +25,11 @@ tables! {
         count: Option<u32> = "as many as there are files",
         /// How many may be under way at once; further ones wait.
         at_once: Option<u32> = "no limit",
+        /// Which file is fetched when: a workload by its name and parameters, such as
+        /// `zipf/rate~20/spacing~poisson`. Its items are the files.
+        workload: Option<String> = "`rate` and `count` say it, file after file",
+        /// Requests that somebody has recorded. Several nodes take them in turn.
+        trace: Option<Replay> = "none",
         /// The congestion controller: `fixed`, `aimd`, `cubic`, or any other by its name and parameters, as
         /// in `pcon/beta~0.8`, which then sets its window itself.
         controller: Option<String> = "cubic",
@@ -35,5 +40,22 @@ tables! {
         lifetime: Option<Span> = "4 s",
         /// When the first begins.
         start: Option<Span> = "1 s",
+        /// When no further one begins, with `workload` or `trace`. Those under way go on.
+        stop: Option<Span> = "with the experiment",
+    }
+
+    /// A trace that is replayed: each request is a download, at its time from the first request on. The
+    /// objects are the files of the content, in the order in which they appear; `trace` below
+    /// `[content.NAME.sizes]` makes as many, each of the size that the trace says.
+    Replay as "download.trace" {
+        /// The trace's file, beside the experiment.
+        file: String,
+        /// How it is written: `csv` (time, object, size, or by a header), `oracle-general` of libCacheSim,
+        /// `wiki` of Wikimedia, or `cdn` of webcachesim.
+        format: Option<String> = "csv",
+        /// How many times as fast it is replayed as it was recorded.
+        speed: Option<f64> = "1",
+        /// Only the first so many requests.
+        requests: Option<u32> = "all, of which there may be a million",
     }
 }

@@ -7,7 +7,7 @@ use super::written;
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
-use crate::figure::number::with_unit;
+use crate::figure::number::{half_width, with_unit};
 use crate::stats::{Interval, Level, Sample};
 
 /// What is said of an expectation.
@@ -196,6 +196,16 @@ impl<'a> Evaluation<'a> {
         value.less(times, other, paired, level)
     }
 
+    /// The interval that decides where the value is held against another measure; nothing where one of them
+    /// is exact.
+    fn difference(self, here: &CaseData, expect: &Expect, text: &str, level: Level) -> Option<Interval> {
+        let (measure, other): (Measure, Measure) = (expect.value.parse().ok()?, text.parse().ok()?);
+        let (value, sample) = (self.sample(here, &measure)?, self.sample(here, &other)?);
+        let times = expect.times.unwrap_or(1.0);
+        let interval = self.less(&value, times, &sample, measure.case == other.case, level)?;
+        (interval.high > interval.low).then_some(interval)
+    }
+
     /// What is expected, in words, with what was measured of what it is held against.
     pub(super) fn words(self, here: &CaseData, expect: &Expect, unit: &str) -> String {
         let times = expect.times.unwrap_or(1.0);
@@ -203,13 +213,24 @@ impl<'a> Evaluation<'a> {
             let sample = self.sample(here, &text.parse().ok()?)?;
             Some(sample.values.iter().sum::<f64>() / sample.values.len() as f64)
         };
+        let measured = |text: &str, level: Level| {
+            let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
+            let found =
+                mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
+            let difference =
+                self.difference(here, expect, text, level).map_or_else(String::new, |interval| {
+                    let (middle, half) =
+                        ((interval.low + interval.high) / 2.0, (interval.high - interval.low) / 2.0);
+                    format!(
+                        " (the difference is {} ± {})",
+                        with_unit(middle, unit),
+                        half_width(half, middle, unit)
+                    )
+                });
+            format!("{factor}{text}{found}{difference}")
+        };
         let bound = |value: &Value| match value {
-            Value::String(text) => {
-                let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
-                let found = mean(text)
-                    .map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
-                format!("{factor}{text}{found}")
-            }
+            Value::String(text) => measured(text, Level::NinetyFive),
             Value::Integer(number) => with_unit(*number as f64 * times, unit),
             Value::Float(number) => with_unit(number * times, unit),
             other => written(other),
@@ -229,7 +250,7 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(text) = &expect.same_as {
             let margin = expect.margin.map_or(0.05, |share| share.0) * 100.0;
-            words.push(format!("{} within {margin:.0} % either way", bound(&Value::String(text.clone()))));
+            words.push(format!("{} within {margin:.0} % either way", measured(text, Level::Ninety)));
         }
         for (word, chain) in [("falling", &expect.falls), ("rising", &expect.rises)] {
             let numbers: Vec<String> = chain

@@ -109,6 +109,12 @@ impl Verdict {
         }
     }
 
+    /// Is it confirmed though no control could have failed it?
+    #[must_use]
+    pub fn is_without_control(&self) -> bool {
+        self.outcome == Outcome::Confirmed && self.control != Control::Failed
+    }
+
     /// Is it as expected?
     #[must_use]
     pub fn is_good(&self) -> bool {

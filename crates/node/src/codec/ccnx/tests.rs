@@ -3,7 +3,7 @@
 use engine::{EngineConfig, FaceConfig, FaceId, FaceScope};
 use packet::ccnx::{InterestFields, uri};
 use packet::time::{Duration, Instant};
-use packet::{Interest, NackReason};
+use packet::{Dialect, Interest, NackReason};
 
 use super::*;
 use crate::control::CongestionSettings;
@@ -196,7 +196,7 @@ fn whoever_wraps_is_sent_wrapped_messages_and_nobody_else_is() {
     // Over TCP and UDP nobody is a link adapter.
     let mut bench = Bench::new(LinkSettings { may_be_adapter: false, ..STREAM });
     bench.receive(&pdu::wrap_pdu(packet().wire()));
-    assert_eq!((bench.taken(), bench.dropped("unknown-message")), ([0, 0], 1));
+    assert_eq!((bench.taken(), bench.dropped("unknown-packet-type")), ([0, 0], 1));
     assert_eq!(bench.send(packet()), [packet().wire().to_vec()]);
 }
 
@@ -205,7 +205,7 @@ fn a_wrapper_in_a_wrapper_is_stepped_over() {
     let mut bench = Bench::new(STREAM);
     let inner = pdu::wrap_pdu(plain("ccnx:/a").wire());
     bench.receive(&pdu::wrap_pdu(&[&inner[..], plain("ccnx:/b").wire()].concat()));
-    assert_eq!((bench.taken(), bench.dropped("unknown-message")), ([1, 0], 1));
+    assert_eq!((bench.taken(), bench.dropped("unknown-packet-type")), ([1, 0], 1));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::key::{KeyKind, PrivateKey, PublicKey};
 
 /// Checks signatures against one key, or against none where the signature needs none. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Verifier(Method);
+pub struct SignatureVerifier(Method);
 
 #[derive(Clone, Debug)]
 enum Method {
@@ -20,10 +20,10 @@ enum Method {
     Secret(PrivateKey),
 }
 
-impl Verifier {
+impl SignatureVerifier {
     /// Checks signatures of the private part of `key`.
     pub fn new(key: PublicKey) -> Self {
-        Verifier(Method::Public(key))
+        SignatureVerifier(Method::Public(key))
     }
 
     /// Checks signatures made with `key` itself: for HMAC, by the secret.
@@ -31,7 +31,7 @@ impl Verifier {
     /// # Errors
     /// The public part cannot be computed.
     pub fn of_private(key: &PrivateKey) -> Result<Self, crate::KeyError> {
-        Ok(Verifier(match key.kind() {
+        Ok(SignatureVerifier(match key.kind() {
             KeyKind::Hmac => Method::Secret(key.clone()),
             _ => Method::Public(key.public_key()?),
         }))
@@ -39,7 +39,7 @@ impl Verifier {
 
     /// Checks DigestSha256: that nothing was damaged. Anybody can make such a signature.
     pub fn digest() -> Self {
-        Verifier(Method::Digest)
+        SignatureVerifier(Method::Digest)
     }
 
     /// The SignatureType it checks.
@@ -78,7 +78,7 @@ impl Verifier {
     /// Checks the signature of a Data.
     ///
     /// # Errors
-    /// As [`Verifier::verify`]; a Data of the CCNx dialect counts as unsigned.
+    /// As [`SignatureVerifier::verify`]; a Data of the CCNx dialect counts as unsigned.
     pub fn verify_data(&self, data: &Data) -> Result<(), VerifyError> {
         let view = data.ndn().ok_or(VerifyError::Unsigned)?;
         let info = view.signature_info().ok_or(VerifyError::Unsigned)?;
@@ -88,8 +88,8 @@ impl Verifier {
     /// Checks the signature of an Interest, and the digest in its name.
     ///
     /// # Errors
-    /// As [`Verifier::verify`]; an Interest that is not signed, or whose name has not the digest of its
-    /// parameters.
+    /// As [`SignatureVerifier::verify`]; an Interest that is not signed, or whose name has not the digest of
+    /// its parameters.
     pub fn verify_interest(&self, interest: &Interest) -> Result<(), VerifyError> {
         let view = interest.ndn().ok_or(VerifyError::Unsigned)?;
         let info = view.signature_info().ok_or(VerifyError::Unsigned)?;

@@ -1,0 +1,128 @@
+//! Which kept Data answers an Interest.
+
+use std::cell::Cell;
+
+use packet::ccnx::SortedExclude;
+use packet::time::Instant;
+use packet::{Dialect, Interest, NameHasher, PrefixHashes};
+
+use super::prefix_tree::{Order, SearchStep};
+use super::{Cached, CachedId, ContentStore};
+use crate::pipeline::arrival::Arrival;
+use crate::tables::hash_index::HashIndex;
+
+/// Bytes of names that one search asks Bloom filters about, all candidates together.
+const MAX_FILTERED_BYTES: usize = 4096;
+
+/// What an Interest says of the Data that it accepts.
+struct Selection<'a> {
+    now: Instant,
+    interest: &'a Interest,
+    /// To be looked up in for each candidate, which a pass over it would be too dear for.
+    exclude: Option<SortedExclude<'a>>,
+    has_filter: bool,
+    filtered_bytes_left: Cell<usize>,
+}
+
+impl<'a> Selection<'a> {
+    fn of(now: Instant, interest: &'a Interest) -> Self {
+        let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
+        let has_filter = exclude.as_ref().is_some_and(|exclude| exclude.has_filter());
+        let filtered_bytes_left = Cell::new(MAX_FILTERED_BYTES);
+        Selection { now, interest, exclude, has_filter, filtered_bytes_left }
+    }
+
+    fn is_fresh(&self, entry: &Cached) -> bool {
+        !self.interest.must_be_fresh() || entry.fresh_until > self.now
+    }
+
+    fn step(&self, entry: &Cached) -> SearchStep {
+        if !self.is_fresh(entry) {
+            return SearchStep::Refused;
+        }
+        let Some(exclude) = &self.exclude else {
+            let fits = self.interest.matches_with_digest(&entry.data, || entry.digest());
+            return if fits { SearchStep::Accepted } else { SearchStep::Refused };
+        };
+        let left = self.filtered_bytes_left.get();
+        if left == 0 {
+            return SearchStep::Overlooked;
+        }
+        let filtered = if self.has_filter { entry.data.name().canonical().len() } else { 0 };
+        self.filtered_bytes_left.set(left.saturating_sub(filtered));
+        let excluded = Cell::new(false);
+        let excludes = |component: &[u8]| {
+            excluded.set(exclude.excludes(component));
+            excluded.get()
+        };
+        match self.interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
+            true => SearchStep::Accepted,
+            false if excluded.get() => SearchStep::ChildRefused,
+            false => SearchStep::Refused,
+        }
+    }
+}
+
+impl ContentStore {
+    /// The answer to an Interest; `exact` is the Data of just its name.
+    #[inline]
+    pub(super) fn find(
+        &mut self,
+        index: &HashIndex,
+        arrival: Arrival<'_>,
+        interest: &Interest,
+        hasher: &NameHasher,
+        exact: Option<CachedId>,
+    ) -> Option<CachedId> {
+        let Arrival { now, hashes, .. } = arrival;
+        if interest.dialect() == Dialect::Ndn {
+            // Data of just the Interest's name comes first in canonical order, and answers.
+            let entry = exact.and_then(|id| self.entries.get(id.0));
+            if entry.is_some_and(|entry| !interest.must_be_fresh() || entry.fresh_until > now) {
+                return exact;
+            }
+        }
+        let selection = Selection::of(now, interest);
+        let accepted = |store: &Self, id: Option<CachedId>| {
+            let entry = store.entries.get(id?.0)?;
+            id.filter(|_| selection.step(entry) == SearchStep::Accepted)
+        };
+        if interest.implicit_digest().is_some()
+            && let Some(found) = accepted(self, self.find_by_digest(index, interest, hashes, hasher))
+        {
+            return Some(found);
+        }
+        if !interest.can_be_prefix() {
+            return None;
+        }
+        if interest.dialect() == Dialect::Ccnx
+            && !self.occupied.may_have_below(hashes.whole(), interest.component_count())
+        {
+            return accepted(self, exact);
+        }
+        let order = match interest.ccnx() {
+            Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
+            _ => Order::Leftmost,
+        };
+        let excluded = selection.exclude.as_ref().map_or(0, |exclude| exclude.entry_count());
+        let step = |_, entry: &Cached| selection.step(entry);
+        let search = self.tree.search(&mut self.entries, (interest, excluded), order, step);
+        self.counters.searches_cut_short += u64::from(search.cut_short);
+        search.found.map(CachedId)
+    }
+
+    fn find_by_digest(
+        &self,
+        index: &HashIndex,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        hasher: &NameHasher,
+    ) -> Option<CachedId> {
+        let count = interest.component_count() - 1;
+        let name = interest.name().prefix(count);
+        let hash = hashes
+            .prefix(count)
+            .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
+        self.exact(index, interest.dialect(), name, hash)
+    }
+}

@@ -1,0 +1,102 @@
+//! What producers sent of their content, and what part of what consumers got came from elsewhere.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::repeat::RepeatData;
+use super::table::Table;
+use super::window::Window;
+use crate::agent::SERVED;
+use crate::experiment::plan::{Activity, ContentPlan, Plan};
+use crate::run::open_table;
+
+/// Sums over packets, their bytes, and packets that were the first of a file.
+type Sums = [f64; 3];
+
+/// Reads what agents wrote: a table for each content, by its place in the plan.
+pub(super) fn read(plan: &Plan, raw: &Path) -> io::Result<BTreeMap<usize, Table>> {
+    let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
+    for node in &plan.nodes {
+        let table = match open_table(&raw.join(format!("{SERVED}{}.csv", node.name))) {
+            Ok(file) => Table::read(file)?,
+            // Nothing is served there, or not by an agent.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for (place, content) in plan.contents.iter().enumerate() {
+            if plan.node_name(content.at) == node.name {
+                let rows = table.rows.iter().filter(|row| row.get(1) == Some(&(place as f64))).cloned();
+                tables.insert(place, Table { columns: table.columns.clone(), rows: rows.collect() });
+            }
+        }
+    }
+    Ok(tables)
+}
+
+/// What a content's producer sent in the seconds that lie in the window.
+fn sums(table: &Table, window: Window) -> Sums {
+    let counts = |second: f64| {
+        window.holds_all || (second >= window.from - 1e-9 && second + 1.0 <= window.until + 1e-9)
+    };
+    let mut sums = [0.0; 3];
+    for row in table.rows.iter().filter(|row| row.first().is_some_and(|second| counts(*second))) {
+        for (sum, more) in sums.iter_mut().zip(row.iter().skip(2)) {
+            *sum += more;
+        }
+    }
+    sums
+}
+
+/// The measures of each content.
+pub(super) fn values(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(String, f64)> {
+    let mut values = Vec::new();
+    for (place, table) in &data.served {
+        let Some(content) = plan.contents.get(*place) else { continue };
+        let [packets, bytes, objects] = sums(table, window);
+        let mut put = |key: &str, value: f64| values.push((format!("{}.{key}", content.name), value));
+        put("served", packets);
+        put("served_bytes", bytes);
+        put("served_objects", objects);
+        if let Some((asked, got)) = downloaded(plan, data, (*place, content), window) {
+            let share = |from_producer: f64, all: f64| 100.0 * (1.0 - from_producer / all);
+            if asked > 0.0 {
+                put("object_hits", share(objects, asked));
+            }
+            if got > 0.0 {
+                put("byte_hits", share(bytes, got));
+            }
+        }
+    }
+    values
+}
+
+/// How many files of a content were begun to be downloaded, and bytes of them that came; nothing where others
+/// ask for it whose bytes nobody has counted.
+fn downloaded(
+    plan: &Plan,
+    data: &RepeatData,
+    of: (usize, &ContentPlan),
+    window: Window,
+) -> Option<(f64, f64)> {
+    let mut names = Vec::new();
+    for workload in &plan.workloads {
+        match &workload.does {
+            Activity::Download { content, .. } if *content == of.0 => names.push(workload.measured_as()),
+            Activity::Traffic { content, .. } if *content == of.0 => return None,
+            Activity::Program(_) | Activity::Consume(_) => return None,
+            _ => {}
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let (mut asked, mut got) = (0.0, 0.0);
+    let tables = names.iter().filter_map(|name| data.transfers.get(*name));
+    for transfer in tables.flat_map(|table| &table.transfers) {
+        if transfer.start.is_some_and(|start| window.holds_all || window.holds(start)) {
+            asked += 1.0;
+            got += transfer.bytes as f64;
+        }
+    }
+    (asked > 0.0).then_some((asked, got))
+}

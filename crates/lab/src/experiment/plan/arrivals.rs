@@ -1,0 +1,74 @@
+//! When a download begins and which file it fetches, where that is not one after the other.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Values that many plans have in common, such as the requests of a trace in each case of a sweep.
+#[derive(Clone, PartialEq)]
+pub struct Shared<T>(Arc<[T]>);
+
+impl<T> From<Vec<T>> for Shared<T> {
+    fn from(list: Vec<T>) -> Self {
+        Shared(list.into())
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().take(10)).finish_non_exhaustive()
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Shared::from)
+    }
+}
+
+/// What decides about the downloads of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum ArrivalsPlan {
+    /// A workload by its name and parameters, whose items are files.
+    Workload(String),
+    /// A trace.
+    Trace(ReplayPlan),
+}
+
+/// A trace, or the part of it that one node replays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplayPlan {
+    /// When each request is made, in nanoseconds from the first one, and for which file.
+    pub requests: Shared<(u64, u32)>,
+    /// How many of them are replayed.
+    pub first: usize,
+    /// How many times as fast as it was recorded.
+    pub speed: f64,
+    /// Of how many nodes this is which: they take requests in turn.
+    pub turn: (usize, usize),
+}
+
+impl ReplayPlan {
+    /// What this node asks for: nanoseconds from the begin, and the file.
+    pub fn own(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (turn, nodes) = self.turn;
+        let own = self.requests.iter().take(self.first).skip(turn).step_by(nodes.max(1));
+        own.map(|(at, file)| ((*at as f64 / self.speed) as u64, *file))
+    }
+}

@@ -1,0 +1,189 @@
+//! A node without data plane that does what it is asked, and holds what it was asked for.
+
+use std::collections::BTreeMap;
+
+use engine::{FaceId, FaceScope, LinkType, NextHop, SetStrategyError, StrategySpec};
+use node::InnerFace;
+use node::control::{
+    AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
+    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceState, FaceStatus, FaceTraffic,
+    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+};
+use packet::time::Duration;
+use packet::{Buffer, Dialect, Name};
+
+/// Faces that it has room for.
+const MAX_FACES: usize = 16;
+
+/// The node.
+#[derive(Debug, Default)]
+pub struct PlainNode {
+    /// Its faces.
+    pub faces: BTreeMap<FaceId, FaceStatus>,
+    /// Its routes in CCNx.
+    pub hops: BTreeMap<(Name, FaceId), u64>,
+    strategies: BTreeMap<Name, Name>,
+    next_face: u32,
+}
+
+impl PlainNode {
+    /// A node with an application, which has face 300, and a neighbour, which has face 301.
+    pub fn new() -> Self {
+        let mut node = PlainNode { next_face: 300, ..PlainNode::default() };
+        let local = CreateFace {
+            remote: FaceUri::FileDescriptor(19),
+            local: None,
+            persistency: FacePersistency::OnDemand,
+            changes: FaceChanges::default(),
+            dialect: Dialect::Ccnx,
+        };
+        let remote = FaceUri::Udp(([192, 0, 2, 1], 9695).into());
+        for (remote, scope) in [(local.remote.clone(), FaceScope::Local), (remote, FaceScope::NonLocal)] {
+            let face = node.create_face(CreateFace { remote, ..local.clone() }).expect("there is room");
+            node.faces.entry(face.id).and_modify(|face| face.scope = scope);
+        }
+        node
+    }
+}
+
+impl NodeControl for PlainNode {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+        if let Some(known) = self.faces.values().find(|face| face.remote == request.remote) {
+            return Err(CreateFaceError::Exists(Box::new(known.clone())));
+        }
+        if self.faces.len() >= MAX_FACES {
+            return Err(CreateFaceError::Unsupported("there is no room".to_owned()));
+        }
+        let face = FaceStatus {
+            id: FaceId(self.next_face),
+            scope: FaceScope::NonLocal,
+            remote: request.remote,
+            local: FaceUri::FileDescriptor(3),
+            dialect: request.dialect,
+            persistency: request.persistency,
+            link_type: LinkType::PointToPoint,
+            state: FaceState::Up,
+            expires_in: None,
+            congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
+            mtu_bytes: None,
+            local_fields: false,
+            reliability: false,
+            congestion_marking: true,
+            traffic: FaceTraffic::default(),
+        };
+        self.next_face += 1;
+        self.faces.insert(face.id, face.clone());
+        Ok(face)
+    }
+
+    fn create_inner_face(&mut self, _: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
+        Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
+    }
+
+    fn update_face(&mut self, id: FaceId, _: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+        self.face(id).ok_or(UpdateFaceError::NoFace(id))
+    }
+
+    fn destroy_face(&mut self, face: FaceId) -> bool {
+        self.hops.retain(|(_, hop), _| *hop != face);
+        self.faces.remove(&face).is_some()
+    }
+
+    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+        self.faces.get(&face).cloned()
+    }
+
+    fn faces(&mut self) -> Vec<FaceStatus> {
+        self.faces.values().cloned().collect()
+    }
+
+    fn channels(&mut self) -> Vec<FaceUri> {
+        Vec::new()
+    }
+
+    fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        _: Option<Buffer>,
+    ) -> Result<(), AddNextHopError> {
+        assert_eq!(dialect, Dialect::Ccnx, "a client of CCNx has changed routes of NDN");
+        if !self.faces.contains_key(&hop.face) {
+            return Err(AddNextHopError::NoFace(hop.face));
+        }
+        self.hops.insert((prefix.clone(), hop.face), hop.cost);
+        Ok(())
+    }
+
+    fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool {
+        assert_eq!(dialect, Dialect::Ccnx, "a client of CCNx has changed routes of NDN");
+        self.hops.remove(&(prefix.clone(), face)).is_some()
+    }
+
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        let mut failed = Vec::new();
+        for change in changes {
+            let outcome = match &change {
+                NextHopChange::Add { prefix, hop, announcement } => {
+                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
+                }
+                NextHopChange::Remove { prefix, face } => {
+                    self.remove_next_hop(dialect, prefix, *face);
+                    Ok(())
+                }
+            };
+            failed.extend(outcome.err().map(|error| (change, error)));
+        }
+        failed
+    }
+
+    fn routes(&mut self, _: Dialect) -> Vec<RouteStatus> {
+        let mut routes: BTreeMap<Name, Vec<NextHop>> = BTreeMap::new();
+        for ((prefix, face), cost) in &self.hops {
+            routes.entry(prefix.clone()).or_default().push(NextHop { face: *face, cost: *cost });
+        }
+        routes.into_iter().map(|(prefix, next_hops)| RouteStatus { prefix, next_hops }).collect()
+    }
+
+    fn set_strategy(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        strategy: &StrategySpec,
+    ) -> Result<(), SetStrategyError> {
+        assert_eq!(dialect, Dialect::Ccnx, "a client of CCNx has chosen a strategy of NDN");
+        self.strategies.insert(prefix.clone(), strategy.name().clone());
+        Ok(())
+    }
+
+    fn unset_strategy(&mut self, _: Dialect, prefix: &Name) -> bool {
+        self.strategies.remove(prefix).is_some()
+    }
+
+    fn strategies(&mut self, _: Dialect) -> Vec<StrategyChoice> {
+        let all = self.strategies.iter();
+        all.map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
+            .collect()
+    }
+
+    fn configure_content_store(&mut self, _: ContentStoreChanges) -> ContentStoreStatus {
+        unreachable!("no client of CCNx changes the content store")
+    }
+
+    fn content_store(&mut self) -> ContentStoreStatus {
+        unreachable!("no client of CCNx asks about the content store but by the status page")
+    }
+
+    fn erase_cached(&mut self, _: Dialect, _: &Name, _: usize) -> usize {
+        unreachable!("no client of CCNx erases Data")
+    }
+
+    fn status(&mut self) -> NodeStatus {
+        unreachable!("the status page is asked for by other means")
+    }
+}

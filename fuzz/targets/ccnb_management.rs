@@ -4,8 +4,8 @@
 #![no_main]
 
 use packet::ccnx::management::{
-    Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, StatusResponse,
-    StrategySelection,
+    Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, RepositoryPolicy,
+    StatusResponse, StrategySelection,
 };
 use packet::error::DecodeError;
 
@@ -15,6 +15,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check(bytes, |wire| Link::decode(wire).map(|object| written(object.encode())));
     check(bytes, |wire| NdnldConnection::decode(wire).map(|object| object.encode()));
     check(bytes, |wire| RepositoryInfo::decode(wire).map(|object| written(object.encode())));
+    check(bytes, |wire| RepositoryPolicy::decode(wire).map(|object| object.encode()));
     check(bytes, |wire| StatusResponse::decode(wire).map(|object| object.encode()));
     check(bytes, |wire| StrategySelection::decode(wire).map(|object| written(object.encode())));
     check(bytes, |wire| Collection::decode(wire).map(|object| Collection::encode(object.items())));

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use cairn_packet::DecodeError;
 use cairn_packet::ccnx::content_object::assemble;
 use cairn_packet::ccnx::management::{
-    Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, StatusResponse,
-    StrategySelection,
+    Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, RepositoryPolicy,
+    StatusResponse, StrategySelection,
 };
 use cairn_packet::ccnx::ndnlp::{Ack, AckBlock, Data, Packet};
 use cairn_packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
@@ -17,7 +17,7 @@ use cairn_packet::ccnx::{
 use sha2::{Digest as _, Sha256};
 
 /// Every kind that [`describe`] knows.
-pub(crate) const KINDS: [&str; 14] = [
+pub(crate) const KINDS: [&str; 15] = [
     "ccnx-interest",
     "ccnx-content",
     "ccnx-pdu",
@@ -29,6 +29,7 @@ pub(crate) const KINDS: [&str; 14] = [
     "ccnx-collection",
     "ccnx-link",
     "ccnx-repository-info",
+    "ccnx-repository-policy",
     "ndnld-connection",
     "ndnlp1-data",
     "ndnlp1-ack",
@@ -57,6 +58,7 @@ pub(crate) fn describe(kind: &str, bytes: &[u8]) -> Result<Described, DecodeErro
         "ccnx-collection" => collection(bytes, &mut fields)?,
         "ccnx-link" => link(bytes, &mut fields)?,
         "ccnx-repository-info" => repository_info(bytes, &mut fields)?,
+        "ccnx-repository-policy" => repository_policy(bytes, &mut fields)?,
         "ndnld-connection" => ndnld_connection(bytes, &mut fields)?,
         "ndnlp1-data" | "ndnlp1-ack" => ndnlp(kind, bytes, &mut fields)?,
         _ => panic!("unknown kind {kind}"),
@@ -301,6 +303,15 @@ fn link(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> 
     fields.name("name", link.name);
     fields.maybe("label", link.label);
     Ok(vec![link.encode()?])
+}
+
+fn repository_policy(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
+    let policy = RepositoryPolicy::decode(bytes)?;
+    fields.add("version", policy.version);
+    fields.add("local-name", policy.local_name);
+    fields.add("global-prefix", policy.global_prefix);
+    fields.add("namespaces", policy.namespaces.join(" "));
+    Ok(vec![policy.encode()])
 }
 
 fn repository_info(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {

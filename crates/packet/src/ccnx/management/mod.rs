@@ -8,7 +8,9 @@ mod collection;
 mod face_instance;
 mod forwarding_entry;
 mod ndnld_connection;
+mod repository_command;
 mod repository_info;
+mod repository_policy;
 mod status_response;
 mod strategy_selection;
 
@@ -16,7 +18,9 @@ pub use collection::{Collection, Link};
 pub use face_instance::{FaceInstance, IpProtocol};
 pub use forwarding_entry::{ForwardingEntry, ForwardingFlags};
 pub use ndnld_connection::NdnldConnection;
+pub use repository_command::RepositoryCommand;
 pub use repository_info::RepositoryInfo;
+pub use repository_policy::RepositoryPolicy;
 pub use status_response::StatusResponse;
 pub use strategy_selection::StrategySelection;
 

@@ -1,4 +1,4 @@
-//! How a room of the house says why packets end in it: one table gives the enum, its words, and its counters.
+//! How a crate says why packets end in it: one table gives the enum, its words, and its counters.
 
 /// Makes an enum of drop reasons, and counters for them, from one table, so that the word in a counter, a log
 /// line, a trace, `cairn status`, the metrics and the documentation is the same. `cargo xtask tidy` sees to

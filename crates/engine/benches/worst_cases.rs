@@ -64,6 +64,8 @@ const TWO: &str = "no more than a packet and the look-ups it needs";
 /// One pass of SHA-256 in plain instructions: 133 blocks of 64 rounds of some 45, where an honest exchange
 /// takes some 4,000; and 20 for the rest.
 const DIGEST: &str = "one digest of 8.5 kB, for each of at most two Data per Interest by digest";
+/// What it costs to put 64 Data in order, and 20 for the rest.
+const ORDERING: &str = "64 Data are put in order, once";
 /// Half an exchange for each packet sent, and 20 for the rest.
 const SENDING: &str = "64 packets are sent";
 
@@ -95,7 +97,8 @@ const CASES: &[Case] = &[
     case("ccnx-interest-that-excludes-all", 20, BOUNDED, |world| excluding(world, 1, 511, false)),
     case("ccnx-interest-that-excludes-children", 20, BOUNDED, |world| excluding(world, 3, 1, false)),
     case("ccnx-interest-for-the-last-child", 20, BOUNDED, |world| excluding(world, 1, 1, true)),
-    case("ccnx-interest-with-a-filter", 20, BOUNDED, filtering),
+    case("ccnx-interest-with-a-filter", 20, BOUNDED, |world| filtering(world, true)),
+    case("ccnx-interest-with-a-filter-into-a-new-store", 40, ORDERING, |world| filtering(world, false)),
 ];
 
 const fn case(
@@ -538,17 +541,24 @@ fn excluded(world: &mut World) -> Vec<Arrival> {
     (0..20).map(|_| ccnx_object(PRODUCER, &name("/a/zz/x").prefix(2), 1000)).collect()
 }
 
-/// Keeps what `names` say, and has all of it put in order by searches with `exclude`.
-fn keep_in_order(world: &mut World, names: impl Iterator<Item = Name>, exclude: &Exclude) {
+/// Keeps what `names` say.
+fn keep(world: &mut World, names: impl Iterator<Item = Name>) {
     world.speak_ccnx();
     for name in names {
         let interest = ccnx_interest(world, CONSUMER, &name, None);
         world.take(interest);
         world.take(ccnx_object(PRODUCER, &name, 100));
     }
+}
+
+/// The same, and has all of it put in order by a search with `exclude`, and by the steps after it.
+fn keep_in_order(world: &mut World, names: impl Iterator<Item = Name>, exclude: &Exclude) {
+    keep(world, names);
+    let arrival = ccnx_interest(world, STRANGER, &name("/a"), Some(exclude));
+    world.take(arrival);
     for _ in 0..100 {
-        let arrival = ccnx_interest(world, STRANGER, &name("/a"), Some(exclude));
-        world.take(arrival);
+        world.now += Duration::from_millis(1);
+        world.engine.advance(world.now);
     }
 }
 
@@ -573,7 +583,7 @@ fn excluding(world: &mut World, each: u8, listed: u16, is_last_wanted: bool) -> 
 }
 
 /// Searches among long components, all of which are in the Bloom filter that each is asked about.
-fn filtering(world: &mut World) -> Vec<Arrival> {
+fn filtering(world: &mut World, in_order: bool) -> Vec<Arrival> {
     let mut bloom = Bloom::with_sizes(13, 32, 7).unwrap();
     let child = |number: u16| {
         let mut part = [7; 1000];
@@ -590,6 +600,12 @@ fn filtering(world: &mut World) -> Vec<Arrival> {
         exclude.push(ExcludeEntry::Component(&longer)).unwrap();
         exclude
     };
-    keep_in_order(world, (0..200).map(child), &filter(0));
-    (1..11).map(|number| ccnx_interest(world, STRANGER, &name("/a"), Some(&filter(number)))).collect()
+    let count = if in_order {
+        keep_in_order(world, (0..200).map(child), &filter(0));
+        10
+    } else {
+        keep(world, (0..200).map(child));
+        1
+    };
+    (1..=count).map(|number| ccnx_interest(world, STRANGER, &name("/a"), Some(&filter(number)))).collect()
 }

@@ -307,9 +307,9 @@ fn link(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> 
 
 fn repository_policy(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
     let policy = RepositoryPolicy::decode(bytes)?;
-    fields.add("version", policy.version);
+    fields.add("policy-version", policy.version);
     fields.add("local-name", policy.local_name);
-    fields.add("global-prefix", policy.global_prefix);
+    fields.add("policy-prefix", policy.global_prefix);
     fields.add("namespaces", policy.namespaces.join(" "));
     Ok(vec![policy.encode()])
 }

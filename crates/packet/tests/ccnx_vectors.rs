@@ -149,7 +149,6 @@ fn there_is_a_vector_of_every_kind_and_an_erroneous_one_of_most() {
         "ccnx-collection",
         "ccnx-link",
         "ccnx-repository-info",
-        "ccnx-repository-policy",
         "ccnx-strategy-selection",
         "ndnld-connection",
     ];

@@ -77,7 +77,7 @@ pub use ccnd::ccnx_signer;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use repository::RepositoryStatus;
-pub use start::default_unix_paths;
+pub use start::{default_memory_bytes, default_unix_paths};
 pub use sys::pages::use_small_pages;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 

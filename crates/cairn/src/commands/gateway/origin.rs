@@ -41,7 +41,8 @@ pub(crate) struct OriginArguments {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_object: Option<u64>,
     /// The most bytes that are kept of all answers. 512 MiB by default, or half of the memory that this
-    /// process may take if that is less: a quarter of the machine's, or half of what its control group allows.
+    /// process may take if that is less: a quarter of the machine's, or half of what its control group
+    /// allows.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_kept: Option<u64>,
     #[command(flatten)]

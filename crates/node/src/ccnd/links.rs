@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use engine::FaceId;
-use packet::Dialect;
 use packet::ccnx::management::{Collection, NdnldConnection};
 use packet::ccnx::ndnlp::Flags;
 use packet::time::Duration;
 
-use super::Ccnd;
 use super::requests::signed_content;
+use super::{Ccnd, DIALECT};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress,
     Ndnlp1Timings, NodeControl,
@@ -162,7 +161,7 @@ impl Ccnd {
                 ndnlp1_timings: Some(link.timings()),
                 ..FaceChanges::default()
             },
-            dialect: Dialect::Ccnx,
+            dialect: DIALECT,
         };
         let mut made = node.create_face(request.clone());
         // One whose peer has come by itself is to be as it is asked for now, and to stay.

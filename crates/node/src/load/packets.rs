@@ -1,9 +1,9 @@
 //! Packets that differ from each other in a number only, so that the next is the last with a few bytes
 //! changed.
 
-use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks};
+use packet::ccnx::{ContentObjectFields, KeyLocator, SignedInfo, Ticks};
+use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;
-use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Component, Dialect, EncodeError, Name};
 
@@ -52,17 +52,8 @@ impl Shape {
     /// An Interest to be numbered.
     pub(super) fn interest(&self) -> Result<Template, EncodeError> {
         let (name, lifetime) = (self.name()?, Duration::from_secs(4));
-        let wire = match self.dialect {
-            Dialect::Ndn => {
-                let nonce = u32::from_be_bytes(NONCE);
-                InterestBuilder::new(name).nonce(nonce).lifetime(lifetime).build()?.wire().to_vec()
-            }
-            Dialect::Ccnx => {
-                let lifetime = Some(Ticks::from_duration(lifetime));
-                let fields = InterestFields { lifetime, nonce: Some(&NONCE), ..InterestFields::default() };
-                fields.encode(&name)?
-            }
-        };
+        let interest = self.dialect.interest(name, u32::from_be_bytes(NONCE), lifetime)?;
+        let wire = interest.wire().to_vec();
         let nonce = wire.windows(NONCE.len()).position(|window| window == NONCE);
         Ok(Template::new(wire, nonce))
     }

@@ -3,7 +3,7 @@
 
 use packet::ccnx::{ContentObjectFields, KeyLocator, SignedInfo, Ticks};
 use packet::ndn::DataBuilder;
-use packet::ndn::lp::LpPacketView;
+use packet::ndn::lp::{LpPacketView, is_lp_packet};
 use packet::time::Duration;
 use packet::{Component, Dialect, EncodeError, Name};
 
@@ -125,13 +125,13 @@ impl Template {
     /// The digits of a packet made from this template, and the PIT token in its frame, if there is one.
     #[inline]
     pub(super) fn digits<'a>(&self, frame: &'a [u8]) -> Option<(&'a [u8; DIGITS], &'a [u8])> {
-        let (packet, token) = match frame.first() {
-            Some(0x64) => {
+        let (packet, token) = match is_lp_packet(frame) {
+            true => {
                 let view = LpPacketView::decode(frame).ok()?;
                 // A Nack is no Interest to be answered.
                 (view.fragment.filter(|_| view.nack.is_none())?, view.pit_token)
             }
-            _ => (frame, &[][..]),
+            false => (frame, &[][..]),
         };
         // A forwarder may have added a field behind the name, never before it, unless that made a length
         // longer.

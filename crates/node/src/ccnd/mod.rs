@@ -10,6 +10,7 @@
 mod faces;
 mod identity;
 mod inheritance;
+pub(crate) mod link_request;
 mod links;
 mod registration;
 mod registrations;

@@ -8,7 +8,7 @@ use engine::{
     UnsolicitedPolicy,
 };
 use packet::time::Duration;
-use packet::{Dialect, Name};
+use packet::{AnyName, Dialect, Name};
 
 use super::limits;
 use super::patterns::Selection;
@@ -174,8 +174,9 @@ fn name_in(dialect: Dialect, key: &str, text: &str) -> Result<Name, ConfigError>
 
 /// A name that says by its scheme that it is one of CCNx, and otherwise is one of NDN.
 fn either_name(key: &str, text: &str) -> Result<(Dialect, Name), ConfigError> {
-    let dialect = Dialect::of_name(text);
-    Ok((dialect, name_in(dialect, key, text)?))
+    let AnyName { dialect, name } =
+        text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))?;
+    Ok((dialect, name))
 }
 
 fn name(key: &str, text: &str) -> Result<Name, ConfigError> {

@@ -2,6 +2,7 @@
 
 mod checked_config;
 mod configured_interfaces;
+mod control_groups;
 pub(crate) mod descriptors;
 mod limits;
 mod memory;
@@ -200,6 +201,12 @@ fn default_unix_listener() -> Result<Listener, StartError> {
                 .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
         }
     }
+}
+
+/// The memory that a program like this one may take on this machine when nobody says how much: a quarter of
+/// the machine's, or half of what a control group allows, and 2 GiB at most.
+pub fn default_memory_bytes() -> u64 {
+    memory::default_budget()
 }
 
 /// Paths of the unix socket when the configuration names none: the system's, and this user's own.

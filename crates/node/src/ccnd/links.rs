@@ -7,12 +7,11 @@
 use std::collections::BTreeMap;
 
 use engine::FaceId;
-use packet::Dialect;
 use packet::ccnx::management::{Collection, NdnldConnection};
 
-use super::Ccnd;
 use super::link_request::LinkRequest;
 use super::requests::signed_content;
+use super::{Ccnd, DIALECT};
 use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceStatus, NodeControl};
 
 /// The name of this service, below `/ccnx`, and what stands behind CCNDID.
@@ -70,7 +69,7 @@ impl Ccnd {
                 ndnlp1_timings: Some(link.timings()),
                 ..FaceChanges::default()
             },
-            dialect: Dialect::Ccnx,
+            dialect: DIALECT,
         };
         let mut made = node.create_face(request.clone());
         // One whose peer has come by itself is to be as it is asked for now, and to stay.

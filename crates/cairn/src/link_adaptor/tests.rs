@@ -110,7 +110,7 @@ fn what_is_not_whole_and_who_is_no_neighbour_is_not_passed_on() {
     assert_eq!(near.forwarder.read(&mut [0; 8]).unwrap_or(0), 0);
 }
 
-/// A forwarder with an adaptor beside it. The forwarder has no socket but this one, so its only neighbours are
+/// A forwarder with an adaptor beside it. It has no socket but those of this host, so its only neighbours are
 /// those that the adaptor gives it.
 struct Place {
     node: node::Node,

@@ -25,8 +25,10 @@ use crate::tool::ccnx::ccnx_interest;
 const PATIENCE: StdDuration = StdDuration::from_secs(3);
 /// For how long the forwarder keeps the registration that is made only to learn that.
 const DISCOVERY_SECONDS: u32 = 1;
-/// The most bytes of its answer.
-const MAX_ANSWER_BYTES: usize = 1 << 16;
+/// The most bytes of what comes until it has.
+const MAX_DISCOVERY_BYTES: usize = 1 << 16;
+/// What an answer of ours holds beside its name: 8,800 bytes, less signature and key of the longest kind.
+const MAX_ANSWER_BYTES: usize = 7300;
 
 /// Whom links are asked of.
 pub(crate) struct Control {
@@ -46,6 +48,12 @@ impl Control {
 
     /// The content that answers a request; `None` for no answer, with the reason on standard error.
     pub(crate) fn handle_interest(&mut self, interest: &Interest, now: Ticks) -> Option<Vec<u8>> {
+        // As links decide whom this host sends to, only its own programs may ask; the forwarder lets no such
+        // Interest come from elsewhere.
+        let scope = interest.ccnx()?.scope()?;
+        if scope > Scope::HOST {
+            return None;
+        }
         let mut components = interest.name().components().skip(4);
         let (verb, object) = (components.next()?, components.next()?);
         if components.next().is_some() {
@@ -67,7 +75,10 @@ impl Control {
                 let face = FaceId(asked.face_id?);
                 self.worker.call(move |links| links.remove(face))?
             }
-            "listconnections" => self.worker.call(|links| links.list()),
+            "listconnections" => {
+                let room = MAX_ANSWER_BYTES.saturating_sub(interest.name().canonical().len());
+                self.worker.call(move |links| links.list(room))
+            }
             _ => None,
         }
     }
@@ -85,22 +96,23 @@ impl Control {
         if let Some(outcome) = self.worker.call(move |links| links.prepare(&checked)) {
             outcome.map_err(in_words)?;
         }
-        let (face, stream) = self.open_face(now)?;
-        let shown = format!("{neighbour:?}");
-        let added = self.worker.call(move |links| links.add(face, request, neighbour, stream));
-        let told = added.transpose().map_err(in_words)?;
+        let (face, stream, came) = self.open_face(now)?;
+        let shown = neighbour.to_string();
+        let added = self.worker.call(move |links| links.add(face, request, neighbour, stream, came));
+        let added = added.ok_or_else(|| ToolError::other("the thread of the links has ended"))?;
+        let told = added.map_err(in_words)?;
         tell!("link {face} leads to {shown}");
-        Ok(told)
+        Ok(Some(told))
     }
 
     /// A connection to the forwarder that is a link adapter's, with the number of its face there.
-    fn open_face(&self, now: Ticks) -> Result<(FaceId, OwnedFd), ToolError> {
+    fn open_face(&self, now: Ticks) -> Result<(FaceId, OwnedFd, Vec<u8>), ToolError> {
         match &self.forwarder {
             Remote::Unix(path) => {
                 let mut stream = UnixStream::connect(path).map_err(in_words)?;
-                stream.set_read_timeout(Some(PATIENCE)).map_err(in_words)?;
-                let face = self.learn_face(&mut stream, now)?;
-                Ok((face, stream.into()))
+                stream.set_read_timeout(Some(PATIENCE / 3)).map_err(in_words)?;
+                let (face, came) = self.learn_face(&mut stream, now)?;
+                Ok((face, stream.into(), came))
             }
             Remote::Tcp(host) => {
                 let address = host
@@ -110,18 +122,22 @@ impl Control {
                     .ok_or_else(|| ToolError::other("no such host"))?;
                 let mut stream =
                     std::net::TcpStream::connect_timeout(&address, PATIENCE).map_err(in_words)?;
-                stream.set_read_timeout(Some(PATIENCE)).map_err(in_words)?;
+                stream.set_read_timeout(Some(PATIENCE / 3)).map_err(in_words)?;
                 stream.set_nodelay(true).map_err(in_words)?;
-                let face = self.learn_face(&mut stream, now)?;
-                Ok((face, stream.into()))
+                let (face, came) = self.learn_face(&mut stream, now)?;
+                Ok((face, stream.into(), came))
             }
             _ => Err(ToolError::other("links need a forwarder that is reached over unix:// or tcp://")),
         }
     }
 
     /// Registers a name for a second, by which the forwarder tells the number of the face, and then says that
-    /// this is a link adapter.
-    fn learn_face(&self, stream: &mut (impl io::Read + io::Write), now: Ticks) -> Result<FaceId, ToolError> {
+    /// this is a link adapter. What has come behind the answer belongs to the link.
+    fn learn_face(
+        &self,
+        stream: &mut (impl io::Read + io::Write),
+        now: Ticks,
+    ) -> Result<(FaceId, Vec<u8>), ToolError> {
         let interest = self.discovery(now)?;
         stream.write_all(interest.wire()).map_err(in_words)?;
         let deadline = StdInstant::now() + PATIENCE;
@@ -136,10 +152,10 @@ impl Control {
                 let entry = object.as_ref().and_then(|object| ForwardingEntry::decode(object.content()).ok());
                 if let Some(face) = entry.and_then(|entry| entry.face_id) {
                     stream.write_all(&EMPTY_PDU).map_err(in_words)?;
-                    return Ok(FaceId(face));
+                    return Ok((FaceId(face), came));
                 }
             }
-            if len == 0 || came.len() > MAX_ANSWER_BYTES || StdInstant::now() > deadline {
+            if len == 0 || came.len() > MAX_DISCOVERY_BYTES || StdInstant::now() > deadline {
                 return Err(ToolError::other("the forwarder does not say which face the connection is"));
             }
         }

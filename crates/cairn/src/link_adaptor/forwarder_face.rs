@@ -23,10 +23,11 @@ pub(super) struct ForwarderFace {
 }
 
 impl ForwarderFace {
-    /// Over a stream on which the forwarder has been told that it is a link adapter's; it does not block.
-    pub(super) fn new(stream: OwnedFd) -> io::Result<Self> {
+    /// Over a stream on which the forwarder has been told that it is a link adapter's, and `incoming` has come
+    /// already.
+    pub(super) fn new(stream: OwnedFd, incoming: Vec<u8>) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&stream, true)?;
-        Ok(ForwarderFace { stream, incoming: Vec::new(), outgoing: Vec::new(), sent: 0, dropped: 0 })
+        Ok(ForwarderFace { stream, incoming, outgoing: Vec::new(), sent: 0, dropped: 0 })
     }
 
     /// Shows every message that has come to `visit`.

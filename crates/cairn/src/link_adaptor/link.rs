@@ -1,7 +1,6 @@
 //! One link: a face of the forwarder on one side, a neighbour on the other.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use link::v1::{Config, LinkService};
 use node::LinkRequest;
@@ -19,6 +18,10 @@ pub(super) struct Link {
     /// The forwarder's side; none once the forwarder has gone, or does not speak its language.
     face: Option<ForwarderFace>,
     service: LinkService,
+    /// Packets that the network did not take.
+    lost: u64,
+    /// Messages that the forwarder's side dropped, once it is gone.
+    dropped: u64,
 }
 
 impl Link {
@@ -26,7 +29,7 @@ impl Link {
         asked: LinkRequest,
         neighbour: Neighbour,
         mtu_bytes: usize,
-        stream: OwnedFd,
+        face: ForwarderFace,
         random: Random,
     ) -> io::Result<Self> {
         let timings = asked.timings();
@@ -40,7 +43,7 @@ impl Link {
             ..Config::default()
         };
         let service = LinkService::new(config, random).map_err(io::Error::other)?;
-        Ok(Link { asked, neighbour, face: Some(ForwarderFace::new(stream)?), service })
+        Ok(Link { asked, neighbour, face: Some(face), service, lost: 0, dropped: 0 })
     }
 
     /// Whether its face of the forwarder is still there.
@@ -50,35 +53,42 @@ impl Link {
 
     /// Something came from the neighbour; what is wrong with it is counted where it is noticed.
     pub(super) fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
-        let _ = self.service.receive(now, packet);
+        if self.face.is_some() {
+            let _ = self.service.receive(now, packet);
+        }
     }
 
     /// Takes what the forwarder sends, lets time pass, and sends on both sides what there is to send.
     pub(super) fn proceed(&mut self, now: Instant, can_read: bool, sockets: &mut Sockets) {
         let Some(face) = &mut self.face else { return };
-        let service = &mut self.service;
+        let (service, neighbour, lost) = (&mut self.service, &self.neighbour, &mut self.lost);
+        let mut packet = Vec::new();
+        let mut transmit = |service: &mut LinkService| {
+            while service.poll_transmit(now, &mut packet).is_some() {
+                // A packet that the network does not take is lost, as it may be on its way.
+                *lost += u64::from(sockets.send(neighbour, &packet).is_err());
+                packet.clear();
+            }
+        };
         let mut outcome = Ok(());
         if can_read {
-            // Of a message that finds no room the service counts why.
             outcome = face.receive(|message| {
+                // Of a message that is not taken the service counts why.
                 let _ = service.send(now, message);
+                transmit(service);
             });
         }
         if service.next_deadline() <= now {
             service.handle_timeout(now);
         }
-        let mut packet = Vec::new();
-        while service.poll_transmit(now, &mut packet).is_some() {
-            // A packet that the network does not take is lost, as it may be on its way.
-            let _ = sockets.send(&self.neighbour, &packet);
-            packet.clear();
-        }
+        transmit(service);
         while let Some(message) = service.poll_deliver() {
             face.send(&message);
         }
         outcome = outcome.and_then(|()| face.flush());
         if let Err(error) = outcome {
             tell!("cairn: the forwarder's face of a link has gone: {error}");
+            self.dropped += face.dropped();
             self.face = None;
         }
     }
@@ -97,10 +107,11 @@ impl Link {
         let counters = self.service.counters();
         let dropped: u64 = self.service.drops().iter().map(|(_, count)| count).sum();
         format!(
-            "{} packets out, {} in, {} messages dropped",
+            "{} packets out, of which the network took {} not; {} in; {} messages dropped",
             counters.packets_out,
+            self.lost,
             counters.packets_in,
-            dropped + self.face.as_ref().map_or(0, ForwarderFace::dropped)
+            dropped + self.dropped + self.face.as_ref().map_or(0, ForwarderFace::dropped)
         )
     }
 }

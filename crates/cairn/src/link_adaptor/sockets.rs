@@ -1,6 +1,7 @@
 //! The sockets that links share: one for UDP, and one for each interface of Ethernet.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -20,6 +21,15 @@ pub(crate) enum Neighbour {
     Udp(SocketAddr),
     /// At an address of Ethernet, on an interface.
     Ethernet(String, MacAddress),
+}
+
+impl fmt::Display for Neighbour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Neighbour::Udp(address) => write!(f, "udp {address}"),
+            Neighbour::Ethernet(name, mac) => write!(f, "ether {mac} on {name}"),
+        }
+    }
 }
 
 impl Neighbour {

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use engine::FaceId;
 use flow::source::Source as _;
+use link::v1::LinkService;
 use node::LinkRequest;
 use node::control::NodeControl as _;
-use packet::ccnx::InterestFields;
 use packet::ccnx::management::{Collection, NdnldConnection};
 use packet::ccnx::ndnlp::Flags;
 use packet::ccnx::pdu::wrap_pdu;
+use packet::ccnx::{InterestFields, Scope};
+use packet::random::Random;
 use packet::{Component, Name};
 use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
@@ -43,7 +45,7 @@ fn end(own: u8, other: u8) -> End {
     let neighbour = Neighbour::of(remote, local).unwrap();
     let (forwarder, stream) = UnixStream::pair().unwrap();
     forwarder.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let told = worker.call(move |links| links.add(FaceId(11), request, neighbour, stream.into()));
+    let told = worker.call(move |links| links.add(FaceId(11), request, neighbour, stream.into(), Vec::new()));
     let told = told.unwrap().unwrap();
     assert_eq!(NdnldConnection::decode(&told).unwrap().status, Some("normal"));
     End { worker, forwarder }
@@ -80,7 +82,7 @@ fn a_link_whose_face_the_forwarder_closes_is_listed_as_failed_and_others_go_on()
     drop(forwarder);
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     loop {
-        let listed = worker.call(|links| links.list()).unwrap();
+        let listed = worker.call(|links| links.list(8000)).unwrap();
         let collection = Collection::decode(&listed).unwrap();
         let states: Vec<_> =
             collection.items().map(|item| NdnldConnection::decode(item).unwrap().status.unwrap()).collect();
@@ -91,15 +93,48 @@ fn a_link_whose_face_the_forwarder_closes_is_listed_as_failed_and_others_go_on()
     }
     assert!(worker.call(|links| links.remove(FaceId(11))).unwrap().is_some());
     assert!(worker.call(|links| links.remove(FaceId(11))).unwrap().is_none());
-    assert_eq!(worker.call(|links| links.list()).unwrap(), Collection::encode(Vec::<Vec<u8>>::new()));
+    assert_eq!(worker.call(|links| links.list(8000)).unwrap(), Collection::encode(Vec::<Vec<u8>>::new()));
+}
+
+#[test]
+fn a_link_that_has_failed_is_made_anew_and_a_number_that_a_forwarder_gives_again_is_another_link() {
+    let End { mut worker, forwarder } = end(33, 34);
+    drop(forwarder);
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let neighbour = Neighbour::Udp("127.0.0.34:29695".parse().unwrap());
+    let asked = neighbour.clone();
+    while worker
+        .call({
+            let asked = asked.clone();
+            move |links| links.tell_of(&asked)
+        })
+        .unwrap()
+        .is_some()
+    {
+        assert!(std::time::Instant::now() < deadline);
+    }
+    let other = NdnldConnection { lower_protocol: Some("udp"), host: Some("127.0.0.35"), ..usual() };
+    let (request, remote, local) = LinkRequest::of(&other).unwrap();
+    let new = Neighbour::of(remote, local).unwrap();
+    let (_forwarder, stream) = UnixStream::pair().unwrap();
+    let told = new.clone();
+    let added = worker.call(move |links| links.add(FaceId(11), request, new, stream.into(), Vec::new()));
+    added.unwrap().unwrap();
+    assert!(worker.call(move |links| links.tell_of(&told)).unwrap().is_some());
+    assert!(worker.call(move |links| links.tell_of(&asked)).unwrap().is_none());
+    assert_eq!(worker.call(|links| links.by_neighbour_count()).unwrap(), 1);
 }
 
 #[test]
 fn what_is_not_whole_and_who_is_no_neighbour_is_not_passed_on() {
     let (mut near, mut far) = (end(25, 26), end(26, 25));
     let stranger = std::net::UdpSocket::bind("127.0.0.27:0").unwrap();
-    stranger.send_to(&[0xff; 100], "127.0.0.26:29695").unwrap();
-    stranger.send_to(&interest(7, 10), "127.0.0.26:29695").unwrap();
+    let mut service = LinkService::new(link::v1::Config::default(), Random::from_seed(1)).unwrap();
+    service.send(packet::time::Instant::ZERO, interest(7, 10).into()).unwrap();
+    let mut packet = Vec::new();
+    service.poll_transmit(packet::time::Instant::ZERO, &mut packet).unwrap();
+    // From the neighbour's address it would be passed on, as the message below is.
+    stranger.send_to(&packet, "127.0.0.26:29695").unwrap();
     let message = interest(1, 1);
     near.forwarder.write_all(&wrap_pdu(&message)).unwrap();
     let mut came = vec![0; wrap_pdu(&message).len()];
@@ -107,7 +142,7 @@ fn what_is_not_whole_and_who_is_no_neighbour_is_not_passed_on() {
     assert_eq!(came, wrap_pdu(&message));
     // A forwarder that speaks another language is left.
     near.forwarder.write_all(&[0xff; 32]).unwrap();
-    assert_eq!(near.forwarder.read(&mut [0; 8]).unwrap_or(0), 0);
+    assert_eq!(near.forwarder.read(&mut [0; 8]).unwrap(), 0);
 }
 
 /// A forwarder with an adaptor beside it. It has no socket but those of this host, so its only neighbours are
@@ -117,6 +152,7 @@ struct Place {
     forwarder: client::Remote,
     control: Control,
     signer: CcnxSigner,
+    scope: Option<Scope>,
     _folder: testkit::folder::TestFolder,
 }
 
@@ -139,7 +175,7 @@ impl Place {
         let address = format!("127.0.0.{number}:29695").parse().unwrap();
         let worker = Worker::start(Links::new(Sockets::new(address))).unwrap();
         let control = Control { forwarder: forwarder.clone(), ccnd_id, signer: signer.clone(), worker };
-        Place { node, forwarder, control, signer, _folder: folder }
+        Place { node, forwarder, control, signer, scope: Some(Scope::HOST), _folder: folder }
     }
 
     /// What the adaptor answers to a client of ndnld.
@@ -149,7 +185,8 @@ impl Place {
         let verb = asked.action.unwrap_or_default().as_bytes();
         let prefix = self.control.prefix().unwrap();
         let name = prefix.with(Component::generic(verb)).unwrap().with(Component::generic(&object)).unwrap();
-        let interest = ccnx_interest(&name, InterestFields::default(), packet::time::Duration::from_secs(4));
+        let fields = InterestFields { scope: self.scope, ..InterestFields::default() };
+        let interest = ccnx_interest(&name, fields, packet::time::Duration::from_secs(4));
         self.control.handle_interest(&interest.unwrap(), now)
     }
 }
@@ -184,6 +221,14 @@ fn a_client_of_ndnld_makes_a_link_over_which_one_forwarder_gets_from_the_other_a
     assert_eq!(near.ask(&to("127.0.0.32")).unwrap(), told, "who asks twice is told of the same");
     far.ask(&to("127.0.0.31")).unwrap();
     assert_eq!(near.ask(&to("nowhere")), None);
+    // Whatever does not say that it comes from this host is not answered.
+    for scope in [None, Some(Scope::NEXT_HOST)] {
+        near.scope = scope;
+        assert_eq!(near.ask(&NdnldConnection { action: Some("listconnections"), ..usual() }), None);
+    }
+    near.scope = Some(Scope::HOST);
+    let list = near.ask(&NdnldConnection { action: Some("listconnections"), ..usual() }).unwrap();
+    assert_eq!(Collection::decode(&list).unwrap().items().count(), 1);
 
     let prefix: Name = "/far".parse().unwrap();
     let (forwarder, signer, served) = (far.forwarder.clone(), far.signer.clone(), prefix.clone());

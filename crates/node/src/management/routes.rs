@@ -75,8 +75,8 @@ impl NfdManagement {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
             // Below the prefix of an application of this host it would hide the application.
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
-            route.precedence = Precedence::BehindApplications;
         }
+        route.precedence = self.precedence(request.reach);
         let body = ControlParameters {
             face_id: Some(face.0.into()),
             origin: Some(route.origin),
@@ -136,7 +136,8 @@ impl NfdManagement {
         }
         let lifetime = lifetime(now, &announcement);
         let holder = holder(node, reach, from);
-        let route = announced_route(from, now.monotonic + lifetime, &data, holder);
+        let mut route = announced_route(from, now.monotonic + lifetime, &data, holder);
+        route.precedence = self.precedence(reach);
         let body = ControlParameters {
             name: Some(announcement.prefix.clone()),
             face_id: Some(from.0.into()),
@@ -171,7 +172,8 @@ impl NfdManagement {
         }
         let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
         let holder = holder(node, CommandScope::Localhop, face);
-        let route = announced_route(face, now.monotonic + lifetime, &data, holder);
+        let mut route = announced_route(face, now.monotonic + lifetime, &data, holder);
+        route.precedence = self.precedence(CommandScope::Localhop);
         // A full RIB or share has counted it.
         let _ = self.add_route(now, node, &announcement.prefix, route);
     }
@@ -219,6 +221,11 @@ impl NfdManagement {
             self.counters.unauthorized += 1;
             reject(reason)
         })
+    }
+
+    /// What routes come behind that somebody so near asks for or announces.
+    fn precedence(&self, reach: CommandScope) -> Precedence {
+        if self.heeds_anyone(reach) { Precedence::BehindApplications } else { Precedence::LongestMatch }
     }
 
     fn add_route(

@@ -257,6 +257,10 @@ impl DataPlane {
             return;
         }
         let Some(renamed) = all.iter().find(|interface| interface.index == index) else { return };
+        // Where the system's messages were lost, another interface may have got the number.
+        if self.place(bound).is_none_or(|place| !place.has_mac_of(renamed)) {
+            return;
+        }
         if !self.is_meant(bound, renamed) || self.is_taken(bound, &renamed.name) {
             return;
         }
@@ -274,25 +278,32 @@ impl DataPlane {
 
     /// Whether the configuration means this interface for what is bound.
     fn is_meant(&self, bound: Bound, interface: &Interface) -> bool {
+        let configured = self.new_interfaces.configured();
         match bound {
-            Bound::Ethernet(_) => self.new_interfaces.configured().are_for_ethernet(interface),
-            Bound::Group(number) => {
-                let group = self.sockets.channels.get(number).and_then(DatagramChannel::group_address);
-                group.is_some_and(|group| {
-                    self.new_interfaces.configured().groups_on(interface).any(|meant| meant == group)
-                })
-            }
+            Bound::Ethernet(number) => self.sockets.ethernet.get(number).is_some_and(|channel| {
+                channel.dialect == configured.dialect() && configured.are_for_ethernet(interface)
+            }),
+            Bound::Group(number) => self.sockets.channels.get(number).is_some_and(|channel| {
+                channel.dialect == configured.dialect()
+                    && configured.groups_on(interface).any(|meant| channel.group_address() == Some(meant))
+            }),
         }
     }
 
     /// Whether there is such a socket for an interface of this name already, which waited for it.
     fn is_taken(&self, bound: Bound, name: &str) -> bool {
         match bound {
-            Bound::Ethernet(_) => self.sockets.ethernet.iter().any(|channel| channel.place.name == name),
+            Bound::Ethernet(number) => {
+                let dialect = self.sockets.ethernet.get(number).map(|channel| channel.dialect);
+                let mut all = self.sockets.ethernet.iter();
+                all.any(|channel| Some(channel.dialect) == dialect && channel.place.name == name)
+            }
             Bound::Group(number) => {
-                let group = self.sockets.channels.get(number).and_then(DatagramChannel::group_address);
+                let Some(ours) = self.sockets.channels.get(number) else { return false };
+                let (group, dialect) = (ours.group_address(), ours.dialect);
                 let is_such = |channel: &DatagramChannel| {
                     channel.group_address() == group
+                        && channel.dialect == dialect
                         && channel.place.as_ref().is_some_and(|place| place.name == name)
                 };
                 self.sockets.channels.position(is_such).is_some()

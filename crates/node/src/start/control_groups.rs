@@ -39,7 +39,12 @@ impl ControlGroups {
 
     /// Those of file systems that nobody but this process sees; only root may have them.
     fn mounted() -> Option<Self> {
-        let memory = mount("cgroup", Some("memory"));
+        // Where version 1 has no memory controller, mounting it would take that of version 2 from everybody.
+        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let has_memory = groups.lines().any(|line| {
+            line.split(':').nth(1).is_some_and(|names| names.split(',').any(|name| name == "memory"))
+        });
+        let memory = if has_memory { mount("cgroup", Some("memory")) } else { None };
         let unified = mount("cgroup2", None);
         let path = |mount: &Option<OwnedFd>| {
             mount.as_ref().map(|mount| PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())))

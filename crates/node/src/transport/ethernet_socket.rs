@@ -25,9 +25,13 @@ impl EthernetSocket {
         let all = interfaces::all()?;
         let missing = || io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {name}"));
         let interface = all.iter().find(|interface| interface.name == name).ok_or_else(missing)?;
+        if !interface.is_up {
+            return Err(io::Error::new(io::ErrorKind::NetworkDown, format!("{name} is down")));
+        }
         let mac = interface.mac.ok_or_else(|| io::Error::other(format!("{name} has no Ethernet address")))?;
         let mtu_bytes = interface.mtu_bytes;
         let ring = PacketRing::open(ETHERTYPE, interface.index, mtu_bytes)?;
+        ring.take_error()?;
         Ok(EthernetSocket { ring, mac, mtu_bytes, spare: Vec::new() })
     }
 

@@ -43,6 +43,11 @@ impl Place {
         *self = Place::of(interface);
     }
 
+    /// Whether the interface has the same Ethernet address.
+    pub(crate) fn has_mac_of(&self, interface: &Interface) -> bool {
+        self.mac == interface.mac
+    }
+
     /// Whether the socket must be made anew for this interface, which is up.
     pub(crate) fn differs_from(&self, interface: &Interface) -> bool {
         let now = Place::of(interface);

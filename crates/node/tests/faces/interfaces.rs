@@ -289,6 +289,24 @@ fn an_interface_that_is_renamed_keeps_its_face_where_a_pattern_means_its_new_nam
     });
 }
 
+#[test]
+fn a_program_beside_a_forwarder_gets_a_socket_on_an_interface_only_while_it_is_up() {
+    own_network::run(|| {
+        plug();
+        assert!(cairn_node::EthernetSocket::open("cable0").unwrap().take_error().is_ok());
+        let missing = cairn_node::EthernetSocket::open("cable7").map(drop).unwrap_err();
+        assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
+        let mut socket = cairn_node::EthernetSocket::open("cable0").unwrap();
+        set_both("down");
+        assert_eq!(
+            cairn_node::EthernetSocket::open("cable0").map(drop).unwrap_err().kind(),
+            std::io::ErrorKind::NetworkDown
+        );
+        assert!(socket.take_error().is_err(), "the one that was there says so");
+        assert!(!socket.receive(|_, _| {}));
+    });
+}
+
 fn rename(old: &str, new: &str) {
     ip(&format!("link set {old} down")).unwrap();
     ip(&format!("link set {old} name {new}")).unwrap();

@@ -129,6 +129,13 @@ const SCENARIOS: &[Scenario] = &[
         in_nfd: "the neighbour",
     },
     Scenario {
+        what: "a neighbour registers what a producer has registered as a last resort",
+        steps: &[Dear("/app", 5000), Neighbour("/app", true)],
+        asked: "/app/1",
+        first: APPLICATION,
+        in_nfd: "the neighbour: it costs less",
+    },
+    Scenario {
         what: "a neighbour wants the default route",
         steps: &[Configured("/"), Neighbour("/", false)],
         asked: "/other",
@@ -233,6 +240,17 @@ fn a_neighbour_without_a_key_captures_nothing() {
     assert_eq!(response.expect_parameters().unwrap().flags, Some(1), "what became of it is told");
     let asked = manager.node.next_hops("/o/y/v=1");
     assert!(asked.iter().any(|(face, _)| *face == APPLICATION), "the producer is asked as well: {asked:?}");
+}
+
+#[test]
+fn a_neighbour_without_a_key_that_announces_a_longer_prefix_comes_behind_the_application() {
+    let mut manager = open();
+    take(&mut manager, Application("/app"));
+    let data = crate::routes::announcement("/app/sub", 3_600_000, None);
+    let event = engine::Event::RouteAnnounced { face: NEIGHBOUR, announcement: data.wire().clone() };
+    manager.management.handle_engine_event(manager.now, &mut manager.node, &event);
+    assert_eq!(first_asked(&manager, "/app/sub/1"), APPLICATION);
+    assert_eq!(manager.node.next_hops("/app/sub").len(), 2, "the neighbour is asked, too");
 }
 
 #[test]

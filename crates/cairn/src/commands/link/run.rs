@@ -63,7 +63,11 @@ impl RunArguments {
             let glance = client.now() + GLANCE;
             let Some(Event::Interest { interest, header }) = client.next(Some(glance))? else { continue };
             if let Some(content) = control.handle_interest(&interest, clock.unix().into()) {
-                client.reply(&answers.sign_content(interest.name(), &content, Some(FRESHNESS))?, &header)?;
+                // The asker's name may leave no room for an answer, and no link is to end for that.
+                match answers.sign_content(interest.name(), &content, Some(FRESHNESS)) {
+                    Ok(data) => client.reply(&data, &header)?,
+                    Err(error) => tell!("cairn: a request for links cannot be answered: {error}"),
+                }
                 client.flush()?;
             }
         }

@@ -156,9 +156,10 @@ fn with_inherited(own: Hops, inherited: Option<&Hops>) -> (Hops, u64) {
     let has_deferred = own.values().any(is_deferred);
     let (applications, others): (Vec<_>, Vec<_>) =
         inherited.partition(|(_, hop)| has_deferred && hop.is_of_application);
+    let defers =
+        !applications.is_empty() || own.values().any(|hop| hop.is_of_application && !is_deferred(hop));
     let own = own.into_iter();
-    let (deferred, first): (Vec<_>, Vec<_>) =
-        own.partition(|(_, hop)| !applications.is_empty() && is_deferred(hop));
+    let (deferred, first): (Vec<_>, Vec<_>) = own.partition(|(_, hop)| defers && is_deferred(hop));
     let mut hops = Hops::new();
     let mut left_out = 0;
     for mut group in [first, applications, deferred, others] {

@@ -59,6 +59,11 @@ impl Model {
                 old.is_applications |= new.is_applications;
             }
         }
+        let has_application = hops.values().any(|hop| hop.is_applications && !hop.is_strangers);
+        if has_application {
+            let strangers = take(&mut hops, |hop| hop.is_strangers);
+            put_behind(&mut hops, strangers);
+        }
         let len = prefix.as_ref().component_count();
         let captures = self.at(prefix).any(|route| route.flags.contains(RouteFlags::CAPTURE));
         if captures || len == 0 {
@@ -68,11 +73,12 @@ impl Model {
         above.retain(|face, _| !hops.contains_key(face));
         let applications = take(&mut above, |hop| hop.is_applications);
         let strangers = take(&mut hops, |hop| hop.is_strangers);
-        if strangers.is_empty() || applications.is_empty() {
+        if strangers.is_empty() || (applications.is_empty() && !has_application) {
             hops.extend(strangers);
             above.extend(applications);
         } else {
             put_behind(&mut hops, applications);
+            // Those of this very prefix, as they were asked for.
             put_behind(&mut hops, strangers);
         }
         put_behind(&mut hops, above);

@@ -4,7 +4,7 @@ use packet::time::Duration;
 use packet::{Dialect, NackReason, Name};
 use thiserror::Error;
 
-use crate::naming::NamingConvention;
+use crate::naming::{MetadataError, NamingConvention};
 use crate::transfer::TransferConfig;
 use crate::verify::VerificationError;
 
@@ -117,7 +117,7 @@ pub enum FetchError {
         /// The packet.
         name: Name,
         /// What is wrong.
-        problem: String,
+        problem: MetadataError,
     },
     /// A segment will not come.
     #[error("segment {segment} of {name} did not come: {}", reason_text(*.reason))]

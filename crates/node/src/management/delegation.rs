@@ -16,7 +16,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::certificate::names::identity_of;
 use trust::policy::Policy;
-use trust::validator::{FetchFailure, Subject, ValidationId};
+use trust::validator::{FetchFailure, Subject, ValidationError, ValidationId};
 use trust::{Certificate, UnixTime, Validator, ValidatorLimits};
 
 use super::keys::{MODULES, Privileges, word_of};
@@ -63,7 +63,7 @@ pub struct Delegation {
     /// By the word for what may be done, because each operator passes on what is his.
     branches: BTreeMap<&'static str, Branch>,
     questions: VecDeque<Question>,
-    concluded: VecDeque<(PendingCommand, Result<Certificate, String>)>,
+    concluded: VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
 }
 
 impl fmt::Debug for Delegation {
@@ -174,7 +174,9 @@ impl Delegation {
 
     /// The next command about whose key all is known: the certificate that it signs with, or why it is
     /// nobody's delegate.
-    pub(super) fn poll_concluded(&mut self) -> Option<(PendingCommand, Result<Certificate, String>)> {
+    pub(super) fn poll_concluded(
+        &mut self,
+    ) -> Option<(PendingCommand, Result<Certificate, ValidationError>)> {
         self.concluded.pop_front()
     }
 
@@ -192,7 +194,7 @@ impl Branch {
         now: Now,
         from: FaceId,
         questions: &mut VecDeque<Question>,
-        concluded: &mut VecDeque<(PendingCommand, Result<Certificate, String>)>,
+        concluded: &mut VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
     ) {
         while let Some(interest) = self.validator.poll_interest() {
             let fetch = self.fetches.entry(interest.name().to_name());
@@ -204,7 +206,7 @@ impl Branch {
         }
         while let Some(outcome) = self.validator.poll_outcome() {
             if let Some(parked) = self.parked.remove(&outcome.id) {
-                concluded.push_back((parked, outcome.verdict.map_err(|refusal| refusal.to_string())));
+                concluded.push_back((parked, outcome.verdict));
             }
         }
     }

@@ -22,6 +22,7 @@ mod delegation;
 mod face_commands;
 mod forwarder_commands;
 mod holder;
+mod key_rejection;
 mod keys;
 mod parameters;
 mod restore;
@@ -48,7 +49,8 @@ pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
-pub use keys::{MODULES, Privileges, TrustedKeys};
+pub use key_rejection::KeyRejection;
+pub use keys::{MODULES, Privileges, TrustedKeys, UnknownModule};
 use rib::Rib;
 use state::StateFile;
 use store::DataStore;
@@ -291,7 +293,7 @@ impl NfdManagement {
             let Some(authority) = self.authority(reach) else { continue };
             let allowed = match verdict {
                 Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
-                Err(reason) => Err(AuthorizationError::Unauthorized(reason)),
+                Err(error) => Err(AuthorizationError::Unauthorized(error.to_string())),
             };
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {

@@ -212,7 +212,9 @@ impl NfdManagement {
             return reject("it is signed by a digest only, which anybody can make".to_owned());
         }
         let verdict = match self.authority(reach) {
-            Some(authority) => authority.check_announcement(now, reach, data),
+            Some(authority) => {
+                authority.check_announcement(now, reach, data).map_err(|error| error.to_string())
+            }
             None => Err("announcements are not accepted here".to_owned()),
         };
         verdict.or_else(|reason| {

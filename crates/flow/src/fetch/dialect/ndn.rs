@@ -62,16 +62,7 @@ impl Fetcher {
         if finder.is_by_prefix() && !is_metadata {
             return self.begin_with_segment(data);
         }
-        let checked =
-            Metadata::decode(data.content()).map_err(|error| error.to_string()).and_then(|found| match self
-                .name
-                .as_ref()
-                .is_prefix_of(found.name.as_ref())
-            {
-                true => Ok(found),
-                false => Err(format!("it tells of {}", found.name)),
-            });
-        match checked {
+        match Metadata::of_object(&self.name, data.content()) {
             Ok(metadata) => {
                 self.progress.total_bytes = metadata.size_bytes;
                 self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));

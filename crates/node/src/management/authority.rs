@@ -26,7 +26,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
         &self,
         unix_millis: u64,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
     ) -> Result<(), KeyRejection>;
@@ -38,7 +38,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
     fn verify_announcement(
         &self,
         unix_millis: u64,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
     ) -> Result<(), KeyRejection>;
 }
@@ -95,7 +95,7 @@ impl Authority {
         &mut self,
         now: Now,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         interest: &Interest,
     ) -> Result<(), AuthorizationError> {
         let Authority::Keys(verifier, guard) = self else { return Ok(()) };
@@ -104,7 +104,7 @@ impl Authority {
         if !verifier.knows(key) {
             return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
-        let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
+        let verdict = verifier.verify_command(now.unix_millis, command, scope, key, &signature);
         verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
@@ -139,13 +139,13 @@ impl Authority {
     pub(super) fn check_announcement(
         &self,
         now: Now,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
     ) -> Result<(), KeyRejection> {
         match self {
             Authority::Anyone => Ok(()),
             Authority::Keys(verifier, _) => {
-                verifier.verify_announcement(now.unix_millis, reach, announcement)
+                verifier.verify_announcement(now.unix_millis, scope, announcement)
             }
         }
     }

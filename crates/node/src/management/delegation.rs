@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct PendingCommand {
     pub(super) command: Command,
-    pub(super) reach: CommandScope,
+    pub(super) scope: CommandScope,
     pub(super) interest: Interest,
     pub(super) from: FaceId,
 }
@@ -53,7 +53,7 @@ struct Fetch {
 #[derive(Debug)]
 struct Branch {
     validator: Validator,
-    parked: BTreeMap<ValidationId, PendingCommand>,
+    pending: BTreeMap<ValidationId, PendingCommand>,
     fetches: BTreeMap<Name, Fetch>,
 }
 
@@ -88,31 +88,33 @@ impl Delegation {
             let anchors: Vec<_> = anchors.map(|(certificate, _)| certificate.clone()).collect();
             let seeded = Random::from_seed(random.next_u64());
             let validator = Validator::new(Policy::Hierarchical, anchors, limits, seeded);
-            let branch = Branch { validator, parked: BTreeMap::new(), fetches: BTreeMap::new() };
+            let branch = Branch { validator, pending: BTreeMap::new(), fetches: BTreeMap::new() };
             (!branch.validator.anchors().is_empty()).then_some((word, branch))
         };
         Delegation { branches: MODULES.into_iter().filter_map(branch).collect(), ..Delegation::default() }
     }
 
     /// Whether `key` may have been certified by somebody who may give such commands.
-    pub(super) fn concerns(&self, command: Command, reach: CommandScope, key: NameRef<'_>) -> bool {
-        let Some(branch) = self.branches.get(word_of(command, reach)) else { return false };
+    pub(super) fn concerns(&self, command: Command, scope: CommandScope, key: NameRef<'_>) -> bool {
+        let Some(branch) = self.branches.get(word_of(command, scope)) else { return false };
         let Some(identity) = identity_of(key) else { return false };
         branch.validator.anchors().iter().any(|anchor| anchor.identity().is_prefix_of(identity))
     }
 
     /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no
     /// room.
-    pub(super) fn park(&mut self, now: Now, key: Name, parked: PendingCommand) -> bool {
+    pub(super) fn await_certificate(&mut self, now: Now, key: Name, pending: PendingCommand) -> bool {
         let waits =
-            |branch: &Branch| branch.parked.values().filter(|other| other.from == parked.from).count();
+            |branch: &Branch| branch.pending.values().filter(|other| other.from == pending.from).count();
         if self.branches.values().map(waits).sum::<usize>() >= MAX_WAITING_PER_FACE {
             return false;
         }
-        let Some(branch) = self.branches.get_mut(word_of(parked.command, parked.reach)) else { return false };
-        let from = parked.from;
+        let Some(branch) = self.branches.get_mut(word_of(pending.command, pending.scope)) else {
+            return false;
+        };
+        let from = pending.from;
         let id = branch.validator.validate(unix(now), Subject::Key(key));
-        branch.parked.insert(id, parked);
+        branch.pending.insert(id, pending);
         branch.drain(now, from, &mut self.questions, &mut self.concluded);
         true
     }
@@ -205,8 +207,8 @@ impl Branch {
             questions.push_back(Question { interest, next_hop });
         }
         while let Some(outcome) = self.validator.poll_outcome() {
-            if let Some(parked) = self.parked.remove(&outcome.id) {
-                concluded.push_back((parked, outcome.verdict));
+            if let Some(pending) = self.pending.remove(&outcome.id) {
+                concluded.push_back((pending, outcome.verdict));
             }
         }
     }

@@ -48,9 +48,9 @@ impl Privileges {
     }
 }
 
-/// The word for what a command of this reach does.
-pub(super) fn word_of(command: Command, reach: CommandScope) -> &'static str {
-    if reach == CommandScope::Localhop { LOCALHOP } else { command.words().0 }
+/// The word for what a command of this scope does.
+pub(super) fn word_of(command: Command, scope: CommandScope) -> &'static str {
+    if scope == CommandScope::Localhop { LOCALHOP } else { command.words().0 }
 }
 
 /// The keys an operator trusts.
@@ -83,7 +83,7 @@ impl VerifyCommand for TrustedKeys {
         &self,
         unix_millis: u64,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
     ) -> Result<(), KeyRejection> {
@@ -92,7 +92,7 @@ impl VerifyCommand for TrustedKeys {
         for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
                 rejection = not_valid_now(certificate);
-            } else if !privileges.include(word_of(command, reach)) {
+            } else if !privileges.include(word_of(command, scope)) {
                 rejection = not_privileged(certificate, Some(module));
             } else {
                 let signature_type: SignatureType = signature.info.signature_type;
@@ -110,7 +110,7 @@ impl VerifyCommand for TrustedKeys {
     fn verify_announcement(
         &self,
         unix_millis: u64,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
     ) -> Result<(), KeyRejection> {
         let info = announcement.ndn().and_then(|view| view.signature_info());
@@ -121,7 +121,7 @@ impl VerifyCommand for TrustedKeys {
         for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
                 rejection = not_valid_now(certificate);
-            } else if !privileges.include(word_of(Command::RibAnnounce, reach)) {
+            } else if !privileges.include(word_of(Command::RibAnnounce, scope)) {
                 rejection = not_privileged(certificate, None);
             } else if !certificate.identity().is_prefix_of(announcement.name()) {
                 rejection = KeyRejection::NotOwner(certificate.identity().to_name());

@@ -47,7 +47,7 @@ impl NfdManagement {
         route: &Route,
     ) {
         let Some(state) = &mut self.state else { return };
-        if let (CommandScope::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
+        if let (CommandScope::Localhost, Some(face)) = (request.scope, node.face(route.face)) {
             state.keep(request.now, prefix, route, &face);
         }
     }

@@ -350,12 +350,12 @@ impl DataPlane {
 
     /// Keeps what a face counted.
     fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: &FaceCounters) {
-        self.tally.traffic.in_frames += traffic.in_frames;
-        self.tally.traffic.in_bytes += traffic.in_bytes;
-        self.tally.traffic.out_frames += traffic.out_frames;
-        self.tally.traffic.out_bytes += traffic.out_bytes;
-        self.tally.drops.absorb(drops);
-        let [received, sent] = &mut self.tally.packets;
+        self.gone_counters.traffic.in_frames += traffic.in_frames;
+        self.gone_counters.traffic.in_bytes += traffic.in_bytes;
+        self.gone_counters.traffic.out_frames += traffic.out_frames;
+        self.gone_counters.traffic.out_bytes += traffic.out_bytes;
+        self.gone_counters.drops.absorb(drops);
+        let [received, sent] = &mut self.gone_counters.packets;
         for (sum, count) in received.iter_mut().zip([packets.in_interests, packets.in_data, packets.in_nacks])
         {
             *sum += count;

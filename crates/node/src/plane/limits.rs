@@ -98,7 +98,7 @@ impl DataPlane {
             && self.on_demand_of(kind).count(origin) >= self.settings.faces.max_on_demand_per_address
             && !self.give_way(origin, kind, true)
         {
-            self.tally.drops.count(DropReason::AddressShare);
+            self.gone_counters.drops.count(DropReason::AddressShare);
             return false;
         }
         if self.has_place(origin, kind) {
@@ -107,7 +107,7 @@ impl DataPlane {
         self.make_place(origin, kind);
         let has_place = self.has_place(origin, kind);
         if !has_place {
-            self.tally.drops.count(DropReason::TooManyFaces);
+            self.gone_counters.drops.count(DropReason::TooManyFaces);
         }
         has_place
     }
@@ -189,7 +189,7 @@ impl DataPlane {
         if only_idle && face.last_used + self.settings.timeouts.crowded_idle > self.now {
             return false;
         }
-        self.tally.drops.count(DropReason::GaveWay);
+        self.gone_counters.drops.count(DropReason::GaveWay);
         self.destroy_face(id, "others want its place");
         true
     }
@@ -216,7 +216,7 @@ impl DataPlane {
         if !going.is_empty() {
             tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }
-        self.tally.drops.add(DropReason::GaveWay, going.len() as u64);
+        self.gone_counters.drops.add(DropReason::GaveWay, going.len() as u64);
         for id in going {
             self.destroy_face(id, "idle, and others want its place");
         }
@@ -305,7 +305,7 @@ impl DataPlane {
         self.occupancy.held.partials.set(face.id, owner_of(face), 0);
         self.occupancy.held.waiting.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
-            *self.tally.link_drops.entry(word).or_default() += count;
+            *self.gone_counters.link_drops.entry(word).or_default() += count;
         }
         if let Transport::Stream(port) = &mut face.transport {
             port.stream = None;

@@ -49,7 +49,7 @@ impl DataPlane {
             && let Some(channel) = self.sockets.channels.get_mut(number)
         {
             let before = channel.queued_bytes();
-            channel.handle_writable(&mut self.tally.drops);
+            channel.handle_writable(&mut self.gone_counters.drops);
             has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
@@ -153,7 +153,7 @@ impl DataPlane {
         }
         self.hand_over();
         if let Some(channel) = self.sockets.ethernet.get_mut(number) {
-            channel.ring.note_losses(&mut self.tally.drops);
+            channel.ring.note_losses(&mut self.gone_counters.drops);
         }
         if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
             self.handle_ethernet_error(number);
@@ -168,7 +168,7 @@ impl DataPlane {
         }
         let welcome = self.settings.accept_ethernet && Codec::is_welcome(channel.dialect, frame);
         if !welcome || peer.is_multicast() {
-            self.tally.drops.count(DropReason::UnknownPeer);
+            self.gone_counters.drops.count(DropReason::UnknownPeer);
             return None;
         }
         if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
@@ -189,7 +189,7 @@ impl DataPlane {
             return self.face_of_peer(main, peer, frame);
         }
         if !self.settings.udp.accept || !Codec::is_welcome(channel.dialect, frame) {
-            self.tally.drops.count(DropReason::UnknownPeer);
+            self.gone_counters.drops.count(DropReason::UnknownPeer);
             return None;
         }
         self.add_datagram_face_on_demand(number, peer, frame)

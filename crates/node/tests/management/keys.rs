@@ -41,16 +41,16 @@ fn verify(
     keys: &TrustedKeys,
     signer: &Signer,
     command: Command,
-    reach: CommandScope,
+    scope: CommandScope,
 ) -> Result<(), KeyRejection> {
-    let interest = command.interest(reach, &about("/a")).unwrap();
+    let interest = command.interest(scope, &about("/a")).unwrap();
     let freshness = Freshness { time_ms: Some(NOW_S * 1000), ..Default::default() };
     let interest = signer.sign_interest(&interest, freshness).unwrap();
     let signature = CommandSignature::of(&interest).unwrap();
     let Some(packet::ndn::KeyLocator::Name(key)) = signature.info.key_locator else {
         panic!("no key is named")
     };
-    keys.verify_command(NOW_S * 1000, command, reach, key, &signature)
+    keys.verify_command(NOW_S * 1000, command, scope, key, &signature)
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
         (alice.certificate.clone(), may(&["rib"])),
         (clerk.certificate.clone(), may(&["cs", "localhop"])),
     ]);
-    let check_from = |reach: CommandScope, signer: &Signer, prefix: &str| {
+    let check_from = |scope: CommandScope, signer: &Signer, prefix: &str| {
         let announcement = PrefixAnnouncement {
             prefix: name(prefix),
             version: 1,
@@ -106,7 +106,7 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
             validity: None,
         };
         let data: Data = signer.sign_data(&announcement.to_data().unwrap()).unwrap();
-        keys.verify_announcement(NOW_S * 1000, reach, &data)
+        keys.verify_announcement(NOW_S * 1000, scope, &data)
     };
     let check = |signer: &Signer, prefix: &str| check_from(CommandScope::Localhost, signer, prefix);
     assert_eq!(check(&alice.signers[0], "/alice/blog"), Ok(()));

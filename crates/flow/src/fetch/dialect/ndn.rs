@@ -55,7 +55,7 @@ impl Fetcher {
     pub(super) fn begin_ndn(&mut self, now: Instant, data: Data) {
         let is_metadata = self.part_of(data.name()) == Part::Metadata;
         let Phase::Finding(finder) = &mut self.phase else { return };
-        if is_refusal(&data) {
+        if is_application_nack(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
             return;
         }
@@ -110,7 +110,7 @@ pub(super) fn final_segment(data: &Data) -> Option<u64> {
     data.final_block().and_then(segment_number)
 }
 
-pub(super) fn is_refusal(data: &Data) -> bool {
+pub(super) fn is_application_nack(data: &Data) -> bool {
     data.content_type() == Some(ContentType::NACK)
 }
 

@@ -72,8 +72,8 @@ impl Dialect {
         matches!(self, Dialect::Ccnx)
     }
 
-    /// Reads a name as people write it in this dialect, with or without its scheme. By the scheme
-    /// [`AnyName`](crate::AnyName) finds the dialect.
+    /// Reads a name as people write it in this dialect, with or without its scheme;
+    /// [`AnyName`](crate::AnyName) finds the dialect by that.
     ///
     /// # Errors
     /// The text is no name of this dialect.

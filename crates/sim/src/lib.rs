@@ -62,6 +62,7 @@ mod link_services;
 mod network;
 mod node;
 mod observe;
+mod occupancy;
 pub mod paths;
 mod processor;
 mod routes;
@@ -97,6 +98,7 @@ pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, Framing, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::Network;
+pub use occupancy::{Occupancy, OccupancyKnot};
 pub use processor::{FaceTimes, KindTimes, ProcessorConfig};
 
 pub use topology::Dumbbell;

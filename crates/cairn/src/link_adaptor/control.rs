@@ -17,7 +17,7 @@ use packet::{Component, Interest, Name};
 use trust::ccnx::{CcnxSigner, verify_by_own_key};
 
 use super::Neighbour;
-use super::carrier::Carrier;
+use super::worker::Worker;
 use crate::tool::ToolError;
 use crate::tool::ccnx::ccnx_interest;
 
@@ -34,7 +34,7 @@ pub(crate) struct Control {
     pub(crate) forwarder: Remote,
     pub(crate) ccnd_id: [u8; 32],
     pub(crate) signer: CcnxSigner,
-    pub(crate) carrier: Carrier,
+    pub(crate) worker: Worker,
 }
 
 impl Control {
@@ -65,9 +65,9 @@ impl Control {
             },
             "disconnect" => {
                 let face = FaceId(asked.face_id?);
-                self.carrier.call(move |links| links.remove(face))?
+                self.worker.call(move |links| links.remove(face))?
             }
-            "listconnections" => self.carrier.call(|links| links.list()),
+            "listconnections" => self.worker.call(|links| links.list()),
             _ => None,
         }
     }
@@ -77,17 +77,17 @@ impl Control {
         let (request, remote, local) = LinkRequest::of(asked).ok_or_else(wrong)?;
         let neighbour = Neighbour::of(remote, local).ok_or_else(wrong)?;
         let known = neighbour.clone();
-        if let Some(told) = self.carrier.call(move |links| links.tell_of(&known)).flatten() {
+        if let Some(told) = self.worker.call(move |links| links.tell_of(&known)).flatten() {
             return Ok(Some(told));
         }
         // The forwarder is not bothered for what cannot be had.
         let checked = neighbour.clone();
-        if let Some(outcome) = self.carrier.call(move |links| links.prepare(&checked)) {
+        if let Some(outcome) = self.worker.call(move |links| links.prepare(&checked)) {
             outcome.map_err(in_words)?;
         }
         let (face, stream) = self.open_face(now)?;
         let shown = format!("{neighbour:?}");
-        let added = self.carrier.call(move |links| links.add(face, request, neighbour, stream));
+        let added = self.worker.call(move |links| links.add(face, request, neighbour, stream));
         let told = added.transpose().map_err(in_words)?;
         tell!("link {face} leads to {shown}");
         Ok(told)

@@ -7,10 +7,9 @@
 //!     └──────(a connection for control)─────────┘
 //! ```
 //!
-//! One thread carries packets ([`carrier`]); another answers the control protocol ([`control`]) and hands it
-//! tasks.
+//! One thread does what packets demand ([`worker`]); another answers the control protocol ([`control`]) and
+//! hands it tasks.
 
-pub(crate) mod carrier;
 pub(crate) mod control;
 mod forwarder_face;
 mod link;
@@ -18,6 +17,7 @@ mod links;
 mod sockets;
 #[cfg(test)]
 mod tests;
+pub(crate) mod worker;
 
 pub(crate) use links::Links;
 pub(crate) use sockets::{Neighbour, Sockets};

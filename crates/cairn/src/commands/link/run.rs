@@ -8,8 +8,8 @@ use client::Event;
 use flow::source::{CcnxDataSigner, DataSigner as _};
 use packet::time::Duration;
 
-use crate::link_adaptor::carrier::Carrier;
 use crate::link_adaptor::control::Control;
+use crate::link_adaptor::worker::Worker;
 use crate::link_adaptor::{Links, Sockets};
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
@@ -50,8 +50,8 @@ impl RunArguments {
         let mut client = connect.ccnx_client_as(&signer)?;
         let ccnd_id = client.ccnd_id()?.ok_or_else(|| ToolError::other("there is no key to sign with"))?;
         let forwarder = client.connection().remote().clone();
-        let carrier = Carrier::start(Links::new(Sockets::new(self.udp)))?;
-        let mut control = Control { forwarder, ccnd_id, signer: signer.clone(), carrier };
+        let worker = Worker::start(Links::new(Sockets::new(self.udp)))?;
+        let mut control = Control { forwarder, ccnd_id, signer: signer.clone(), worker };
         let clock = client.connection().clock();
         let mut answers = CcnxDataSigner::new(signer, move || clock.unix());
         client.register(&control.prefix()?)?;

@@ -1,4 +1,4 @@
-//! The thread that carries packets, and how others hand it tasks.
+//! The thread at which packets come and go, and how others hand it tasks.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -17,20 +17,20 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 type Task = Box<dyn FnOnce(&mut Links) + Send>;
 
 /// The thread; it ends when dropped.
-pub(crate) struct Carrier {
+pub(crate) struct Worker {
     tasks: Option<Sender<Task>>,
     wake: UnixStream,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Carrier {
+impl Worker {
     pub(crate) fn start(links: Links) -> io::Result<Self> {
         let (wake, woken) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         let (tasks, given) = channel();
-        let work = move || carry(links, &given, &woken);
+        let work = move || work_until_dropped(links, &given, &woken);
         let thread = std::thread::Builder::new().name("links".to_owned()).spawn(work)?;
-        Ok(Carrier { tasks: Some(tasks), wake, thread: Some(thread) })
+        Ok(Worker { tasks: Some(tasks), wake, thread: Some(thread) })
     }
 
     /// Has the thread do something with its links; `None` if it is gone.
@@ -46,7 +46,7 @@ impl Carrier {
     }
 }
 
-impl Drop for Carrier {
+impl Drop for Worker {
     fn drop(&mut self) {
         self.tasks = None;
         let woken = self.wake.write_all(&[0]);
@@ -56,7 +56,7 @@ impl Drop for Carrier {
     }
 }
 
-fn carry(mut links: Links, tasks: &Receiver<Task>, mut woken: &UnixStream) {
+fn work_until_dropped(mut links: Links, tasks: &Receiver<Task>, mut woken: &UnixStream) {
     let clock = Clock::start();
     loop {
         let (readable, is_woken) = wait(&links, woken, clock.now());

@@ -186,7 +186,7 @@ impl DataPlane {
         };
         let Some(id) = on_demand.least_recently_used(origin, faces) else { return false };
         let Some(face) = self.faces.get(&id) else { return false };
-        if only_idle && face.last_used + self.settings.timeouts.crowded_idle > self.now {
+        if only_idle && face.activity.last_used + self.settings.timeouts.crowded_idle > self.now {
             return false;
         }
         self.gone_counters.drops.count(DropReason::GaveWay);
@@ -208,8 +208,10 @@ impl DataPlane {
         self.occupancy.population.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.timeouts.crowded_idle);
         let is_idle = |face: &Face| {
-            let may_go = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
-            may_go && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
+            let may_go = face.stranger.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
+            may_go
+                && face.persistency == FacePersistency::OnDemand
+                && face.activity.last_used + patience <= now
         };
         let going: Vec<FaceId> =
             self.faces.values().filter(|face| is_idle(face)).take(MAX_GOING).map(|face| face.id).collect();
@@ -227,7 +229,7 @@ impl DataPlane {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let origin = face.origin_now().filter(|_| face.persistency == FacePersistency::OnDemand);
-        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.origin, origin));
+        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.stranger.origin, origin));
         if before == origin {
             return;
         }
@@ -263,8 +265,8 @@ impl DataPlane {
     #[inline]
     pub(super) fn note_held_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
-        let weighs_waiting = face.codec.waiting_bytes() != face.waiting_bytes;
-        if face.codec.partial_bytes() != face.partial_bytes {
+        let weighs_waiting = face.codec.waiting_bytes() != face.held.waiting_bytes;
+        if face.codec.partial_bytes() != face.held.partial_bytes {
             self.weigh_partial_packets(id);
         }
         if weighs_waiting {
@@ -274,28 +276,28 @@ impl DataPlane {
 
     fn weigh_waiting_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.waiting_bytes = face.codec.waiting_bytes();
-        self.occupancy.held.waiting.set(id, owner_of(face), face.waiting_bytes);
+        face.held.waiting_bytes = face.codec.waiting_bytes();
+        self.occupancy.held.waiting.set(id, owner_of(face), face.held.waiting_bytes);
         while self.occupancy.held.waiting.total_bytes() > self.settings.memory.all_waiting_bytes
             && let Some(heaviest) = self.occupancy.held.waiting.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_waiting_packets();
-            face.waiting_bytes = 0;
+            face.held.waiting_bytes = 0;
             self.occupancy.held.waiting.set(heaviest, owner_of(face), 0);
         }
     }
 
     fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.partial_bytes = face.codec.partial_bytes();
-        self.occupancy.held.partials.set(id, owner_of(face), face.partial_bytes);
+        face.held.partial_bytes = face.codec.partial_bytes();
+        self.occupancy.held.partials.set(id, owner_of(face), face.held.partial_bytes);
         while self.occupancy.held.partials.total_bytes() > self.settings.memory.reassembly_bytes
             && let Some(heaviest) = self.occupancy.held.partials.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
-            face.partial_bytes = 0;
+            face.held.partial_bytes = 0;
             self.occupancy.held.partials.set(heaviest, owner_of(face), 0);
         }
     }
@@ -315,7 +317,7 @@ impl DataPlane {
 }
 
 fn owner_of(face: &Face) -> Owner {
-    face.origin.map_or(Owner::Face(face.id), Owner::Origin)
+    face.stranger.origin.map_or(Owner::Face(face.id), Owner::Origin)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -208,7 +208,7 @@ impl DataPlane {
             touch(&mut self.batch.touched, face);
             loop {
                 let Some(frame) = frames.next() else {
-                    return face.traffic.in_frames >= face.probation_ends;
+                    return face.counters.traffic.in_frames >= face.stranger.probation_ends;
                 };
                 Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
                     .receive(face, from, frame);
@@ -243,9 +243,9 @@ impl DataPlane {
         }
         let mut has_worked = false;
         if flags.contains(epoll::EventFlags::OUT) {
-            let before = face.traffic.out_bytes;
+            let before = face.counters.traffic.out_bytes;
             self.handle_writable(id);
-            has_worked = self.faces.get(&id).is_none_or(|face| face.traffic.out_bytes != before);
+            has_worked = self.faces.get(&id).is_none_or(|face| face.counters.traffic.out_bytes != before);
         }
         if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
             has_worked |= self.read_stream(id);
@@ -337,7 +337,7 @@ impl DataPlane {
                     return self.ask_for_status(id, request);
                 }
                 Framing::Invalid => {
-                    face.drops.count(DropReason::BrokenStream);
+                    face.counters.drops.count(DropReason::BrokenStream);
                     self.hand_over();
                     return self.handle_stream_end(id, "what came is no sequence of frames");
                 }
@@ -368,7 +368,7 @@ impl DataPlane {
                 }
                 Step::Broken(answer) => {
                     stream.queue().push_raw(&answer);
-                    face.drops.count(DropReason::BrokenStream);
+                    face.counters.drops.count(DropReason::BrokenStream);
                     return self.part_with(id, "what came is no WebSocket");
                 }
             };
@@ -381,7 +381,7 @@ impl DataPlane {
                 Event::Opened(answer, upgrade) => self.admit_upgrade(id, &answer, &upgrade),
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
-                    face.drops.count(DropReason::SendQueueFull);
+                    face.counters.drops.count(DropReason::SendQueueFull);
                 }
                 Event::Reply(reply) => stream.queue().push_raw(&reply),
                 Event::Close(answer) => {

@@ -157,7 +157,7 @@ pub struct Engine {
     pub(crate) settings: Settings,
     pub(crate) faces: FaceTable,
     pub(crate) tables: Tables,
-    pub(crate) upkeep: Maintenance,
+    pub(crate) maintenance: Maintenance,
     /// Behind the content store, if there is one.
     pub(crate) second_store: Option<Box<PendingQuestions>>,
     /// Tells the Data that answer several Interests apart.
@@ -214,7 +214,7 @@ impl Engine {
                 dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
                 strategies,
             },
-            upkeep: Maintenance {
+            maintenance: Maintenance {
                 turns: ReleaseQueue::default(),
                 sweep: Sweep::default(),
                 order_at: Instant::ZERO,
@@ -363,7 +363,7 @@ impl Engine {
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
         let face = self.faces.remove(id)?;
         if face.pending > 0 {
-            self.upkeep.sweep.begin();
+            self.maintenance.sweep.begin();
         }
         for fib in &mut self.tables.fibs {
             fib.remove_face(id);
@@ -523,7 +523,7 @@ impl Engine {
         self.tables
             .pending
             .next_deadline()
-            .min(self.upkeep.turns.next_deadline())
+            .min(self.maintenance.turns.next_deadline())
             .min(self.background_deadline())
             .min(self.second_store.as_ref().map_or(Instant::NEVER, |asking| asking.next_deadline()))
     }

@@ -4,6 +4,7 @@
 use packet::ccnx::markers;
 use packet::ndn::{tlv, types};
 use packet::{Component, ComponentKind, DecodeError, Dialect, Name, NameRef};
+use thiserror::Error;
 
 /// The dialect of all that is published and fetched by these conventions; Interests of another ask for
 /// something else.
@@ -138,6 +139,17 @@ pub struct Metadata {
     pub size_bytes: Option<u64>,
 }
 
+/// Why a metadata packet does not tell of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MetadataError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Malformed(#[from] DecodeError),
+    /// It is about something else than what was asked for.
+    #[error("it tells of {0}")]
+    OtherObject(Name),
+}
+
 /// Bytes in each segment but the last, in file-server metadata.
 const SEGMENT_SIZE: u32 = 0xf500;
 /// Bytes in all, in file-server metadata.
@@ -158,6 +170,18 @@ impl Metadata {
             if let Some(value) = value {
                 tlv::write_nni_element(out, kind, value);
             }
+        }
+    }
+
+    /// Reads what should tell of an object whose name begins with `asked`.
+    ///
+    /// # Errors
+    /// It cannot be read, or tells of something else.
+    pub(crate) fn of_object(asked: &Name, content: &[u8]) -> Result<Self, MetadataError> {
+        let metadata = Metadata::decode(content)?;
+        match asked.as_ref().is_prefix_of(metadata.name.as_ref()) {
+            true => Ok(metadata),
+            false => Err(MetadataError::OtherObject(metadata.name)),
         }
     }
 

@@ -16,7 +16,7 @@ pub struct RefusedPacket {
     /// The forwarder's face that it came by, if the forwarder tells.
     pub incoming_face: Option<u64>,
     /// Why.
-    pub refusal: VerificationError,
+    pub error: VerificationError,
 }
 
 /// What an Interest of a [`VerifiedFetch`] asks for.
@@ -119,8 +119,8 @@ impl VerifiedFetch {
         if self.fetcher.is_complete() {
             return Some(Ok(()));
         }
-        let (refusal, name) = (self.verifier.hopeless()?, self.fetcher.object_name()?);
-        Some(Err(FetchError::NotAccepted { name: name.clone(), refusal: refusal.clone() }))
+        let (error, name) = (self.verifier.hopeless()?, self.fetcher.object_name()?);
+        Some(Err(FetchError::NotAccepted { name: name.clone(), error: error.clone() }))
     }
 
     /// When to call [`VerifiedFetch::handle_timeout`] and [`VerifiedFetch::poll_interest`] again;
@@ -141,16 +141,16 @@ impl VerifiedFetch {
             let incoming_face = self.faces.remove(&place(subject));
             match refused {
                 None => self.fetcher.accept(now.instant, subject),
-                Some(refusal) => self.refuse(now, subject, incoming_face, refusal),
+                Some(error) => self.refuse(now, subject, incoming_face, error),
             }
         }
     }
 
-    fn refuse(&mut self, now: Now, subject: Subject, incoming_face: Option<u64>, refusal: VerificationError) {
+    fn refuse(&mut self, now: Now, subject: Subject, incoming_face: Option<u64>, error: VerificationError) {
         if let Some(data) = self.fetcher.under_verification(subject) {
             let data = data.clone();
             if self.refused.len() < crate::MAX_REFUSED_IN_A_ROW as usize {
-                self.refused.push_back(RefusedPacket { data, incoming_face, refusal: refusal.clone() });
+                self.refused.push_back(RefusedPacket { data, incoming_face, error: error.clone() });
             }
         }
         if let Subject::Segment(segment) = subject
@@ -158,7 +158,7 @@ impl VerifiedFetch {
         {
             self.fetcher.demand(segment, digest);
         }
-        self.fetcher.refuse(now.instant, subject, refusal);
+        self.fetcher.refuse(now.instant, subject, error);
     }
 }
 

@@ -70,9 +70,9 @@ impl Command {
     ///
     /// # Errors
     /// None for the names there are.
-    pub fn name(self, reach: CommandScope) -> Result<Name, DecodeError> {
+    pub fn name(self, scope: CommandScope) -> Result<Name, DecodeError> {
         let (module, verb) = self.words();
-        reach.name(module, verb)
+        scope.name(module, verb)
     }
 
     /// The Interest that gives this command, to be signed with [`InterestBuilder::build_signed`]. The
@@ -98,10 +98,10 @@ impl Command {
     /// More bytes than a name can have.
     pub fn interest(
         self,
-        reach: CommandScope,
+        scope: CommandScope,
         parameters: &ControlParameters,
     ) -> Result<InterestBuilder, DecodeError> {
-        let name = self.name(reach)?.with(Component::generic(&parameters.encode()))?;
+        let name = self.name(scope)?.with(Component::generic(&parameters.encode()))?;
         Ok(InterestBuilder::new(name))
     }
 
@@ -112,7 +112,7 @@ impl Command {
     /// More bytes than a name can have.
     pub fn legacy_name(
         self,
-        reach: CommandScope,
+        scope: CommandScope,
         parameters: &ControlParameters,
         freshness: LegacyFreshness,
         info: &SignatureInfoBuilder,
@@ -121,7 +121,7 @@ impl Command {
         let mut time = Vec::new();
         packet::ndn::tlv::write_nni(&mut time, freshness.time_ms);
         let unsigned = self
-            .name(reach)?
+            .name(scope)?
             .with(Component::generic(&parameters.encode()))?
             .with(Component::generic(&time))?
             .with(Component::generic(&freshness.nonce.to_be_bytes()))?

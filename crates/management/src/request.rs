@@ -30,8 +30,8 @@ impl CommandScope {
     /// # Errors
     /// More bytes than a name can have.
     pub fn name(self, module: &str, verb: &str) -> Result<Name, DecodeError> {
-        let (reach, protocol) = self.words();
-        Name::from_components([reach, protocol, module, verb].map(|word| Component::generic(word.as_bytes())))
+        let (scope, protocol) = self.words();
+        Name::from_components([scope, protocol, module, verb].map(|word| Component::generic(word.as_bytes())))
     }
 
     /// The prefix of all names of this scope.
@@ -39,8 +39,8 @@ impl CommandScope {
     /// # Errors
     /// None.
     pub fn prefix(self) -> Result<Name, DecodeError> {
-        let (reach, protocol) = self.words();
-        Name::from_components([reach, protocol].map(|word| Component::generic(word.as_bytes())))
+        let (scope, protocol) = self.words();
+        Name::from_components([scope, protocol].map(|word| Component::generic(word.as_bytes())))
     }
 }
 
@@ -127,7 +127,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestName<'a> {
     /// From how far the request may come.
-    pub reach: CommandScope,
+    pub scope: CommandScope,
     /// What it is for.
     pub target: Target,
     /// The whole name.
@@ -145,7 +145,7 @@ impl<'a> RequestName<'a> {
             let component = components.next()?;
             (component.kind == ComponentKind::GENERIC).then_some(component.value)
         };
-        let reach = match (word()?, word()?) {
+        let scope = match (word()?, word()?) {
             (b"localhost", b"nfd") => CommandScope::Localhost,
             (b"localhop", b"nfd") => CommandScope::Localhop,
             _ => return None,
@@ -157,7 +157,7 @@ impl<'a> RequestName<'a> {
             (None, None) if (module, verb) == (b"faces", b"events") => Target::FaceEvents,
             (None, None) => return None,
         };
-        Some(RequestName { reach, target, name })
+        Some(RequestName { scope, target, name })
     }
 
     /// The component behind the verb: parameters of a command, a filter, a version.
@@ -220,7 +220,7 @@ mod tests {
     fn what_stands_behind_the_verb_can_be_had() {
         let name: Name = "/localhop/nfd/rib/register/p/a/b".parse().unwrap();
         let request = RequestName::parse(name.as_ref()).unwrap();
-        assert_eq!(request.reach, CommandScope::Localhop);
+        assert_eq!(request.scope, CommandScope::Localhop);
         assert_eq!(request.parameter(), Some(Component::generic(b"p")));
         assert_eq!(request.parameter_count(), 3);
         assert_eq!(request.last(), Some(Component::generic(b"b")));

@@ -58,7 +58,7 @@ fn a_command_of_v03_is_written_as_others_write_it_and_read_back() {
 
     let request = RequestName::parse(interest.name()).unwrap();
     assert_eq!(
-        (request.reach, request.target),
+        (request.scope, request.target),
         (CommandScope::Localhost, Target::Command(Command::RibRegister))
     );
     assert_eq!(ControlParameters::decode(request.parameter().unwrap().value).unwrap(), parameters());

@@ -27,23 +27,49 @@ pub(crate) struct Face {
     pub(crate) codec: Codec,
     pub(crate) transport: Transport,
     pub(crate) state: FaceState,
+    pub(crate) activity: Activity,
+    pub(crate) counters: TransportCounters,
+    pub(crate) held: HeldBytes,
+    pub(crate) stranger: Stranger,
+    pub(crate) tapping: FaceTaps,
+}
+
+/// When a face was used, and when it is looked after.
+pub(crate) struct Activity {
     /// When something last came in or went out.
     pub(crate) last_used: Instant,
     /// When the data plane looks after this face next, whatever happens.
     pub(crate) alarm: Instant,
     /// Whether this turn has something to finish for this face.
     pub(crate) touched: bool,
+}
+
+/// What went through a face's transport, and what it dropped.
+#[derive(Default)]
+pub(crate) struct TransportCounters {
     pub(crate) traffic: Traffic,
     pub(crate) drops: DropCounters,
-    /// What the node believes incomplete packets to take here, in its sum over all faces.
+}
+
+/// What the node believes a face to hold, in its sums over all faces.
+#[derive(Default)]
+pub(crate) struct HeldBytes {
+    /// Of incomplete packets.
     pub(crate) partial_bytes: usize,
-    /// The same of packets that wait until the neighbour can take them.
+    /// Of packets that wait until the neighbour can take them.
     pub(crate) waiting_bytes: usize,
-    /// Where a stranger is, whose face it is.
+}
+
+/// What is known of a stranger whose face it is.
+pub(crate) struct Stranger {
+    /// Where he is.
     pub(crate) origin: Option<Origin>,
-    /// Frames received after which it is looked at whether it deserves a socket of its own.
+    /// Frames received after which it is looked at whether the face deserves a socket of its own.
     pub(crate) probation_ends: u64,
-    /// What watches or changes its frames.
+}
+
+/// What watches or changes a face's frames.
+pub(crate) struct FaceTaps {
     pub(crate) taps: Taps,
     /// The one among them that makes the link bad on purpose.
     pub(crate) impaired: Option<u64>,
@@ -180,7 +206,7 @@ impl Face {
             persistency: self.persistency,
             link_type: self.link_type,
             state: self.state,
-            expires_in: closes_when_idle.then(|| (self.last_used + idle).saturating_since(now)),
+            expires_in: closes_when_idle.then(|| (self.activity.last_used + idle).saturating_since(now)),
             congestion: settings.congestion,
             mtu_bytes: self.codec.mtu_bytes().map(|mtu| mtu as u64),
             local_fields: settings.local_fields,
@@ -188,13 +214,13 @@ impl Face {
             congestion_marking: settings.congestion_marking,
             traffic: FaceTraffic {
                 packets,
-                in_bytes: self.traffic.in_bytes,
-                out_bytes: self.traffic.out_bytes,
-                in_frames: self.traffic.in_frames,
-                out_frames: self.traffic.out_frames,
+                in_bytes: self.counters.traffic.in_bytes,
+                out_bytes: self.counters.traffic.out_bytes,
+                in_frames: self.counters.traffic.in_frames,
+                out_frames: self.counters.traffic.out_frames,
                 queued_bytes: queued,
                 link_drops: self.codec.drops(),
-                transport_drops: self.drops.occurred(),
+                transport_drops: self.counters.drops.occurred(),
             },
         }
     }

@@ -432,13 +432,12 @@ fn whole_and(trusted: bool) -> &'static str {
 
 /// Whether packets came that nobody has signed.
 fn is_not_signed(failure: &FetchFailure) -> bool {
-    let FetchFailure::Fetch(
-        FetchError::NotAccepted { refusal, .. } | FetchError::NoneAccepted { refusal, .. },
-    ) = failure
+    let FetchFailure::Fetch(FetchError::NotAccepted { error, .. } | FetchError::NoneAccepted { error, .. }) =
+        failure
     else {
         return false;
     };
-    matches!(refusal, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
+    matches!(error, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
 }
 
 /// The component that asks a file server for what is in a folder.

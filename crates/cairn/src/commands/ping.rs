@@ -88,14 +88,14 @@ impl PingArguments {
         }
         let mut number = self.start.unwrap_or_else(|| self.any_number());
         let begin = client.now();
-        let (mut next_send, mut tally, mut trips) = (begin, PingCounters::default(), Histogram::new());
+        let (mut next_send, mut counts, mut trips) = (begin, PingCounters::default(), Histogram::new());
         let mut waiting: BTreeMap<RequestId, u64> = BTreeMap::new();
         loop {
-            let may_send = self.count.is_none_or(|count| tally.sent < count) && !interrupt.came();
+            let may_send = self.count.is_none_or(|count| counts.sent < count) && !interrupt.came();
             if may_send && next_send <= client.now() {
                 waiting.insert(self.send(&mut client, &prefix, number)?, number);
                 number = number.wrapping_add(1);
-                tally.sent += 1;
+                counts.sent += 1;
                 next_send += self.interval;
             }
             // After Ctrl-C nobody wants to wait for the rest.
@@ -104,12 +104,12 @@ impl PingArguments {
             }
             let until = if may_send { next_send } else { Instant::NEVER };
             if let Some(event) = client.next(Some(until))? {
-                self.note(&event, &mut waiting, &mut tally, &mut trips)?;
+                self.note(&event, &mut waiting, &mut counts, &mut trips)?;
             }
         }
         let elapsed = client.now().saturating_since(begin);
-        self.report(&tally, waiting.len() as u64, &trips, elapsed)?;
-        let complete = tally.answered == tally.sent && tally.sent > 0;
+        self.report(&counts, waiting.len() as u64, &trips, elapsed)?;
+        let complete = counts.answered == counts.sent && counts.sent > 0;
         Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
@@ -135,19 +135,19 @@ impl PingArguments {
         &self,
         event: &Event,
         waiting: &mut BTreeMap<RequestId, u64>,
-        tally: &mut PingCounters,
+        counts: &mut PingCounters,
         trips: &mut Histogram,
     ) -> Result<(), ToolError> {
         let text = match event {
             Event::Data { id, round_trip, .. } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
-                tally.answered += 1;
+                counts.answered += 1;
                 trips.add(*round_trip);
                 format!("content from {}: seq={number} time={}", self.prefix, show_duration(*round_trip))
             }
             Event::Nack { id, reason, round_trip, .. } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
-                tally.nacks += 1;
+                counts.nacks += 1;
                 format!(
                     "nack from {}: seq={number} time={} reason={reason}",
                     self.prefix,
@@ -156,7 +156,7 @@ impl PingArguments {
             }
             Event::Timeout { id } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
-                tally.timeouts += 1;
+                counts.timeouts += 1;
                 format!("timeout from {}: seq={number}", self.prefix)
             }
             Event::Interest { .. } | Event::SourceFailed { .. } => return Ok(()),
@@ -169,22 +169,22 @@ impl PingArguments {
 
     fn report(
         &self,
-        tally: &PingCounters,
+        counts: &PingCounters,
         unanswered: u64,
         trips: &Histogram,
         elapsed: Duration,
     ) -> Result<(), ToolError> {
         // What was on its way at Ctrl-C is neither answered nor lost.
-        let judged = tally.sent - unanswered;
-        let lost = judged - tally.answered;
+        let judged = counts.sent - unanswered;
+        let lost = judged - counts.answered;
         let loss = if judged > 0 { lost as f64 * 100.0 / judged as f64 } else { 0.0 };
         if self.json {
             return Ok(output::json(&json!({
                 "prefix": self.prefix.to_string(),
-                "sent": tally.sent,
-                "answered": tally.answered,
-                "nacks": tally.nacks,
-                "timeouts": tally.timeouts,
+                "sent": counts.sent,
+                "answered": counts.answered,
+                "nacks": counts.nacks,
+                "timeouts": counts.timeouts,
                 "unanswered": unanswered,
                 "loss_percent": loss,
                 "round_trip_ms": trips.json(),
@@ -194,10 +194,10 @@ impl PingArguments {
         output::line(format_args!(
             "\n--- {} ping statistics ---\n{} sent, {} answered, {} nacks, {} timeouts, {loss:.1}% loss, time {}",
             self.prefix,
-            tally.sent,
-            tally.answered,
-            tally.nacks,
-            tally.timeouts,
+            counts.sent,
+            counts.answered,
+            counts.nacks,
+            counts.timeouts,
             show_duration(elapsed)
         ))?;
         Ok(output::line(trips.line())?)

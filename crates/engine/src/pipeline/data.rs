@@ -7,7 +7,7 @@ use super::answers::{DataName, Found};
 use super::arrival::Arrival;
 use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, send_data};
-use super::strategy_calls::{DataOrders, StrategyEvent};
+use super::strategy_calls::{DataActions, StrategyEvent};
 use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -183,21 +183,21 @@ impl Engine {
         match self.show_data(arrived, &data, id) {
             // The entry is gone.
             None => {}
-            Some(orders) if orders.hold => {
+            Some(actions) if actions.hold => {
                 self.counters.drops.count(DropReason::NoAnnouncement);
                 self.keep_or_finish(arrived.now, id);
             }
-            orders => self.return_data(arrived, data, id, orders),
+            actions => self.return_data(arrived, data, id, actions),
         }
     }
 
     /// Sends the Data to all who wait for one Interest, which is done with then unless its strategy was asked
     /// and wants it kept.
     #[inline(always)]
-    fn return_data(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId, orders: Option<DataOrders>) {
+    fn return_data(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId, actions: Option<DataActions>) {
         let Arrived { now, from, header, .. } = arrived;
-        let was_asked = orders.is_some();
-        let announcement = orders.and_then(|orders| orders.announcement).map(Box::new);
+        let was_asked = actions.is_some();
+        let announcement = actions.and_then(|actions| actions.announcement).map(Box::new);
         let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
@@ -240,9 +240,9 @@ impl Engine {
     }
 
     /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's; gives
-    /// what it orders, or `None` if the entry is gone.
+    /// what it actions, or `None` if the entry is gone.
     #[inline(never)]
-    fn show_data(&mut self, arrived: Arrived<'_>, data: &Data, id: PendingId) -> Option<DataOrders> {
+    fn show_data(&mut self, arrived: Arrived<'_>, data: &Data, id: PendingId) -> Option<DataActions> {
         let Arrived { now, from, name, header } = arrived;
         let entry = self.tables.pending.get_mut(id)?;
         if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {

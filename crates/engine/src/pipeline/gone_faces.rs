@@ -51,32 +51,33 @@ impl Engine {
     /// When the next step of what is done a little at a time is to be made.
     #[inline]
     pub(crate) fn background_deadline(&self) -> Instant {
-        let order_at = if self.tables.store.wants_order() { self.upkeep.order_at } else { Instant::NEVER };
-        self.upkeep.sweep.next_deadline().min(order_at)
+        let order_at =
+            if self.tables.store.wants_order() { self.maintenance.order_at } else { Instant::NEVER };
+        self.maintenance.sweep.next_deadline().min(order_at)
     }
 
     /// Makes some more of the content store findable by prefix, if somebody asked for that.
     pub(crate) fn order_store(&mut self, now: Instant) {
-        if self.tables.store.wants_order() && self.upkeep.order_at <= now {
+        if self.tables.store.wants_order() && self.maintenance.order_at <= now {
             self.tables.store.put_in_order();
-            self.upkeep.order_at = now + PAUSE;
+            self.maintenance.order_at = now + PAUSE;
         }
     }
 
     /// Makes a step of the search if it is due.
     pub(crate) fn sweep(&mut self, now: Instant) {
-        if self.upkeep.sweep.due > now {
+        if self.maintenance.sweep.due > now {
             return;
         }
-        let end = self.tables.pending.slot_count().min(self.upkeep.sweep.place.saturating_add(STEP));
-        for number in self.upkeep.sweep.place..end {
+        let end = self.tables.pending.slot_count().min(self.maintenance.sweep.place.saturating_add(STEP));
+        for number in self.maintenance.sweep.place..end {
             self.forget_gone_faces(now, PendingId(number));
         }
         if end < self.tables.pending.slot_count() {
-            (self.upkeep.sweep.place, self.upkeep.sweep.due) = (end, now + PAUSE);
+            (self.maintenance.sweep.place, self.maintenance.sweep.due) = (end, now + PAUSE);
         } else {
-            let again = std::mem::take(&mut self.upkeep.sweep.again);
-            (self.upkeep.sweep.place, self.upkeep.sweep.due) =
+            let again = std::mem::take(&mut self.maintenance.sweep.again);
+            (self.maintenance.sweep.place, self.maintenance.sweep.due) =
                 (0, if again { now + PAUSE } else { Instant::NEVER });
         }
     }

@@ -94,7 +94,7 @@ impl Engine {
                 let before = control.next_turn();
                 let non_discovery = header.non_discovery;
                 control.hold(Held { interest: interest.clone(), trigger, non_discovery });
-                self.upkeep.turns.set(face, before, control.next_turn());
+                self.maintenance.turns.set(face, before, control.next_turn());
                 false
             }
             Admission::Full => {
@@ -123,7 +123,7 @@ impl Engine {
 
     /// Forwards the Interests whose turn has come.
     pub(crate) fn take_turns(&mut self, now: Instant) {
-        while let Some(face) = self.upkeep.turns.pop_due(now) {
+        while let Some(face) = self.maintenance.turns.pop_due(now) {
             let Some(control) = self.control_of(face) else { continue };
             if let Some(held) = control.pop_due(now) {
                 let gone = self.go_on(now, face, &held);
@@ -134,7 +134,7 @@ impl Engine {
                 }
             }
             let next = self.control_of(face).and_then(|control| control.next_turn());
-            self.upkeep.turns.set(face, None, next);
+            self.maintenance.turns.set(face, None, next);
         }
     }
 
@@ -147,7 +147,7 @@ impl Engine {
         let old = slot.rate_control.take();
         slot.rate_control = config.map(|config| Box::new(RateControl::new(config, now)));
         let Some(mut old) = old else { return };
-        self.upkeep.turns.set(face, old.next_turn(), None);
+        self.maintenance.turns.set(face, old.next_turn(), None);
         for held in old.release_all() {
             self.go_on(now, face, &held);
         }

@@ -52,7 +52,7 @@ pub(crate) struct Departure {
 
 /// What the strategy said about Data that arrived.
 #[derive(Debug, Default)]
-pub(crate) struct DataOrders {
+pub(crate) struct DataActions {
     pub(crate) hold: bool,
     pub(crate) announcement: Option<Buffer>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct DataOrders {
 pub(crate) struct Outcome {
     /// The entry is gone.
     pub(crate) finished: bool,
-    pub(crate) data: DataOrders,
+    pub(crate) data: DataActions,
 }
 
 /// Digests of a face's Data that may be computed for each Interest it was sent that asks for one by its

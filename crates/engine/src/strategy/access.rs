@@ -67,7 +67,7 @@ impl Access {
         let due = context.now() + last.rtt.timeout();
         context.call_at(due);
         // Who asked must not be asked back when the time comes.
-        context.notes().number = context.ingress().map_or(0, |face| face.0);
+        context.info().number = context.ingress().map_or(0, |face| face.0);
         true
     }
 
@@ -151,7 +151,7 @@ impl Strategy for Access {
     fn after_nack(&mut self, _: &mut StrategyContext<'_>, _: FaceId, _: packet::NackReason) {}
 
     fn after_timer(&mut self, context: &mut StrategyContext<'_>) {
-        let asker = FaceId(context.notes().number);
+        let asker = FaceId(context.info().number);
         if context.in_records().iter().any(|record| record.face == asker) {
             multicast(context, |context, face| face == asker || context.out_record(face).is_some());
         }

@@ -8,7 +8,7 @@ use crate::drop_reason::DropReason;
 use crate::face::{FaceId, FaceTable, LinkType};
 use crate::scope;
 use crate::tables::fib::{Fib, FibNode, NextHop};
-use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyNotes};
+use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyInfo};
 use crate::transmit::Event;
 
 /// Why the strategy is called about an Interest that arrived.
@@ -22,7 +22,7 @@ pub enum Trigger {
     Other,
 }
 
-/// One pending Interest and its surroundings, read-only but for [`StrategyContext::notes`], and a list of
+/// One pending Interest and its surroundings, read-only but for [`StrategyContext::info`], and a list of
 /// commands.
 pub struct StrategyContext<'a> {
     pub(crate) now: Instant,
@@ -143,8 +143,8 @@ impl StrategyContext<'_> {
     }
 
     /// A few words kept with the pending Interest for its strategy.
-    pub fn notes(&mut self) -> &mut StrategyNotes {
-        &mut self.entry.notes
+    pub fn info(&mut self) -> &mut StrategyInfo {
+        &mut self.entry.strategy_info
     }
 
     /// The node's random numbers.

@@ -52,19 +52,19 @@ impl Suppression {
 
     /// Decides for the pending Interest as a whole, by when it was last sent to anybody; notes the next
     /// interval if it may be sent again. Uses
-    /// [`StrategyNotes::span`](crate::tables::pending::StrategyNotes).
+    /// [`StrategyInfo::span`](crate::tables::pending::StrategyInfo).
     pub(super) fn decide(&self, context: &mut StrategyContext<'_>) -> Verdict {
         if !context.has_pending_out_records() {
             return Verdict::New;
         }
         let last_sent = context.out_records().iter().map(|record| record.sent_at).max();
         let since = context.now().saturating_since(last_sent.unwrap_or_default());
-        let notes = context.notes();
-        let interval = notes.span.max(self.initial);
+        let info = context.info();
+        let interval = info.span.max(self.initial);
         if since < interval {
             return Verdict::Suppress;
         }
-        notes.span = self.longer(interval);
+        info.span = self.longer(interval);
         Verdict::Forward
     }
 

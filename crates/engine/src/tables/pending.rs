@@ -77,7 +77,7 @@ pub struct OutRecord {
 
 /// A few words that the entry's strategy may use as it likes. Zero at first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StrategyNotes {
+pub struct StrategyInfo {
     /// A time, in nanoseconds since the origin.
     pub instant: Instant,
     /// A span of time.
@@ -94,7 +94,7 @@ pub(crate) struct Pending {
     hash: NameHash,
     pub(crate) in_records: SmallVec<[InRecord; 1]>,
     pub(crate) out_records: SmallVec<[OutRecord; 1]>,
-    pub(crate) notes: StrategyNotes,
+    pub(crate) strategy_info: StrategyInfo,
     /// When the last face stops waiting.
     pub(crate) expires: Instant,
     /// When the strategy wants to be called; `NEVER` if it does not.
@@ -342,7 +342,7 @@ impl PendingTable {
             expires,
             in_records: SmallVec::new(),
             out_records: SmallVec::new(),
-            notes: StrategyNotes::default(),
+            strategy_info: StrategyInfo::default(),
             strategy_timer: Instant::NEVER,
             satisfied: false,
             watches_data: false,

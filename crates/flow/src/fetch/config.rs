@@ -4,7 +4,7 @@ use packet::time::Duration;
 use packet::{Dialect, NackReason, Name};
 use thiserror::Error;
 
-use crate::naming::NamingConvention;
+use crate::naming::{MetadataError, NamingConvention};
 use crate::transfer::TransferConfig;
 use crate::verify::VerificationError;
 
@@ -117,7 +117,7 @@ pub enum FetchError {
         /// The packet.
         name: Name,
         /// What is wrong.
-        problem: String,
+        problem: MetadataError,
     },
     /// A segment will not come.
     #[error("segment {segment} of {name} did not come: {}", reason_text(*.reason))]
@@ -130,14 +130,14 @@ pub enum FetchError {
         reason: Option<NackReason>,
     },
     /// The owner would have nothing of what came.
-    #[error("none of the last {count} packets was accepted; {name}: {refusal}")]
+    #[error("none of the last {count} packets was accepted; {name}: {error}")]
     NoneAccepted {
         /// How many.
         count: u32,
         /// The last of them.
         name: Name,
         /// What is wrong with it.
-        refusal: VerificationError,
+        error: VerificationError,
     },
     /// The producer says by a packet that it has no such object.
     #[error("the producer refuses {name}")]
@@ -146,12 +146,12 @@ pub enum FetchError {
         name: Name,
     },
     /// Packets came, and the owner would have none of them.
-    #[error("{name} was not accepted: {refusal}")]
+    #[error("{name} was not accepted: {error}")]
     NotAccepted {
         /// The packet.
         name: Name,
         /// What is wrong with it.
-        refusal: VerificationError,
+        error: VerificationError,
     },
     /// A name became too long with version and segment.
     #[error("{name} is too long for a segment number")]

@@ -24,7 +24,7 @@ pub(super) struct Finder {
     /// Whether the latest version that is known is the one, whatever may still come.
     is_settled: bool,
     /// Why what the search has found last was refused.
-    refusal: Option<FetchError>,
+    last_rejection: Option<FetchError>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Finder {
             attempts: 0,
             waiting: Waiting::ToSend(now),
             is_settled: false,
-            refusal: None,
+            last_rejection: None,
         })
     }
 
@@ -156,7 +156,7 @@ impl Finder {
         error: FetchError,
     ) -> Result<(), FetchError> {
         if let Some(search) = &mut self.search {
-            self.refusal = Some(error.clone());
+            self.last_rejection = Some(error.clone());
             let is_new = search.handle_refusal(&self.prefix, name);
             self.attempts = match search.is_exhausted() {
                 true => config.discovery_attempts,
@@ -183,8 +183,8 @@ impl Finder {
             return Ok(());
         }
         // By prefix, what was refused would come again.
-        if let Some(refusal) = self.refusal.take() {
-            return Err(refusal);
+        if let Some(error) = self.last_rejection.take() {
+            return Err(error);
         }
         if self.may_fall_back && !self.by_prefix {
             (self.by_prefix, self.attempts, self.search) = (true, 0, None);

@@ -17,7 +17,7 @@ use crate::naming::NamingConvention;
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
 use crate::verify::VerificationError;
 use buffer::Reorder;
-use dialect::{Part, convention_below, final_segment, is_refusal, is_versioned, numbered};
+use dialect::{Part, convention_below, final_segment, is_application_nack, is_versioned, numbered};
 use discovery::Finder;
 use object::Object;
 use required_digests::RequiredDigests;
@@ -245,7 +245,7 @@ impl Fetcher {
             }
             Subject::Segment(segment) => {
                 let Some(end) = self.buffer.peek(segment).map(final_segment) else { return };
-                if self.buffer.peek(segment).is_some_and(is_refusal) {
+                if self.buffer.peek(segment).is_some_and(is_application_nack) {
                     let name = self.buffer.remove(segment).map(|data| data.name().to_name());
                     let name = name.unwrap_or_else(|| self.name.clone());
                     self.phase = Phase::Failed(FetchError::Refused { name });
@@ -267,12 +267,12 @@ impl Fetcher {
     /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was
     /// lost; but when the owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there
     /// is nothing to be had here.
-    pub fn refuse(&mut self, now: Instant, subject: Subject, refusal: impl Into<VerificationError>) {
-        let refusal = refusal.into();
+    pub fn refuse(&mut self, now: Instant, subject: Subject, error: impl Into<VerificationError>) {
+        let error = error.into();
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
                 let Some(data) = self.found.take() else { return };
-                let error = FetchError::NotAccepted { name: data.name().to_name(), refusal };
+                let error = FetchError::NotAccepted { name: data.name().to_name(), error };
                 match finder.handle_refusal(now, &self.config, data.name(), error) {
                     Ok(()) => self.settle_version(now),
                     Err(error) => self.phase = Phase::Failed(error),
@@ -288,12 +288,12 @@ impl Fetcher {
                 self.refused_in_a_row += 1;
                 if self.refused_in_a_row >= MAX_REFUSED_IN_A_ROW {
                     let count = self.refused_in_a_row;
-                    self.phase = Phase::Failed(FetchError::NoneAccepted { count, name, refusal });
+                    self.phase = Phase::Failed(FetchError::NoneAccepted { count, name, error });
                     return;
                 }
                 self.transfer.ask_again(now, segment);
                 if self.transfer.poll_failure().is_some() {
-                    self.phase = Phase::Failed(FetchError::NotAccepted { name, refusal });
+                    self.phase = Phase::Failed(FetchError::NotAccepted { name, error });
                 }
             }
             (Subject::Discovery, _) => {}

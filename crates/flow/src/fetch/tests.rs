@@ -236,9 +236,9 @@ fn metadata_of_another_object_is_of_no_use() {
 fn a_producer_that_refuses_ends_the_fetch() {
     let mut fetcher = versioned(|_| {});
     asked(&mut fetcher, Instant::ZERO);
-    let refusal = DataBuilder::new(name("/a/v=1/seg=0")).content_type(ContentType::NACK);
-    let refusal = refusal.build_with_digest().unwrap();
-    fetcher.receive_data(Instant::ZERO, refusal, &LinkHeader::default());
+    let nack = DataBuilder::new(name("/a/v=1/seg=0")).content_type(ContentType::NACK);
+    let nack = nack.build_with_digest().unwrap();
+    fetcher.receive_data(Instant::ZERO, nack, &LinkHeader::default());
     assert_eq!(fetcher.error(), Some(&FetchError::Refused { name: name("/a/v=1/seg=0") }));
 }
 

@@ -68,9 +68,9 @@ impl AnchoredVerifier {
                     note_signer(&mut self.signers, signer.name().to_string());
                     None
                 }
-                Err(refusal) => {
+                Err(error) => {
                     self.refused += 1;
-                    Some(refusal.into())
+                    Some(error.into())
                 }
             };
             self.verdicts.push_back(VerificationOutcome { subject, refused });

@@ -33,7 +33,7 @@ pub(crate) struct Assembled {
 /// Incomplete packets by (remote endpoint, Sequence of the first fragment).
 ///
 /// The first fragment says in its first bytes how long the packet is, so the packet is assembled where it
-/// will stay: fragments that come in order are copied once. A fragment that comes early is parked until those
+/// will stay: fragments that come in order are copied once. A fragment that comes early is kept until those
 /// before it have come.
 #[derive(Debug)]
 pub(crate) struct Reassembler {
@@ -53,8 +53,8 @@ struct Partial {
     /// Bytes of it that are in place.
     filled: usize,
     /// Fragments that came early, last index first.
-    parked: Vec<EarlyFragment>,
-    parked_bytes: usize,
+    early: Vec<EarlyFragment>,
+    early_bytes: usize,
     header: LinkHeader,
     nack: Option<NackReason>,
     congestion_mark: u64,
@@ -68,8 +68,8 @@ struct EarlyFragment {
 
 /// What an incomplete packet is charged with, beside the bytes it holds.
 const PARTIAL_COST: usize = size_of::<Partial>() + 64;
-/// What a parked fragment is charged with, beside its bytes.
-const PARKED_COST: usize = size_of::<EarlyFragment>() + 16;
+/// What an early fragment is charged with, beside its bytes.
+const EARLY_COST: usize = size_of::<EarlyFragment>() + 16;
 
 impl Reassembler {
     pub(crate) fn new(config: ReassemblyConfig, max_packet_bytes: usize) -> Self {
@@ -153,8 +153,8 @@ impl Partial {
             next: 0,
             packet: None,
             filled: 0,
-            parked: Vec::new(),
-            parked_bytes: 0,
+            early: Vec::new(),
+            early_bytes: 0,
             header: LinkHeader::default(),
             nack: None,
             congestion_mark: 0,
@@ -164,7 +164,7 @@ impl Partial {
     /// Memory this takes.
     fn charge(&self) -> usize {
         let packet = self.packet.as_ref().map_or(0, |packet| packet.len());
-        PARTIAL_COST + packet + self.parked_bytes + self.parked.len() * PARKED_COST
+        PARTIAL_COST + packet + self.early_bytes + self.early.len() * EARLY_COST
     }
 
     /// Refuses fragments that contradict or repeat those before.
@@ -221,19 +221,19 @@ impl Partial {
         if self.packet.is_some() {
             return Ok(());
         }
-        let in_a_row = self.parked.iter().rev().zip(0..).take_while(|(parked, index)| parked.index == *index);
+        let in_a_row = self.early.iter().rev().zip(0..).take_while(|(early, index)| early.index == *index);
         let first_bytes: Vec<u8> =
-            in_a_row.flat_map(|(parked, _)| parked.bytes.iter().copied()).take(MAX_HEADER_BYTES).collect();
+            in_a_row.flat_map(|(early, _)| early.bytes.iter().copied()).take(MAX_HEADER_BYTES).collect();
         self.start(&first_bytes, max_packet_bytes)?;
-        let hopeless = self.packet.is_none() && self.parked.len() as u64 == self.count;
+        let hopeless = self.packet.is_none() && self.early.len() as u64 == self.count;
         if hopeless { Err(DropReason::MalformedPacket) } else { Ok(()) }
     }
 
     fn append_parked(&mut self) -> Result<(), DropReason> {
-        while self.packet.is_some() && self.parked.last().is_some_and(|parked| parked.index == self.next) {
-            let Some(parked) = self.parked.pop() else { break };
-            self.parked_bytes -= parked.bytes.len();
-            self.append(&parked.bytes)?;
+        while self.packet.is_some() && self.early.last().is_some_and(|early| early.index == self.next) {
+            let Some(early) = self.early.pop() else { break };
+            self.early_bytes -= early.bytes.len();
+            self.append(&early.bytes)?;
         }
         Ok(())
     }
@@ -250,18 +250,18 @@ impl Partial {
     }
 
     fn park(&mut self, index: u64, fragment: &[u8], max_packet_bytes: usize) -> Result<(), DropReason> {
-        self.parked_bytes += fragment.len();
-        if self.filled + self.parked_bytes > max_packet_bytes {
+        self.early_bytes += fragment.len();
+        if self.filled + self.early_bytes > max_packet_bytes {
             return Err(DropReason::PacketTooLarge);
         }
         if let Err(place) = self.parked_place(index) {
-            self.parked.insert(place, EarlyFragment { index, bytes: Box::from(fragment) });
+            self.early.insert(place, EarlyFragment { index, bytes: Box::from(fragment) });
         }
         Ok(())
     }
 
     fn parked_place(&self, index: u64) -> Result<usize, usize> {
-        self.parked.binary_search_by(|parked| index.cmp(&parked.index))
+        self.early.binary_search_by(|early| index.cmp(&early.index))
     }
 
     fn finish(mut self) -> Result<Assembled, DropReason> {

@@ -126,7 +126,7 @@ impl End {
         self.output.len() - self.written < MAX_OUTPUT_BYTES
     }
 
-    fn wanted(&self) -> PollFlags {
+    fn poll_flags(&self) -> PollFlags {
         if self.output.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT }
     }
 }
@@ -191,8 +191,8 @@ impl StreamExchange {
             let worked = self.produce()? | self.consume()?;
             if !worked {
                 let mut sources = [
-                    PollFd::new(&self.consumer.socket, self.consumer.wanted()),
-                    PollFd::new(&self.producer.socket, self.producer.wanted()),
+                    PollFd::new(&self.consumer.socket, self.consumer.poll_flags()),
+                    PollFd::new(&self.producer.socket, self.producer.poll_flags()),
                 ];
                 let millisecond = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
                 poll(&mut sources, Some(&millisecond))?;

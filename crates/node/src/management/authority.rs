@@ -10,6 +10,7 @@ use packet::{Data, Interest, Name, NameRef};
 use thiserror::Error;
 use trust::Certificate;
 
+use super::KeyRejection;
 use crate::control::Now;
 
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
@@ -20,26 +21,26 @@ pub trait VerifyCommand: Send + fmt::Debug {
     /// Checks that `key` has made `signature`, and that it may give `command` now.
     ///
     /// # Errors
-    /// Why not, for the log.
+    /// Why not.
     fn verify_command(
         &self,
         unix_millis: u64,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
-    ) -> Result<(), String>;
+    ) -> Result<(), KeyRejection>;
 
     /// Checks that the owner of the prefix has signed a prefix announcement.
     ///
     /// # Errors
-    /// Why not, for the log.
+    /// Why not.
     fn verify_announcement(
         &self,
         unix_millis: u64,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
-    ) -> Result<(), String>;
+    ) -> Result<(), KeyRejection>;
 }
 
 /// Whose commands are carried out.
@@ -94,7 +95,7 @@ impl Authority {
         &mut self,
         now: Now,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         interest: &Interest,
     ) -> Result<(), AuthorizationError> {
         let Authority::Keys(verifier, guard) = self else { return Ok(()) };
@@ -103,8 +104,8 @@ impl Authority {
         if !verifier.knows(key) {
             return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
-        let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
-        verdict.map_err(AuthorizationError::Unauthorized)?;
+        let verdict = verifier.verify_command(now.unix_millis, command, scope, key, &signature);
+        verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -138,13 +139,13 @@ impl Authority {
     pub(super) fn check_announcement(
         &self,
         now: Now,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
-    ) -> Result<(), String> {
+    ) -> Result<(), KeyRejection> {
         match self {
             Authority::Anyone => Ok(()),
             Authority::Keys(verifier, _) => {
-                verifier.verify_announcement(now.unix_millis, reach, announcement)
+                verifier.verify_announcement(now.unix_millis, scope, announcement)
             }
         }
     }
@@ -324,14 +325,21 @@ mod tests {
             _: CommandScope,
             key: NameRef<'_>,
             signature: &CommandSignature<'_>,
-        ) -> Result<(), String> {
+        ) -> Result<(), KeyRejection> {
             let is_signed = signature.value == key.canonical();
             let may = command == Command::RibRegister;
-            if is_signed && may { Ok(()) } else { Err(format!("signed {is_signed}, may {may}")) }
+            match (is_signed, may) {
+                (true, true) => Ok(()),
+                (false, _) => Err(trust::VerifyError::Wrong.into()),
+                (true, false) => {
+                    let module = Some(command.words().0);
+                    Err(KeyRejection::NotPrivileged { certificate: key.to_name(), module })
+                }
+            }
         }
 
-        fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), String> {
-            Err("nobody's".to_owned())
+        fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
+            Err(KeyRejection::NoKeyName)
         }
     }
 
@@ -421,7 +429,10 @@ mod tests {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let interest = command("/alice/KEY/1", Some(NOW_MS), true);
         let outcome = authority.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &interest);
-        assert_eq!(outcome, Err(AuthorizationError::Unauthorized("signed true, may false".to_owned())));
+        assert_eq!(
+            outcome,
+            Err(AuthorizationError::Unauthorized("/alice/KEY/1 may not give commands for faces".to_owned()))
+        );
     }
 
     #[test]

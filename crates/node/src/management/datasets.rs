@@ -25,9 +25,9 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        (reach, dataset): (CommandScope, Dataset),
+        (scope, dataset): (CommandScope, Dataset),
     ) {
-        let kept = match reach {
+        let kept = match scope {
             CommandScope::Localhost => self.datasets.find(now.monotonic, interest),
             // A neighbour who changes something and asks how things are, again and again, does not have the
             // whole list of routes made each time.

@@ -16,7 +16,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::certificate::names::identity_of;
 use trust::policy::Policy;
-use trust::validator::{FetchFailure, Subject, ValidationId};
+use trust::validator::{FetchFailure, Subject, ValidationError, ValidationId};
 use trust::{Certificate, UnixTime, Validator, ValidatorLimits};
 
 use super::keys::{MODULES, Privileges, word_of};
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct PendingCommand {
     pub(super) command: Command,
-    pub(super) reach: CommandScope,
+    pub(super) scope: CommandScope,
     pub(super) interest: Interest,
     pub(super) from: FaceId,
 }
@@ -53,7 +53,7 @@ struct Fetch {
 #[derive(Debug)]
 struct Branch {
     validator: Validator,
-    parked: BTreeMap<ValidationId, PendingCommand>,
+    pending: BTreeMap<ValidationId, PendingCommand>,
     fetches: BTreeMap<Name, Fetch>,
 }
 
@@ -63,7 +63,7 @@ pub struct Delegation {
     /// By the word for what may be done, because each operator passes on what is his.
     branches: BTreeMap<&'static str, Branch>,
     questions: VecDeque<Question>,
-    concluded: VecDeque<(PendingCommand, Result<Certificate, String>)>,
+    concluded: VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
 }
 
 impl fmt::Debug for Delegation {
@@ -88,31 +88,33 @@ impl Delegation {
             let anchors: Vec<_> = anchors.map(|(certificate, _)| certificate.clone()).collect();
             let seeded = Random::from_seed(random.next_u64());
             let validator = Validator::new(Policy::Hierarchical, anchors, limits, seeded);
-            let branch = Branch { validator, parked: BTreeMap::new(), fetches: BTreeMap::new() };
+            let branch = Branch { validator, pending: BTreeMap::new(), fetches: BTreeMap::new() };
             (!branch.validator.anchors().is_empty()).then_some((word, branch))
         };
         Delegation { branches: MODULES.into_iter().filter_map(branch).collect(), ..Delegation::default() }
     }
 
     /// Whether `key` may have been certified by somebody who may give such commands.
-    pub(super) fn concerns(&self, command: Command, reach: CommandScope, key: NameRef<'_>) -> bool {
-        let Some(branch) = self.branches.get(word_of(command, reach)) else { return false };
+    pub(super) fn concerns(&self, command: Command, scope: CommandScope, key: NameRef<'_>) -> bool {
+        let Some(branch) = self.branches.get(word_of(command, scope)) else { return false };
         let Some(identity) = identity_of(key) else { return false };
         branch.validator.anchors().iter().any(|anchor| anchor.identity().is_prefix_of(identity))
     }
 
     /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no
     /// room.
-    pub(super) fn park(&mut self, now: Now, key: Name, parked: PendingCommand) -> bool {
+    pub(super) fn await_certificate(&mut self, now: Now, key: Name, pending: PendingCommand) -> bool {
         let waits =
-            |branch: &Branch| branch.parked.values().filter(|other| other.from == parked.from).count();
+            |branch: &Branch| branch.pending.values().filter(|other| other.from == pending.from).count();
         if self.branches.values().map(waits).sum::<usize>() >= MAX_WAITING_PER_FACE {
             return false;
         }
-        let Some(branch) = self.branches.get_mut(word_of(parked.command, parked.reach)) else { return false };
-        let from = parked.from;
+        let Some(branch) = self.branches.get_mut(word_of(pending.command, pending.scope)) else {
+            return false;
+        };
+        let from = pending.from;
         let id = branch.validator.validate(unix(now), Subject::Key(key));
-        branch.parked.insert(id, parked);
+        branch.pending.insert(id, pending);
         branch.drain(now, from, &mut self.questions, &mut self.concluded);
         true
     }
@@ -174,7 +176,9 @@ impl Delegation {
 
     /// The next command about whose key all is known: the certificate that it signs with, or why it is
     /// nobody's delegate.
-    pub(super) fn poll_concluded(&mut self) -> Option<(PendingCommand, Result<Certificate, String>)> {
+    pub(super) fn poll_concluded(
+        &mut self,
+    ) -> Option<(PendingCommand, Result<Certificate, ValidationError>)> {
         self.concluded.pop_front()
     }
 
@@ -192,7 +196,7 @@ impl Branch {
         now: Now,
         from: FaceId,
         questions: &mut VecDeque<Question>,
-        concluded: &mut VecDeque<(PendingCommand, Result<Certificate, String>)>,
+        concluded: &mut VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
     ) {
         while let Some(interest) = self.validator.poll_interest() {
             let fetch = self.fetches.entry(interest.name().to_name());
@@ -203,8 +207,8 @@ impl Branch {
             questions.push_back(Question { interest, next_hop });
         }
         while let Some(outcome) = self.validator.poll_outcome() {
-            if let Some(parked) = self.parked.remove(&outcome.id) {
-                concluded.push_back((parked, outcome.verdict.map_err(|refusal| refusal.to_string())));
+            if let Some(pending) = self.pending.remove(&outcome.id) {
+                concluded.push_back((pending, outcome.verdict));
             }
         }
     }

@@ -8,8 +8,8 @@ use crate::control::{FaceStatus, FaceUri, NodeControl};
 use crate::plane::Origin;
 
 /// Who asks by `from`. Commands of this host are its own, whatever face they come by.
-pub(super) fn holder(node: &mut dyn NodeControl, reach: CommandScope, from: FaceId) -> Holder {
-    match reach {
+pub(super) fn holder(node: &mut dyn NodeControl, scope: CommandScope, from: FaceId) -> Holder {
+    match scope {
         CommandScope::Localhost => Holder::Host,
         // Of a face that is gone nothing is kept.
         CommandScope::Localhop => node.face(from).map_or(Holder::Host, |face| holder_behind(&face)),

@@ -7,10 +7,16 @@
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::{Data, NameRef};
+use thiserror::Error;
 use trust::certificate::names::is_certificate_name;
 use trust::{Certificate, UnixTime};
 
-use super::VerifyCommand;
+use super::{KeyRejection, VerifyCommand};
+
+/// A word that stands for nothing that a key may do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no module `{0}`; there are {known}", known = MODULES.join(", "))]
+pub struct UnknownModule(pub String);
 
 /// What a trusted key may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +31,13 @@ pub const MODULES: [&str; 6] = ["faces", "fib", "cs", "strategy-choice", "rib", 
 const LOCALHOP: &str = "localhop";
 
 impl Privileges {
-    /// Those that `words` name, or the first that is not in [`MODULES`].
+    /// Those that `words` name.
     ///
     /// # Errors
-    /// The word that is not known.
-    pub fn of(words: &[String]) -> Result<Self, String> {
+    /// The first word that is not in [`MODULES`].
+    pub fn of(words: &[String]) -> Result<Self, UnknownModule> {
         match words.iter().find(|word| !MODULES.contains(&word.as_str())) {
-            Some(unknown) => Err(unknown.clone()),
+            Some(unknown) => Err(UnknownModule(unknown.clone())),
             None => Ok(Privileges { modules: words.to_vec() }),
         }
     }
@@ -42,9 +48,9 @@ impl Privileges {
     }
 }
 
-/// The word for what a command of this reach does.
-pub(super) fn word_of(command: Command, reach: CommandScope) -> &'static str {
-    if reach == CommandScope::Localhop { LOCALHOP } else { command.words().0 }
+/// The word for what a command of this scope does.
+pub(super) fn word_of(command: Command, scope: CommandScope) -> &'static str {
+    if scope == CommandScope::Localhop { LOCALHOP } else { command.words().0 }
 }
 
 /// The keys an operator trusts.
@@ -77,26 +83,26 @@ impl VerifyCommand for TrustedKeys {
         &self,
         unix_millis: u64,
         command: Command,
-        reach: CommandScope,
+        scope: CommandScope,
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), KeyRejection> {
         let (module, _) = command.words();
-        let mut problem = format!("{key} is not a trusted key");
+        let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
-                problem = format!("{} is valid {}", certificate.name(), certificate.validity());
-            } else if !privileges.include(word_of(command, reach)) {
-                problem = format!("{} may not give commands for {module}", certificate.name());
+                rejection = not_valid_now(certificate);
+            } else if !privileges.include(word_of(command, scope)) {
+                rejection = not_privileged(certificate, Some(module));
             } else {
                 let signature_type: SignatureType = signature.info.signature_type;
                 match certificate.verifier().verify(signature_type, &signature.signed, signature.value) {
                     Ok(()) => return Ok(()),
-                    Err(error) => problem = error.to_string(),
+                    Err(error) => rejection = error.into(),
                 }
             }
         }
-        Err(problem)
+        Err(rejection)
     }
 
     /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix
@@ -104,28 +110,36 @@ impl VerifyCommand for TrustedKeys {
     fn verify_announcement(
         &self,
         unix_millis: u64,
-        reach: CommandScope,
+        scope: CommandScope,
         announcement: &Data,
-    ) -> Result<(), String> {
+    ) -> Result<(), KeyRejection> {
         let info = announcement.ndn().and_then(|view| view.signature_info());
         let Some(KeyLocator::Name(key)) = info.and_then(|info| info.key_locator) else {
-            return Err("its signature does not name a key".to_owned());
+            return Err(KeyRejection::NoKeyName);
         };
-        let mut problem = format!("{key} is not a trusted key");
+        let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
-                problem = format!("{} is valid {}", certificate.name(), certificate.validity());
-            } else if !privileges.include(word_of(Command::RibAnnounce, reach)) {
-                problem = format!("{} may not make routes", certificate.name());
+                rejection = not_valid_now(certificate);
+            } else if !privileges.include(word_of(Command::RibAnnounce, scope)) {
+                rejection = not_privileged(certificate, None);
             } else if !certificate.identity().is_prefix_of(announcement.name()) {
-                problem = format!("{} does not own the prefix", certificate.identity());
+                rejection = KeyRejection::NotOwner(certificate.identity().to_name());
             } else {
                 match certificate.verifier().verify_data(announcement) {
                     Ok(()) => return Ok(()),
-                    Err(error) => problem = error.to_string(),
+                    Err(error) => rejection = error.into(),
                 }
             }
         }
-        Err(problem)
+        Err(rejection)
     }
+}
+
+fn not_valid_now(certificate: &Certificate) -> KeyRejection {
+    KeyRejection::NotValidNow { certificate: certificate.name().to_name(), validity: certificate.validity() }
+}
+
+fn not_privileged(certificate: &Certificate, module: Option<&'static str>) -> KeyRejection {
+    KeyRejection::NotPrivileged { certificate: certificate.name().to_name(), module }
 }

@@ -22,6 +22,7 @@ mod delegation;
 mod face_commands;
 mod forwarder_commands;
 mod holder;
+mod key_rejection;
 mod keys;
 mod parameters;
 mod restore;
@@ -48,7 +49,8 @@ pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
-pub use keys::{MODULES, Privileges, TrustedKeys};
+pub use key_rejection::KeyRejection;
+pub use keys::{MODULES, Privileges, TrustedKeys, UnknownModule};
 use rib::Rib;
 use state::StateFile;
 use store::DataStore;
@@ -130,7 +132,7 @@ struct Request<'a> {
     interest: &'a Interest,
     /// The face it came by.
     from: FaceId,
-    reach: CommandScope,
+    scope: CommandScope,
 }
 
 /// What a command leads to.
@@ -211,9 +213,9 @@ impl NfdManagement {
         &self.rib
     }
 
-    /// Whose commands of this reach are carried out; `None` if nobody's.
-    fn authority(&mut self, reach: CommandScope) -> Option<&mut Authority> {
-        match reach {
+    /// Whose commands of this scope are carried out; `None` if nobody's.
+    fn authority(&mut self, scope: CommandScope) -> Option<&mut Authority> {
+        match scope {
             CommandScope::Localhost => Some(&mut self.localhost),
             CommandScope::Localhop => self.localhop.as_mut(),
         }
@@ -221,21 +223,21 @@ impl NfdManagement {
 
     fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
         let Some(parameters) = parameters_of(request) else { return Outcome::NoReply };
-        let Request { now, command, reach, interest, from } = request;
-        let Some(authority) = self.authority(reach) else { return Outcome::NoReply };
+        let Request { now, command, scope, interest, from } = request;
+        let Some(authority) = self.authority(scope) else { return Outcome::NoReply };
         // An announcement is signed itself, by whom it concerns.
         let outcome = match command {
             Command::RibAnnounce => Ok(()),
-            _ => authority.check(now, command, reach, interest),
+            _ => authority.check(now, command, scope, interest),
         };
         self.note_times_ahead(now);
         match outcome {
             Ok(()) => self.obey(node, request, parameters),
             Err(AuthorizationError::UnknownKey(key))
-                if self.delegation.concerns(command, reach, key.as_ref()) =>
+                if self.delegation.concerns(command, scope, key.as_ref()) =>
             {
-                let parked = PendingCommand { command, reach, interest: interest.clone(), from };
-                if self.delegation.park(now, key, parked) {
+                let pending = PendingCommand { command, scope, interest: interest.clone(), from };
+                if self.delegation.await_certificate(now, key, pending) {
                     return Outcome::Later;
                 }
                 let reason = "too many commands wait for certificates".to_owned();
@@ -269,7 +271,7 @@ impl NfdManagement {
         }
         // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his
         // to give or take.
-        if self.heeds_anyone(request.reach)
+        if self.heeds_anyone(request.scope)
             && parameters::face_or_self(&parameters, request.from) != request.from
         {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
@@ -278,20 +280,20 @@ impl NfdManagement {
         self.carry_out(node, request, parameters)
     }
 
-    /// Whether commands of this reach come from neighbours of whom no keys are asked.
-    fn heeds_anyone(&self, reach: CommandScope) -> bool {
-        reach == CommandScope::Localhop && matches!(self.localhop, Some(Authority::Anyone))
+    /// Whether commands of this scope come from neighbours of whom no keys are asked.
+    fn heeds_anyone(&self, scope: CommandScope) -> bool {
+        scope == CommandScope::Localhop && matches!(self.localhop, Some(Authority::Anyone))
     }
 
     /// Carries out, or refuses, commands about whose keys all is known by now.
     fn conclude_delegates(&mut self, now: Now, node: &mut dyn NodeControl) {
-        while let Some((parked, verdict)) = self.delegation.poll_concluded() {
-            let PendingCommand { command, reach, interest, from } = parked;
-            let request = Request { now, command, interest: &interest, from, reach };
-            let Some(authority) = self.authority(reach) else { continue };
+        while let Some((pending, verdict)) = self.delegation.poll_concluded() {
+            let PendingCommand { command, scope, interest, from } = pending;
+            let request = Request { now, command, interest: &interest, from, scope };
+            let Some(authority) = self.authority(scope) else { continue };
             let allowed = match verdict {
                 Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
-                Err(reason) => Err(AuthorizationError::Unauthorized(reason)),
+                Err(error) => Err(AuthorizationError::Unauthorized(error.to_string())),
             };
             self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
@@ -397,10 +399,10 @@ impl ControlApplication for NfdManagement {
         if let Some(localhop) = &mut self.localhop {
             localhop.start(now, last_ms);
         }
-        let mut reaches = vec![CommandScope::Localhost];
-        reaches.extend(self.localhop.as_ref().map(|_| CommandScope::Localhop));
-        for reach in reaches {
-            if let Ok(prefix) = reach.prefix() {
+        let mut scopes = vec![CommandScope::Localhost];
+        scopes.extend(self.localhop.as_ref().map(|_| CommandScope::Localhop));
+        for scope in scopes {
+            if let Ok(prefix) = scope.prefix() {
                 self.register_own_prefix(now, node, &prefix);
             }
         }
@@ -414,19 +416,19 @@ impl ControlApplication for NfdManagement {
         };
         // Neighbours may register routes and see what became of them, nothing else.
         let is_about_routes = interest.name().component(2).is_some_and(|module| module.value == b"rib");
-        if name.reach == CommandScope::Localhop && (self.localhop.is_none() || !is_about_routes) {
+        if name.scope == CommandScope::Localhop && (self.localhop.is_none() || !is_about_routes) {
             self.counters.unanswered += 1;
             return;
         }
         match name.target {
             Target::Command(command) => {
-                let request = Request { now, command, interest, from, reach: name.reach };
+                let request = Request { now, command, interest, from, scope: name.scope };
                 let outcome = self.handle_command(node, request);
                 self.conclude(request, outcome);
                 // What is known of a key from earlier is known at once.
                 self.conclude_delegates(now, node);
             }
-            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, (name.reach, dataset)),
+            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, (name.scope, dataset)),
             // Whoever asks for what is still to come waits in the table of pending Interests.
             Target::FaceEvents => {
                 if let Some(data) = self.notifications.find(now.monotonic, interest).cloned() {

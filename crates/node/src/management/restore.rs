@@ -4,11 +4,14 @@ use engine::FaceId;
 use management::{CommandScope, RouteFlags, RouteOrigin};
 use packet::Name;
 use packet::time::{Duration, Instant};
+use thiserror::Error;
 
 use super::rib::{Holder, Precedence, Route};
 use super::state::{SavedRoute, StateFile, address};
 use super::{MANAGED, NfdManagement, Request};
-use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
+use crate::control::{
+    CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, FaceUriError, NodeControl, Now,
+};
 
 impl NfdManagement {
     /// Reads what is to survive.
@@ -44,7 +47,7 @@ impl NfdManagement {
         route: &Route,
     ) {
         let Some(state) = &mut self.state else { return };
-        if let (CommandScope::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
+        if let (CommandScope::Localhost, Some(face)) = (request.scope, node.face(route.face)) {
             state.keep(request.now, prefix, route, &face);
         }
     }
@@ -85,18 +88,26 @@ impl NfdManagement {
     }
 }
 
+/// Why a kept route has no face.
+#[derive(Debug, Error)]
+enum NoFace {
+    #[error(transparent)]
+    Address(#[from] FaceUriError),
+    #[error(transparent)]
+    Create(#[from] CreateFaceError),
+}
+
 /// The face that a kept route leads by.
-fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<FaceId, String> {
+fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<FaceId, NoFace> {
     let wanted = (route.remote.clone(), route.local.clone());
     if let Some(face) = node.faces().iter().find(|face| address(face).as_ref() == Some(&wanted)) {
         return Ok(face.id);
     }
-    let uri = |text: &str| text.parse::<FaceUri>().map_err(|error| error.to_string());
-    let remote = uri(&route.remote)?;
+    let remote: FaceUri = route.remote.parse()?;
     // A neighbour over TCP may start later than this node.
     let permanent = route.permanent || matches!(remote, FaceUri::Tcp(_));
     let request = CreateFace {
-        local: route.local.as_deref().map(uri).transpose()?,
+        local: route.local.as_deref().map(str::parse).transpose()?,
         remote,
         persistency: if permanent { FacePersistency::Permanent } else { FacePersistency::Persistent },
         changes: FaceChanges::default(),
@@ -105,6 +116,6 @@ fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<F
     match node.create_face(request) {
         Ok(face) => Ok(face.id),
         Err(CreateFaceError::Exists(face)) => Ok(face.id),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }

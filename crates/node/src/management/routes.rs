@@ -66,17 +66,17 @@ impl NfdManagement {
             Err(response) => return response,
         };
         let face = face_or_self(&parameters, request.from);
-        if let Err(response) = may_route(&prefix, face, request.reach) {
+        if let Err(response) = may_route(&prefix, face, request.scope) {
             return response;
         }
-        let holder = holder(node, request.reach, request.from);
+        let holder = holder(node, request.scope, request.from);
         let mut route = route(request.now, face, &parameters, holder);
-        if self.heeds_anyone(request.reach) {
+        if self.heeds_anyone(request.scope) {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
             // Below the prefix of an application of this host it would hide the application.
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
         }
-        route.precedence = self.precedence(request.reach);
+        route.precedence = self.precedence(request.scope);
         let body = ControlParameters {
             face_id: Some(face.0.into()),
             origin: Some(route.origin),
@@ -103,7 +103,7 @@ impl NfdManagement {
         let face = face_or_self(&parameters, request.from);
         let origin = parameters.origin.unwrap_or(RouteOrigin::App);
         if let Some(prefix) = &parameters.name {
-            if let Err(response) = may_route(prefix, face, request.reach) {
+            if let Err(response) = may_route(prefix, face, request.scope) {
                 return response;
             }
             if let (Some(state), Some(face)) = (&mut self.state, node.face(face)) {
@@ -121,23 +121,23 @@ impl NfdManagement {
 
     /// `rib/announce`: the parameters are an announcement, signed by the owner of the prefix.
     pub(super) fn announce(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
-        let Request { now, interest, from, reach, .. } = request;
+        let Request { now, interest, from, scope, .. } = request;
         let Some(view) = interest.ndn().filter(|view| view.parameters_digest_is_valid() == Some(true)) else {
             return Outcome::NoReply;
         };
         let shown = view.application_parameters().unwrap_or_default();
         let Ok(data) = Data::decode_ndn(Buffer::copy_from(shown)) else { return Outcome::NoReply };
         let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return Outcome::NoReply };
-        if let Err(response) = self.check_announcement(now, reach, &data, &announcement) {
+        if let Err(response) = self.check_announcement(now, scope, &data, &announcement) {
             return response.into();
         }
-        if let Err(response) = may_route(&announcement.prefix, from, reach) {
+        if let Err(response) = may_route(&announcement.prefix, from, scope) {
             return response.into();
         }
         let lifetime = lifetime(now, &announcement);
-        let holder = holder(node, reach, from);
+        let holder = holder(node, scope, from);
         let mut route = announced_route(from, now.monotonic + lifetime, &data, holder);
-        route.precedence = self.precedence(reach);
+        route.precedence = self.precedence(scope);
         let body = ControlParameters {
             name: Some(announcement.prefix.clone()),
             face_id: Some(from.0.into()),
@@ -192,7 +192,7 @@ impl NfdManagement {
     fn check_announcement(
         &mut self,
         now: Now,
-        reach: CommandScope,
+        scope: CommandScope,
         data: &Data,
         announcement: &PrefixAnnouncement,
     ) -> Result<(), ControlResponse> {
@@ -213,8 +213,10 @@ impl NfdManagement {
         if info.is_none_or(|info| info.signature_type == SignatureType::DIGEST_SHA256) {
             return reject("it is signed by a digest only, which anybody can make".to_owned());
         }
-        let verdict = match self.authority(reach) {
-            Some(authority) => authority.check_announcement(now, reach, data),
+        let verdict = match self.authority(scope) {
+            Some(authority) => {
+                authority.check_announcement(now, scope, data).map_err(|error| error.to_string())
+            }
             None => Err("announcements are not accepted here".to_owned()),
         };
         verdict.or_else(|reason| {
@@ -224,8 +226,8 @@ impl NfdManagement {
     }
 
     /// What routes come behind that somebody so near asks for or announces.
-    fn precedence(&self, reach: CommandScope) -> Precedence {
-        if self.heeds_anyone(reach) { Precedence::BehindApplications } else { Precedence::LongestMatch }
+    fn precedence(&self, scope: CommandScope) -> Precedence {
+        if self.heeds_anyone(scope) { Precedence::BehindApplications } else { Precedence::LongestMatch }
     }
 
     fn add_route(
@@ -296,14 +298,14 @@ fn change_of(update: FibUpdate) -> NextHopChange {
 ///
 /// What leads to management itself stays, or nobody could give commands any more. Neighbours neither take all
 /// names nor those that have a meaning on this host or this link only.
-pub(super) fn may_route(prefix: &Name, face: FaceId, reach: CommandScope) -> Result<(), ControlResponse> {
+pub(super) fn may_route(prefix: &Name, face: FaceId, scope: CommandScope) -> Result<(), ControlResponse> {
     let is_below =
-        |reach: CommandScope| reach.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
+        |scope: CommandScope| scope.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
     let refuse = |text: &str| Err(ControlResponse::error(StatusCode::Unauthorized, text));
     if is_below(CommandScope::Localhost) || face == MANAGEMENT_FACE && is_below(CommandScope::Localhop) {
         return refuse("this is how management itself is reached; it stays as it is");
     }
-    if reach == CommandScope::Localhop {
+    if scope == CommandScope::Localhop {
         if prefix.as_ref().is_root() {
             return refuse("a neighbour cannot have a route for /");
         }

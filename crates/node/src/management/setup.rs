@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use trust::Certificate;
+use thiserror::Error;
+use trust::text::TextError;
+use trust::{Certificate, CertificateError};
 
-use super::keys::{MODULES, Privileges, TrustedKeys};
+use super::keys::{Privileges, TrustedKeys};
 use super::{Authority, Delegation, ManagementConfig};
 use crate::config::{AuthorizeSection, Config, ConfigError};
 
@@ -57,21 +59,32 @@ fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), 
              all that are local"
         )));
     }
-    let privileges = Privileges::of(&section.modules).map_err(|unknown| {
-        let known = MODULES.join(", ");
-        ConfigError::new(format!("authorize: there is no module `{unknown}`; there are {known}"))
-    })?;
+    let privileges = Privileges::of(&section.modules)
+        .map_err(|unknown| ConfigError::new(format!("authorize: {unknown}")))?;
     Ok((certificate, privileges))
 }
 
 /// The largest file with a certificate that is read.
 const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
-fn read_certificate(path: &Path) -> Result<Certificate, String> {
-    let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES).map_err(|error| error.to_string())?;
-    let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
-    let first = packets.first().ok_or("there is no certificate in it")?;
-    Certificate::decode(first).map_err(|error| error.to_string())
+/// Why a file gives no certificate.
+#[derive(Debug, Error)]
+enum CertificateFileError {
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    #[error(transparent)]
+    Text(#[from] TextError),
+    #[error("there is no certificate in it")]
+    Empty,
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+}
+
+fn read_certificate(path: &Path) -> Result<Certificate, CertificateFileError> {
+    let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES)?;
+    let packets = trust::text::packets_in(&file)?;
+    let first = packets.first().ok_or(CertificateFileError::Empty)?;
+    Ok(Certificate::decode(first)?)
 }
 
 #[cfg(test)]

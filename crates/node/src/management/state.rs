@@ -14,6 +14,7 @@ use management::RouteOrigin;
 use packet::Name;
 use packet::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 use trust::whole_file;
 
 use super::rib::Route;
@@ -238,14 +239,26 @@ pub(super) fn address(face: &FaceStatus) -> Option<(String, Option<String>)> {
     }
 }
 
-fn understand(text: &[u8]) -> Result<Saved, String> {
-    let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
-    let saved: Saved = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+/// Why a file makes no sense.
+#[derive(Debug, Error)]
+enum StateFileError {
+    #[error(transparent)]
+    Text(#[from] std::str::Utf8Error),
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    #[error("it has form {found}, and {VERSION} is known")]
+    Version { found: u32 },
+    #[error("it has {found} routes and says {said}")]
+    RouteCount { found: usize, said: usize },
+}
+
+fn understand(text: &[u8]) -> Result<Saved, StateFileError> {
+    let saved: Saved = toml::from_str(std::str::from_utf8(text)?)?;
     if saved.version != VERSION {
-        return Err(format!("it has form {}, and {VERSION} is known", saved.version));
+        return Err(StateFileError::Version { found: saved.version });
     }
     if saved.routes != saved.route.len() {
-        return Err(format!("it has {} routes and says {}", saved.route.len(), saved.routes));
+        return Err(StateFileError::RouteCount { found: saved.route.len(), said: saved.routes });
     }
     Ok(saved)
 }

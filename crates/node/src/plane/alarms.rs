@@ -20,9 +20,9 @@ impl DataPlane {
     /// Has a face looked after no later than `when`.
     pub(super) fn set_alarm(&mut self, id: FaceId, when: Instant) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        if when < face.alarm {
-            self.schedule.alarms.remove(&(face.alarm, id));
-            face.alarm = when;
+        if when < face.activity.alarm {
+            self.schedule.alarms.remove(&(face.activity.alarm, id));
+            face.activity.alarm = when;
             self.schedule.alarms.insert((when, id));
         }
     }
@@ -34,7 +34,7 @@ impl DataPlane {
             };
             self.schedule.alarms.remove(&(when, id));
             if let Some(face) = self.faces.get_mut(&id) {
-                face.alarm = Instant::NEVER;
+                face.activity.alarm = Instant::NEVER;
                 self.look_after(id);
             }
         }
@@ -60,7 +60,7 @@ impl DataPlane {
                 let _ = epoll::modify(&self.sockets.epoll, &stream.socket, token, stream.flags());
             }
             if port.incomplete_since.is_some_and(|since| since + stall_timeout <= now) {
-                face.drops.count(DropReason::StalledStream);
+                face.counters.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");
             }
             if let Some(websocket) = port.websocket.as_mut().filter(|websocket| websocket.ping_at <= now) {
@@ -103,11 +103,11 @@ impl DataPlane {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let is_crowd = face.origin.is_some_and(|origin| {
+        let is_crowd = face.stranger.origin.is_some_and(|origin| {
             self.occupancy.population.on_demand_datagrams.count(origin) > FEW_FACES_PER_ADDRESS
         });
         let crowd_timeout = if is_crowd { self.settings.timeouts.crowd_idle } else { Duration::MAX };
-        face.last_used + self.settings.timeouts.idle.min(crowd_timeout)
+        face.activity.last_used + self.settings.timeouts.idle.min(crowd_timeout)
     }
 
     /// When it is next seen whether a face is idle: whether its address has many is only known then.
@@ -115,8 +115,9 @@ impl DataPlane {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let early = face.last_used + self.settings.timeouts.idle.min(self.settings.timeouts.crowd_idle);
-        if early > self.now { early } else { face.last_used + self.settings.timeouts.idle }
+        let early =
+            face.activity.last_used + self.settings.timeouts.idle.min(self.settings.timeouts.crowd_idle);
+        if early > self.now { early } else { face.activity.last_used + self.settings.timeouts.idle }
     }
 }
 

@@ -71,7 +71,7 @@ impl Bench {
     }
 
     pub(super) fn in_frames(&self, face: engine::FaceId) -> u64 {
-        self.plane.faces.get(&face).unwrap().traffic.in_frames
+        self.plane.faces.get(&face).unwrap().counters.traffic.in_frames
     }
 }
 

@@ -292,7 +292,10 @@ mod tests {
         let stranger = peer();
         stranger.send_to(interest.wire(), elsewhere).unwrap();
         bench.work();
-        assert_eq!((bench.plane.faces.len(), bench.plane.tally.drops.get(DropReason::UnknownPeer)), (0, 1));
+        assert_eq!(
+            (bench.plane.faces.len(), bench.plane.gone_counters.drops.get(DropReason::UnknownPeer)),
+            (0, 1)
+        );
         stranger.send_to(interest.wire(), bench.here).unwrap();
         bench.work();
         let dialects: Vec<_> = bench.plane.faces.values().map(|face| face.codec.dialect()).collect();

@@ -47,7 +47,7 @@ impl DataPlane {
         if self.free_descriptor() {
             return;
         }
-        self.tally.drops.count(DropReason::OutOfDescriptors);
+        self.gone_counters.drops.count(DropReason::OutOfDescriptors);
         self.sockets.descriptors.reserve = None;
         let Some(listener) = self.sockets.listeners.get(number) else { return };
         let _ = listener.accept();

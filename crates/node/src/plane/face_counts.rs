@@ -50,7 +50,7 @@ impl DataPlane {
                     [packets.in_interests, packets.in_data, packets.in_nacks],
                     [packets.out_interests, packets.out_data, packets.out_nacks],
                 ],
-                drops: face.drops,
+                drops: face.counters.drops,
                 link_drops: face.codec.drops(),
             })
         });

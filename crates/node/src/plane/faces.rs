@@ -20,8 +20,8 @@ use crate::codec::{Codec, LinkSettings};
 use crate::control::{FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
-    DatagramPath, DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport,
-    WebSocketPort,
+    Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Stranger, StreamPort,
+    StreamTarget, Traffic, Transport, TransportCounters, WebSocketPort,
 };
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
@@ -251,20 +251,14 @@ impl DataPlane {
             codec,
             transport: new.transport,
             state: new.state,
-            last_used: self.now,
-            alarm: Instant::NEVER,
-            touched: false,
-            traffic: Traffic::default(),
-            drops: DropCounters::default(),
-            partial_bytes: 0,
-            waiting_bytes: 0,
-            origin: None,
-            probation_ends: PROBATION_FRAMES,
-            taps: Vec::new(),
-            impaired: None,
+            activity: Activity { last_used: self.now, alarm: Instant::NEVER, touched: false },
+            counters: TransportCounters::default(),
+            held: HeldBytes::default(),
+            stranger: Stranger { origin: None, probation_ends: PROBATION_FRAMES },
+            tapping: FaceTaps { taps: Vec::new(), impaired: None },
         };
         for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {
-            face.taps.extend(maker(&face).map(|tap| (*number, tap)));
+            face.tapping.taps.extend(maker(&face).map(|tap| (*number, tap)));
         }
         let config = self.settings.faces.limited(face.engine_config());
         self.engine.add_face(self.now, id, config).ok()?;
@@ -310,13 +304,13 @@ impl DataPlane {
         let packets: FaceCounters = self.engine.face_counters(id).copied().unwrap_or_default();
         let status = face.status(self.now, packets, self.settings.timeouts.idle, 0);
         self.engine.remove_face(id);
-        self.schedule.alarms.remove(&(face.alarm, id));
+        self.schedule.alarms.remove(&(face.activity.alarm, id));
         self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.occupancy.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
-        if let Some(origin) = face.origin {
+        if let Some(origin) = face.stranger.origin {
             self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
-        self.absorb(&face.traffic, &face.drops, &packets);
+        self.absorb(&face.counters.traffic, &face.counters.drops, &packets);
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.path {
@@ -350,12 +344,12 @@ impl DataPlane {
 
     /// Keeps what a face counted.
     fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: &FaceCounters) {
-        self.tally.traffic.in_frames += traffic.in_frames;
-        self.tally.traffic.in_bytes += traffic.in_bytes;
-        self.tally.traffic.out_frames += traffic.out_frames;
-        self.tally.traffic.out_bytes += traffic.out_bytes;
-        self.tally.drops.absorb(drops);
-        let [received, sent] = &mut self.tally.packets;
+        self.gone_counters.traffic.in_frames += traffic.in_frames;
+        self.gone_counters.traffic.in_bytes += traffic.in_bytes;
+        self.gone_counters.traffic.out_frames += traffic.out_frames;
+        self.gone_counters.traffic.out_bytes += traffic.out_bytes;
+        self.gone_counters.drops.absorb(drops);
+        let [received, sent] = &mut self.gone_counters.packets;
         for (sum, count) in received.iter_mut().zip([packets.in_interests, packets.in_data, packets.in_nacks])
         {
             *sum += count;
@@ -425,7 +419,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         face.codec.begin_stream();
         if let Some(mut stream) = port.stream.take() {
-            face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
+            face.counters.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
             note_queue(&mut self.occupancy.held.queued_bytes, port);
         }
         face.state = FaceState::Down;

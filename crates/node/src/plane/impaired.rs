@@ -38,14 +38,14 @@ impl DataPlane {
     /// Makes the link of a face bad, in place of how bad it was made before; `None` mends it.
     pub(crate) fn impair(&mut self, id: FaceId, impairment: Option<Impaired>) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        if let Some(before) = face.impaired.take() {
-            face.taps.retain(|(number, _)| *number != before);
+        if let Some(before) = face.tapping.impaired.take() {
+            face.tapping.taps.retain(|(number, _)| *number != before);
         }
         let Some(impairment) = impairment else { return };
         // Behind those that watch: they see what the face sends and what came over the wire.
         let number = self.add_tap(id, Box::new(impairment));
         if let Some(face) = self.faces.get_mut(&id) {
-            face.impaired = number;
+            face.tapping.impaired = number;
         }
     }
 }

@@ -62,8 +62,8 @@ impl DataPlane {
                 return self.destroy_face(id, "closed by the application");
             };
             let Some(packet) = packet else { break };
-            face.traffic.in_frames += 1;
-            face.traffic.in_bytes += packet.wire().len() as u64;
+            face.counters.traffic.in_frames += 1;
+            face.counters.traffic.in_bytes += packet.wire().len() as u64;
             touch(&mut self.batch.touched, face);
             self.receive_inner(id, packet);
             if self.batch.arrivals.is_full() {
@@ -88,9 +88,9 @@ impl DataPlane {
         let Some(face) = self.faces.get_mut(&transmit.face) else { return };
         let Transport::Inner(port) = &mut face.transport else { return };
         if is_strangers && !port.is_half_empty() {
-            face.drops.add(DropReason::SendQueueFull, 1);
+            face.counters.drops.add(DropReason::SendQueueFull, 1);
         } else {
-            send(port, transmit, &mut face.traffic, &mut face.drops);
+            send(port, transmit, &mut face.counters.traffic, &mut face.counters.drops);
         }
         touch(&mut self.batch.touched, face);
     }

@@ -98,7 +98,7 @@ impl DataPlane {
             && self.on_demand_of(kind).count(origin) >= self.settings.faces.max_on_demand_per_address
             && !self.give_way(origin, kind, true)
         {
-            self.tally.drops.count(DropReason::AddressShare);
+            self.gone_counters.drops.count(DropReason::AddressShare);
             return false;
         }
         if self.has_place(origin, kind) {
@@ -107,7 +107,7 @@ impl DataPlane {
         self.make_place(origin, kind);
         let has_place = self.has_place(origin, kind);
         if !has_place {
-            self.tally.drops.count(DropReason::TooManyFaces);
+            self.gone_counters.drops.count(DropReason::TooManyFaces);
         }
         has_place
     }
@@ -186,10 +186,10 @@ impl DataPlane {
         };
         let Some(id) = on_demand.least_recently_used(origin, faces) else { return false };
         let Some(face) = self.faces.get(&id) else { return false };
-        if only_idle && face.last_used + self.settings.timeouts.crowded_idle > self.now {
+        if only_idle && face.activity.last_used + self.settings.timeouts.crowded_idle > self.now {
             return false;
         }
-        self.tally.drops.count(DropReason::GaveWay);
+        self.gone_counters.drops.count(DropReason::GaveWay);
         self.destroy_face(id, "others want its place");
         true
     }
@@ -208,15 +208,17 @@ impl DataPlane {
         self.occupancy.population.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.timeouts.crowded_idle);
         let is_idle = |face: &Face| {
-            let may_go = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
-            may_go && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
+            let may_go = face.stranger.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
+            may_go
+                && face.persistency == FacePersistency::OnDemand
+                && face.activity.last_used + patience <= now
         };
         let going: Vec<FaceId> =
             self.faces.values().filter(|face| is_idle(face)).take(MAX_GOING).map(|face| face.id).collect();
         if !going.is_empty() {
             tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }
-        self.tally.drops.add(DropReason::GaveWay, going.len() as u64);
+        self.gone_counters.drops.add(DropReason::GaveWay, going.len() as u64);
         for id in going {
             self.destroy_face(id, "idle, and others want its place");
         }
@@ -227,7 +229,7 @@ impl DataPlane {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let origin = face.origin_now().filter(|_| face.persistency == FacePersistency::OnDemand);
-        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.origin, origin));
+        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.stranger.origin, origin));
         if before == origin {
             return;
         }
@@ -263,8 +265,8 @@ impl DataPlane {
     #[inline]
     pub(super) fn note_held_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
-        let weighs_waiting = face.codec.waiting_bytes() != face.waiting_bytes;
-        if face.codec.partial_bytes() != face.partial_bytes {
+        let weighs_waiting = face.codec.waiting_bytes() != face.held.waiting_bytes;
+        if face.codec.partial_bytes() != face.held.partial_bytes {
             self.weigh_partial_packets(id);
         }
         if weighs_waiting {
@@ -274,28 +276,28 @@ impl DataPlane {
 
     fn weigh_waiting_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.waiting_bytes = face.codec.waiting_bytes();
-        self.occupancy.held.waiting.set(id, owner_of(face), face.waiting_bytes);
+        face.held.waiting_bytes = face.codec.waiting_bytes();
+        self.occupancy.held.waiting.set(id, owner_of(face), face.held.waiting_bytes);
         while self.occupancy.held.waiting.total_bytes() > self.settings.memory.all_waiting_bytes
             && let Some(heaviest) = self.occupancy.held.waiting.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_waiting_packets();
-            face.waiting_bytes = 0;
+            face.held.waiting_bytes = 0;
             self.occupancy.held.waiting.set(heaviest, owner_of(face), 0);
         }
     }
 
     fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.partial_bytes = face.codec.partial_bytes();
-        self.occupancy.held.partials.set(id, owner_of(face), face.partial_bytes);
+        face.held.partial_bytes = face.codec.partial_bytes();
+        self.occupancy.held.partials.set(id, owner_of(face), face.held.partial_bytes);
         while self.occupancy.held.partials.total_bytes() > self.settings.memory.reassembly_bytes
             && let Some(heaviest) = self.occupancy.held.partials.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
-            face.partial_bytes = 0;
+            face.held.partial_bytes = 0;
             self.occupancy.held.partials.set(heaviest, owner_of(face), 0);
         }
     }
@@ -305,7 +307,7 @@ impl DataPlane {
         self.occupancy.held.partials.set(face.id, owner_of(face), 0);
         self.occupancy.held.waiting.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
-            *self.tally.link_drops.entry(word).or_default() += count;
+            *self.gone_counters.link_drops.entry(word).or_default() += count;
         }
         if let Transport::Stream(port) = &mut face.transport {
             port.stream = None;
@@ -315,7 +317,7 @@ impl DataPlane {
 }
 
 fn owner_of(face: &Face) -> Owner {
-    face.origin.map_or(Owner::Face(face.id), Owner::Origin)
+    face.stranger.origin.map_or(Owner::Face(face.id), Owner::Origin)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -126,7 +126,7 @@ pub(crate) struct DataPlane {
     occupancy: limits::Occupancy,
     batch: Batch,
     schedule: schedule::Schedule,
-    tally: GoneCounters,
+    gone_counters: GoneCounters,
     tapping: taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
     new_interfaces: new_interfaces::NewInterfaces,
@@ -230,7 +230,7 @@ impl DataPlane {
             occupancy: limits::Occupancy::new(now),
             batch: Batch::new(),
             schedule: schedule::Schedule::new(now),
-            tally: GoneCounters::default(),
+            gone_counters: GoneCounters::default(),
             tapping: taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
             new_interfaces: new_interfaces::NewInterfaces::default(),
@@ -447,10 +447,10 @@ impl DataPlane {
                 if self.control.late_events.len() < MAX_LATE_EVENTS {
                     self.control.late_events.push_back(*event);
                 } else {
-                    self.tally.drops.add(DropReason::ManagementBusy, 1);
+                    self.gone_counters.drops.add(DropReason::ManagementBusy, 1);
                 }
             }
-            Err(_) => self.tally.drops.add(DropReason::ManagementBusy, 1),
+            Err(_) => self.gone_counters.drops.add(DropReason::ManagementBusy, 1),
         }
     }
 

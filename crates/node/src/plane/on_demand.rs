@@ -106,7 +106,7 @@ impl OnDemandFaces {
 
     /// The face of an origin that is to go first: about the one that was not used for longest.
     pub(super) fn least_recently_used(&mut self, origin: Origin, faces: &Faces) -> Option<FaceId> {
-        let used = |face: FaceId| faces.get(&face).map(|face| face.last_used);
+        let used = |face: FaceId| faces.get(&face).map(|face| face.activity.last_used);
         self.choose(origin, used)
     }
 

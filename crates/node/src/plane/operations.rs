@@ -306,7 +306,7 @@ impl DataPlane {
 
     /// The status, with no more in the sums over all faces than those have counted that are gone.
     pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
-        let [received, sent] = self.tally.packets;
+        let [received, sent] = self.gone_counters.packets;
         let started = crate::clock::Clock::START;
         NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -323,8 +323,8 @@ impl DataPlane {
             idle_wakeups: self.schedule.watchdog.idle_wakeups(),
             socket_rests: self.schedule.watchdog.rests(),
             stream_holds: self.occupancy.held.holds,
-            transport_drops: self.tally.drops,
-            link_drops: self.tally.link_drops.clone(),
+            transport_drops: self.gone_counters.drops,
+            link_drops: self.gone_counters.link_drops.clone(),
             second_store: self.engine.second_store_counters().copied(),
             repositories: Vec::new(),
         }

@@ -27,14 +27,16 @@ impl DataPlane {
     #[cold]
     pub(super) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.probation_ends = face.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
+        face.stranger.probation_ends =
+            face.counters.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
         let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, peer, .. }, .. }) =
             face.transport
         else {
-            face.probation_ends = u64::MAX;
+            face.stranger.probation_ends = u64::MAX;
             return;
         };
-        let (persistency, in_frames, origin) = (face.persistency, face.traffic.in_frames, face.origin);
+        let (persistency, in_frames, origin) =
+            (face.persistency, face.counters.traffic.in_frames, face.stranger.origin);
         let Some(main) = self.sockets.channels.get(channel) else { return };
         if main.main().is_some() || main.is_multicast() || peer.ip().is_multicast() {
             return;
@@ -47,14 +49,16 @@ impl DataPlane {
         }
         let most = self.settings.udp.own_sockets;
         let share = (most / PART_PER_ADDRESS).max(1);
-        let of_origin = |face: &&&Face| origin.is_some() && face.origin == origin;
+        let of_origin = |face: &&&Face| origin.is_some() && face.stranger.origin == origin;
         let owners = self.owners_of_sockets();
         if owners.iter().filter(of_origin).count() >= share {
             return;
         }
         if owners.len() >= most {
-            let idle = owners.iter().filter(|face| face.last_used + IDLE <= self.now);
-            let Some(given_up) = idle.min_by_key(|face| face.last_used).map(|face| face.id) else { return };
+            let idle = owners.iter().filter(|face| face.activity.last_used + IDLE <= self.now);
+            let Some(given_up) = idle.min_by_key(|face| face.activity.last_used).map(|face| face.id) else {
+                return;
+            };
             self.withdraw_socket(given_up);
         }
         self.give_own_socket(id, channel, peer);

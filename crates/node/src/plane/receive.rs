@@ -49,7 +49,7 @@ impl DataPlane {
             && let Some(channel) = self.sockets.channels.get_mut(number)
         {
             let before = channel.queued_bytes();
-            channel.handle_writable(&mut self.tally.drops);
+            channel.handle_writable(&mut self.gone_counters.drops);
             has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
@@ -153,7 +153,7 @@ impl DataPlane {
         }
         self.hand_over();
         if let Some(channel) = self.sockets.ethernet.get_mut(number) {
-            channel.ring.note_losses(&mut self.tally.drops);
+            channel.ring.note_losses(&mut self.gone_counters.drops);
         }
         if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
             self.handle_ethernet_error(number);
@@ -168,7 +168,7 @@ impl DataPlane {
         }
         let welcome = self.settings.accept_ethernet && Codec::is_welcome(channel.dialect, frame);
         if !welcome || peer.is_multicast() {
-            self.tally.drops.count(DropReason::UnknownPeer);
+            self.gone_counters.drops.count(DropReason::UnknownPeer);
             return None;
         }
         if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
@@ -189,7 +189,7 @@ impl DataPlane {
             return self.face_of_peer(main, peer, frame);
         }
         if !self.settings.udp.accept || !Codec::is_welcome(channel.dialect, frame) {
-            self.tally.drops.count(DropReason::UnknownPeer);
+            self.gone_counters.drops.count(DropReason::UnknownPeer);
             return None;
         }
         self.add_datagram_face_on_demand(number, peer, frame)
@@ -208,7 +208,7 @@ impl DataPlane {
             touch(&mut self.batch.touched, face);
             loop {
                 let Some(frame) = frames.next() else {
-                    return face.traffic.in_frames >= face.probation_ends;
+                    return face.counters.traffic.in_frames >= face.stranger.probation_ends;
                 };
                 Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
                     .receive(face, from, frame);
@@ -243,9 +243,9 @@ impl DataPlane {
         }
         let mut has_worked = false;
         if flags.contains(epoll::EventFlags::OUT) {
-            let before = face.traffic.out_bytes;
+            let before = face.counters.traffic.out_bytes;
             self.handle_writable(id);
-            has_worked = self.faces.get(&id).is_none_or(|face| face.traffic.out_bytes != before);
+            has_worked = self.faces.get(&id).is_none_or(|face| face.counters.traffic.out_bytes != before);
         }
         if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
             has_worked |= self.read_stream(id);
@@ -337,7 +337,7 @@ impl DataPlane {
                     return self.ask_for_status(id, request);
                 }
                 Framing::Invalid => {
-                    face.drops.count(DropReason::BrokenStream);
+                    face.counters.drops.count(DropReason::BrokenStream);
                     self.hand_over();
                     return self.handle_stream_end(id, "what came is no sequence of frames");
                 }
@@ -368,7 +368,7 @@ impl DataPlane {
                 }
                 Step::Broken(answer) => {
                     stream.queue().push_raw(&answer);
-                    face.drops.count(DropReason::BrokenStream);
+                    face.counters.drops.count(DropReason::BrokenStream);
                     return self.part_with(id, "what came is no WebSocket");
                 }
             };
@@ -381,7 +381,7 @@ impl DataPlane {
                 Event::Opened(answer, upgrade) => self.admit_upgrade(id, &answer, &upgrade),
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
-                    face.drops.count(DropReason::SendQueueFull);
+                    face.counters.drops.count(DropReason::SendQueueFull);
                 }
                 Event::Reply(reply) => stream.queue().push_raw(&reply),
                 Event::Close(answer) => {

@@ -31,10 +31,10 @@ impl<'a> Reception<'a> {
     /// A frame came by `face`; `from` tells apart who sends to a group.
     #[inline]
     pub(super) fn receive(self, face: &mut Face, from: u64, frame: &[u8]) {
-        face.traffic.in_frames += 1;
-        face.traffic.in_bytes += frame.len() as u64;
+        face.counters.traffic.in_frames += 1;
+        face.counters.traffic.in_bytes += frame.len() as u64;
         self.arrivals.face = face.id;
-        if face.taps.is_empty() {
+        if face.tapping.taps.is_empty() {
             face.codec.receive(self.now, from, frame, self.engine, self.arrivals);
             return;
         }

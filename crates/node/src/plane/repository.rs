@@ -60,7 +60,7 @@ impl DataPlane {
                         self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
                         has_more_to_send = true;
                     } else if !end.seam.ask(0, number, &interest, &hashes) {
-                        self.tally.drops.add(DropReason::RepositoryBusy, 1);
+                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
                         self.engine.receive_absent(self.now, QuestionId(number));
                         has_more_to_send = true;
                     } else if end.seam.has_more_behind(0) {
@@ -69,7 +69,7 @@ impl DataPlane {
                 }
                 ForSecondStore::Offer(data) => {
                     if end.seam.offer(data).is_err() {
-                        self.tally.drops.add(DropReason::RepositoryBusy, 1);
+                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
                     }
                 }
             }

@@ -49,13 +49,13 @@ impl DataPlane {
         let id = transmit.face;
         let limit = self.send_queue_limit();
         let Some(face) = self.faces.get_mut(&id) else { return };
-        if !face.taps.is_empty() && face.state == FaceState::Up {
+        if !face.tapping.taps.is_empty() && face.state == FaceState::Up {
             return self.send_tapped(id, transmit);
         }
         self.schedule.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
         let full = match &mut face.transport {
             Transport::Datagram(_) if face.state == FaceState::Down => {
-                face.drops.count(DropReason::FaceDown);
+                face.counters.drops.count(DropReason::FaceDown);
                 return;
             }
             Transport::Datagram(port) => {
@@ -86,7 +86,7 @@ impl DataPlane {
                     false
                 }
                 _ => {
-                    face.drops.count(DropReason::FaceDown);
+                    face.counters.drops.count(DropReason::FaceDown);
                     return;
                 }
             },
@@ -109,7 +109,7 @@ impl DataPlane {
     #[cold]
     fn count_full_queue(&mut self, id: FaceId) {
         if let Some(face) = self.faces.get_mut(&id) {
-            face.drops.count(DropReason::SendQueueFull);
+            face.counters.drops.count(DropReason::SendQueueFull);
         }
     }
 
@@ -133,7 +133,7 @@ impl DataPlane {
 
     fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, Sink<'_>)) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        if !face.taps.is_empty() {
+        if !face.tapping.taps.is_empty() {
             return self.emit_tapped(id, |codec, outbox| act(codec, Sink::Outbox(outbox)));
         }
         match &mut face.transport {
@@ -156,17 +156,17 @@ impl DataPlane {
         let mut touched = std::mem::take(&mut self.batch.touched);
         for id in touched.drain(..) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
-            face.touched = false;
+            face.activity.touched = false;
             if face.codec.settings().reliability || face.codec.wants_poll() {
                 self.poll_link(id);
             }
             self.flush(id);
             self.note_held_packets(id);
             let Some(face) = self.faces.get_mut(&id) else { continue };
-            face.touched = false;
-            face.last_used = self.now;
+            face.activity.touched = false;
+            face.activity.last_used = self.now;
             let deadline = face.next_deadline(self.settings.timeouts.stall);
-            if deadline < face.alarm {
+            if deadline < face.activity.alarm {
                 self.set_alarm(id, deadline.max(self.now));
             }
         }
@@ -185,14 +185,14 @@ impl DataPlane {
                 if !face.codec.keeps_order() {
                     outbox.group_by_length();
                 }
-                face.traffic.out_frames += outbox.frames() as u64;
-                face.traffic.out_bytes += outbox.len_bytes() as u64;
+                face.counters.traffic.out_frames += outbox.frames() as u64;
+                face.counters.traffic.out_bytes += outbox.len_bytes() as u64;
                 match &mut port.path {
                     DatagramPath::Udp { channel, peer, largest_in_train } => {
                         let number = *channel;
                         let Some(channel) = self.sockets.channels.get_mut(number) else { return };
                         let waited = channel.is_waiting();
-                        channel.send(*peer, &outbox, largest_in_train, &mut face.drops);
+                        channel.send(*peer, &outbox, largest_in_train, &mut face.counters.drops);
                         face.codec.handle_send_queue(channel.queued_bytes());
                         if !waited && channel.is_waiting() {
                             let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
@@ -202,7 +202,7 @@ impl DataPlane {
                     }
                     DatagramPath::Ethernet { channel, peer } => {
                         if let Some(channel) = self.sockets.ethernet.get_mut(*channel) {
-                            channel.send(*peer, &outbox, &mut face.drops);
+                            channel.send(*peer, &outbox, &mut face.counters.drops);
                         }
                     }
                 }
@@ -248,8 +248,8 @@ enum Sink<'a> {
 /// Notes that a face has something to finish in this turn.
 #[inline]
 pub(super) fn touch(touched: &mut Vec<FaceId>, face: &mut Face) {
-    if !face.touched {
-        face.touched = true;
+    if !face.activity.touched {
+        face.activity.touched = true;
         touched.push(face.id);
     }
 }
@@ -267,7 +267,7 @@ fn write_stream(
     let before = stream.queued_bytes();
     let Ok(more) = stream.write() else { return true };
     let (written, flags) = (before - stream.queued_bytes(), stream.flags());
-    face.traffic.out_bytes += written as u64;
+    face.counters.traffic.out_bytes += written as u64;
     stream.waits_for_room = more;
     // Two nodes that hold each other would both wait.
     if face.scope == FaceScope::Local && port.target.is_none() {
@@ -310,7 +310,7 @@ mod tests {
         let mut peer = std::net::TcpStream::connect(there).unwrap();
         bench.work();
         let face = *bench.plane.faces.keys().max().unwrap();
-        let written = |bench: &Bench| bench.plane.faces.get(&face).unwrap().traffic.out_bytes;
+        let written = |bench: &Bench| bench.plane.faces.get(&face).unwrap().counters.traffic.out_bytes;
         let mut pushed = 0;
         while written(&bench) == pushed {
             push(&mut bench, face);

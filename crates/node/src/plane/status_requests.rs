@@ -83,7 +83,7 @@ impl DataPlane {
             && self.control.status_requests.pass_on(StatusRequest { face: id, stranger, request });
         let Some(face) = self.faces.get_mut(&id) else { return };
         if !is_asked {
-            face.drops.count(DropReason::ManagementBusy);
+            face.counters.drops.count(DropReason::ManagementBusy);
         }
         if !is_asked && has_place {
             self.control.status_requests.forget(id);
@@ -114,7 +114,7 @@ impl DataPlane {
         let Some(face) = self.faces.get(&id) else { return };
         if let Transport::Stream(port) = &face.transport
             && port.ends_when_sent
-            && face.traffic.out_bytes > 0
+            && face.counters.traffic.out_bytes > 0
             && port.stream.as_ref().is_some_and(|stream| stream.queued_bytes() == 0)
         {
             self.handle_stream_end(id, "its request for the status page was answered");

@@ -85,8 +85,9 @@ pub(super) fn pass(
     delayed: &mut Delayed,
 ) -> Option<Vec<u8>> {
     let mut frame = frame.to_vec();
-    let verdict = link::show_to_taps(face.taps.iter_mut().map(|(_, tap)| tap), now, direction, &mut frame);
-    let (drops, face) = (&mut face.drops, face.id);
+    let verdict =
+        link::show_to_taps(face.tapping.taps.iter_mut().map(|(_, tap)| tap), now, direction, &mut frame);
+    let (drops, face) = (&mut face.counters.drops, face.id);
     match verdict {
         TapVerdict::Pass => return Some(frame),
         TapVerdict::Drop => drops.add(DropReason::Loss, 1),
@@ -105,7 +106,7 @@ impl DataPlane {
     pub(crate) fn add_tap(&mut self, face: FaceId, tap: Box<dyn FrameTap + Send>) -> Option<u64> {
         let number = self.tapping.next;
         let face = self.faces.get_mut(&face).filter(|face| face.codec.has_frames())?;
-        face.taps.push((number, tap));
+        face.tapping.taps.push((number, tap));
         self.tapping.next += 1;
         Some(number)
     }
@@ -117,7 +118,7 @@ impl DataPlane {
         for face in self.faces.values_mut().filter(|face| face.codec.has_frames()) {
             // Before all others: what watches sees frames as they are on the wire.
             if let Some(tap) = maker(face) {
-                face.taps.insert(0, (number, tap));
+                face.tapping.taps.insert(0, (number, tap));
             }
         }
         self.tapping.makers.push((number, maker));
@@ -128,7 +129,7 @@ impl DataPlane {
     pub(crate) fn remove_tap(&mut self, number: u64) {
         self.tapping.makers.retain(|(other, _)| *other != number);
         for face in self.faces.values_mut() {
-            face.taps.retain(|(other, _)| *other != number);
+            face.tapping.taps.retain(|(other, _)| *other != number);
         }
     }
 

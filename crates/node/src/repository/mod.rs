@@ -96,7 +96,7 @@ pub(crate) fn open(
         let folder = RealDisk::open(&section.path).map_err(|error| cannot(error.to_string()))?;
         let mut disk: Arc<dyn Disk> = Arc::new(folder);
         let cold = section.cold.as_ref().map(|cold| cold::tiered(cold, Arc::clone(&disk), seed));
-        let cold = cold.transpose().map_err(cannot)?;
+        let cold = cold.transpose().map_err(|error| cannot(error.to_string()))?;
         if let Some(cold) = &cold {
             disk = Arc::clone(cold) as Arc<dyn Disk>;
         }

@@ -48,13 +48,13 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
             DatagramChannel::bind(local, dialect, checked.receive_buffer_bytes, config.udp.send_buffer_bytes);
         match bound {
             Ok((channel, granted)) => {
-                if granted.receive_bytes < granted.wanted_receive_bytes {
+                if granted.receive_bytes < granted.requested_receive_bytes {
                     tracing::warn!(
                         "the system gives UDP at {local} a receive buffer of {} bytes instead of {}; bursts may be lost. \
                          Set net.core.rmem_max to at least {} or grant CAP_NET_ADMIN",
                         granted.receive_bytes,
-                        granted.wanted_receive_bytes,
-                        granted.wanted_receive_bytes
+                        granted.requested_receive_bytes,
+                        granted.requested_receive_bytes
                     );
                 }
                 tracing::info!("listening at {}", channel.uri());

@@ -23,13 +23,13 @@ enum Pattern {
 /// The interfaces that are meant.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
-    wanted: Vec<Pattern>,
-    unwanted: Vec<Pattern>,
+    included: Vec<Pattern>,
+    excluded: Vec<Pattern>,
 }
 
 impl Selection {
     /// Understands the lists of one section.
-    pub(super) fn read(section: &str, wanted: &[String], unwanted: &[String]) -> Result<Self, ConfigError> {
+    pub(super) fn read(section: &str, included: &[String], excluded: &[String]) -> Result<Self, ConfigError> {
         let read = |key: &str, words: &[String]| {
             let read = |word: &String| {
                 let bad = |problem| ConfigError::new(format!("{section}.{key}: {word:?}: {problem}"));
@@ -37,12 +37,12 @@ impl Selection {
             };
             words.iter().map(read).collect::<Result<Vec<_>, _>>()
         };
-        Ok(Selection { wanted: read("interfaces", wanted)?, unwanted: read("exclude", unwanted)? })
+        Ok(Selection { included: read("interfaces", included)?, excluded: read("exclude", excluded)? })
     }
 
     /// A name that no interface has.
     pub(super) fn missing<'a>(&'a self, all: &[Interface]) -> Option<&'a str> {
-        self.wanted.iter().find_map(|pattern| match pattern {
+        self.included.iter().find_map(|pattern| match pattern {
             Pattern::Name(name) if all.iter().all(|interface| interface.name != *name) => Some(name.as_str()),
             _ => None,
         })
@@ -50,21 +50,21 @@ impl Selection {
 
     /// Whether interfaces that are not there yet may be meant.
     pub(super) fn may_grow(&self) -> bool {
-        self.wanted.iter().any(|pattern| !matches!(pattern, Pattern::Name(_)))
+        self.included.iter().any(|pattern| !matches!(pattern, Pattern::Name(_)))
     }
 
     /// Whether the interface is called by its very name, and not excluded.
     pub(super) fn names(&self, interface: &Interface) -> bool {
-        self.wanted.contains(&Pattern::Name(interface.name.clone())) && !self.excludes(interface)
+        self.included.contains(&Pattern::Name(interface.name.clone())) && !self.excludes(interface)
     }
 
     /// Whether the interface is meant by a pattern, and not excluded.
     pub(super) fn matches(&self, interface: &Interface) -> bool {
-        self.wanted.iter().any(|pattern| pattern.matches(interface)) && !self.excludes(interface)
+        self.included.iter().any(|pattern| pattern.matches(interface)) && !self.excludes(interface)
     }
 
     fn excludes(&self, interface: &Interface) -> bool {
-        self.unwanted.iter().any(|pattern| pattern.matches(interface))
+        self.excluded.iter().any(|pattern| pattern.matches(interface))
     }
 }
 

@@ -64,7 +64,7 @@ struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrantedBuffers {
     pub(crate) receive_bytes: usize,
-    pub(crate) wanted_receive_bytes: usize,
+    pub(crate) requested_receive_bytes: usize,
 }
 
 // A frame is in two slices at most.
@@ -390,7 +390,7 @@ fn enlarge_buffers(socket: &Socket, receive_bytes: usize, send_bytes: usize) -> 
     }
     // The kernel tells twice what was asked for: it counts its own bookkeeping.
     let granted = socket.recv_buffer_size().unwrap_or(0) / 2;
-    GrantedBuffers { receive_bytes: granted, wanted_receive_bytes: receive_bytes }
+    GrantedBuffers { receive_bytes: granted, requested_receive_bytes: receive_bytes }
 }
 
 /// Errors that tell that a train cannot be cut on its way.

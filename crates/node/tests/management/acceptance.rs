@@ -1,6 +1,6 @@
 //! Whose commands are carried out, and what gets no answer.
 
-use cairn_node::management::{Authority, ManagementConfig, VerifyCommand};
+use cairn_node::management::{Authority, KeyRejection, ManagementConfig, VerifyCommand};
 use management::{
     Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, StatusCode,
 };
@@ -26,13 +26,13 @@ impl VerifyCommand for Friends {
         _: CommandScope,
         key: NameRef<'_>,
         _: &CommandSignature<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), KeyRejection> {
         let is_friend = name("/friend").as_ref().is_prefix_of(key);
-        if is_friend { Ok(()) } else { Err("a stranger".to_owned()) }
+        if is_friend { Ok(()) } else { Err(KeyRejection::Unknown(name("/stranger"))) }
     }
 
-    fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), String> {
-        Err("a stranger".to_owned())
+    fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
+        Err(KeyRejection::Unknown(name("/stranger")))
     }
 }
 

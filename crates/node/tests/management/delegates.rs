@@ -46,13 +46,13 @@ impl Person {
     }
 
     /// A command to register a route, a little later each time.
-    fn asks(&self, manager: &mut Manager, reach: CommandScope) -> Interest {
-        self.commands(manager, Command::RibRegister, reach)
+    fn asks(&self, manager: &mut Manager, scope: CommandScope) -> Interest {
+        self.commands(manager, Command::RibRegister, scope)
     }
 
-    fn commands(&self, manager: &mut Manager, command: Command, reach: CommandScope) -> Interest {
+    fn commands(&self, manager: &mut Manager, command: Command, scope: CommandScope) -> Interest {
         manager.let_time_pass(Duration::from_millis(1));
-        let builder = command.interest(reach, &about("/a")).unwrap();
+        let builder = command.interest(scope, &about("/a")).unwrap();
         let freshness = Freshness { time_ms: Some(manager.now.unix_millis), ..Default::default() };
         self.signer.sign_interest(&builder, freshness).unwrap()
     }
@@ -192,9 +192,9 @@ fn each_operator_passes_on_what_is_his_and_nothing_else() {
     let mut manager = manager_of(&operators);
     let (alice, bob) = (routes.certifies("/routes/alice"), all.certifies("/all/bob"));
     let people = [&alice, &bob];
-    let mut outcome = |person: &Person, command, reach| {
-        let interest = person.commands(&mut manager, command, reach);
-        let from = if reach == CommandScope::Localhop { NEIGHBOUR } else { APPLICATION };
+    let mut outcome = |person: &Person, command, scope| {
+        let interest = person.commands(&mut manager, command, scope);
+        let from = if scope == CommandScope::Localhop { NEIGHBOUR } else { APPLICATION };
         let at_once = code(manager.ask_from(from, &interest).as_ref());
         at_once.or_else(|| serve(&mut manager, &people))
     };

@@ -20,7 +20,7 @@ const MAX_ROUTES: usize = 12;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Command { command: usize, reach: CommandScope, parameters: Box<ControlParameters>, from: u32 },
+    Command { command: usize, scope: CommandScope, parameters: Box<ControlParameters>, from: u32 },
     Nonsense { components: Vec<(u16, Vec<u8>)> },
     Dataset { dataset: usize, version: Option<u64>, segment: Option<u64> },
     FaceEvent { kind: usize, face: usize },
@@ -90,11 +90,11 @@ fn fitting(command: Command, parameters: ControlParameters) -> ControlParameters
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    let reach = prop_oneof![4 => Just(CommandScope::Localhost), 1 => Just(CommandScope::Localhop)];
-    let command = (0..Command::ALL.len(), reach, parameters(), any::<bool>(), 299..303u32).prop_map(
-        |(command, reach, parameters, fit, from)| {
+    let scope = prop_oneof![4 => Just(CommandScope::Localhost), 1 => Just(CommandScope::Localhop)];
+    let command = (0..Command::ALL.len(), scope, parameters(), any::<bool>(), 299..303u32).prop_map(
+        |(command, scope, parameters, fit, from)| {
             let parameters = if fit { fitting(Command::ALL[command], parameters) } else { parameters };
-            Operation::Command { command, reach, parameters: Box::new(parameters), from }
+            Operation::Command { command, scope, parameters: Box::new(parameters), from }
         },
     );
     let words = prop::sample::select(vec![
@@ -126,9 +126,9 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 fn apply(manager: &mut Manager, operation: &Operation) {
     match operation {
-        Operation::Command { command, reach, parameters, from } => {
+        Operation::Command { command, scope, parameters, from } => {
             let command = Command::ALL[*command];
-            let interest = crate::manager::command(*reach, command, parameters);
+            let interest = crate::manager::command(*scope, command, parameters);
             let before = *manager.management.counters();
             let answer = manager.ask_from(FaceId(*from), &interest);
             let after = *manager.management.counters();

@@ -22,9 +22,9 @@ pub(crate) struct Manager {
 }
 
 /// The Interest for a command, signed by nobody.
-pub(crate) fn command(reach: CommandScope, command: Command, parameters: &ControlParameters) -> Interest {
+pub(crate) fn command(scope: CommandScope, command: Command, parameters: &ControlParameters) -> Interest {
     let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(1).time_ms(2);
-    command.interest(reach, parameters).unwrap().build_signed(&info, |_| vec![0; 32]).unwrap()
+    command.interest(scope, parameters).unwrap().build_signed(&info, |_| vec![0; 32]).unwrap()
 }
 
 pub(crate) fn name(uri: &str) -> Name {

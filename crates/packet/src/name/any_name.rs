@@ -12,11 +12,11 @@ use crate::{DecodeError, Dialect};
 /// A name with its dialect: `/a/b` and `ndn:/a/b` are names of NDN, `ccnx:/a/b` is one of CCNx.
 ///
 /// ```
-/// use packet::{AnyName, Dialect};
+/// use cairn_packet::{AnyName, Dialect};
 ///
 /// let name: AnyName = "ccnx:/a/b".parse()?;
 /// assert_eq!((name.dialect, name.to_string().as_str()), (Dialect::Ccnx, "ccnx:/a/b"));
-/// # Ok::<(), packet::name::AnyNameError>(())
+/// # Ok::<(), cairn_packet::name::AnyNameError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnyName {

@@ -150,7 +150,7 @@ impl Validator {
         let id = ValidationId(self.next_id);
         self.next_id += 1;
         match Chain::new(subject.clone()) {
-            Err(refusal) => self.conclude(id, subject, Err(refusal)),
+            Err(error) => self.conclude(id, subject, Err(error)),
             Ok(_) if !self.has_room() => {
                 self.counters.refused_full += 1;
                 self.conclude(id, subject, Err(ValidationError::Full(self.limits.pending)));
@@ -181,7 +181,7 @@ impl Validator {
                 };
                 match added {
                     Ok(()) => self.climb(now, id, chain),
-                    Err(refusal) => self.conclude(id, chain.into_subject(), Err(refusal)),
+                    Err(error) => self.conclude(id, chain.into_subject(), Err(error)),
                 }
             }
         }
@@ -201,8 +201,8 @@ impl Validator {
         let waiting = self.fetches.remove(&name).map(|fetch| fetch.waiting).unwrap_or_default();
         for id in waiting {
             if let Some(chain) = self.waiting.remove(&id) {
-                let refusal = ValidationError::NotFetched { name: name.to_string(), failure };
-                self.conclude(id, chain.into_subject(), Err(refusal));
+                let error = ValidationError::NotFetched { name: name.to_string(), failure };
+                self.conclude(id, chain.into_subject(), Err(error));
             }
         }
     }
@@ -226,7 +226,7 @@ impl Validator {
             Ok((locator.to_name(), self.trusted(now, locator)))
         });
         match step {
-            Err(refusal) => self.conclude(id, chain.into_subject(), Err(refusal)),
+            Err(error) => self.conclude(id, chain.into_subject(), Err(error)),
             Ok((_, Some((certificate, certificate_until)))) => {
                 let verdict = chain.verify_down(&certificate, &mut self.counters);
                 if verdict.is_ok() {
@@ -257,8 +257,8 @@ impl Validator {
     fn wait(&mut self, id: ValidationId, chain: Chain, locator: &Name) {
         if self.fetches.len() >= self.limits.fetches && !self.fetches.contains_key(locator) {
             self.counters.refused_fetches += 1;
-            let refusal = ValidationError::TooManyFetches(self.limits.fetches);
-            return self.conclude(id, chain.into_subject(), Err(refusal));
+            let error = ValidationError::TooManyFetches(self.limits.fetches);
+            return self.conclude(id, chain.into_subject(), Err(error));
         }
         self.waiting.insert(id, chain);
         match self.fetches.get_mut(locator) {

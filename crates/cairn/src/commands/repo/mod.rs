@@ -5,6 +5,7 @@ mod commands;
 mod fetch;
 mod folder;
 mod handover;
+mod maintenance;
 mod pattern;
 mod put;
 mod remove;
@@ -12,7 +13,6 @@ mod replay;
 mod run;
 mod show;
 mod transfer;
-mod upkeep;
 mod window;
 
 use std::process::ExitCode;
@@ -46,8 +46,8 @@ pub(crate) enum RepoCommand {
     Pin(remove::PinArguments),
     Import(transfer::ImportArguments),
     Export(transfer::ExportArguments),
-    Verify(upkeep::VerifyArguments),
-    Compact(upkeep::CompactArguments),
+    Verify(maintenance::VerifyArguments),
+    Compact(maintenance::CompactArguments),
     Stats(show::StatsArguments),
     Replay(replay::ReplayArguments),
 }

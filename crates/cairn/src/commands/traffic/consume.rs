@@ -93,7 +93,7 @@ impl ConsumeArguments {
         let mut patterns = self.pattern.clone();
         let mut client = self.connect.client_in(dialect_of(&patterns)?)?;
         let window = self.window.map_or(MAX_PENDING, NonZeroUsize::get);
-        let (mut tally, mut trips) = (TrafficCounters::default(), Histogram::new());
+        let (mut counts, mut trips) = (TrafficCounters::default(), Histogram::new());
         let begin = client.now();
         let end = self.time.map_or(Instant::NEVER, |time| begin + time);
         let mut pace = self.pace(begin, &mut random)?;
@@ -105,17 +105,17 @@ impl ConsumeArguments {
             };
             // A batch at most, so that what comes back is seen in time.
             let mut budget = 64;
-            while budget > 0 && sending(&pace, tally.sent) && pace.next_deadline() <= now {
+            while budget > 0 && sending(&pace, counts.sent) && pace.next_deadline() <= now {
                 if client.pending() >= window {
-                    tally.held_back += u64::from(pace.is_timed());
+                    counts.held_back += u64::from(pace.is_timed());
                     break;
                 }
                 let Some(item) = pace.poll_item(now) else { break };
-                let id = self.send(&mut client, &mut patterns, &mut random, item, &mut tally)?;
+                let id = self.send(&mut client, &mut patterns, &mut random, item, &mut counts)?;
                 pace.handle_sent(id, item);
                 budget -= 1;
             }
-            let sending = sending(&pace, tally.sent);
+            let sending = sending(&pace, counts.sent);
             if (!sending && client.pending() == 0) || interrupt.came() {
                 break;
             }
@@ -126,12 +126,12 @@ impl ConsumeArguments {
             for _ in 0..events {
                 let Some(event) = client.next(Some(until))? else { break };
                 pace.handle_event(client.now(), &event);
-                note(event, &mut tally, &mut trips);
+                note(event, &mut counts, &mut trips);
             }
         }
         let elapsed = client.now().saturating_since(begin);
-        self.report(&tally, &trips, client.pending() as u64, elapsed)?;
-        Ok(if tally.data == tally.sent { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        self.report(&counts, &trips, client.pending() as u64, elapsed)?;
+        Ok(if counts.data == counts.sent { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     fn pace(&self, begin: Instant, random: &mut Random) -> Result<Pace, ToolError> {
@@ -156,9 +156,9 @@ impl ConsumeArguments {
         patterns: &mut [Pattern],
         random: &mut Random,
         item: u64,
-        tally: &mut TrafficCounters,
+        counts: &mut TrafficCounters,
     ) -> Result<RequestId, ToolError> {
-        let turn = (tally.sent % patterns.len() as u64) as usize;
+        let turn = (counts.sent % patterns.len() as u64) as usize;
         // Clap asks for one pattern at least.
         let pattern = patterns.get_mut(turn).ok_or_else(|| ToolError::other("there is no pattern"))?;
         let name = pattern.next(random, item).map_err(ToolError::other)?;
@@ -170,17 +170,17 @@ impl ConsumeArguments {
             };
             let nonce = u64::from(random.next_u32());
             let interest = ccnx_interest_with(&name.name, fields, self.lifetime, nonce)?;
-            tally.sent += 1;
+            counts.sent += 1;
             return Ok(client.express_as_is(interest, self.lifetime)?);
         }
         let interest = InterestBuilder::new(name.name).must_be_fresh(self.fresh).can_be_prefix(self.prefix);
-        tally.sent += 1;
+        counts.sent += 1;
         Ok(client.express(&interest, self.lifetime)?)
     }
 
     fn report(
         &self,
-        tally: &TrafficCounters,
+        counts: &TrafficCounters,
         trips: &Histogram,
         unanswered: u64,
         elapsed: Duration,
@@ -188,31 +188,31 @@ impl ConsumeArguments {
         let secs = elapsed.as_secs_f64().max(1e-9);
         if self.json {
             return Ok(output::json(&json!({
-                "sent": tally.sent,
-                "data": tally.data,
-                "nacks": tally.nacks,
-                "timeouts": tally.timeouts,
+                "sent": counts.sent,
+                "data": counts.data,
+                "nacks": counts.nacks,
+                "timeouts": counts.timeouts,
                 "unanswered": unanswered,
-                "held_back": tally.held_back,
-                "congestion_marks": tally.marks,
-                "content_bytes": tally.content_bytes,
+                "held_back": counts.held_back,
+                "congestion_marks": counts.marks,
+                "content_bytes": counts.content_bytes,
                 "elapsed_s": secs,
-                "interests_per_s": tally.sent as f64 / secs,
-                "data_per_s": tally.data as f64 / secs,
-                "content_bytes_per_s": tally.content_bytes as f64 / secs,
+                "interests_per_s": counts.sent as f64 / secs,
+                "data_per_s": counts.data as f64 / secs,
+                "content_bytes_per_s": counts.content_bytes as f64 / secs,
                 "round_trip_ms": trips.json(),
             }))?);
         }
         output::line(format_args!(
             "{} Interests in {} ({:.0}/s): {} Data ({:.0}/s, {}/s), {} nacks, {} timeouts, {unanswered} unanswered",
-            tally.sent,
+            counts.sent,
             show_duration(elapsed),
-            tally.sent as f64 / secs,
-            tally.data,
-            tally.data as f64 / secs,
-            show_size(tally.content_bytes as f64 / secs),
-            tally.nacks,
-            tally.timeouts,
+            counts.sent as f64 / secs,
+            counts.data,
+            counts.data as f64 / secs,
+            show_size(counts.content_bytes as f64 / secs),
+            counts.nacks,
+            counts.timeouts,
         ))?;
         output::line(trips.line())?;
         if self.histogram && trips.count() > 0 {
@@ -236,16 +236,16 @@ fn dialect_of(patterns: &[Pattern]) -> Result<Dialect, ToolError> {
     }
 }
 
-fn note(event: Event, tally: &mut TrafficCounters, trips: &mut Histogram) {
+fn note(event: Event, counts: &mut TrafficCounters, trips: &mut Histogram) {
     match event {
         Event::Data { data, header, round_trip, .. } => {
-            tally.data += 1;
-            tally.content_bytes += data.content().len() as u64;
-            tally.marks += u64::from(header.congestion_mark > 0);
+            counts.data += 1;
+            counts.content_bytes += data.content().len() as u64;
+            counts.marks += u64::from(header.congestion_mark > 0);
             trips.add(round_trip);
         }
-        Event::Nack { .. } => tally.nacks += 1,
-        Event::Timeout { .. } => tally.timeouts += 1,
+        Event::Nack { .. } => counts.nacks += 1,
+        Event::Timeout { .. } => counts.timeouts += 1,
         Event::Interest { .. } | Event::SourceFailed { .. } => {}
     }
 }

@@ -178,7 +178,7 @@ impl Fetcher {
     /// Takes up what discovery found: looks for a later version, or begins with what is there.
     pub(super) fn begin_ccnx(&mut self, now: Instant, data: Data) {
         let Phase::Finding(finder) = &mut self.phase else { return };
-        if super::is_refusal(&data) {
+        if super::is_application_nack(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
         } else if finder.look_for_later_version(now, data.name()) {
             self.settle_version(now);
@@ -200,7 +200,7 @@ pub(super) fn final_segment(object: ContentObjectView<'_>) -> Option<u64> {
     object.final_block_id().and_then(markers::parse_segment)
 }
 
-pub(super) fn is_refusal(object: ContentObjectView<'_>) -> bool {
+pub(super) fn is_application_nack(object: ContentObjectView<'_>) -> bool {
     object.kind() == ContentKind::Nack
 }
 

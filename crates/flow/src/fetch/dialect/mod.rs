@@ -48,10 +48,10 @@ pub(super) fn final_segment(data: &Data) -> Option<u64> {
 }
 
 /// Whether the producer says by this packet that it has no such object.
-pub(super) fn is_refusal(data: &Data) -> bool {
+pub(super) fn is_application_nack(data: &Data) -> bool {
     match data.ccnx() {
-        Some(object) => ccnx::is_refusal(object),
-        None => ndn::is_refusal(data),
+        Some(object) => ccnx::is_application_nack(object),
+        None => ndn::is_application_nack(data),
     }
 }
 

@@ -55,23 +55,14 @@ impl Fetcher {
     pub(super) fn begin_ndn(&mut self, now: Instant, data: Data) {
         let is_metadata = self.part_of(data.name()) == Part::Metadata;
         let Phase::Finding(finder) = &mut self.phase else { return };
-        if is_refusal(&data) {
+        if is_application_nack(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
             return;
         }
         if finder.is_by_prefix() && !is_metadata {
             return self.begin_with_segment(data);
         }
-        let checked =
-            Metadata::decode(data.content()).map_err(|error| error.to_string()).and_then(|found| match self
-                .name
-                .as_ref()
-                .is_prefix_of(found.name.as_ref())
-            {
-                true => Ok(found),
-                false => Err(format!("it tells of {}", found.name)),
-            });
-        match checked {
+        match Metadata::of_object(&self.name, data.content()) {
             Ok(metadata) => {
                 self.progress.total_bytes = metadata.size_bytes;
                 self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));
@@ -119,7 +110,7 @@ pub(super) fn final_segment(data: &Data) -> Option<u64> {
     data.final_block().and_then(segment_number)
 }
 
-pub(super) fn is_refusal(data: &Data) -> bool {
+pub(super) fn is_application_nack(data: &Data) -> bool {
     data.content_type() == Some(ContentType::NACK)
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use thiserror::Error;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// For each read and each write.
@@ -25,21 +26,37 @@ pub(super) struct Endpoint {
     tls: Option<Arc<ClientConfig>>,
 }
 
+/// Why a text says no place of a store.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub(in crate::repository) enum EndpointError {
+    #[error("{url} begins with neither http:// nor https://")]
+    Scheme { url: String },
+    #[error("{url} is not a scheme, a host and a port")]
+    Malformed { url: String },
+    #[error("{url}: {port} is not a port")]
+    Port { url: String, port: String },
+    #[error("this system has no certificates to believe in")]
+    NoCertificates,
+    #[error(transparent)]
+    Tls(#[from] rustls::Error),
+}
+
 impl Endpoint {
     /// From `http://host:port` or `https://host:port`.
-    pub(super) fn parse(url: &str) -> Result<Self, String> {
+    pub(super) fn parse(url: &str) -> Result<Self, EndpointError> {
         let (is_secure, rest) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
             (Some(rest), _) => (true, rest),
             (None, Some(rest)) => (false, rest),
-            (None, None) => return Err(format!("{url} begins with neither http:// nor https://")),
+            (None, None) => return Err(EndpointError::Scheme { url: url.to_owned() }),
         };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         if rest.is_empty() || rest.contains(['/', '?', '#', '@', ' ']) {
-            return Err(format!("{url} is not a scheme, a host and a port"));
+            return Err(EndpointError::Malformed { url: url.to_owned() });
         }
         let (host, port) = match rest.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| format!("{url}: {port} is not a port"))?)
+                let bad = |_| EndpointError::Port { url: url.to_owned(), port: port.to_owned() };
+                (host, port.parse().map_err(bad)?)
             }
             _ => (rest, if is_secure { 443 } else { 80 }),
         };
@@ -83,17 +100,16 @@ impl Endpoint {
     }
 }
 
-fn tls_config() -> Result<Arc<ClientConfig>, String> {
+fn tls_config() -> Result<Arc<ClientConfig>, EndpointError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
-        return Err("this system has no certificates to believe in".to_owned());
+        return Err(EndpointError::NoCertificates);
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|error| error.to_string())?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+    Ok(Arc::new(config?.with_root_certificates(roots).with_no_client_auth()))
 }
 
 trait Stream: Read + Write + Send {}

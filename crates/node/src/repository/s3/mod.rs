@@ -5,14 +5,15 @@ mod sign;
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use aws_lc_rs::digest;
 use repo::cold::{Bucket, Source};
 use repo::service::unix_now;
+use thiserror::Error;
 
-use http::{Connection, Endpoint};
+use http::{Connection, Endpoint, EndpointError};
 use sign::{Credentials, Request, encoded, headers, sha256};
 
 /// S3 takes no more by one request.
@@ -37,6 +38,19 @@ pub(super) struct Location<'a> {
     pub(super) credentials: Option<&'a Path>,
 }
 
+/// Why there is no such bucket.
+#[derive(Debug, Error)]
+pub(super) enum S3Error {
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    #[error("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not in the environment")]
+    NoCredentials,
+    #[error("{}: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{}: aws_access_key_id or aws_secret_access_key is missing", path.display())]
+    Incomplete { path: PathBuf },
+}
+
 /// The bucket.
 #[derive(Debug)]
 pub(super) struct S3Bucket {
@@ -53,16 +67,15 @@ impl S3Bucket {
     /// The bucket at this place. It is not asked anything yet.
     ///
     /// # Errors
-    /// In words: an address that is none, credentials that are not there.
-    pub(super) fn new(location: &Location<'_>) -> Result<Self, String> {
+    /// An address that is none, credentials that are not there.
+    pub(super) fn new(location: &Location<'_>) -> Result<Self, S3Error> {
         Ok(S3Bucket {
             endpoint: Endpoint::parse(location.endpoint)?,
             region: location.region.to_owned(),
             path: format!("/{}/{}", location.bucket, location.prefix),
             credentials: match location.credentials {
                 Some(path) => credentials_in(path)?,
-                None => credentials_of(&|name| std::env::var(name).ok())
-                    .ok_or("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not in the environment")?,
+                None => credentials_of(&|name| std::env::var(name).ok()).ok_or(S3Error::NoCredentials)?,
             },
             idle: Mutex::default(),
         })
@@ -189,12 +202,11 @@ fn credentials_of(named: &dyn Fn(&str) -> Option<String>) -> Option<Credentials>
 }
 
 /// Credentials in a file of lines `aws_access_key_id = …`, as the field's tools have it.
-fn credentials_in(path: &Path) -> Result<Credentials, String> {
+fn credentials_in(path: &Path) -> Result<Credentials, S3Error> {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(MAX_CREDENTIALS_BYTES).read_to_string(&mut text));
-    read.map_err(|error| format!("{}: {error}", path.display()))?;
-    let lacks = || format!("{}: aws_access_key_id or aws_secret_access_key is missing", path.display());
-    credentials_in_text(&text).ok_or_else(lacks)
+    read.map_err(|source| S3Error::Read { path: path.to_owned(), source })?;
+    credentials_in_text(&text).ok_or_else(|| S3Error::Incomplete { path: path.to_owned() })
 }
 
 fn credentials_in_text(text: &str) -> Option<Credentials> {

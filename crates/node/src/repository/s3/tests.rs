@@ -153,5 +153,5 @@ fn credentials_come_from_the_environments_names_or_a_file_and_from_nowhere_else(
         prefix: "",
         credentials: Some(Path::new("/nowhere/at/all")),
     });
-    assert!(error.unwrap_err().starts_with("/nowhere/at/all: "));
+    assert!(error.unwrap_err().to_string().starts_with("/nowhere/at/all: "));
 }

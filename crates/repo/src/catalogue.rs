@@ -139,6 +139,12 @@ impl Catalogue {
         range.rev().map(|(_, &id)| id)
     }
 
+    /// The first object whose key is `from` or behind it.
+    pub(crate) fn first_from(&self, from: &[u8]) -> Option<(&Key, ObjectId)> {
+        let bounds = (Bound::Included(from), Bound::Unbounded);
+        self.by_key.range::<[u8], _>(bounds).next().map(|(key, &id)| (key, id))
+    }
+
     /// Objects that the data plane reads by itself.
     pub(crate) fn hot(&self) -> &Arc<HotObjects> {
         &self.hot

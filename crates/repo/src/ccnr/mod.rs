@@ -497,21 +497,20 @@ fn latest_interest(name: &Name) -> Option<Interest> {
     Interest::decode_ccnx(fields.encode(name).ok()?.into()).ok()
 }
 
-/// The Interest by which others check that this packet is stored, once more with another nonce.
+/// The name of the Interest that asks whether the packet of this name and digest is stored, and has it stored
+/// if it is not.
 ///
 /// # Errors
 /// A name that becomes too long.
-pub fn checked_start_write(data: &Data, nonce: &[u8]) -> Result<Name, DecodeError> {
-    let name = data.name().to_name();
-    let count = name.as_ref().component_count().saturating_sub(1);
-    let last = name.as_ref().last().unwrap_or(Component::generic(&[]));
+pub fn checked_start_write(packet: &Name, digest: &[u8; 32], nonce: &[u8]) -> Result<Name, DecodeError> {
+    let count = packet.as_ref().component_count().saturating_sub(1);
+    let last = packet.as_ref().last().unwrap_or(Component::generic(&[]));
     let nonce = [markers::NONCE, nonce].concat();
-    let digest = data.implicit_digest();
-    let parts = [markers::CHECKED_START_WRITE, &nonce, last.value, &digest];
-    parts.into_iter().try_fold(name.prefix(count), |name, part| name.with(Component::generic(part)))
+    let parts = [markers::CHECKED_START_WRITE, &nonce, last.value, digest];
+    parts.into_iter().try_fold(packet.prefix(count), |name, part| name.with(Component::generic(part)))
 }
 
-/// The name of the Interest by which an object, without a segment, is handed over.
+/// The name of the Interest that has an object stored, which is named without a segment.
 ///
 /// # Errors
 /// A name that becomes too long.

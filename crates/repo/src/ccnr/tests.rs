@@ -169,7 +169,7 @@ fn a_packet_without_a_segment_number_is_stored_alone_and_one_with_it_leads_to_th
     for (uri, behind) in [("ccnx:/a/thing", 0), ("ccnx:/a/=0007", 4)] {
         let mut ccnr = ccnr(Authority::Anyone, &["ccnx:/a"]);
         let data = ccnx_data(uri, b"hello", None);
-        let asked = checked_start_write(&data, b"once").unwrap();
+        let asked = checked_start_write(&name(uri), &data.implicit_digest(), b"once").unwrap();
         let wire = InterestFields::default().encode(&asked).unwrap();
         ccnr.handle_interest(at(1), &Interest::decode_ccnx(wire.into()).unwrap(), Origin::Forwarder);
         let Some(Effect::Ask { number, .. }) = ccnr.poll_effect() else { panic!() };

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::folder::{FolderArguments, matching};
 use super::pattern::Pattern;
+use crate::tool::any_name::show;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
 
@@ -58,7 +59,7 @@ fn row(object: &Object) -> Vec<String> {
 }
 
 fn name(object: &Object) -> String {
-    object.name().map_or_else(String::new, |object| object.name.to_name().to_string())
+    object.name().map_or_else(String::new, |object| show(object.dialect, object.name))
 }
 
 fn shown(object: &Object) -> Value {

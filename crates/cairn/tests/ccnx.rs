@@ -174,3 +174,21 @@ fn what_is_handed_over_to_a_ccnr_survives_its_end_without_a_word_and_is_got_from
     assert!(policy["name"].as_str().unwrap().starts_with("ccnx:/lab/repo/data/policy.xml/=FD"), "{policy}");
     assert_eq!(world.interrupt_last(), Some(0));
 }
+
+#[test]
+fn a_node_with_a_repository_is_a_ccnr_and_has_what_it_was_given_after_it_was_killed() {
+    let mut world = World::with_ccnr("ccnx:/lab");
+    let file = bytes(100_000);
+    world.write("file", &file);
+    let put = ["put", "ccnx:/lab/file", "-f", "file", "--repo", "ccnx:/lab", "--freshness", "1s"];
+    let stored = world.run(&put);
+    assert!(stored.status.success() && said(&stored).contains("has stored 25 packets"), "{}", said(&stored));
+    world.replace_node();
+    let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    let status = world.json(&["status"]);
+    assert_eq!(status["repositories"][0]["segments"], 25, "{status}");
+    // What is not below its names it does not take.
+    let other = world.run(&["put", "ccnx:/other/file", "-f", "file", "--repo", "ccnx:/"]);
+    assert!(other.status.code() == Some(1) && said(&other).contains("no repository"), "{}", said(&other));
+}

@@ -30,12 +30,13 @@ use trust::ccnx::CcnxSigner;
 
 use crate::control::{FaceStatus, NodeControl, Now};
 pub use identity::load_or_make as ccnx_signer;
-use identity::load_or_make_key;
+pub(crate) use identity::load_or_make_key;
 use links::{CONTROL, Links, NDNLD};
 use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;
 use status::Meters;
+pub(crate) use strangers::{Asker, Strangers};
 
 /// The forwarder's services for clients of CCNx.
 pub(crate) struct Ccnd {

@@ -80,6 +80,11 @@ impl CcnrDriver {
         self.ccnr.handle_interest(now, interest, origin);
     }
 
+    /// As [`Ccnr::refuse_interest`].
+    pub fn refuse_interest(&mut self) {
+        self.ccnr.refuse_interest();
+    }
+
     /// As [`Ccnr::handle_data`].
     pub fn handle_data(&mut self, now: Now, data: &Data) {
         self.ccnr.handle_data(now, data);

@@ -25,7 +25,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flow::verify::Now;
 use packet::ccnx::management::RepositoryCommand;
-use packet::ccnx::{InterestView, Scope, Ticks, markers, matches};
+use packet::ccnx::{
+    AnswerOriginKind, ChildSelector, InterestFields, InterestView, Scope, Ticks, markers, matches,
+};
 use packet::time::Instant;
 use packet::{Component, Data, DecodeError, Interest, Name, NameRef};
 use trust::SignError;
@@ -44,6 +46,8 @@ use policy::Policy;
 const MAX_JOBS: usize = 16;
 /// Questions to the store that wait at once; what would ask another gets no answer.
 const MAX_QUESTIONS: usize = 64;
+/// The bit of AnswerOriginKind that takes what is stale, too.
+const STALE: u32 = 4;
 /// Where ccnr keeps what is its own, if nobody says otherwise.
 pub const GLOBAL_PREFIX: &str = "ccnx:/parc.com/csl/ccn/Repos";
 /// What it calls itself.
@@ -121,6 +125,8 @@ enum Pending {
     Listing { asked: Interest, prefix: Name },
     /// The latest policy.
     Policy,
+    /// A packet that may be stale.
+    Stale,
 }
 
 /// What clients have asked for.
@@ -261,6 +267,12 @@ impl Ccnr {
         self.go_on(now);
     }
 
+    /// Somebody asks who has had as much as is for him.
+    pub fn refuse_interest(&mut self) {
+        self.counters.crowded += 1;
+        self.counters.unanswered += 1;
+    }
+
     fn try_interest(
         &mut self,
         now: Now,
@@ -276,7 +288,10 @@ impl Ccnr {
         if !view.answer_origin_kind().generated() {
             return None;
         }
-        match RepositoryCommand::from_name(view.name(), self.objects.key())? {
+        let Some(command) = RepositoryCommand::from_name(view.name(), self.objects.key()) else {
+            return self.ask_whatever_its_age(view);
+        };
+        match command {
             RepositoryCommand::StartWrite { object } => {
                 let object = object.to_name().ok()?;
                 self.admit(object.as_ref(), origin, view.scope())?;
@@ -301,6 +316,19 @@ impl Ccnr {
                 self.answer_page(now, view, &prefix.to_name().ok()?, version, segment)
             }
         }
+    }
+
+    /// The store answers as a cache does, with what is fresh. Of what a repository was given it is the
+    /// producer: it answers with that as long as it has it.
+    fn ask_whatever_its_age(&mut self, view: &InterestView<'_>) -> Option<()> {
+        let kind = view.answer_origin_kind();
+        let with_stale = AnswerOriginKind::new(u64::from(kind.bits() | STALE))?;
+        if kind.stale() || kind.marks_stale() {
+            return None;
+        }
+        let fields = InterestFields { answer_origin_kind: Some(with_stale), ..view.fields() };
+        let interest = Interest::decode_ccnx(fields.encode(view.name()).ok()?.into()).ok()?;
+        self.ask(Question::Packet(interest), Pending::Stale)
     }
 
     /// Whether a command about this name is carried out.
@@ -386,6 +414,10 @@ impl Ccnr {
                 self.counters.unanswered += u64::from(is_answered.is_none());
             }
             (Some(Pending::Policy), StoreAnswer::Packet(Some(data))) => self.take_policy(now, &data),
+            (Some(Pending::Stale), StoreAnswer::Packet(Some(data))) => {
+                self.effects.push_back(Effect::Answer(data));
+            }
+            (Some(Pending::Stale), StoreAnswer::Packet(None)) => self.counters.unanswered += 1,
             // An answer to another question.
             _ => {}
         }
@@ -482,16 +514,16 @@ impl Ccnr {
 /// The Interest for the packet of this name and digest alone.
 fn exact_interest(packet: &Name, digest: &[u8; 32]) -> Option<Interest> {
     let name = packet.with(Component::generic(digest)).ok()?;
-    let fields = packet::ccnx::InterestFields { max_suffix_components: Some(0), ..Default::default() };
+    let fields = InterestFields { max_suffix_components: Some(0), ..Default::default() };
     Interest::decode_ccnx(fields.encode(&name).ok()?.into()).ok()
 }
 
 /// The Interest for the first segment of the latest version.
 fn latest_interest(name: &Name) -> Option<Interest> {
-    let fields = packet::ccnx::InterestFields {
+    let fields = InterestFields {
         min_suffix_components: Some(3),
         max_suffix_components: Some(3),
-        child_selector: Some(packet::ccnx::ChildSelector::RIGHTMOST),
+        child_selector: Some(ChildSelector::RIGHTMOST),
         ..Default::default()
     };
     Interest::decode_ccnx(fields.encode(name).ok()?.into()).ok()

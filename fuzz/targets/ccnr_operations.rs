@@ -179,15 +179,7 @@ impl World {
                 }
                 self.ask(&interest(&asked, InterestFields::default()), Origin::Elsewhere);
             }
-            Operation::Page { prefix, segment } => {
-                let key = [markers::KEY_DIGEST, signer().publisher()].concat();
-                let version = markers::version(self.now().unix.into());
-                let parts = [markers::ENUMERATE, &key, &version, &markers::segment(segment.into())];
-                let asked = parts
-                    .into_iter()
-                    .fold(object(prefix), |name, part| name.with(Component::generic(part)).expect("short"));
-                self.ask(&interest(&asked, InterestFields::default()), Origin::Elsewhere);
-            }
+            Operation::Page { prefix, segment } => self.ask_for_page(prefix, segment),
             Operation::Policy { version, namespaces } => self.store_policy(version, &namespaces),
             Operation::Bytes(bytes) => {
                 if let Ok(interest) = Interest::decode_ccnx(bytes.clone().into()) {
@@ -226,6 +218,15 @@ impl World {
                 self.drain();
             }
         }
+    }
+
+    fn ask_for_page(&mut self, prefix: u8, segment: u8) {
+        let key = [markers::KEY_DIGEST, signer().publisher()].concat();
+        let version = markers::version(self.now().unix.into());
+        let parts = [markers::ENUMERATE, &key, &version, &markers::segment(segment.into())];
+        let add = |name: Name, part: &[u8]| name.with(Component::generic(part)).expect("short");
+        let asked = parts.into_iter().fold(object(prefix), add);
+        self.ask(&interest(&asked, InterestFields::default()), Origin::Elsewhere);
     }
 
     fn tell(&mut self, is_there: bool, children: u8, changes: u8) {

@@ -187,7 +187,7 @@ fn a_node_with_a_repository_is_a_ccnr_and_has_what_it_was_given_after_it_was_kil
     let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
     assert!(got.status.success() && got.stdout == file, "{}", said(&got));
     let status = world.json(&["status"]);
-    assert_eq!(status["repositories"][0]["segments"], 25, "{status}");
+    assert_eq!(status["totals"]["repositories"][0]["segments"], 25, "{status}");
     // What is not below its names it does not take.
     let other = world.run(&["put", "ccnx:/other/file", "-f", "file", "--repo", "ccnx:/"]);
     assert!(other.status.code() == Some(1) && said(&other).contains("no repository"), "{}", said(&other));

@@ -99,8 +99,8 @@ impl CcnxHandover<'_> {
         Ok(segments)
     }
 
-    /// Has the repository begin. On this host, if there is one that says so; otherwise anywhere. Gives how far
-    /// questions go.
+    /// Has a repository on this host begin, if there is one that says so, and otherwise one anywhere. Gives
+    /// how far questions go.
     fn begin(&self, client: &mut Client, random: &mut Random) -> Result<Option<Scope>, ToolError> {
         for scope in [Some(Scope::HOST), None] {
             for _ in 0..TRIES {
@@ -130,7 +130,7 @@ impl CcnxHandover<'_> {
         Err(ToolError::other("the repository does not say that all of it is stored"))
     }
 
-    /// Asks the repository; `None` without an answer, and otherwise whether what it was asked about is stored.
+    /// Asks the repository whether what it is asked about is stored; `None` without an answer.
     fn ask(&self, client: &mut Client, name: Name, scope: Option<Scope>) -> Result<Option<bool>, ToolError> {
         if self.interrupt.came() {
             return Err(interrupted());

@@ -80,8 +80,8 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         (self.packets, self.content_bytes)
     }
 
-    /// Takes the Interests there are, as far as there is room, and sends the answers there are; the carrier is
-    /// told where there is none. Waits a moment where there is nothing to do.
+    /// Takes the Interests there are, as far as there is room, and sends the answers there are; the carrier
+    /// is told where there is none. Waits a moment where there is nothing to do.
     pub(super) fn turn<C: AppFace>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
         let now = carrier.now();
         let mut until = if self.waiting.is_empty() { now + TURN } else { now };

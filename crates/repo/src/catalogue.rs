@@ -145,6 +145,12 @@ impl Catalogue {
         self.by_key.range::<[u8], _>(bounds).next().map(|(key, &id)| (key, id))
     }
 
+    /// The key of the last object before `end`.
+    pub(crate) fn last_before(&self, end: &[u8]) -> Option<&Key> {
+        let bounds = (Bound::Unbounded, Bound::Excluded(end));
+        self.by_key.range::<[u8], _>(bounds).next_back().map(|(key, _)| key)
+    }
+
     /// Objects that the data plane reads by itself.
     pub(crate) fn hot(&self) -> &Arc<HotObjects> {
         &self.hot

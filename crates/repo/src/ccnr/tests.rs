@@ -251,7 +251,7 @@ fn names_outside_the_namespaces_are_not_taken_and_other_interests_get_no_answer(
         ("ccnx:/%C1.R.af~file", host()),
         (
             "ccnx:/f/v/%C1.R.sw/nonce",
-            InterestFields { answer_origin_kind: packet::ccnx::AnswerOriginKind::new(1), ..host() },
+            InterestFields { answer_origin_kind: AnswerOriginKind::new(1), ..host() },
         ),
     ] {
         ccnr.handle_interest(at(1), &interest(uri, fields), Origin::Host);

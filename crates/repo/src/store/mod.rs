@@ -1,6 +1,7 @@
 //! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
 //! is deleted.
 
+mod ccnx_order;
 mod children;
 mod cold;
 mod delete;

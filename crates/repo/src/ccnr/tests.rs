@@ -242,22 +242,36 @@ fn only_packets_of_the_publishers_that_count_are_stored() {
 }
 
 #[test]
-fn names_outside_the_namespaces_are_not_taken_and_other_interests_get_no_answer() {
+fn names_outside_the_namespaces_are_not_taken_and_who_wants_nothing_new_gets_no_answer() {
     let mut ccnr = ccnr(Authority::Anyone, &["ccnx:/f", "ccnx:/g"]);
-    for (uri, fields) in [
-        ("ccnx:/h/v/%C1.R.sw/nonce", host()),
-        ("ccnx:/f", host()),
-        ("ccnx:/f/%C1.R.sw", host()),
-        ("ccnx:/%C1.R.af~file", host()),
-        (
-            "ccnx:/f/v/%C1.R.sw/nonce",
-            InterestFields { answer_origin_kind: AnswerOriginKind::new(1), ..host() },
-        ),
-    ] {
+    let from_store = InterestFields { answer_origin_kind: AnswerOriginKind::new(1), ..host() };
+    for (uri, fields) in [("ccnx:/h/v/%C1.R.sw/nonce", host()), ("ccnx:/f/v/%C1.R.sw/nonce", from_store)] {
         ccnr.handle_interest(at(1), &interest(uri, fields), Origin::Host);
         assert!(effects(&mut ccnr).is_empty(), "{uri}");
     }
-    assert_eq!((ccnr.counters().outside, ccnr.counters().unanswered), (1, 5));
+    assert_eq!((ccnr.counters().outside, ccnr.counters().unanswered), (1, 2));
+}
+
+#[test]
+fn what_is_no_command_is_answered_with_what_is_stored_whatever_its_age() {
+    let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
+    for uri in ["ccnx:/f", "ccnx:/f/%C1.R.sw", "ccnx:/%C1.R.af~file"] {
+        for stored in [None, Some(ccnx_data("ccnx:/f/old", b"x", None))] {
+            ccnr.handle_interest(at(1), &interest(uri, host()), Origin::Elsewhere);
+            let said = effects(&mut ccnr);
+            let [Effect::Ask { number, question: Question::Packet(asked) }] = &said[..] else {
+                panic!("{said:?}")
+            };
+            assert!(!asked.must_be_fresh() && asked.name() == name(uri).as_ref());
+            ccnr.handle_answer(at(1), *number, StoreAnswer::Packet(stored.clone()));
+            assert_eq!(effects(&mut ccnr).len(), usize::from(stored.is_some()));
+        }
+    }
+    assert_eq!(ccnr.counters().unanswered, 3);
+    // That has been asked already.
+    let stale = InterestFields { answer_origin_kind: AnswerOriginKind::new(7), ..host() };
+    ccnr.handle_interest(at(1), &interest("ccnx:/f", stale), Origin::Elsewhere);
+    assert!(effects(&mut ccnr).is_empty());
 }
 
 #[test]

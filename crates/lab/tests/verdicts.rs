@@ -42,8 +42,8 @@ const SHORT: &str = "duration = '1.2 s'";
 #[test]
 fn nothing_that_falls_to_nothing_is_no_fall() {
     let place = Place::new("fall");
-    let chain = "[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
-    let real = "[[expect]]\nsay = 's'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
+    let chain = "[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
+    let real = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
     let (run, list) = place.judged(LONG, &format!("{chain}{real}"));
     assert_eq!((list[0].outcome, list[0].found().0), (Outcome::Contradicted, "0".to_owned()));
     assert_eq!((list[1].outcome, list[1].control), (Outcome::Confirmed, Control::NotStated));
@@ -55,7 +55,7 @@ fn sameness_has_two_sides() {
     let place = Place::new("same");
     let same = |times: f64| {
         format!(
-            "[[expect]]\nsay = 's'\nvalue = 'a.goodput.sum'\nsame_as = 'b.goodput.sum'\nmargin = '5 %'\ntimes = {times}\n"
+            "[[expect]]\nsay = 'S'\nvalue = 'a.goodput.sum'\nsame_as = 'b.goodput.sum'\nmargin = '5 %'\ntimes = {times}\n"
         )
     };
     let (_, list) = place.judged(LONG, &format!("{}{}{}", same(1.0), same(0.8), same(1.2)));
@@ -86,7 +86,7 @@ fn no_number_is_taken_from_a_run_that_is_not_valid() {
 fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
     let place = Place::new("unfinished");
     let expect =
-        "[gates]\nunfinished = '100 %'\n[[expect]]\nsay = 's'\nvalue = 'files.goodput'\nat_least = 1\n";
+        "[gates]\nunfinished = '100 %'\n[[expect]]\nsay = 'S'\nvalue = 'files.goodput'\nat_least = 1\n";
     let (run, list) = place.judged(SHORT, expect);
     assert!(run.cases[0].is_valid());
     let counted = run.cases[0].estimate("files.finished", "mean").unwrap().mean;
@@ -104,7 +104,7 @@ fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
 fn what_a_control_does_not_fail_is_not_confirmed() {
     let place = Place::new("control");
     let expect = |name: &str, least: f64| {
-        format!("[[expect]]\nname = '{name}'\nsay = 's'\nvalue = 'files.duration.max'\nat_least = {least}\n")
+        format!("[[expect]]\nname = '{name}'\nsay = 'S'\nvalue = 'files.duration.max'\nat_least = {least}\n")
     };
     let control = "[[control]]\nname = 'fast'\nremoves = 'the slow links'\nset = { 'link.*.rate' = '1 Gbit/s' }\n\
                    fails = ['slow', 'any']\n";
@@ -120,7 +120,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
 #[test]
 fn a_control_that_is_not_valid_confirms_nothing() {
     let place = Place::new("control-invalid");
-    let text = "[[expect]]\nname = 'fast'\nsay = 's'\nvalue = 'files.duration.max'\nat_most = 5\n\
+    let text = "[[expect]]\nname = 'fast'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 5\n\
                 [[control]]\nname = 'slow'\nremoves = 'the fast links'\nfails = ['fast']\n\
                 set = { 'link.*.rate' = '100 kbit/s' }\n";
     let (run, list) = place.judged(LONG, text);
@@ -139,7 +139,7 @@ fn a_control_that_is_not_valid_confirms_nothing() {
 fn a_control_in_which_nothing_was_done_confirms_nothing() {
     let place = Place::new("control-nothing");
     // It begins so late that no file is finished, and the gate lets that pass.
-    let text = "[gates]\nunfinished = '100 %'\n[[expect]]\nname = 'fast'\nsay = 's'\nvalue = 'files.goodput'\n\
+    let text = "[gates]\nunfinished = '100 %'\n[[expect]]\nname = 'fast'\nsay = 'S'\nvalue = 'files.goodput'\n\
                 at_least = 1000\n[[control]]\nname = 'late'\nremoves = 'nothing at all'\nfails = ['fast']\n\
                 set = { 'download.files.start' = '4.99 s' }\n";
     let (_, list) = place.judged("duration = '5 s'", text);
@@ -167,7 +167,7 @@ fn a_consumer_that_has_all_it_asked_for_is_measured_until_then_and_an_endless_on
 #[test]
 fn nothing_is_not_as_much_as_nothing() {
     let place = Place::new("nothing");
-    let expect = |bound: &str| format!("[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
+    let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
     let all = ["same_as = 'b.retransmissions.sum'", "at_least = 'b.retransmissions.sum'\ntimes = 2"];
     let (_, list) = place.judged(LONG, &all.map(expect).concat());
     for verdict in &list {
@@ -179,14 +179,14 @@ fn nothing_is_not_as_much_as_nothing() {
 #[test]
 fn a_run_that_is_not_complete_and_one_that_tests_nothing_conclude_nothing() {
     let place = Place::new("incomplete");
-    let folder = place.run(LONG, "[[expect]]\nsay = 's'\nvalue = 'files.unfinished'\nat_most = 0\n");
+    let folder = place.run(LONG, "[[expect]]\nsay = 'S'\nvalue = 'files.unfinished'\nat_most = 0\n");
     let mut record = folder.record().unwrap();
     record.complete = false;
     folder.write_record(&record).unwrap();
     let run = RunData::read(&folder).unwrap();
     assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
     let place = Place::new("elsewhere");
-    let other = "[[expect]]\nsay = 's'\nvalue = 'files.started'\nat_least = 1\non = ['netns']\n";
+    let other = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nat_least = 1\non = ['netns']\n";
     let (run, list) = place.judged(LONG, other);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
 }
@@ -211,8 +211,8 @@ fn every_statement_that_is_shipped_names_its_control_or_is_so_by_construction() 
 #[test]
 fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
     let place = Place::new("construction");
-    let text = "[[expect]]\nsay = 's'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three files'\n\
-                [[expect]]\nsay = 'other'\nvalue = 'files.started'\nat_least = 100\non = ['netns']\n";
+    let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three files'\n\
+                [[expect]]\nsay = 'Other'\nvalue = 'files.started'\nat_least = 100\non = ['netns']\n";
     let (run, list) = place.judged(LONG, text);
     assert_eq!((list[0].words(), list[0].why.as_str()), ("by construction", "there are three files"));
     assert_eq!((list[1].words(), list[1].elsewhere), ("not testable here", true));
@@ -222,7 +222,7 @@ fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirm
 #[test]
 fn one_repeat_with_chance_in_it_confirms_nothing() {
     let place = Place::new("chance");
-    let text = "[[expect]]\nsay = 's'\nvalue = 'files.duration.mean'\nat_least = 0.0001\n";
+    let text = "[[expect]]\nsay = 'S'\nvalue = 'files.duration.mean'\nat_least = 0.0001\n";
     let head = "duration = '60 s'\n[defaults.node]\nforwarder = { strategy = 'asf' }";
     let (_, list) = place.judged(head, text);
     assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);

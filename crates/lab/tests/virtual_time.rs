@@ -195,7 +195,7 @@ fn a_network_of_a_file_is_kept_with_the_run() {
     fs::write(place.0.join("maps/two.toml"), map).unwrap();
     let text = "title = 't'\nduration = '1 s'\nroutes = 'shortest'\n\
                 topology = { kind = 'named', file = 'maps/two.toml' }\n\
-                [ping.p]\nat = 'a'\nto = 'b'\nprefix = '/p'\nstart = '0 s'\n[[expect]]\nsay = 'all come'\n\
+                [ping.p]\nat = 'a'\nto = 'b'\nprefix = '/p'\nstart = '0 s'\n[[expect]]\nsay = 'All come'\n\
                 value = 'p.loss'\nat_most = 0\n";
     let experiment = Experiment::parse_in(Some(&place.0), "t", "t.toml", text).unwrap();
     assert!(
@@ -255,5 +255,49 @@ fn real_forwarders_refuse_what_they_lack_with_line_and_reason() {
             execute(&experiment, &Options { backend: backend.to_owned(), ..options(&place.0) }, |_| {});
         assert!(refused.is_err());
         assert_eq!(fs::read_dir(&place.0).unwrap().count(), 0, "nothing is begun");
+    }
+}
+
+/// A download over one link on which a Data takes 1 ms and a round trip 100 ms.
+fn occupancy(sample_every: &str) -> String {
+    format!(
+        "title = 't'
+duration = '20 s'
+until_done = true
+sample_every = '{sample_every}'
+[node]
+a = {{}}
+b = {{}}
+[link]
+a-b = {{ rate = '50 Mbit/s', delay = '5 ms' }}
+[[route]]
+prefix = '/lab'
+path = ['a', 'b']
+[content.files]
+prefix = '/lab/file'
+at = 'b'
+count = 10
+size = '1 MB'
+[download.files]
+at = 'a'
+content = 'files'
+rate = '3/s'
+"
+    )
+}
+
+#[test]
+fn the_mean_of_pending_in_virtual_time_does_not_depend_on_how_often_one_looks() {
+    let place = Place::new("occupancy");
+    let mean = |every: &str| {
+        let run = place.run(&written(&occupancy(every)), |_| {});
+        let values = &run.cases[0].results[0].values;
+        (values["a.pending"].mean, values["a.cached"].mean)
+    };
+    let (often, seldom, never) = (mean("50 ms"), mean("500 ms"), mean("2 s"));
+    assert!(often.0 > 0.5, "something is pending: {often:?}");
+    for (pending, cached) in [seldom, never] {
+        assert!((pending / often.0 - 1.0).abs() < 1e-6, "{pending} and {}", often.0);
+        assert!((cached / often.1 - 1.0).abs() < 1e-6, "{cached} and {}", often.1);
     }
 }

@@ -64,9 +64,10 @@ impl Network {
         if slot.framed.is_some() {
             slot.config.queue.codel = None;
         }
+        let now = self.core.now;
         for (place, &channel) in (1..).zip(&slot.channels) {
             let seed = Random::derive(seed, place).next_u64();
-            let orphans = self.core.channels[channel].configure(&slot.config, seed);
+            let orphans = self.core.channels[channel].configure(now, &slot.config, seed);
             for packet_id in orphans {
                 self.core.in_flight.release(packet_id);
             }
@@ -96,6 +97,7 @@ impl Network {
         }
         for End { node, face: open } in slot.ends.clone() {
             self.core.nodes[node].close(open);
+            self.core.nodes[node].note_levels(self.core.now);
         }
         Ok(())
     }
@@ -151,7 +153,7 @@ impl Network {
 
     fn empty_link(&mut self, link: LinkId) {
         for channel in self.core.links[link].channels.clone() {
-            for lost in self.core.channels[channel].clear() {
+            for lost in self.core.channels[channel].clear(self.core.now) {
                 self.core.discard(lost);
             }
         }

@@ -51,6 +51,7 @@ mod changes;
 mod checks;
 mod clock;
 mod core;
+mod dialect;
 mod error;
 mod event_queue;
 mod framed;
@@ -61,6 +62,7 @@ mod link_services;
 mod network;
 mod node;
 mod observe;
+mod occupancy;
 pub mod paths;
 mod processor;
 mod routes;
@@ -96,6 +98,7 @@ pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, Framing, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::Network;
+pub use occupancy::{Occupancy, OccupancyKnot};
 pub use processor::{FaceTimes, KindTimes, ProcessorConfig};
 
 pub use topology::Dumbbell;

@@ -11,6 +11,7 @@ use crate::arena::{AppId, Arena, ChannelId, EndId};
 use crate::clock::Clock;
 use crate::error::SimError;
 use crate::event_queue::Alarm;
+use crate::occupancy::Levels;
 use crate::processor::Processor;
 
 /// Where a face leads.
@@ -60,6 +61,8 @@ pub(crate) struct Node {
     pub(crate) gone: Vec<FaceCounters>,
     /// Events of the engine, taken by the owner.
     pub(crate) events: Vec<engine::Event>,
+    /// How full its tables were.
+    pub(crate) levels: Levels,
 }
 
 /// Events kept for the owner; later ones are lost.
@@ -87,6 +90,15 @@ impl Node {
             restarts: 0,
             gone: Vec::new(),
             events: Vec::new(),
+            levels: Levels::default(),
+        }
+    }
+
+    /// Takes note of how full the tables are from now on.
+    #[inline(always)]
+    pub(crate) fn note_levels(&mut self, now: Instant) {
+        if let Some(engine) = &self.engine {
+            self.levels.note(now, engine);
         }
     }
 
@@ -208,6 +220,7 @@ impl Node {
         for (prefix, spec) in std::mem::take(&mut self.strategies) {
             self.set_strategy(&prefix, &spec)?;
         }
+        self.note_levels(now);
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::arena::{AppId, LinkId, NodeId};
 use crate::error::SimError;
 use crate::link::{ChannelCounters, LinkConfig};
 use crate::network::Network;
+use crate::occupancy::Occupancy;
 use crate::trace::Trace;
 
 impl Network {
@@ -81,6 +82,15 @@ impl Network {
     pub fn processor_use(&self, node: NodeId) -> Option<(u64, packet::time::Duration)> {
         let processor = self.core.nodes.get(node)?.processor.as_ref()?;
         Some((processor.dropped, processor.busy))
+    }
+
+    /// How full the tables of a node were since this was asked last; `None` for a host, or if there is no
+    /// such node. Every change counts from the moment at which it happened.
+    pub fn take_occupancy(&mut self, node: NodeId) -> Option<Occupancy> {
+        let now = self.core.now;
+        let node = self.core.nodes.get_mut(node)?;
+        node.engine.as_ref()?;
+        Some(node.levels.look(now))
     }
 
     /// An application, if it is of this type.

@@ -358,6 +358,7 @@ impl Network {
     fn look_after_engine(&mut self, number: NodeId) {
         let node = &mut self.core.nodes[number];
         let Some(engine) = &mut node.engine else { return };
+        node.levels.note(self.core.now, engine);
         while let Some(event) = engine.poll_event() {
             if node.events.len() < MAX_EVENTS {
                 node.events.push(event);

@@ -9,6 +9,11 @@ use crate::tables::content_store::ContentStoreConfig;
 use crate::tables::content_store::placement::CachePlacement;
 
 impl Engine {
+    /// Data in the content store.
+    pub fn cached_count(&self) -> u32 {
+        self.tables.store.len()
+    }
+
     /// Takes Data into the content store if this is where a copy of it is to be left.
     #[cold]
     #[inline(never)]

@@ -5,8 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::plan::GatePlan;
 use crate::order::Outcome;
 
+/// The gates that somebody who stood still has not passed: a forwarder, or a client.
+pub const STANDSTILLS: [&str; 2] =
+    ["longest time without an answer of a forwarder", "longest time that a client stood still"];
+
 /// One condition of validity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// What is looked at.
     pub name: String,
@@ -96,14 +100,14 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
         Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         Gate {
-            name: "longest time without an answer of a forwarder".to_owned(),
+            name: STANDSTILLS[0].to_owned(),
             value: counts.silence_s * 1e3,
             threshold: plan.silence_ns as f64 / 1e6,
             unit: "ms".to_owned(),
             passed: counts.silence_s * 1e9 <= plan.silence_ns as f64,
         },
         Gate {
-            name: "longest time that a client stood still".to_owned(),
+            name: STANDSTILLS[1].to_owned(),
             value: counts.client_still_s * 1e3,
             threshold: plan.client_standstill_ns as f64 / 1e6,
             unit: "ms".to_owned(),

@@ -14,7 +14,7 @@ mod workloads;
 pub(crate) use asked::{AGAIN, Asked, Origins, Seen};
 pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
 pub use capture::CaptureError;
-pub use gates::{Gate, gates};
+pub use gates::{Gate, STANDSTILLS, gates};
 pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};
 pub use table::Table;

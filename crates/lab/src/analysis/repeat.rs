@@ -33,6 +33,8 @@ pub struct NodeData {
     pub traffic: Table,
     /// What the content store has done, where it was asked.
     pub store: Table,
+    /// Entries of its tables times seconds since the start; in virtual time only.
+    pub occupancy: Table,
 }
 
 /// Everything about one repeat that figures are drawn from.
@@ -145,13 +147,10 @@ pub fn derive(
             add_load(plan, link, &mut traffic);
         }
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
-        let store = match open_table(&raw.join(sample::store_file(&node.name))) {
-            Ok(file) => Table::read(file)?,
-            // Other forwarders do not tell, and runs of earlier versions have not asked.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Table::default(),
-            Err(error) => return Err(error.into()),
-        };
-        data.nodes.push(NodeData { log, traffic, store });
+        // Other forwarders do not tell, and runs of earlier versions have not asked.
+        let store = table_if_there(&raw.join(sample::store_file(&node.name)))?;
+        let occupancy = table_if_there(&raw.join(sample::occupancy_file(&node.name)))?;
+        data.nodes.push(NodeData { log, traffic, store, occupancy });
     }
     clients(plan, &raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
@@ -174,8 +173,8 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
     for node in &plan.nodes {
         let read =
             |kind: &str| Table::read(whole_file::open(&derived.join(format!("{kind}-{}.csv", node.name)))?);
-        let store = Table::default();
-        data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")?, store });
+        let (log, traffic) = (read("forwarder")?, read("traffic")?);
+        data.nodes.push(NodeData { log, traffic, ..NodeData::default() });
     }
     clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
     Ok((data, result))
@@ -190,6 +189,15 @@ pub enum DeriveError {
     /// Another file.
     #[error("a raw file cannot be read, or a derived one not written: {0}")]
     Io(#[from] io::Error),
+}
+
+/// A table, or one without rows when there is none.
+fn table_if_there(path: &Path) -> io::Result<Table> {
+    match open_table(path) {
+        Ok(file) => Table::read(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Table::default()),
+        Err(error) => Err(error),
+    }
 }
 
 /// A forwarder's log within the run, its invalid lines dropped and counted, times from the start.
@@ -273,11 +281,7 @@ fn add_load(plan: &Plan, link: usize, table: &mut Table) {
 
 /// A table by the second that a backend counted itself, within the run; no table when it did not.
 fn counted_elsewhere(path: &Path, seconds: f64) -> io::Result<Table> {
-    let mut table = match open_table(path) {
-        Ok(file) => Table::read(file)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::default()),
-        Err(error) => return Err(error),
-    };
+    let mut table = table_if_there(path)?;
     table.rows.retain(|row| row.first().is_some_and(|time| *time < seconds.ceil()));
     Ok(table)
 }
@@ -328,12 +332,8 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
 fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
     let mut longest = 0.0;
     for node in &plan.nodes {
-        let table = match open_table(&raw.join(format!("{STANDSTILL}{}.csv", node.name))) {
-            Ok(file) => Table::read(file)?,
-            // There is none at this node, or not in this backend or version.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
+        // There is none at this node, or not in this backend or version.
+        let table = table_if_there(&raw.join(format!("{STANDSTILL}{}.csv", node.name)))?;
         longest = table.column("longest_s").into_iter().fold(longest, f64::max);
     }
     Ok(longest)
@@ -444,22 +444,27 @@ fn longest_gap(log: &Table, seconds: f64) -> f64 {
 /// The numbers of every node's log and link within the window.
 fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Summary> {
     let mut values = BTreeMap::new();
-    let mut put = |node: &str, column: &str, numbers: Vec<(f64, f64)>| {
-        if let Some(summary) = Summary::weighed(&numbers) {
-            values.insert(format!("{node}.{column}"), summary);
-        }
+    let put = |values: &mut BTreeMap<String, Summary>, node: &str, column: &str, numbers: &[(f64, f64)]| {
+        values.extend(Summary::weighed(numbers).map(|summary| (format!("{node}.{column}"), summary)));
     };
     for (node, of_node) in plan.nodes.iter().zip(&data.nodes) {
         let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
         for column in of_node.log.columns.iter().filter(counts) {
-            put(&node.name, column, window.of_log(&of_node.log, column, data.seconds));
+            put(&mut values, &node.name, column, &window.of_log(&of_node.log, column, data.seconds));
+        }
+        for column in of_node.occupancy.columns.iter().filter(counts) {
+            let integral = window.of_integral(&of_node.occupancy, column);
+            if let Some((summary, sum)) = values.get_mut(&format!("{}.{column}", node.name)).zip(integral) {
+                summary.integrated(sum, sum / (window.until - window.from));
+            }
         }
         for column in &of_node.store.columns {
             let counted = of_node.store.column(column);
-            put(&node.name, column, counted.into_iter().map(|count| (count, 1.0)).collect());
+            let counted: Vec<(f64, f64)> = counted.into_iter().map(|count| (count, 1.0)).collect();
+            put(&mut values, &node.name, column, &counted);
         }
         for column in of_node.traffic.columns.iter().filter(counts) {
-            put(&node.name, column, window.of_bins(&of_node.traffic, column));
+            put(&mut values, &node.name, column, &window.of_bins(&of_node.traffic, column));
         }
     }
     values

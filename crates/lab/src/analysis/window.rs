@@ -72,6 +72,23 @@ impl Window {
         values.zip(times.iter().enumerate()).map(|(value, (place, at))| (value, span(place, *at))).collect()
     }
 
+    /// How much an integral over time, given at some moments, has grown within the window: exactly, where its
+    /// ends are among them or the level was constant around them. Nothing of a window that lasts no time.
+    #[must_use]
+    pub fn of_integral(self, table: &Table, column: &str) -> Option<f64> {
+        let mut knots = vec![(0.0, 0.0)];
+        knots.extend(table.points("time", column));
+        let at = |moment: f64| {
+            let place = knots.partition_point(|(at, _)| *at < moment);
+            let (to, reached) = knots.get(place).or(knots.last()).copied()?;
+            let (from, before) = knots.get(place.saturating_sub(1)).copied()?;
+            let part = if to > from { ((moment - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
+            Some(before + (reached - before) * part)
+        };
+        let is_known = knots.len() > 1 && self.until > self.from;
+        if is_known { Some(at(self.until)? - at(self.from)?) } else { None }
+    }
+
     /// The numbers of a link's table, each with how long it counts.
     #[must_use]
     pub fn of_bins(self, table: &Table, column: &str) -> Vec<(f64, f64)> {

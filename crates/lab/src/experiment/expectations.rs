@@ -34,6 +34,15 @@ pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
             message,
             ..Finding::default()
         }));
+        // What a report prints is a sentence. One that goes on with the experiment's title begins with dots.
+        if expect.say.chars().next().is_some_and(char::is_lowercase) {
+            findings.push(Finding {
+                key: format!("{key}.say"),
+                message: "a sentence begins with a capital letter".to_owned(),
+                suggestion: Some(format!("write \"{}\"", capitalised(&expect.say))),
+                ..Finding::default()
+            });
+        }
         if !expect.says_something() {
             findings.push(Finding {
                 key: key.clone(),
@@ -46,6 +55,11 @@ pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().iter().flat_map(|first| first.to_uppercase()).chain(letters).collect()
 }
 
 /// What no run could confirm, or every run.

@@ -464,7 +464,7 @@ content = "small"
         let shown = with("[[sweep]]\nkey = 'link.a-b.delay'\nvalues = ['1 ms', '2 ms', '1 ms']\n");
         assert!(shown.contains("two cases are called `delay 1 ms`"), "{shown}");
         let expect = |name: &str| {
-            format!("[[expect]]\nname = '{name}'\nsay = 's'\nvalue = 'files.loss'\nat_most = 0\n")
+            format!("[[expect]]\nname = '{name}'\nsay = 'S'\nvalue = 'files.loss'\nat_most = 0\n")
         };
         let shown = with(&(expect("e") + &expect("e")));
         assert!(shown.contains("two expectations are called `e`"), "{shown}");
@@ -529,10 +529,10 @@ content = "small"
 
     #[test]
     fn an_expectation_names_what_is_measured() {
-        let more = "\n[[expect]]\nsay = 's'\nvalue = 'b.pendng.max'\nat_least = 1\n";
+        let more = "\n[[expect]]\nsay = 'S'\nvalue = 'b.pendng.max'\nat_least = 1\n";
         let shown = problems(&format!("{GOOD}{more}"));
         assert!(shown.contains("did you mean `pending`?"), "{shown}");
-        let more = "\n[[expect]]\nsay = 's'\nvalue = 'b.pending.max'\n";
+        let more = "\n[[expect]]\nsay = 'S'\nvalue = 'b.pending.max'\n";
         assert!(problems(&format!("{GOOD}{more}")).contains("nothing is expected"));
     }
 

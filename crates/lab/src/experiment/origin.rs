@@ -146,7 +146,7 @@ mod tests {
         wrong("[[sweep]]\nkey = 'node.b.cpu'\nvalues = [\n'20 %',\n'300 %',\n]\n", "'300 %'");
         wrong("[on.netns]\nwhy = 'w'\n[on.netns.set]\nseed = 3\n'node.b.cpu' = '300 %'\n", "'node.b.cpu'");
         wrong("[on.netns]\nwhy = 'w'\n[on.netns.set]\nseed = 3\n'no.such.key' = '300 %'\n", "'no.such.key'");
-        let control = "[[expect]]\nname = 'e'\nsay = 's'\nvalue = 'files.loss'\nat_most = 0\n[[control]]\n\
+        let control = "[[expect]]\nname = 'e'\nsay = 'S'\nvalue = 'files.loss'\nat_most = 0\n[[control]]\n\
                        name = 'c'\nremoves = 'r'\nfails = ['e']\n[control.set]\nseed = 4\n'node.b.cpu' = '0 %'\n";
         wrong(control, "'node.b.cpu'");
     }

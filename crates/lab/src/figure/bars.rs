@@ -77,7 +77,8 @@ impl BarChart {
         let values = self.groups.iter().flat_map(|group| &group.values).filter(|value| value.is_finite());
         let widest = values.map(|value| Style::LABEL.width(&plot.y.label(*value))).fold(0.0, f64::max);
         let with_numbers = widest < bar;
-        for (place, group) in self.groups.iter().enumerate() {
+        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 2.0);
+        for ((place, group), name) in self.groups.iter().enumerate().zip(&names) {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - bar * self.labels.len() as f64 / 2.0;
             for (number, value) in group.values.iter().enumerate().filter(|(_, value)| value.is_finite()) {
@@ -104,9 +105,7 @@ impl BarChart {
                     plot.drawing.text((x + bar / 2.0, above - 4.0), Anchor::Middle, &label, Style::LABEL);
                 }
             }
-            let style = Style::LABEL;
-            let name = style.fit(&group.name, room - 2.0);
-            plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, &name, style);
+            plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, name, Style::LABEL);
         }
     }
 }

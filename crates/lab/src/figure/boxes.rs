@@ -80,7 +80,8 @@ impl BoxChart {
         key.draw(&mut plot.drawing, head.height() - 4.0, 0);
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let wide = (room * 0.84 / self.labels.len().max(1) as f64).min(40.0);
-        for (place, group) in self.groups.iter().enumerate() {
+        let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 2.0);
+        for ((place, group), name) in self.groups.iter().enumerate().zip(&names) {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - wide * self.labels.len() as f64 / 2.0;
             for (number, quartiles) in group.boxes.iter().enumerate() {
@@ -89,9 +90,8 @@ impl BoxChart {
                 let what = format!("{}, {what}", group.name);
                 one(&mut plot, left + wide * number as f64, wide, quartiles, number, &what);
             }
-            let name = Style::LABEL.fit(&group.name, room - 2.0);
             let at = (middle, plot.floor + 15.0);
-            plot.drawing.text(at, super::Anchor::Middle, &name, Style::LABEL);
+            plot.drawing.text(at, super::Anchor::Middle, name, Style::LABEL);
         }
         if frame.foot {
             plot.caption(&self.x);

@@ -62,6 +62,12 @@ impl Style {
         super::text::fit(text, self.size * self.widest(), self.weight, room)
     }
 
+    /// The same of several names, which stay different where they were.
+    pub(crate) fn fit_all<'n>(&self, names: impl IntoIterator<Item = &'n String>, room: f64) -> Vec<String> {
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        super::text::fit_all(&names, self.size * self.widest(), self.weight, room)
+    }
+
     /// The text in lines for which there is room in every font.
     #[must_use]
     pub(crate) fn wrap(&self, text: &str, room: f64) -> Vec<String> {

@@ -24,13 +24,13 @@ impl<'l> Key<'l> {
 
     /// Draws it below `top`; the first label has colour number `colour`.
     pub(super) fn draw(&self, drawing: &mut Drawing, top: f64, colour: usize) {
+        let short = Style::LABEL.fit_all(self.labels, self.room - 15.0);
         for (row, entries) in self.rows.iter().enumerate() {
             let at = top + ROW * row as f64;
             for (number, left) in entries {
-                let label = self.labels.get(*number).map_or("", String::as_str);
-                let label = Style::LABEL.fit(label, self.room - 15.0);
+                let label = short.get(*number).map_or("", String::as_str);
                 drawing.rectangle((*left, at), (10.0, 10.0), Paint::Series(colour + number), "");
-                drawing.text((left + 15.0, at + 9.0), Anchor::Start, &label, Style::LABEL);
+                drawing.text((left + 15.0, at + 9.0), Anchor::Start, label, Style::LABEL);
             }
         }
     }

@@ -48,7 +48,7 @@ impl LineChart {
     /// Room that labels need to the left and to the right, to bring charts in line.
     pub fn margins(&self, frame: Frame) -> (f64, f64) {
         let y = self.y.fit(self.values(), wanted_marks(frame.height - 60.0));
-        let labels = self.series.iter().map(|series| label_of(series, frame));
+        let labels = labels_of(&self.series, frame).into_iter();
         let widest = labels.map(|label| Style::LABEL.width(&label)).fold(0.0, f64::max);
         (label_room(&y), if widest > 0.0 { widest + 10.0 } else { 10.0 })
     }
@@ -86,7 +86,7 @@ impl LineChart {
             plot.drawing.path(vec![(at, plot.top), (at, plot.floor)], Paint::Soft, true);
         }
         let shaded = matches!(self.series.as_slice(), [only] if only.label.is_empty());
-        let mut labels = Vec::new();
+        let (short, mut labels) = (labels_of(&self.series, frame), Vec::new());
         for (number, series) in self.series.iter().enumerate() {
             let drawn: Vec<Place> = thinned(&series.points)
                 .iter()
@@ -105,7 +105,11 @@ impl LineChart {
             }
             let Some(last) = drawn.last().copied() else { continue };
             plot.drawing.path(drawn, Paint::Series(colour + number), colour + number >= SERIES);
-            labels.push((last.1, Paint::Series(colour + number), label_of(series, frame)));
+            labels.push((
+                last.1,
+                Paint::Series(colour + number),
+                short.get(number).cloned().unwrap_or_default(),
+            ));
         }
         for (at, paint, text) in spread(labels, plot.top, plot.floor) {
             plot.drawing.text(
@@ -119,9 +123,9 @@ impl LineChart {
     }
 }
 
-/// What is written at the end of a line: no more than leaves room for the plot.
-fn label_of(series: &Series, frame: Frame) -> String {
-    Style::LABEL.fit(&series.label, frame.width * LABELS)
+/// What is written at the end of each line: no more than leaves room for the plot.
+fn labels_of(series: &[Series], frame: Frame) -> Vec<String> {
+    Style::LABEL.fit_all(series.iter().map(|series| &series.label), frame.width * LABELS)
 }
 
 /// Few enough points to draw, with all peaks.

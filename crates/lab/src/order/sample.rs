@@ -105,6 +105,15 @@ pub(crate) fn store(hits: u64, misses: u64) -> String {
     csv::to_string([["hits".to_owned(), "misses".to_owned()], [hits.to_string(), misses.to_string()]])
 }
 
+/// The file in which virtual time tells how full a node's tables were: entries times seconds since the start.
+/// What a moment does not tell is empty.
+pub(crate) fn occupancy_file(node: &str) -> String {
+    format!("occupancy-{node}.csv")
+}
+
+/// Its columns.
+pub(crate) const OCCUPANCY_COLUMNS: [&str; 3] = ["time", "pending", "cached"];
+
 #[cfg(test)]
 mod tests {
     use super::*;

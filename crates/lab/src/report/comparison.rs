@@ -243,7 +243,14 @@ impl Comparison {
                 anchor: format!("case-{}", number + 1),
             });
             blocks.push(Block::Gallery(self.means(number, left, right)));
-            blocks.push(Block::Table(self.table(&left.plan.case)));
+            let (differing, others) = (self.table(&left.plan.case, true), self.table(&left.plan.case, false));
+            if differing.rows.is_empty() {
+                blocks.push(Block::Paragraph("No measure is known to differ.".to_owned()));
+            } else {
+                blocks.push(Block::Table(differing));
+            }
+            let title = "Measures that do not differ, or of which nobody can say".to_owned();
+            blocks.push(Block::Folded { title, blocks: vec![Block::Table(others)] });
             let mut graphs = Vec::new();
             for node in 0..left.plan.nodes.len().min(right.plan.nodes.len()) {
                 graphs.push(Block::Heading(left.plan.node_name(node).to_owned()));
@@ -322,9 +329,13 @@ impl Comparison {
         SIX.into_iter().filter_map(draw).collect()
     }
 
-    fn table(&self, case: &str) -> Table {
+    /// The measures of a case that differ, or those that do not or of which nobody can say.
+    fn table(&self, case: &str, differing: bool) -> Table {
         let mut table = Table::new(&["measure", "#A", "#B", "#B / A", "do they differ?"]);
         for pair in self.pairs.iter().filter(|pair| pair.case == case) {
+            if (pair.differs() == Some(true)) != differing {
+                continue;
+            }
             let (a, b) = pair.words();
             let differs = match pair.differs() {
                 Some(true) => "yes, beyond both 95 % intervals",

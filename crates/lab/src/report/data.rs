@@ -2,6 +2,8 @@
 
 use std::io;
 
+use sha2::{Digest, Sha256};
+
 use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
@@ -100,6 +102,30 @@ pub struct RunData {
 }
 
 impl RunData {
+    /// The first digits of a SHA-256 over what was done: the experiment's text and the files that it names,
+    /// the backend, the seed, the number of repeats and the cases. Runs with the same one are repeats of each
+    /// other, wherever their folders are.
+    #[must_use]
+    pub fn plan_hash(&self) -> String {
+        let RunRecord { backend, seed, repeats, cases, .. } = &self.record;
+        let mut hasher = Sha256::new();
+        // With its length, so that nothing can move from one part to the next.
+        let mut add = |part: &[u8]| {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        };
+        add(self.experiment.text.as_bytes());
+        for (name, bytes) in self.experiment.files.iter() {
+            add(name.as_bytes());
+            add(bytes);
+        }
+        add(backend.as_bytes());
+        add(&seed.to_be_bytes());
+        add(&repeats.to_be_bytes());
+        cases.iter().for_each(|case| add(case.as_bytes()));
+        hasher.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Reads a run that is complete, or as much of it as there is.
     ///
     /// # Errors

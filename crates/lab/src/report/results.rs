@@ -17,6 +17,8 @@ pub struct Row {
     pub backend: String,
     /// The command that gives it.
     pub command: String,
+    /// A hash of what the run was of: see [`RunData::plan_hash`].
+    pub plan: String,
     /// The case.
     pub case: String,
     /// The statement.
@@ -39,7 +41,12 @@ pub struct Row {
 
 fn command(run: &RunData) -> String {
     if !run.record.command.is_empty() {
-        return run.record.command.clone();
+        // A path says where somebody's files were, and nothing to anybody else.
+        let short = |word: &str| match word.rsplit_once('/') {
+            Some((_, name)) if word.starts_with('/') => format!("experiments/{name}"),
+            _ => word.to_owned(),
+        };
+        return run.record.command.split(' ').map(short).collect::<Vec<_>>().join(" ");
     }
     format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend)
 }
@@ -53,6 +60,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         experiment: run.record.experiment.clone(),
         backend: run.record.backend.clone(),
         command: command(run),
+        plan: run.plan_hash(),
         verdict: verdict.words(),
         control: verdict.control_words(),
         case: verdict.case,
@@ -224,10 +232,11 @@ fn section(page: &mut String, run: &RunData) {
     }
     let _ = writeln!(
         page,
-        "`{}`{part},\n{}, commit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
+        "`{}`{part},\n{}, commit {}{tree}, plan {}; {valid} of {repeats} runs valid, controls included.\n",
         command(run),
         run.record.began,
-        commit.get(..12).unwrap_or(commit)
+        commit.get(..12).unwrap_or(commit),
+        run.plan_hash()
     );
     for verdict in verdicts(run) {
         let row = row(run, verdict);

@@ -12,7 +12,7 @@ use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use super::shard::Shard;
-use crate::analysis::{DeriveError, RepeatResult, derive};
+use crate::analysis::{DeriveError, Gate, RepeatResult, STANDSTILLS, derive};
 use crate::backend::BackendError;
 use crate::backend::hosts::{Inventory, InventoryError};
 use crate::backend::{Backend, backend};
@@ -496,13 +496,21 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         let invalid = result.reasons();
         let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
-        // Whoever loses a forwarder gets a second try, whatever the experiment says of other reasons.
-        let retries = plan.evaluation.gates.retries.max(u32::from(result.outcome.lost.is_some()));
+        let retries = retries(plan.evaluation.gates.retries, &result);
         if why.is_empty() || attempt as u64 >= u64::from(retries) {
             return Ok(());
         }
         run.folder.discard(case, repeat, &why).map_err(io_error("an attempt cannot be put aside"))?;
     }
+}
+
+/// How often a repeat that came out like this is measured again. Whoever loses a forwarder, or has one or a
+/// client that stands still, gets a second try, whatever the experiment says of other reasons: that is an
+/// accident, and nothing of what is measured.
+fn retries(stated: u32, result: &RepeatResult) -> u32 {
+    let stood_still = |gate: &Gate| !gate.passed && STANDSTILLS.contains(&gate.name.as_str());
+    let is_accident = result.outcome.lost.is_some() || result.gates.iter().any(stood_still);
+    stated.max(u32::from(is_accident))
 }
 
 fn translate(event: &Event) -> Progress {
@@ -533,6 +541,19 @@ fn archive(raw: &Path) -> Result<(), RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forwarder_that_stood_still_is_measured_again_and_an_overloaded_one_only_if_the_file_says_so() {
+        let failed = |name: &str| {
+            let gate = Gate { name: name.to_owned(), passed: false, ..Gate::default() };
+            RepeatResult { gates: vec![gate], ..RepeatResult::default() }
+        };
+        for name in STANDSTILLS {
+            assert_eq!((retries(0, &failed(name)), retries(3, &failed(name))), (1, 3), "{name}");
+        }
+        let overloaded = failed("time a forwarder waited for a processor");
+        assert_eq!((retries(0, &overloaded), retries(2, &overloaded)), (0, 2));
+    }
 
     #[test]
     fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {

@@ -67,6 +67,13 @@ impl Summary {
         })
     }
 
+    /// Takes a sum and a mean that are not of samples; the least and the greatest move out to the mean if no
+    /// sample was beyond it.
+    pub(crate) fn integrated(&mut self, sum: f64, mean: f64) {
+        let (min, max) = (self.min.min(mean), self.max.max(mean));
+        *self = Summary { sum, mean, min, max, ..*self };
+    }
+
     /// The number that an expectation names.
     #[must_use]
     pub fn named(&self, summary: &str) -> Option<f64> {

@@ -52,6 +52,8 @@ pub(crate) struct Channel {
     /// When the latest of them arrives; no other may come before it.
     latest_arrival: Instant,
     pub(crate) counters: ChannelCounters,
+    /// What waited in front of transmitters that others have replaced, packets times nanoseconds.
+    waited_before_ns: u128,
 }
 
 #[derive(Debug)]
@@ -114,14 +116,15 @@ impl Channel {
             prepared: 0,
             latest_arrival: Instant::ZERO,
             counters: ChannelCounters::default(),
+            waited_before_ns: 0,
         };
-        channel.configure(config, seed);
+        channel.configure(Instant::ZERO, config, seed);
         channel
     }
 
     /// Changes how it behaves towards packets that join from now on. A queue under CoDel that gets another
     /// kind of queue is emptied: gives what waited.
-    pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<PacketId> {
+    pub(crate) fn configure(&mut self, now: Instant, config: &LinkConfig, seed: u64) -> Vec<PacketId> {
         self.overhead_bytes = config.overhead_bytes;
         self.delay = config.delay;
         let faults = config.impairment;
@@ -136,8 +139,14 @@ impl Channel {
                 Transmitter::Fifo(fifo)
             }
             (old, rate) => {
-                if let Transmitter::Managed(mut managed) = old {
-                    orphans = managed.clear();
+                match old {
+                    Transmitter::Immediate => {}
+                    // Its packets are on their way, each at its time.
+                    Transmitter::Fifo(fifo) => self.waited_before_ns += fifo.waited_ns(Instant::NEVER),
+                    Transmitter::Managed(mut managed) => {
+                        orphans = managed.clear(now);
+                        self.waited_before_ns += managed.waited_ns(now);
+                    }
                 }
                 match (rate, config.queue.codel) {
                     (None, _) => Transmitter::Immediate,
@@ -258,16 +267,26 @@ impl Channel {
         }
     }
 
+    /// Packets that waited in front of the channel, times seconds, from time zero to now.
+    pub(crate) fn packet_seconds(&self, now: Instant) -> f64 {
+        let waited_ns = match &self.transmitter {
+            Transmitter::Immediate => 0,
+            Transmitter::Fifo(fifo) => fifo.waited_ns(now),
+            Transmitter::Managed(managed) => managed.waited_ns(now),
+        };
+        (self.waited_before_ns + waited_ns) as f64 / 1e9
+    }
+
     /// Loses all that waits and all that is under way; gives what that was.
-    pub(crate) fn clear(&mut self) -> Vec<OnLink> {
+    pub(crate) fn clear(&mut self, now: Instant) -> Vec<OnLink> {
         self.epoch += 1;
         self.departure = None;
         self.prepared = 0;
         let mut lost: Vec<OnLink> = self.flights.drain(..).map(|flight| flight.carried).collect();
         match &mut self.transmitter {
             Transmitter::Immediate => {}
-            Transmitter::Fifo(fifo) => fifo.clear(),
-            Transmitter::Managed(managed) => lost.extend(managed.clear().into_iter().map(OnLink::Packet)),
+            Transmitter::Fifo(fifo) => fifo.clear(now),
+            Transmitter::Managed(managed) => lost.extend(managed.clear(now).into_iter().map(OnLink::Packet)),
         }
         self.latest_arrival = Instant::ZERO;
         for _ in &lost {

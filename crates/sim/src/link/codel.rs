@@ -7,6 +7,7 @@ use packet::time::{Duration, Instant};
 use super::transmission::Transmission;
 use super::{CoDel, CoDelAction, Queue};
 use crate::arena::PacketId;
+use crate::occupancy::Level;
 
 /// A packet that waits: its number, its size, and since when.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub(crate) struct Managed {
     drop_next: Instant,
     count: u32,
     last_count: u32,
+    /// How many wait, integrated.
+    level: Level,
 }
 
 /// What left the queue.
@@ -61,6 +64,7 @@ impl Managed {
             drop_next: Instant::ZERO,
             count: 0,
             last_count: 0,
+            level: Level::default(),
         }
     }
 
@@ -79,6 +83,7 @@ impl Managed {
         let marked = self.bytes > self.mark_above_bytes;
         self.queue.push_back(Waiting { id, size_bytes, since: now });
         self.bytes += u64::from(size_bytes);
+        self.level.note(now, self.queue.len() as u32);
         Some(marked)
     }
 
@@ -86,8 +91,14 @@ impl Managed {
         (self.queue.len() as u64, self.bytes)
     }
 
+    /// Packets that waited, times nanoseconds, up to now.
+    pub(crate) fn waited_ns(&self, now: Instant) -> u128 {
+        self.level.area(now)
+    }
+
     /// Empties the queue; gives what waited.
-    pub(crate) fn clear(&mut self) -> Vec<PacketId> {
+    pub(crate) fn clear(&mut self, now: Instant) -> Vec<PacketId> {
+        self.level.note(now, 0);
         self.bytes = 0;
         self.dropping = false;
         self.first_above = None;
@@ -131,6 +142,7 @@ impl Managed {
             return None;
         };
         self.bytes -= u64::from(first.size_bytes);
+        self.level.note(now, self.queue.len() as u32);
         let short = now.saturating_since(first.since) < self.codel.target
             || self.bytes <= u64::from(MAX_PACKET_BYTES);
         if short {

@@ -24,6 +24,8 @@ pub(crate) struct Fifo {
     /// forgotten lazily.
     waiting: VecDeque<(Instant, u32)>,
     waiting_bytes: u64,
+    /// How long all that has joined waits in all, in nanoseconds.
+    waited_ns: u128,
 }
 
 /// What becomes of a packet that joined.
@@ -46,17 +48,19 @@ impl Fifo {
             busy_until: Instant::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            waited_ns: 0,
         }
     }
 
     /// Changes the rate for packets that join from now on.
     pub(crate) fn reconfigure(&mut self, rate_bits_per_second: u64, bucket_bytes: u32, queue: &Queue) {
         let (busy_until, waiting) = (self.busy_until, std::mem::take(&mut self.waiting));
-        let waiting_bytes = self.waiting_bytes;
+        let (waiting_bytes, waited_ns) = (self.waiting_bytes, self.waited_ns);
         *self = Fifo {
             busy_until,
             waiting,
             waiting_bytes,
+            waited_ns,
             ..Fifo::new(rate_bits_per_second, bucket_bytes, queue)
         };
     }
@@ -74,7 +78,9 @@ impl Fifo {
                 return None;
             }
             marked = self.waiting_bytes > self.mark_above_bytes;
-            self.waiting.push_back((now + busy.saturating_sub(self.ahead), size_bytes));
+            let wait = busy.saturating_sub(self.ahead);
+            self.waiting.push_back((now + wait, size_bytes));
+            self.waited_ns += u128::from(wait.as_nanos());
             self.waiting_bytes += u64::from(size_bytes);
         }
         if busy == Duration::ZERO {
@@ -91,7 +97,14 @@ impl Fifo {
         (self.waiting.len() as u64, self.waiting_bytes)
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Packets that waited, times nanoseconds, up to now.
+    pub(crate) fn waited_ns(&self, now: Instant) -> u128 {
+        let still = self.waiting.iter().map(|(begins, _)| begins.saturating_since(now).as_nanos());
+        self.waited_ns - still.map(u128::from).sum::<u128>()
+    }
+
+    pub(crate) fn clear(&mut self, now: Instant) {
+        self.waited_ns = self.waited_ns(now);
         self.waiting.clear();
         self.waiting_bytes = 0;
         self.busy_until = Instant::ZERO;
@@ -145,6 +158,19 @@ mod tests {
         // The bucket has got ten bytes since the last has left.
         assert_eq!(departs(&mut fifo, 160, 20), Some(170));
         assert_eq!(departs(&mut fifo, 1000, 40), Some(1010), "it holds no more than 30");
+    }
+
+    #[test]
+    fn what_waited_is_known_at_every_moment_and_what_is_lost_waits_no_more() {
+        // One byte takes a microsecond: the second waits for 10 µs and the third for 30.
+        let mut fifo = Fifo::new(8_000_000, 0, &Queue::packets(2));
+        for bytes in [10, 20, 5] {
+            fifo.offer(Instant::ZERO, bytes);
+        }
+        let waited_us = |fifo: &Fifo, at_us: u64| fifo.waited_ns(Instant::from_nanos(at_us * 1000)) / 1000;
+        assert_eq!([0, 5, 10, 20, 30, 99].map(|at| waited_us(&fifo, at)), [0, 10, 20, 30, 40, 40]);
+        fifo.clear(Instant::from_nanos(20_000));
+        assert_eq!(waited_us(&fifo, 99), 30);
     }
 
     #[test]

@@ -257,7 +257,7 @@ record! { FaceRecord:
 }
 
 /// A node at one time, and what it did since the sample before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeRecord {
     /// When.
     pub time: Instant,
@@ -281,6 +281,10 @@ pub struct NodeRecord {
     pub unsatisfied: u64,
     /// Packets dropped by the engine, since the sample before.
     pub drops: u64,
+    /// Interests pending on average since the sample before, integrated from change to change.
+    pub mean_pending: f64,
+    /// Data in the content store on average since the sample before.
+    pub mean_cached: f64,
 }
 
 record! { NodeRecord:
@@ -295,10 +299,12 @@ record! { NodeRecord:
     "satisfied" Whole = |r| r.satisfied,
     "unsatisfied" Whole = |r| r.unsatisfied,
     "drops" Whole = |r| r.drops,
+    "mean_pending" Real = |r| r.mean_pending,
+    "mean_cached" Real = |r| r.mean_cached,
 }
 
 /// One direction of a link at one time, and what went through it since the sample before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkRecord {
     /// When.
     pub time: Instant,
@@ -318,6 +324,8 @@ pub struct LinkRecord {
     pub queue_packets: u64,
     /// Their bytes.
     pub queue_bytes: u64,
+    /// Packets that waited on average since the sample before, integrated from change to change.
+    pub mean_queue_packets: f64,
 }
 
 record! { LinkRecord:
@@ -330,6 +338,7 @@ record! { LinkRecord:
     "marks" Whole = |r| r.marks,
     "queue_packets" Whole = |r| r.queue_packets,
     "queue_bytes" Whole = |r| r.queue_bytes,
+    "mean_queue_packets" Real = |r| r.mean_queue_packets,
 }
 
 /// What an engine dropped for one reason since the sample before.

@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::report::{Comparison, RunData};
+use lab::report::{Comparison, Pair, RunData};
 use lab::run::RunFolder;
 
 use super::Outcome;
+use super::verdicts::Form;
 use crate::tool::{ToolError, output};
 
 fn read(path: &Path) -> Result<RunData, ToolError> {
@@ -15,16 +16,16 @@ fn read(path: &Path) -> Result<RunData, ToolError> {
     RunData::read(&folder).map_err(ToolError::other)
 }
 
-/// Means of every measure of every case in both runs, and how far they are apart; as a page, too, when a
-/// folder is named.
-pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> Outcome {
+/// Means of measures of every case in both runs, and how far they are apart: of those that differ, or of all;
+/// as a page, too, when a folder is named.
+pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<&Path>) -> Outcome {
     let comparison = Comparison::of(read(a)?, read(b)?);
     if comparison.pairs.is_empty() {
         let why = comparison.summary().join(" ");
         return Err(ToolError::other(format!("nothing can be compared: {}", output::printable(&why))));
     }
     let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
-    if json {
+    if matches!(form, Form::Json) {
         let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
         output::json(&serde_json::json!({ "summary": comparison.summary(), "pairs": pairs }))?;
         return Ok(ExitCode::SUCCESS);
@@ -36,12 +37,28 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
     for line in comparison.summary() {
         writeln!(out, "{}", output::printable(&line))?;
     }
+    let shown: Vec<&Pair> =
+        comparison.pairs.iter().filter(|pair| all || pair.differs() == Some(true)).collect();
+    list(&mut out, &shown)?;
+    let left_out = comparison.pairs.len() - shown.len();
+    if left_out > 0 {
+        writeln!(out, "\n{left_out} measures do not differ, or nobody can say; --all lists them, too.")?;
+    }
+    if let Some(page) = page {
+        writeln!(out, "\nreport: {}", page.display())?;
+    }
+    output::text(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Case by case, a line for each measure.
+fn list(out: &mut Vec<u8>, pairs: &[&Pair]) -> Result<(), ToolError> {
     let mut last = None;
-    for pair in &comparison.pairs {
+    for pair in pairs {
         if last != Some(&pair.case) {
             let also = if pair.case == pair.case_b { String::new() } else { format!(" / {}", pair.case_b) };
             let case = if pair.case.is_empty() { String::new() } else { format!("{}{also}\n", pair.case) };
-            write!(out, "\n{case}")?;
+            write!(out, "\n{}", output::printable(&case))?;
             writeln!(out, "  {:<28} {:>26} {:>26} {:>9}", "measure", "A", "B", "B / A")?;
         }
         last = Some(&pair.case);
@@ -50,15 +67,11 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
         let mark = if pair.differs() == Some(true) { " *" } else { "" };
         writeln!(out, "  {:<28} {left:>26} {right:>26} {ratio:>9}{mark}", pair.measure)?;
     }
-    if comparison.pairs.iter().any(|pair| pair.differs().is_some()) {
+    if pairs.iter().any(|pair| pair.differs().is_some()) {
         writeln!(
             out,
             "\n± is 95 % confidence over repeats; * marks means that differ beyond it by more than 1 %."
         )?;
     }
-    if let Some(page) = page {
-        writeln!(out, "\nreport: {}", page.display())?;
-    }
-    output::text(&out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -107,7 +107,10 @@ pub(crate) enum Command {
         a: PathBuf,
         /// Another's.
         b: PathBuf,
-        /// As JSON.
+        /// Every measure, and not only those that differ.
+        #[arg(long)]
+        all: bool,
+        /// As JSON, with every measure.
         #[arg(long)]
         json: bool,
         /// Write a page and a PDF with figures into this folder.
@@ -203,7 +206,9 @@ impl Command {
             Command::Merge { out, parts, json } => run::put_together(&out, &parts, Form::of(json)),
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs, derive, json } => runs::show(folder, &runs, derive, Form::of(json)),
-            Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
+            Command::Compare { a, b, all, json, report } => {
+                compare::compare(&a, &b, Form::of(json), all, report.as_deref())
+            }
             Command::Calibrate(arguments) => distance::calibrate(&arguments),
             Command::Validate(arguments) => distance::validate(&arguments),
             Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),

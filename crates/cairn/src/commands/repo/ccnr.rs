@@ -15,8 +15,8 @@ use trust::ccnx::CcnxSigner;
 
 use super::window::{Window, ask_for_ccnx};
 use crate::tool::ToolError;
-use crate::tool::any_name::show;
 use crate::tool::serving::leave;
+use packet::name::name_in_dialect;
 
 /// A repository as ccnr is one.
 pub(super) struct CcnxRepository {
@@ -82,7 +82,10 @@ impl CcnxFace {
                 Outgoing::Namespaces(namespaces) => self.take_namespaces(namespaces)?,
                 Outgoing::Fetched { object, stored, is_complete } => {
                     let part = if is_complete { "" } else { ", which are not all" };
-                    tell!("stored {stored} packets of {}{part}", show(Dialect::Ccnx, object.as_ref()));
+                    tell!(
+                        "stored {stored} packets of {}{part}",
+                        name_in_dialect(Dialect::Ccnx, object.as_ref())
+                    );
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use packet::{Dialect, Name, NameRef};
 
-use crate::tool::any_name::show;
+use packet::name::name_in_dialect;
 
 /// A name in whose components * stands for any letters and ? for one, as names are written. It means all
 /// names that begin with what it matches, of CCNx if it begins with `ccnx:`, and of NDN otherwise.
@@ -43,7 +43,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 impl Pattern {
     /// Whether the name begins with what this matches.
     pub(super) fn matches(&self, dialect: Dialect, name: NameRef<'_>) -> bool {
-        let name = show(dialect, name);
+        let name = name_in_dialect(dialect, name);
         let mut components = parts(&name);
         self.dialect == dialect
             && self.parts.iter().all(|pattern| {

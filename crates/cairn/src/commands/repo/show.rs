@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::folder::{FolderArguments, matching};
 use super::pattern::Pattern;
-use crate::tool::any_name::show;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
+use packet::name::name_in_dialect;
 
 /// List the objects of a repository.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ fn row(object: &Object) -> Vec<String> {
 }
 
 fn name(object: &Object) -> String {
-    object.name().map_or_else(String::new, |object| show(object.dialect, object.name))
+    object.name().map_or_else(String::new, |object| name_in_dialect(object.dialect, object.name))
 }
 
 fn shown(object: &Object) -> Value {

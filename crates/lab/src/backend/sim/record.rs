@@ -5,10 +5,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use formats::csv;
 use packet::Name;
 use packet::PacketKind;
 use sim::trace::PacketRecord;
-use sim::{EndId, LinkId};
+use sim::{EndId, LinkId, OccupancyKnot};
 
 use super::network::{Built, overhead_bytes};
 use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
@@ -52,6 +53,7 @@ fn below(plan: &Plan, link: usize) -> f64 {
 /// The logs of all nodes, and their watched links by the second.
 pub(super) struct Recorder {
     logs: Vec<String>,
+    occupancy: Vec<String>,
     traffic: Vec<Table>,
     before: Vec<Before>,
     origins: Origins,
@@ -100,6 +102,7 @@ impl Recorder {
         }
         Recorder {
             logs: vec![sample::head(LogOf::VirtualTime); count],
+            occupancy: vec![csv::to_string([sample::OCCUPANCY_COLUMNS]); count],
             traffic: vec![table; count],
             before: vec![Before::default(); count],
             origins: Origins::of(plan),
@@ -109,8 +112,25 @@ impl Recorder {
         }
     }
 
+    /// Writes down how full the tables of every node have been since the last time.
+    pub(super) fn look(&mut self, built: &mut Built) {
+        for (id, text) in built.nodes.iter().zip(&mut self.occupancy) {
+            let Some(occupancy) = built.network.take_occupancy(*id) else { continue };
+            let fields = |OccupancyKnot { at, entry_seconds }| {
+                (format!("{:.9}", at.as_nanos() as f64 / 1e9), entry_seconds.to_string())
+            };
+            let pending = occupancy.pending.into_iter().map(fields);
+            let cached = occupancy.cached.into_iter().map(fields);
+            let rows = pending.map(|(at, pending)| [at, pending, String::new()]);
+            text.push_str(&csv::to_string(
+                rows.chain(cached.map(|(at, cached)| [at, String::new(), cached])),
+            ));
+        }
+    }
+
     /// Asks every forwarder for its counters.
-    pub(super) fn sample(&mut self, plan: &Plan, built: &Built, mut observe: impl FnMut(&Event)) {
+    pub(super) fn sample(&mut self, plan: &Plan, built: &mut Built, mut observe: impl FnMut(&Event)) {
+        self.look(built);
         let now_ns = built.network.now().as_nanos();
         let seconds = now_ns as f64 / 1e9;
         for (index, id) in built.nodes.iter().enumerate() {
@@ -240,6 +260,9 @@ impl Recorder {
             let counters = engine.content_store_counters();
             let store = sample::store(counters.hits, counters.misses);
             fs::write(folder.join(sample::store_file(&node.name)), store)?;
+        }
+        for (node, text) in plan.nodes.iter().zip(&self.occupancy) {
+            fs::write(folder.join(sample::occupancy_file(&node.name)), text)?;
         }
         for ((node, log), traffic) in plan.nodes.iter().zip(&self.logs).zip(&self.traffic) {
             fs::write(folder.join(format!("forwarder-{}.csv", node.name)), log)?;

@@ -75,6 +75,18 @@ fn is_over(plan: &Plan, built: &Built, agents: &[AppId], consumers: &[Placed]) -
     (!agents.is_empty() || ends.peek().is_some()) && ends.all(|is_complete| is_complete)
 }
 
+/// Where a period is interrupted: for its sample, and where the measuring window or a workload begins or
+/// ends, so that what was integrated up to there is known.
+fn stops(plan: &Plan, begin: Instant, sample: Instant, end: Instant) -> Vec<Instant> {
+    let window = plan.evaluation.window;
+    let edges = plan.workloads.iter().flat_map(|workload| [workload.start_ns, workload.stop_ns]);
+    let edges = edges.chain(window.from_ns).chain(window.until_ns).map(Instant::from_nanos);
+    let mut stops: Vec<Instant> = edges.chain([sample]).filter(|at| *at > begin && *at < end).collect();
+    stops.sort_unstable();
+    stops.dedup();
+    stops
+}
+
 /// A network with all that is at work in it.
 struct World {
     built: Built,
@@ -113,9 +125,13 @@ impl World {
             // Somewhere in the period, and not always where a workload that is in step with it is.
             let period_length = std::time::Duration::from_nanos(plan.recording.sample_every_ns);
             let at = Instant::from_nanos(nanos(moment(period, period_length)));
-            if at > begin && at < until {
-                built.network.run_for(at.saturating_since(begin))?;
-                recorder.sample(plan, built, &mut observe);
+            for stop in stops(plan, begin, at, until) {
+                built.network.run_until(stop)?;
+                if stop == at {
+                    recorder.sample(plan, built, &mut observe);
+                } else {
+                    recorder.look(built);
+                }
             }
             let left = until.saturating_since(built.network.now());
             built.network.run_for(left)?;

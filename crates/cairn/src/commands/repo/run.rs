@@ -20,13 +20,13 @@ use super::commands::{Commander, PrefixChange, Trust};
 use super::folder::FolderArguments;
 use super::window::{Window, answer_box};
 use crate::tool::ToolError;
-use crate::tool::any_name::AnyName;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::show_size;
+use packet::name::AnyName;
 
 /// Serve a repository beside a forwarder, until Ctrl-C.
 #[derive(Debug, Args)]

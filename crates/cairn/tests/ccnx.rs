@@ -138,3 +138,57 @@ fn links_are_made_listed_and_destroyed_in_our_words_and_in_those_of_ndnldc() {
     let nobody = Command::new(&ndnldc).env("CCN_LOCAL_SOCKNAME", "/nonexistent").arg("-l").output().unwrap();
     assert!(nobody.status.code() == Some(1) && said(&nobody).contains("/nonexistent"), "{}", said(&nobody));
 }
+
+#[test]
+fn what_is_handed_over_to_a_ccnr_survives_its_end_without_a_word_and_is_got_from_it() {
+    let mut world = World::with_ccnx();
+    let file = bytes(100_000);
+    world.write("file", &file);
+    let run = ["repo", "run", "store", "ccnx:/lab", "--name", "ccnx:/lab/repo"];
+    world.start(&run, "serving 0 objects");
+    let put = world.run(&["put", "ccnx:/lab/file", "-f", "file", "--repo", "ccnx:/lab", "--freshness", "1s"]);
+    assert!(put.status.success(), "{}", said(&put));
+    assert!(said(&put).contains("has stored 25 packets"), "{}", said(&put));
+    // Other repositories' names are refused at once.
+    for repository in ["/lab/repo", "ccnx:/other"] {
+        let refused = world.run(&["put", "ccnx:/lab/file", "-f", "file", "--repo", repository]);
+        assert!(refused.status.code() == Some(1) && said(&refused).contains("--repo"), "{}", said(&refused));
+    }
+    let elsewhere = world.run(&["put", "/lab/file", "-f", "file", "--repo", "ccnx:/lab"]);
+    assert!(elsewhere.status.code() == Some(1) && said(&elsewhere).contains("--repo"));
+
+    assert_eq!(world.end_last("-KILL"), None);
+    let listed = world.good(&["repo", "list", "store", "ccnx:/lab/*", "--json"]);
+    let listed = json(listed.trim_end());
+    assert!(listed["name"].as_str().unwrap().starts_with("ccnx:/lab/file/=FD"), "{listed}");
+    assert_eq!((&listed["segments"], &listed["complete"]), (&25.into(), &true.into()));
+    let info = json(&world.good(&["repo", "info", "store", "ccnx:/lab/file", "--json"]));
+    assert_eq!(info, listed);
+    assert_eq!(world.good(&["repo", "list", "store", "/", "--json"]), "");
+    // No cache has it any more, and nobody but the repository.
+    world.replace_node();
+    world.start(&run, "serving 1 objects");
+    let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    let policy = json(&world.good(&["peek", "-P", "ccnx:/lab/repo/data/policy.xml", "--json"]));
+    assert!(policy["name"].as_str().unwrap().starts_with("ccnx:/lab/repo/data/policy.xml/=FD"), "{policy}");
+    assert_eq!(world.interrupt_last(), Some(0));
+}
+
+#[test]
+fn a_node_with_a_repository_is_a_ccnr_and_has_what_it_was_given_after_it_was_killed() {
+    let mut world = World::with_ccnr("ccnx:/lab");
+    let file = bytes(100_000);
+    world.write("file", &file);
+    let put = ["put", "ccnx:/lab/file", "-f", "file", "--repo", "ccnx:/lab", "--freshness", "1s"];
+    let stored = world.run(&put);
+    assert!(stored.status.success() && said(&stored).contains("has stored 25 packets"), "{}", said(&stored));
+    world.replace_node();
+    let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    let status = world.json(&["status"]);
+    assert_eq!(status["totals"]["repositories"][0]["segments"], 25, "{status}");
+    // What is not below its names it does not take.
+    let other = world.run(&["put", "ccnx:/other/file", "-f", "file", "--repo", "ccnx:/"]);
+    assert!(other.status.code() == Some(1) && said(&other).contains("no repository"), "{}", said(&other));
+}

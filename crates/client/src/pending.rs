@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use packet::time::Instant;
-use packet::{Component, ComponentKind, Data, Interest, Name, NameRef};
+use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameRef};
 
 /// One Interest that was expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +104,11 @@ impl PendingTable {
         }
         if self.by_digest > 0 {
             let digest = data.implicit_digest();
-            let component = Component::new(ComponentKind::IMPLICIT_DIGEST, &digest);
+            let kind = match data.dialect() {
+                Dialect::Ndn => ComponentKind::IMPLICIT_DIGEST,
+                Dialect::Ccnx => ComponentKind::GENERIC,
+            };
+            let component = Component::new(kind, &digest);
             if let Ok(full) = name.to_name().with(component) {
                 self.take_matching(&full, |pending| pending.interest.matches(data), &mut taken);
             }
@@ -177,6 +181,22 @@ mod tests {
         assert_eq!(taken, answered);
         assert_eq!(table.len(), others.len());
         assert!(table.take_answered(&data).is_empty());
+    }
+
+    #[test]
+    fn a_data_of_ccnx_takes_the_interest_for_its_digest() {
+        use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks};
+        let name: Name = "/a/b".parse().unwrap();
+        let signed_info = SignedInfo::new(&[1; 32], Ticks::from_unix(1_700_000_000, 0));
+        let object = ContentObjectFields { name: (&name).into(), signed_info, content: b"x" };
+        let wire = object.encode(None, |_| Ok::<_, packet::EncodeError>([0; 16])).unwrap();
+        let data = Data::decode_ccnx(wire.into()).unwrap();
+        let full = name.with(Component::generic(&data.implicit_digest())).unwrap();
+        let wire = InterestFields::default().encode(&full).unwrap();
+        let interest = Interest::decode_ccnx(wire.into()).unwrap();
+        let mut table = PendingTable::default();
+        let id = table.insert(interest, Instant::ZERO, Instant::from_secs(1), Kind::Question);
+        assert_eq!(table.take_answered(&data).iter().map(|pending| pending.id).collect::<Vec<_>>(), [id]);
     }
 
     #[test]

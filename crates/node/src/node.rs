@@ -166,6 +166,7 @@ impl Node {
         let face = node.open_internal_face()?;
         node.open_repositories(config, waker_of_answers)?;
         node.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &node.remote)?;
+        node.repositories.serve_ccnx(&config.ccnx, clock, &node.remote)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = EndNotifier(end_sender);

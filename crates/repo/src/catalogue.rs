@@ -139,6 +139,18 @@ impl Catalogue {
         range.rev().map(|(_, &id)| id)
     }
 
+    /// The first object whose key is `from` or behind it.
+    pub(crate) fn first_from(&self, from: &[u8]) -> Option<(&Key, ObjectId)> {
+        let bounds = (Bound::Included(from), Bound::Unbounded);
+        self.by_key.range::<[u8], _>(bounds).next().map(|(key, &id)| (key, id))
+    }
+
+    /// The key of the last object before `end`.
+    pub(crate) fn last_before(&self, end: &[u8]) -> Option<&Key> {
+        let bounds = (Bound::Unbounded, Bound::Excluded(end));
+        self.by_key.range::<[u8], _>(bounds).next_back().map(|(key, _)| key)
+    }
+
     /// Objects that the data plane reads by itself.
     pub(crate) fn hot(&self) -> &Arc<HotObjects> {
         &self.hot

@@ -153,6 +153,13 @@ impl Extents {
         self.runs.get(at).map(|run| run.first.max(segment))
     }
 
+    /// The highest segment below `segment`.
+    pub fn segment_before(&self, segment: u32) -> Option<u32> {
+        let at = self.runs.partition_point(|run| run.first < segment);
+        let run = self.runs.get(at.checked_sub(1)?)?;
+        Some((segment - 1).min(run.first + (run.count - 1)))
+    }
+
     /// Where `segment` lies.
     pub fn find(&self, segment: u32) -> Option<Place> {
         let at = self.runs.partition_point(|run| run.end() <= segment.into());

@@ -47,16 +47,19 @@
 //! - [`cold`]: sealed volumes that live on the network.
 //! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
 //! - [`reclaim`]: other layouts of payload, for comparison.
-//! - [`protocol`]: the messages by which others insert and delete.
+//! - [`protocol`]: the messages by which others insert and delete; [`ccnr`]: those of CCNx, and what follows
+//!   from them; [`fetch`]: which segments are asked for when an object is fetched.
 //! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
 //! - [`workload`]: requests as in the paper; [`trace`]: those that others recorded; [`replay`]: what policies
 //!   make of requests, without a disk.
 
 pub mod catalogue;
+pub mod ccnr;
 pub mod cold;
 pub mod disk;
 pub mod eviction;
 pub mod extent;
+pub mod fetch;
 pub mod filter;
 mod hot;
 mod index;
@@ -70,6 +73,8 @@ pub mod service;
 pub mod space;
 pub mod store;
 pub mod stream;
+#[cfg(test)]
+mod testing;
 pub mod trace;
 mod volume;
 pub mod workload;
@@ -81,6 +86,6 @@ pub use key::{ObjectName, SegmentForm};
 pub use limits::{Limits, Rejection, RejectionCounters};
 pub use packet::UnixTime;
 pub use store::{
-    Answer, CommitError, Deleted, Event, Located, OpenError, PendingMaintenance, Preference, ReadError,
-    Recovery, Selection, Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket,
+    Answer, Children, CommitError, Deleted, Event, Located, OpenError, PendingMaintenance, Preference,
+    ReadError, Recovery, Selection, Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket,
 };

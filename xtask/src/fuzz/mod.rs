@@ -44,6 +44,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &[],
     },
     Target {
+        name: "ccnr_operations",
+        about: "a repository of CCNx: commands, Data, a slow store; limits, rights, and an end",
+        seed_kinds: &["ccnx-interest", "ccnx-content"],
+    },
+    Target {
         name: "engine_operations",
         about: "an engine among neighbours that do whatever they like: replies, scope, limits, counters",
         seed_kinds: &[],

@@ -40,6 +40,7 @@ Examples:
   cairn put /lab/file -f file -S /lab/alice           every segment signed by a key of /lab/alice
   cairn put /lab/file -f file -S /lab/alice --manifest  one signature for all; fast to make and to check
   cairn put /lab/file -f file -S /lab/alice --repo /lab/repo  leave it there, and end
+  cairn put ccnx:/lab/file -f file --repo ccnx:/lab   the same with a ccnr, of CCNx or of Cairn
 
 Exit codes: 0 stopped by Ctrl-C or after --idle, or stored with --repo; 1 failure; 2 wrong usage.")]
 pub(crate) struct PutArguments {
@@ -65,9 +66,10 @@ pub(crate) struct PutArguments {
     /// segments, but not check who published them.
     #[arg(long, conflicts_with = "naming")]
     manifest: bool,
-    /// Hand the object over to the repository of this name, and end when it is stored there.
+    /// Hand the object over to the repository of this name, and end when it is stored there. In CCNx it is
+    /// the prefix below which the repository takes objects (`ccnx:/` for any).
     #[arg(long, value_name = "NAME", conflicts_with_all = ["idle", "manifest"])]
-    repo: Option<Name>,
+    repo: Option<AnyName>,
     /// Stop when nobody has asked for so long.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     idle: Option<Duration>,
@@ -131,10 +133,14 @@ impl PutArguments {
         }
         self.announce(object.publication(), size_bytes)?;
         if let Some(repository) = &self.repo {
+            if repository.is_of_ccnx() {
+                let why = format!("--repo: {repository} is of CCNx, and {} is not", self.name);
+                return Err(ToolError::other(why));
+            }
             let publisher = publisher(&object, certificate.as_ref())?;
             client.register(&publisher)?;
             let handover = Handover {
-                repository,
+                repository: &repository.name,
                 publisher,
                 object: object.publication().name().clone(),
                 last_segment: object.publication().last_segment(),

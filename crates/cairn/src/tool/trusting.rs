@@ -67,9 +67,14 @@ impl TrustArguments {
         Ok(Some((policy, anchors)))
     }
 
-    /// What verifies objects of CCNx: signatures always, and if there are anchors, nobody else's count. An
-    /// anchor is a file with a public key (DER), or with the object that holds one.
+    /// What verifies objects of CCNx: signatures always, and if there are anchors, nobody else's count.
     pub(crate) fn publisher_verifier(&self) -> Result<PublisherVerifier, ToolError> {
+        Ok(PublisherVerifier::new(self.publishers()?, Clock::seed()))
+    }
+
+    /// The publishers of CCNx that are trusted. An anchor is a file with a public key (DER), or with the
+    /// object that holds one.
+    pub(crate) fn publishers(&self) -> Result<Vec<PublicKey>, ToolError> {
         if self.rules.is_some() {
             return Err(ToolError::other("--rules speak of names of NDN's keys; for CCNx give --anchor"));
         }
@@ -81,7 +86,7 @@ impl TrustArguments {
             let key = PublicKey::from_spki_of_ccnx(spki);
             anchors.push(key.map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?);
         }
-        Ok(PublisherVerifier::new(anchors, Clock::seed()))
+        Ok(anchors)
     }
 
     /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to.

@@ -34,6 +34,18 @@ impl World {
         )
     }
 
+    /// The same, with a repository that takes objects of CCNx below this prefix.
+    pub(crate) fn with_ccnr(namespace: &str) -> World {
+        let ccnx =
+            "[ccnx]\nenabled = true\nudp = []\ntcp = []\nunix = [\"ccnd.sock\"]\nkey_file = \"ccnx.key\"\n";
+        World::with(
+            &[],
+            &format!(
+                "{ccnx}[[repository]]\npath = \"store\"\nprefixes = [\"/nothing\"]\nccnx_namespaces = [{namespace:?}]\n"
+            ),
+        )
+    }
+
     fn with(udp: &[&str], more: &str) -> World {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

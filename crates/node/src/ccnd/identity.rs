@@ -14,7 +14,7 @@ const FILE: &str = "ccnx.key";
 ///
 /// # Errors
 /// The key cannot be read or written, or is no RSA key. The text names the file.
-pub(super) fn load_or_make_key(path: Option<&Path>) -> io::Result<CcnxSigner> {
+pub(crate) fn load_or_make_key(path: Option<&Path>) -> io::Result<CcnxSigner> {
     if let Some(path) = path {
         return load_or_make(path).map_err(|error| about(path, &error));
     }

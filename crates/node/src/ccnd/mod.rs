@@ -31,12 +31,13 @@ use trust::ccnx::CcnxSigner;
 
 use crate::control::{FaceStatus, NodeControl, Now};
 pub use identity::load_or_make as ccnx_signer;
-use identity::load_or_make_key;
+pub(crate) use identity::load_or_make_key;
 use links::{CONTROL, Links, NDNLD};
 use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;
 use status::Meters;
+pub(crate) use strangers::{Asker, Strangers};
 
 /// The dialect that ccnd's clients speak, and all of whose faces, routes and strategies they see.
 const DIALECT: Dialect = Dialect::Ccnx;

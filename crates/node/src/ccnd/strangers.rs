@@ -15,7 +15,7 @@ const MAX_KNOWN: usize = 4096;
 
 /// Who asks for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asker {
+pub(crate) enum Asker {
     /// An application on this host.
     Application(FaceId),
     Stranger(Owner),
@@ -23,7 +23,7 @@ pub(super) enum Asker {
 
 /// What strangers have had.
 #[derive(Debug)]
-pub(super) struct Strangers {
+pub(crate) struct Strangers {
     /// A face of a stranger stays one, and its number is never given out again.
     known: BTreeMap<FaceId, Owner>,
     pub(super) pings: StrangersTime,
@@ -31,12 +31,12 @@ pub(super) struct Strangers {
 }
 
 impl Strangers {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Strangers { known: BTreeMap::new(), pings: StrangersTime::new(now), pages: StrangersTime::new(now) }
     }
 
     /// Who asks by a face; `None` if it is gone.
-    pub(super) fn asker(&mut self, face: FaceId, node: &RemoteControl) -> Option<Asker> {
+    pub(crate) fn asker(&mut self, face: FaceId, node: &RemoteControl) -> Option<Asker> {
         if let Some(owner) = self.known.get(&face) {
             return Some(Asker::Stranger(*owner));
         }

@@ -29,7 +29,7 @@ pub use impairment::{ImpairedDirection, ImpairmentSection};
 pub use ndnlp_timings::NdnlpTimingsSection;
 pub use read::ConfigError;
 pub(crate) use repository::Kept;
-pub use repository::RepositorySection;
+pub use repository::{CcnxClients, RepositorySection};
 
 section! {
     /// How the node works as a whole.

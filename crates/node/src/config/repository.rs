@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use flow::SpecError;
+use packet::ccnx::uri;
 use packet::{Name, NameRef};
+use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
 use repo::eviction::{DeletionRule, PolicySpec};
 use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
@@ -55,8 +57,27 @@ pub struct RepositorySection {
     /// Milliseconds that an Interest waits for the disk before it goes upstream.
     #[serde(default = "default_patience")]
     pub patience_millis: u64,
+    /// Clients of CCNx may hand over objects below these names (`ccnx:/…`), as to ccnr; left out, none.
+    #[serde(default)]
+    pub ccnx_namespaces: Vec<String>,
+    /// Who may: `host`, applications on this host, or `anyone`.
+    #[serde(default)]
+    pub ccnx_clients: CcnxClients,
+    /// The name (`ccnx:/…`) below which its policy is; left out, that of ccnr.
+    pub ccnx_name: Option<String>,
     /// Where volumes go that the folder has no room for.
     pub cold: Option<ColdSection>,
+}
+
+/// Whose objects of CCNx are stored because somebody asks for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CcnxClients {
+    /// Those of applications on this host.
+    #[default]
+    Host,
+    /// Everybody's.
+    Anyone,
 }
 
 fn everything() -> Vec<String> {
@@ -101,6 +122,30 @@ impl RepositorySection {
         self.eviction.parse().map_err(bad)
     }
 
+    /// What it is for clients of CCNx; nothing if it is nothing.
+    ///
+    /// # Errors
+    /// What is no name of CCNx.
+    pub(crate) fn ccnr(&self) -> Result<Option<CcnrConfig>, ConfigError> {
+        let name = |key: &str, text: &str| {
+            let bad = |error| ConfigError::new(format!("repository.{key}: {text:?}: {error}"));
+            uri::parse(text).map_err(bad)
+        };
+        if self.ccnx_namespaces.is_empty() {
+            return Ok(None);
+        }
+        let namespaces = self.ccnx_namespaces.iter().map(|text| name("ccnx_namespaces", text));
+        let authority = match self.ccnx_clients {
+            CcnxClients::Host => Authority::Host,
+            CcnxClients::Anyone => Authority::Anyone,
+        };
+        Ok(Some(CcnrConfig {
+            global_prefix: name("ccnx_name", self.ccnx_name.as_deref().unwrap_or(GLOBAL_PREFIX))?,
+            namespaces: namespaces.collect::<Result<_, _>>()?,
+            authority,
+        }))
+    }
+
     /// How the store behaves, and which Data is kept.
     ///
     /// # Errors
@@ -112,6 +157,7 @@ impl RepositorySection {
             given.iter().map(name).collect::<Result<Vec<Name>, _>>()
         };
         self.policy()?;
+        self.ccnr()?;
         if !(0.0..=1.0).contains(&self.delete_part) {
             return Err(bad("delete_part", format!("{} does not lie between 0 and 1", self.delete_part)));
         }
@@ -259,6 +305,8 @@ mod tests {
             ("max_waiting = 0", "repository.max_waiting: "),
             ("patience_millis = 0", "repository.patience_millis: "),
             ("prefixes = []", "repository.prefixes: "),
+            ("ccnx_namespaces = ['a']", "repository.ccnx_namespaces: \"a\""),
+            ("ccnx_namespaces = ['ccnx:/']\nccnx_name = 'a'", "repository.ccnx_name: \"a\""),
             (
                 "[repository.cold]\nhot_bytes = 1",
                 "repository.cold: give either folder, or endpoint and bucket",

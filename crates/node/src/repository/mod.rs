@@ -6,6 +6,7 @@
 //! then the others; what several would keep goes to one of them by the name of its object, so that all
 //! segments of an object lie together.
 
+mod ccnr;
 mod cold;
 mod handles;
 mod s3;
@@ -14,13 +15,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use packet::NameHasher;
+use repo::ccnr::CcnrCounters;
 use repo::cold::{MigrationThread, TieredCounters, TieredDisk};
 use repo::disk::{Disk, RealDisk};
 use repo::service::{self, Service, ServiceConfig, ServiceHandle, ServiceStatus};
 use repo::{Store, StoreKeys, eviction};
 
-use crate::config::RepositorySection;
-use crate::node::StartError;
+use crate::ccnd::load_or_make_key;
+use crate::clock::Clock;
+use crate::config::{CcnxConfig, RepositorySection};
+use crate::node::{RemoteControl, StartError};
+use ccnr::{CcnrService, SharedCounters};
 pub(crate) use handles::{Answers, Reply, RepositoryHandles};
 
 /// What a repository holds and has done.
@@ -34,6 +39,8 @@ pub struct RepositoryStatus {
     pub service: ServiceStatus,
     /// What its cold tier has done, if it has one.
     pub cold: Option<TieredCounters>,
+    /// What clients of CCNx have asked for, if it takes their objects.
+    pub ccnr: Option<CcnrCounters>,
 }
 
 impl RepositoryStatus {
@@ -64,6 +71,7 @@ impl RepositoryStatus {
             ("cold-failed-reads", cold.failed_reads),
             ("cold-orphans", cold.orphans),
         ];
+        numbers.extend(self.ccnr.iter().flat_map(CcnrCounters::numbers));
         numbers.extend(refusals.iter().map(|(reason, count)| (reason.as_str(), count)));
         numbers
     }
@@ -73,6 +81,9 @@ impl RepositoryStatus {
 #[derive(Default)]
 pub(crate) struct Repositories {
     services: Vec<(RepositorySection, Service, Option<Arc<TieredDisk>>)>,
+    /// Those of them that are for clients of CCNx, as these see them.
+    ccnrs: Vec<CcnrService>,
+    counters: Vec<SharedCounters>,
 }
 
 /// Threads that read what lives in a cold tier.
@@ -126,6 +137,7 @@ pub(crate) fn open(
         let service = Service::start(store, config, Arc::new(answered))?;
         ends.push((kept, service.handle()));
         repositories.services.push((section.clone(), service, cold));
+        repositories.counters.push(SharedCounters::default());
     }
     let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
     Ok((repositories, seam))
@@ -141,19 +153,42 @@ fn random_words() -> Result<[u64; 3], StartError> {
 }
 
 impl Repositories {
+    /// Has clients of CCNx reach those that are for them; to be called once all else is there.
+    ///
+    /// # Errors
+    /// The prefixes cannot be registered.
+    pub(crate) fn serve_ccnx(
+        &mut self,
+        config: &CcnxConfig,
+        clock: Clock,
+        remote: &RemoteControl,
+    ) -> Result<(), StartError> {
+        for ((section, service, _), counters) in self.services.iter().zip(&self.counters) {
+            let Some(ccnr) = section.ccnr()? else { continue };
+            let signer = load_or_make_key(config.key_file.as_deref())?;
+            let node = (clock, remote.clone());
+            let started = CcnrService::start(ccnr, (signer, service.handle()), node, counters.clone());
+            self.ccnrs.push(started?);
+        }
+        Ok(())
+    }
+
     /// Ways to ask them how they are, from any thread.
     pub(crate) fn watched(&self) -> Vec<Watched> {
-        let watched = self.services.iter().map(|(section, service, cold)| Watched {
+        let services = self.services.iter().zip(&self.counters);
+        let watched = services.map(|((section, service, cold), counters)| Watched {
             path: section.path.clone(),
             max_bytes: section.max_bytes,
             handle: service.handle(),
             cold: cold.clone(),
+            ccnr: (!section.ccnx_namespaces.is_empty()).then(|| counters.clone()),
         });
         watched.collect()
     }
 
     /// Commits what they have, and ends their threads.
     pub(crate) fn stop(&mut self) {
+        self.ccnrs.clear();
         for (section, service, _) in self.services.drain(..) {
             if service.stop().is_none() {
                 tracing::error!("the repository at {} has failed", section.path.display());
@@ -169,6 +204,7 @@ pub(crate) struct Watched {
     max_bytes: u64,
     handle: ServiceHandle,
     cold: Option<Arc<TieredDisk>>,
+    ccnr: Option<SharedCounters>,
 }
 
 impl Watched {
@@ -178,6 +214,7 @@ impl Watched {
             max_bytes: self.max_bytes,
             service: self.handle.status(),
             cold: self.cold.as_ref().map(|cold| cold.counters()),
+            ccnr: self.ccnr.as_ref().map(SharedCounters::get),
         }
     }
 }

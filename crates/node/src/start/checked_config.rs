@@ -55,6 +55,10 @@ impl CheckedConfig {
         Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
         for repository in &config.repositories {
             repository.understood()?;
+            if !repository.ccnx_namespaces.is_empty() && !config.ccnx.enabled {
+                let why = "repository.ccnx_namespaces: nobody can reach them without ccnx.enabled = true";
+                return Err(ConfigError::new(why.to_owned()));
+            }
         }
         Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let shares = Shares::of(config);

@@ -338,6 +338,14 @@ impl ServiceHandle {
         receiver.recv().ok()
     }
 
+    /// Has something done with the store, without waiting for it.
+    ///
+    /// # Errors
+    /// The service has ended, and nothing will be done.
+    pub fn post(&self, act: impl FnOnce(&mut Store, UnixTime) + Send + 'static) -> Result<(), Busy> {
+        self.tasks.send(Task::Call(Box::new(act))).map_err(|_| Busy::Ended)
+    }
+
     /// As [`Service::status`].
     pub fn status(&self) -> ServiceStatus {
         let status = *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner);

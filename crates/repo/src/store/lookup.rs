@@ -158,14 +158,18 @@ impl Store {
     /// Where packets lie that may answer an Interest, the most likely one first. Whoever reads one checks it
     /// with [`is_answer`].
     pub fn locate(&self, now: UnixTime, interest: &Interest) -> Vec<Located> {
-        let (dialect, name) = (interest.dialect(), interest.name());
-        let mut found = Vec::new();
-        for name in [Some(name), without_digest(interest)].into_iter().flatten() {
-            self.locate_exact(dialect, name, &mut found);
-        }
-        let wants_prefix = interest.can_be_prefix() || dialect == Dialect::Ccnx;
-        if wants_prefix && (found.is_empty() || dialect == Dialect::Ccnx) {
-            self.locate_below(dialect, name, wants_last(interest), &mut found);
+        let name = interest.name();
+        let mut found = match interest.ccnx() {
+            Some(view) => self.locate_ccnx(&view, name),
+            None => Vec::new(),
+        };
+        if interest.dialect() == Dialect::Ndn {
+            for name in [Some(name), without_digest(interest)].into_iter().flatten() {
+                self.locate_exact(Dialect::Ndn, name, &mut found);
+            }
+            if interest.can_be_prefix() && found.is_empty() {
+                self.locate_below(name, &mut found);
+            }
         }
         if interest.must_be_fresh() {
             found.retain(|located| {
@@ -266,12 +270,12 @@ impl Store {
         Some(Located { id: ObjectId::MAX, segment, place, object, file, format: self.format.clone() })
     }
 
-    fn located(&self, id: ObjectId, object: &Object, segment: u32) -> Option<Located> {
+    pub(super) fn located(&self, id: ObjectId, object: &Object, segment: u32) -> Option<Located> {
         let place = object.extents.find(segment)?;
         Some(self.located_at(place, object.number, segment)?.of(id))
     }
 
-    fn locate_exact(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
+    pub(super) fn locate_exact(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
         let (object, segment) = ObjectName::of_packet(dialect, name);
         let located = self
             .catalogue
@@ -280,26 +284,16 @@ impl Store {
         found.extend(located);
     }
 
-    fn locate_below(&self, dialect: Dialect, name: NameRef<'_>, last: bool, found: &mut Vec<Located>) {
+    fn locate_below(&self, name: NameRef<'_>, found: &mut Vec<Located>) {
         let newest = match self.config.preference {
-            Preference::Newest => self.versions(dialect, name).next(),
+            Preference::Newest => self.versions(Dialect::Ndn, name).next(),
             Preference::Leftmost => None,
         };
-        let (mut first, mut reversed) = (None, None);
-        if last {
-            reversed = Some(self.catalogue.below_key_reversed(&prefix_key(dialect, name)));
-        } else {
-            first = Some(newest.into_iter().chain(self.catalogue.below(dialect, name)));
-        }
-        let ids = first.into_iter().flatten().chain(reversed.into_iter().flatten());
+        let ids = newest.into_iter().chain(self.catalogue.below(Dialect::Ndn, name));
         for id in ids.take(MAX_EXAMINED) {
             let Some(object) = self.catalogue.get(id) else { continue };
-            let mut next = object.extents.first_segment();
-            while let Some(segment) = next.filter(|_| found.len() < MAX_EXAMINED) {
-                found.extend(self.located(id, object, segment));
-                // Selectors of CCNx may rule the first ones out.
-                next = (dialect == Dialect::Ccnx).then(|| object.extents.next_segment(segment + 1)).flatten();
-            }
+            let first = object.extents.first_segment();
+            found.extend(first.and_then(|segment| self.located(id, object, segment)));
         }
     }
 
@@ -355,21 +349,11 @@ pub fn is_answer(now: UnixTime, interest: &Interest, data: &Data, arrival: UnixT
     interest.matches(data) && (!interest.must_be_fresh() || is_fresh())
 }
 
-/// The Interest's name without the digest that it ends in, if it does. In CCNx any component of 32 bytes may
-/// be one.
+/// The Interest's name without the digest that it ends in, if it does.
 fn without_digest(interest: &Interest) -> Option<NameRef<'_>> {
     let name = interest.name();
-    let last = name.last()?;
-    let is_digest = match interest.dialect() {
-        Dialect::Ndn => last.kind == ComponentKind::IMPLICIT_DIGEST,
-        Dialect::Ccnx => last.value.len() == 32,
-    };
+    let is_digest = name.last()?.kind == ComponentKind::IMPLICIT_DIGEST;
     is_digest.then(|| name.prefix(interest.component_count() - 1))
-}
-
-/// Whether the last child is wanted (CCNx 0.8, ChildSelector).
-fn wants_last(interest: &Interest) -> bool {
-    interest.ccnx().is_some_and(|interest| interest.child_selector().is_rightmost())
 }
 
 /// The packet that says this in answer to an Interest for metadata: fresh for as little as may be, signed by

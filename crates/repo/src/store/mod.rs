@@ -1,6 +1,8 @@
 //! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
 //! is deleted.
 
+mod ccnx_order;
+mod children;
 mod cold;
 mod delete;
 mod disk_executor;
@@ -28,6 +30,7 @@ use crate::record::Format;
 use crate::volume::Volumes;
 use packet::UnixTime;
 
+pub use children::Children;
 pub use delete::{Deleted, Selection};
 pub use disk_executor::{DiskExecutor, DiskJob};
 pub use insert::{CommitError, Ticket};

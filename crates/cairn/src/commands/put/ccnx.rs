@@ -10,9 +10,10 @@ use packet::ccnx::Ticks;
 use serde_json::json;
 
 use super::PutArguments;
+use crate::commands::repo::CcnxHandover;
 use crate::tool::ccnx::segment_bytes;
 use crate::tool::interrupt::Interrupt;
-use crate::tool::serving::serve_until;
+use crate::tool::serving::{leave, serve_until};
 use crate::tool::sized::Sized;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output, sized};
@@ -23,9 +24,10 @@ const SEGMENT_BYTES: u64 = 4096;
 
 impl PutArguments {
     pub(super) fn put_in_ccnx(&self, interrupt: &Interrupt) -> Result<ExitCode, ToolError> {
-        if self.manifest || self.repo.is_some() {
-            return Err(ToolError::other("--manifest and --repo are not for objects of CCNx"));
+        if self.manifest {
+            return Err(ToolError::other("--manifest is not for objects of CCNx"));
         }
+        self.check_repository()?;
         let signer = self.signing.ccnx_signer()?;
         let mut client = self.connect.ccnx_client_as(&signer)?;
         let Sized { file, bytes } = sized::open(self.file.as_deref(), interrupt)?;
@@ -38,6 +40,17 @@ impl PutArguments {
         client.register(publication.name())?;
         client.register(publication.prefix())?;
         self.announce_in_ccnx(&publication, bytes, now)?;
+        if let Some(repository) = &self.repo {
+            let (object, last_segment) = (publication.name().clone(), publication.last_segment());
+            let source = CcnxObjectSource::new(publication, Bytes::File(file));
+            let stored = CcnxHandover { object, last_segment, interrupt }.run(&mut client, source);
+            leave(&mut client);
+            let segments = stored?;
+            if !self.quiet && !self.json {
+                tell!("the repository of {repository} has stored {segments} packets");
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
         let source = CcnxObjectSource::new(publication, Bytes::File(file));
         let mut server = Server::new(source, config, client.now());
@@ -47,6 +60,19 @@ impl PutArguments {
             tell!("served {} packets, {}", counters.data, show_size(counters.content_bytes as f64));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// A repository of CCNx has no name to call it by: it takes what lies below a prefix.
+    fn check_repository(&self) -> Result<(), ToolError> {
+        let Some(repository) = &self.repo else { return Ok(()) };
+        let takes_it =
+            repository.is_of_ccnx() && repository.name.as_ref().is_prefix_of(self.name.name.as_ref());
+        if takes_it {
+            return Ok(());
+        }
+        let why =
+            format!("--repo: {repository} is no prefix of {}, and a repository of CCNx is one", self.name);
+        Err(ToolError::other(why))
     }
 
     fn announce_in_ccnx(

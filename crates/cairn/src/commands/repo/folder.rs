@@ -70,7 +70,9 @@ pub(super) fn matching(store: &Store, patterns: &[Pattern]) -> Vec<ObjectId> {
     let is_meant = |object: &Object| {
         let name = object.name();
         patterns.is_empty()
-            || name.is_some_and(|object| patterns.iter().any(|pattern| pattern.matches(object.name)))
+            || name.is_some_and(|object| {
+                patterns.iter().any(|pattern| pattern.matches(object.dialect, object.name))
+            })
     };
     store.catalogue().iter().filter(|(_, object)| is_meant(object)).map(|(id, _)| id).collect()
 }

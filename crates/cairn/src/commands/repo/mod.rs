@@ -1,10 +1,12 @@
 //! `cairn repo`: a repository of objects in a folder.
 
 mod bulk;
+mod ccnr;
 mod commands;
 mod fetch;
 mod folder;
 mod handover;
+mod handover_ccnx;
 mod maintenance;
 mod pattern;
 mod put;
@@ -19,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 pub(super) use handover::Handover;
+pub(super) use handover_ccnx::CcnxHandover;
 
 use crate::tool::finish;
 
@@ -35,6 +38,7 @@ Examples:
   cairn repo put store /lab/film -f film.mp4
   cairn repo list store '/lab/*'
   cairn repo delete store '/lab/film' --dry-run
+  cairn repo list store 'ccnx:/lab/*'
   cairn repo run store /lab")]
 pub(crate) enum RepoCommand {
     Run(run::RunArguments),

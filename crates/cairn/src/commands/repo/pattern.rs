@@ -3,39 +3,52 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use packet::{Name, NameRef};
+use packet::{Dialect, Name, NameRef};
+
+use packet::name::name_in_dialect;
 
 /// A name in whose components * stands for any letters and ? for one, as names are written. It means all
-/// names that begin with what it matches.
+/// names that begin with what it matches, of CCNx if it begins with `ccnx:`, and of NDN otherwise.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern(Vec<String>);
+pub(super) struct Pattern {
+    dialect: Dialect,
+    parts: Vec<String>,
+}
 
 impl FromStr for Pattern {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Pattern(parts(text).map(str::to_owned).collect()))
+        let dialect = match text.split_once(':') {
+            Some((scheme, _)) if ["ccnx", "ccn"].contains(&scheme) => Dialect::Ccnx,
+            _ => Dialect::Ndn,
+        };
+        Ok(Pattern { dialect, parts: parts(text).map(str::to_owned).collect() })
     }
 }
 
 impl From<&Name> for Pattern {
     fn from(name: &Name) -> Self {
-        Pattern(parts(&name.to_string()).map(str::to_owned).collect())
+        let parts = parts(&name.to_string()).map(str::to_owned).collect();
+        Pattern { dialect: Dialect::Ndn, parts }
     }
 }
 
+/// The components, without a scheme: one stands before the first slash.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let text = ["ccnx:", "ccn:"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
     text.split('/').filter(|part| !part.is_empty())
 }
 
 impl Pattern {
     /// Whether the name begins with what this matches.
-    pub(super) fn matches(&self, name: NameRef<'_>) -> bool {
-        let name = name.to_name().to_string();
+    pub(super) fn matches(&self, dialect: Dialect, name: NameRef<'_>) -> bool {
+        let name = name_in_dialect(dialect, name);
         let mut components = parts(&name);
-        self.0.iter().all(|pattern| {
-            components.next().is_some_and(|component| is_match(pattern.as_bytes(), component.as_bytes()))
-        })
+        self.dialect == dialect
+            && self.parts.iter().all(|pattern| {
+                components.next().is_some_and(|component| is_match(pattern.as_bytes(), component.as_bytes()))
+            })
     }
 }
 
@@ -85,7 +98,19 @@ mod tests {
         ] {
             let pattern: Pattern = pattern.parse().unwrap();
             let name: Name = name.parse().unwrap();
-            assert_eq!(pattern.matches(name.as_ref()), expected, "{pattern:?} {name}");
+            assert_eq!(pattern.matches(Dialect::Ndn, name.as_ref()), expected, "{pattern:?} {name}");
+            assert!(!pattern.matches(Dialect::Ccnx, name.as_ref()));
+        }
+    }
+
+    #[test]
+    fn names_of_ccnx_are_matched_as_they_are_written() {
+        let name: Name = packet::ccnx::uri::parse("ccnx:/lab/film/=FD0499602D2000").unwrap();
+        for (pattern, expected) in
+            [("ccnx:/", true), ("ccnx:/lab/*/=FD*", true), ("ccnx:/lab/film/v=*", false), ("/lab", false)]
+        {
+            let pattern: Pattern = pattern.parse().unwrap();
+            assert_eq!(pattern.matches(Dialect::Ccnx, name.as_ref()), expected, "{pattern:?}");
         }
     }
 

@@ -2,15 +2,20 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
 
 use clap::Args;
 use client::Client;
-use packet::Name;
+use packet::{Data, Dialect, Name};
 use repo::Event;
+use repo::ccnr::Authority;
 use repo::eviction::{self, PolicySpec};
-use repo::service::{Service, ServiceConfig};
+use repo::service::{Service, ServiceConfig, ServiceHandle};
 
+use super::ccnr::CcnxRepository;
 use super::commands::{Commander, PrefixChange, Trust};
 use super::folder::FolderArguments;
 use super::window::{Window, answer_box};
@@ -21,6 +26,7 @@ use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::show_size;
+use packet::name::AnyName;
 
 /// Serve a repository beside a forwarder, until Ctrl-C.
 #[derive(Debug, Args)]
@@ -28,19 +34,24 @@ use crate::tool::units::show_size;
 Names of objects are found as in a content store: exactly, by prefix (the newest version), fresh or not, and by metadata. With --bulk it \
 takes Data packets by TCP, as ndn-python-repo, repo-ng and NDNts do: whoever reaches the address can insert.
 
+Below prefixes of CCNx (ccnx:/…) it is a ccnr: it stores what clients on this host hand over (`ccnseqwriter -r`, ccnputfile, `cairn put \
+--repo`), and lists names for them. With --anchor (files with public keys) it stores what these publishers have signed, wherever they \
+are; with --anyone everybody's objects.
+
 Examples:
   cairn repo run store /lab
   cairn repo run store /lab /home --connect tcp://router.example --max-bytes 100000000000
   cairn repo run store /lab --bulk 127.0.0.1:7376
   cairn repo run store /lab --name /lab/repo --anchor lab.cert     and then: cairn put /lab/file -f file --repo /lab/repo
+  cairn repo run store ccnx:/lab                 and then: cairn put ccnx:/lab/file -f file --repo ccnx:/lab
 
 Exit codes: 0 stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     folder: FolderArguments,
-    /// The prefixes to register.
+    /// The prefixes to register; `ccnx:/…` with a forwarder of CCNx.
     #[arg(required = true)]
-    prefixes: Vec<Name>,
+    prefixes: Vec<AnyName>,
     /// Bytes that objects may take; when there is more, some are evicted. Left out, as many as the disk has.
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<u64>,
@@ -51,11 +62,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "ADDRESS")]
     bulk: Option<SocketAddr>,
     /// Take commands to insert and delete under this name, as ndn-python-repo does. They are carried out if
-    /// they lead up to an anchor.
+    /// they lead up to an anchor. `ccnx:/…` is where the policy for clients of CCNx is.
     #[arg(long, value_name = "NAME")]
-    name: Option<Name>,
+    name: Option<AnyName>,
     /// Carry out anybody's commands.
-    #[arg(long, requires = "name", conflicts_with_all = ["anchor", "rules"])]
+    #[arg(long, conflicts_with_all = ["anchor", "rules"])]
     anyone: bool,
     #[command(flatten)]
     trust: TrustArguments,
@@ -71,12 +82,8 @@ impl RunArguments {
         let mut store = self.folder.open_or_make(self.max_bytes.unwrap_or(u64::MAX))?;
         store.set_eviction(eviction::start(&self.eviction));
         let (objects, bytes) = (store.catalogue().len(), store.bytes());
-        let (answer_box, answers) = answer_box();
+        let (answer_box, answers, answers_in_ccnx) = answer_box();
         let service = Service::start(store, ServiceConfig::default(), answer_box.answered())?;
-        let mut client = self.connect.client_as(&self.signing)?;
-        for prefix in &self.prefixes {
-            client.register(prefix)?;
-        }
         if let Some(address) = self.bulk {
             let bound = super::bulk::listen(address, service.handle());
             let bound =
@@ -84,6 +91,10 @@ impl RunArguments {
             tell!("bulk insertion at {bound}");
         }
         let changes = self.take_commands(&service, &interrupt)?;
+        let mut client = self.client()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let end = (service.handle(), answers_in_ccnx);
+        let in_ccnx = self.serve_in_ccnx(end, &interrupt, Arc::clone(&is_over))?;
         tell!(
             "serving {objects} objects, {}, from {}",
             show_size(bytes as f64),
@@ -91,36 +102,97 @@ impl RunArguments {
         );
         let handle = service.handle();
         let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers);
-        let served = loop {
-            if interrupt.came() {
-                break Ok(());
+        let mut served = Ok(());
+        if let Some(client) = &mut client {
+            let has_ended = || in_ccnx.as_ref().is_some_and(JoinHandle::is_finished);
+            while served.is_ok() && !interrupt.came() && !has_ended() {
+                change_prefixes(client, changes.as_ref());
+                served = window.turn(client);
             }
-            change_prefixes(&mut client, changes.as_ref());
-            if let Err(error) = window.turn(&mut client) {
-                break Err(error);
-            }
-        };
-        leave(&mut client);
+            leave(client);
+            is_over.store(true, Ordering::Relaxed);
+        }
+        let in_ccnx = in_ccnx.map(|thread| thread.join().map_err(|_| failed())).transpose()?;
         let store = service.stop();
         served?;
-        let mut store = store.ok_or_else(|| ToolError::other("the repository's thread has failed"))?;
+        let mut store = store.ok_or_else(failed)?;
         while let Some(Event::Corrupt(name)) = store.poll_event() {
             tell!("cairn: {name} was not as it had been written, and was dropped");
         }
-        let (packets, bytes) = window.served();
+        let (mut packets, mut bytes) = window.served();
+        if let Some(served) = in_ccnx {
+            let served = served?;
+            (packets, bytes) = (packets + served.0, bytes + served.1);
+        }
         tell!("served {packets} packets, {}", show_size(bytes as f64));
         Ok(ExitCode::SUCCESS)
     }
 }
 
+fn failed() -> ToolError {
+    ToolError::other("the repository's thread has failed")
+}
+
+/// Serves clients of CCNx, and gives how many packets, and bytes of content.
+type CcnxThread = JoinHandle<Result<(u64, u64), ToolError>>;
+
 impl RunArguments {
+    /// The prefixes of a dialect.
+    fn prefixes(&self, dialect: Dialect) -> Vec<Name> {
+        let of_dialect = self.prefixes.iter().filter(|prefix| prefix.dialect == dialect);
+        of_dialect.map(|prefix| prefix.name.clone()).collect()
+    }
+
+    /// The name for commands, if it is one of this dialect.
+    fn name(&self, dialect: Dialect) -> Option<&Name> {
+        self.name.as_ref().filter(|name| name.dialect == dialect).map(|name| &name.name)
+    }
+
+    /// A connection to a forwarder of NDN with all prefixes registered, if there are any.
+    fn client(&self) -> Result<Option<Client>, ToolError> {
+        let prefixes = self.prefixes(Dialect::Ndn);
+        if prefixes.is_empty() && self.name(Dialect::Ndn).is_none() {
+            return Ok(None);
+        }
+        let mut client = self.connect.client_as(&self.signing)?;
+        for prefix in &prefixes {
+            client.register(prefix)?;
+        }
+        Ok(Some(client))
+    }
+
+    /// Begins to serve clients of CCNx, if there are prefixes for them.
+    fn serve_in_ccnx(
+        &self,
+        end: (ServiceHandle, Receiver<(u64, Option<Data>)>),
+        interrupt: &Interrupt,
+        is_over: Arc<AtomicBool>,
+    ) -> Result<Option<CcnxThread>, ToolError> {
+        let prefixes = self.prefixes(Dialect::Ccnx);
+        if prefixes.is_empty() {
+            return Ok(None);
+        }
+        let authority = match (self.anyone, self.trust.is_given()) {
+            (true, _) => Authority::Anyone,
+            (false, true) => Authority::Publishers(self.trust.publishers()?),
+            (false, false) => Authority::Host,
+        };
+        let signer = self.signing.ccnx_signer()?;
+        let client = self.connect.ccnx_client_as(&signer)?;
+        let name = self.name(Dialect::Ccnx).cloned();
+        let repository = CcnxRepository::start(client, end, signer, &prefixes, (name, authority))?;
+        let interrupt = interrupt.clone();
+        let run = move || repository.run(|| !interrupt.came() && !is_over.load(Ordering::Relaxed));
+        Ok(Some(std::thread::Builder::new().name("ccnr".to_owned()).spawn(run)?))
+    }
+
     /// Begins to take commands, if there is a name for them. Gives what they want registered.
     fn take_commands(
         &self,
         service: &Service,
         interrupt: &Interrupt,
     ) -> Result<Option<Receiver<PrefixChange>>, ToolError> {
-        let Some(name) = &self.name else { return Ok(None) };
+        let Some(name) = self.name(Dialect::Ndn) else { return self.check_anyone() };
         let trust = match (self.trust.validator()?, self.anyone) {
             (Some(validator), _) => Trust::Validator(Box::new(validator)),
             (None, true) => Trust::Anyone,
@@ -143,6 +215,14 @@ impl RunArguments {
         std::thread::Builder::new().name("commands".to_owned()).spawn(run)?;
         tell!("commands are taken at {name}");
         Ok(Some(changes))
+    }
+
+    /// Without a name for commands of NDN, anybody's are those of CCNx.
+    fn check_anyone(&self) -> Result<Option<Receiver<PrefixChange>>, ToolError> {
+        if self.anyone && self.prefixes(Dialect::Ccnx).is_empty() {
+            return Err(ToolError::other("--anyone needs a --name for commands, or a prefix of CCNx"));
+        }
+        Ok(None)
     }
 }
 

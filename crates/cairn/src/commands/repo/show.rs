@@ -10,6 +10,7 @@ use super::folder::{FolderArguments, matching};
 use super::pattern::Pattern;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
+use packet::name::name_in_dialect;
 
 /// List the objects of a repository.
 #[derive(Debug, Args)]
@@ -58,7 +59,7 @@ fn row(object: &Object) -> Vec<String> {
 }
 
 fn name(object: &Object) -> String {
-    object.name().map_or_else(String::new, |object| object.name.to_name().to_string())
+    object.name().map_or_else(String::new, |object| name_in_dialect(object.dialect, object.name))
 }
 
 fn shown(object: &Object) -> Value {

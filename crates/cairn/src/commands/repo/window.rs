@@ -8,7 +8,7 @@ use std::time::Duration as StdDuration;
 use flow::source::{AppFace, Reply};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader};
-use repo::service::{Answered, Busy};
+use repo::service::{Answered, Busy, ServiceHandle};
 
 /// Interests that wait for the repository at once. More wait in the connection.
 const WINDOW: usize = 256;
@@ -20,13 +20,19 @@ const PAUSE: StdDuration = StdDuration::from_millis(1);
 /// An answer by the number of its question; nothing if there is none.
 type Told = (u64, Option<Data>);
 
-/// Takes a service's answers to a [`Window`].
-pub(super) struct AnswerBox(Sender<Told>);
+/// Set in the numbers of questions of a window for CCNx: one service answers both.
+const OF_CCNX: u64 = 1 << 63;
 
-/// Where answers go, and where they come from.
-pub(super) fn answer_box() -> (AnswerBox, Receiver<Told>) {
-    let (send, receive) = channel();
-    (AnswerBox(send), receive)
+/// Takes a service's answers to [`Window`]s, one for each dialect.
+pub(super) struct AnswerBox {
+    ndn: Sender<Told>,
+    ccnx: Sender<Told>,
+}
+
+/// Where answers go, and where those for NDN and for CCNx come from.
+pub(super) fn answer_box() -> (AnswerBox, Receiver<Told>, Receiver<Told>) {
+    let ((ndn, from_ndn), (ccnx, from_ccnx)) = (channel(), channel());
+    (AnswerBox { ndn, ccnx }, from_ndn, from_ccnx)
 }
 
 impl AnswerBox {
@@ -35,10 +41,16 @@ impl AnswerBox {
         // Nobody listens any more when it ends.
         std::sync::Arc::new(move |replies| {
             for reply in replies.drain(..) {
-                let _ = self.0.send((reply.question, reply.found.map(|found| found.data)));
+                let to = if reply.question & OF_CCNX == 0 { &self.ndn } else { &self.ccnx };
+                let _ = to.send((reply.question & !OF_CCNX, reply.found.map(|found| found.data)));
             }
         })
     }
+}
+
+/// Asks a service for a window of CCNx.
+pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) -> Result<(), Busy> {
+    move |question, interest| service.ask(question | OF_CCNX, interest)
 }
 
 /// Interests that wait for their answers.
@@ -68,8 +80,8 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         (self.packets, self.content_bytes)
     }
 
-    /// Takes the Interests there are, as far as there is room, and sends the answers there are. Waits a
-    /// moment where there is nothing to do.
+    /// Takes the Interests there are, as far as there is room, and sends the answers there are; the carrier
+    /// is told where there is none. Waits a moment where there is nothing to do.
     pub(super) fn turn<C: AppFace>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
         let now = carrier.now();
         let mut until = if self.waiting.is_empty() { now + TURN } else { now };
@@ -84,10 +96,13 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         }
         let mut next = self.answers.recv_timeout(PAUSE).ok();
         while let Some((question, data)) = next {
-            if let (Some(waiting), Some(data)) = (self.waiting.remove(&question), data) {
-                self.packets += 1;
-                self.content_bytes += data.content().len() as u64;
-                carrier.send(&waiting.interest, &waiting.asked, &Reply::Data(data))?;
+            if let Some(waiting) = self.waiting.remove(&question) {
+                let reply = data.map_or(Reply::NoReply, Reply::Data);
+                if let Reply::Data(data) = &reply {
+                    self.packets += 1;
+                    self.content_bytes += data.content().len() as u64;
+                }
+                carrier.send(&waiting.interest, &waiting.asked, &reply)?;
             }
             next = self.answers.try_recv().ok();
         }
@@ -153,8 +168,9 @@ mod tests {
         }
 
         fn send(&mut self, _: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), Infallible> {
-            let Reply::Data(data) = reply else { panic!("{reply:?}") };
-            self.sent.push((asked.congestion_mark, data.name().to_string()));
+            if let Reply::Data(data) = reply {
+                self.sent.push((asked.congestion_mark, data.name().to_string()));
+            }
             Ok(())
         }
 

@@ -1,0 +1,146 @@
+//! Serving a repository to clients of CCNx, beside any forwarder that speaks it.
+
+use std::sync::mpsc::Receiver;
+
+use client::{Client, ClientError, Event};
+use flow::source::{AppFace, Reply};
+use flow::verify::Now;
+use packet::ccnx::uri;
+use packet::time::Instant;
+use packet::{Data, Dialect, Interest, LinkHeader, Name};
+use repo::ccnr::{Authority, Ccnr, CcnrConfig, CcnrDriver, GLOBAL_PREFIX, Origin, Outgoing};
+use repo::fetch::FetchConfig;
+use repo::service::ServiceHandle;
+use trust::ccnx::CcnxSigner;
+
+use super::window::{Window, ask_for_ccnx};
+use crate::tool::ToolError;
+use crate::tool::serving::leave;
+use packet::name::name_in_dialect;
+
+/// A repository as ccnr is one.
+pub(super) struct CcnxRepository {
+    face: CcnxFace,
+    service: ServiceHandle,
+    answers: Receiver<(u64, Option<Data>)>,
+}
+
+/// A connection whose Interests that the store has no answer for go to the repository's protocol.
+struct CcnxFace {
+    client: Client,
+    driver: CcnrDriver,
+    /// Objects are taken below these.
+    namespaces: Vec<Name>,
+}
+
+impl CcnxRepository {
+    /// Registers its prefixes with the forwarder.
+    pub(super) fn start(
+        mut client: Client,
+        (service, answers): (ServiceHandle, Receiver<(u64, Option<Data>)>),
+        signer: CcnxSigner,
+        namespaces: &[Name],
+        (global_prefix, authority): (Option<Name>, Authority),
+    ) -> Result<Self, ToolError> {
+        let global_prefix = global_prefix.map_or_else(|| uri::parse(GLOBAL_PREFIX), Ok)?;
+        let config = CcnrConfig { global_prefix, namespaces: namespaces.to_vec(), authority };
+        let ccnr = Ccnr::new(now(&client), signer, config)?;
+        for prefix in ccnr.prefixes()? {
+            client.register(&prefix)?;
+        }
+        let driver = CcnrDriver::new(ccnr, service.clone());
+        let face = CcnxFace { client, driver, namespaces: namespaces.to_vec() };
+        Ok(CcnxRepository { face, service, answers })
+    }
+
+    /// Serves for as long as `goes_on` says. Gives how many packets it served, and bytes of content.
+    pub(super) fn run(mut self, goes_on: impl Fn() -> bool) -> Result<(u64, u64), ToolError> {
+        let mut window = Window::new(ask_for_ccnx(self.service), self.answers);
+        while goes_on() {
+            window.turn(&mut self.face)?;
+        }
+        leave(&mut self.face.client);
+        Ok(window.served())
+    }
+}
+
+fn now(client: &Client) -> Now {
+    Now { instant: client.now(), unix: client.connection().clock().unix() }
+}
+
+impl CcnxFace {
+    /// Does what the protocol wants done.
+    fn drive(&mut self) -> Result<(), ClientError> {
+        self.driver.turn(now(&self.client));
+        while let Some(outgoing) = self.driver.poll_outgoing() {
+            match outgoing {
+                Outgoing::Interest(interest) => {
+                    // That nothing comes the protocol sees by its own clock.
+                    self.client.express_as_is(interest, FetchConfig::CCNX.timeout)?;
+                }
+                Outgoing::Data(data) => self.client.reply(&data, &LinkHeader::NONE)?,
+                Outgoing::Namespaces(namespaces) => self.take_namespaces(namespaces)?,
+                Outgoing::Fetched { object, stored, is_complete } => {
+                    let part = if is_complete { "" } else { ", which are not all" };
+                    tell!(
+                        "stored {stored} packets of {}{part}",
+                        name_in_dialect(Dialect::Ccnx, object.as_ref())
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A policy names other prefixes.
+    fn take_namespaces(&mut self, namespaces: Vec<Name>) -> Result<(), ClientError> {
+        let old = std::mem::replace(&mut self.namespaces, namespaces);
+        for prefix in &self.namespaces {
+            if !old.contains(prefix) {
+                self.client.register(prefix)?;
+            }
+        }
+        for prefix in old.iter().filter(|prefix| !self.namespaces.contains(prefix)) {
+            self.client.unregister(prefix)?;
+        }
+        tell!("the policy takes objects below {} names", self.namespaces.len());
+        Ok(())
+    }
+}
+
+impl AppFace for CcnxFace {
+    type Error = ClientError;
+
+    fn now(&self) -> Instant {
+        self.client.now()
+    }
+
+    fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, ClientError> {
+        loop {
+            self.drive()?;
+            let due = until.min(self.driver.next_deadline(self.client.now()));
+            match self.client.next(Some(due))? {
+                Some(Event::Interest { interest, header }) => return Ok(Some((interest, header))),
+                Some(Event::Data { data, .. }) => self.driver.handle_data(now(&self.client), &data),
+                Some(_) => {}
+                // The time is up, or there was a signal.
+                None if until <= self.client.now() || due > self.client.now() => return Ok(None),
+                None => {}
+            }
+        }
+    }
+
+    fn send(&mut self, interest: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), ClientError> {
+        match reply {
+            Reply::Data(data) => self.client.reply(data, asked),
+            _ => {
+                self.driver.handle_interest(now(&self.client), interest, Origin::Forwarder);
+                self.drive()
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), ClientError> {
+        self.client.flush()
+    }
+}

@@ -1,0 +1,159 @@
+//! A [`Ccnr`] whose store is that of a service. What is to be sent is its owner's business.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use flow::verify::Now;
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, Name};
+
+use super::{Ccnr, CcnrCounters, Effect, Origin, Question, StoreAnswer};
+use crate::limits::Rejection;
+use crate::service::ServiceHandle;
+use crate::store::{Answer, Store};
+use packet::UnixTime;
+
+/// How long the store may take before it is looked whether it has answered.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What is to be sent, or told.
+#[derive(Clone, Debug)]
+pub enum Outgoing {
+    /// An Interest.
+    Interest(Interest),
+    /// An answer.
+    Data(Data),
+    /// Objects are taken below other names now, whose Interests it is to be given.
+    Namespaces(Vec<Name>),
+    /// An object was fetched.
+    Fetched {
+        /// Its name.
+        object: Name,
+        /// Packets stored.
+        stored: u64,
+        /// Whether these are all.
+        is_complete: bool,
+    },
+}
+
+/// What the store's threads say.
+enum Told {
+    Answer(u64, StoreAnswer),
+    Stored(u64, Result<(), Rejection>),
+}
+
+/// Carries out what a [`Ccnr`] wants of its store. The store's threads do the work; nothing waits for them
+/// but where their queue is full.
+///
+/// # Calling order
+/// Give it what comes, call [`turn`](Self::turn), and send what [`poll_outgoing`](Self::poll_outgoing) gives.
+/// Do that again at [`next_deadline`](Self::next_deadline).
+pub struct CcnrDriver {
+    ccnr: Ccnr,
+    service: ServiceHandle,
+    tell: Sender<Told>,
+    told: Receiver<Told>,
+    /// Answers of the store that are still to come.
+    waiting: usize,
+    outgoing: VecDeque<Outgoing>,
+}
+
+impl CcnrDriver {
+    /// A repository whose packets are in this service's store.
+    pub fn new(ccnr: Ccnr, service: ServiceHandle) -> Self {
+        let (tell, told) = channel();
+        CcnrDriver { ccnr, service, tell, told, waiting: 0, outgoing: VecDeque::new() }
+    }
+
+    /// The repository itself.
+    pub fn ccnr(&self) -> &Ccnr {
+        &self.ccnr
+    }
+
+    /// What clients have asked for.
+    pub fn counters(&self) -> &CcnrCounters {
+        self.ccnr.counters()
+    }
+
+    /// As [`Ccnr::handle_interest`].
+    pub fn handle_interest(&mut self, now: Now, interest: &Interest, origin: Origin) {
+        self.ccnr.handle_interest(now, interest, origin);
+    }
+
+    /// As [`Ccnr::refuse_interest`].
+    pub fn refuse_interest(&mut self) {
+        self.ccnr.refuse_interest();
+    }
+
+    /// As [`Ccnr::handle_data`].
+    pub fn handle_data(&mut self, now: Now, data: &Data) {
+        self.ccnr.handle_data(now, data);
+    }
+
+    /// Takes what the store has said, does what is due, and asks the store for what is wanted.
+    pub fn turn(&mut self, now: Now) {
+        while let Ok(told) = self.told.try_recv() {
+            self.waiting = self.waiting.saturating_sub(1);
+            match told {
+                Told::Answer(number, answer) => self.ccnr.handle_answer(now, number, answer),
+                Told::Stored(fetch, result) => self.ccnr.handle_stored(now, fetch, result),
+            }
+        }
+        if self.ccnr.next_deadline() <= now.instant {
+            self.ccnr.handle_timeout(now);
+        }
+        while let Some(effect) = self.ccnr.poll_effect() {
+            self.carry_out(now, effect);
+        }
+    }
+
+    /// What is to be sent next.
+    pub fn poll_outgoing(&mut self) -> Option<Outgoing> {
+        self.outgoing.pop_front()
+    }
+
+    /// When [`turn`](Self::turn) is due.
+    pub fn next_deadline(&self, now: Instant) -> Instant {
+        let due = self.ccnr.next_deadline();
+        if self.waiting > 0 { due.min(now + PAUSE) } else { due }
+    }
+
+    fn carry_out(&mut self, now: Now, effect: Effect) {
+        match effect {
+            Effect::Send(interest) => self.outgoing.push_back(Outgoing::Interest(interest)),
+            Effect::Answer(data) => self.outgoing.push_back(Outgoing::Data(data)),
+            Effect::Namespaces(names) => self.outgoing.push_back(Outgoing::Namespaces(names)),
+            Effect::Fetched { object, stored, is_complete } => {
+                self.outgoing.push_back(Outgoing::Fetched { object, stored, is_complete });
+            }
+            Effect::Store { fetch, data } => {
+                let tell = self.tell.clone();
+                let done = move |result| {
+                    let _ = tell.send(Told::Stored(fetch, result));
+                };
+                match self.service.insert_and_tell(data, done) {
+                    Ok(()) => self.waiting += 1,
+                    Err(_) => self.ccnr.handle_stored(now, fetch, Err(Rejection::DiskFailed)),
+                }
+            }
+            Effect::Ask { number, question } => {
+                let tell = self.tell.clone();
+                let ask = move |store: &mut Store, now: UnixTime| {
+                    let _ = tell.send(Told::Answer(number, answer(store, now, &question)));
+                };
+                // A service that has ended answers nothing any more.
+                self.waiting += usize::from(self.service.post(ask).is_ok());
+            }
+        }
+    }
+}
+
+fn answer(store: &mut Store, now: UnixTime, question: &Question) -> StoreAnswer {
+    match question {
+        Question::Packet(interest) => StoreAnswer::Packet(match store.answer(now, interest) {
+            Some(Answer::Data(data)) => Some(data),
+            _ => None,
+        }),
+        Question::Children(prefix) => StoreAnswer::Children(store.children(Dialect::Ccnx, prefix.as_ref())),
+    }
+}

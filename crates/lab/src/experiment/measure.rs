@@ -84,8 +84,7 @@ pub const PREFIX_VALUES: &[(&str, &str)] = &[
     ("timed_out", "of these, Interests that nothing answered while the run lasted"),
     (
         "hits",
-        "of those that Data answered, those that never came to who serves the name: a content store answered, or \
-         Data that another Interest had fetched; not known where a program serves it",
+        "of those that Data answered, those that never came to who serves the name; not known where a program does",
     ),
 ];
 

@@ -315,6 +315,9 @@ a-b = { rate = '50 Mbit/s', delay = '2 ms' }
 [[route]]
 prefix = '/lab'
 path = ['a', 'b']
+[[route]]
+prefix = '/void'
+path = ['a', 'b']
 [content.files]
 prefix = '/lab/file'
 at = 'b'

@@ -66,6 +66,8 @@ mod builder;
 #[cfg(feature = "command")]
 mod commands;
 #[cfg(feature = "command")]
+mod link_adaptor;
+#[cfg(feature = "command")]
 mod ndnldc;
 
 #[cfg(feature = "command")]

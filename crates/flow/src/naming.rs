@@ -66,6 +66,21 @@ impl NamingConvention {
         }
     }
 
+    /// The segment number that a component holds, if it is written just as this convention of NDN writes it.
+    /// The other convention's component would be another name, and so would a number in more bytes than it
+    /// needs.
+    pub(crate) fn own_segment_of(self, component: Component<'_>) -> Option<u64> {
+        let segment = segment_number(component)?;
+        let (kind, marker_bytes) = match self {
+            NamingConvention::Typed => (ComponentKind::SEGMENT, 0),
+            NamingConvention::Marker => (ComponentKind::GENERIC, 1),
+            // Objects of CCNx are published otherwise.
+            NamingConvention::Ccnx => return None,
+        };
+        let same = component.kind == kind && component.value.len() == marker_bytes + tlv::nni_len(segment);
+        same.then_some(segment)
+    }
+
     /// The component with a number, whose value is put together in `value`.
     fn component(self, value: &mut Vec<u8>, number: u64, kind: ComponentKind, marker: u8) -> Component<'_> {
         let kind = match self {

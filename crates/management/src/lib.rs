@@ -43,6 +43,7 @@
 //! - [`Dataset`] lists the datasets; [`FaceStatus`] and the others are their items.
 //! - [`segments()`] cuts a dataset into Data, [`DatasetFetch`] fetches one. [`StreamPosition`] follows a
 //!   stream of notifications.
+//! - [`HostPort`]: host and port, as addresses of forwarders and faces write them.
 //! - [`PrefixAnnouncement`]: routes that the owner of a prefix vouches for.
 //!
 //! Encoders write each field where all implementations accept it; decoders accept fields in any order and
@@ -55,6 +56,7 @@ mod dataset;
 mod face_event;
 mod face_query_filter;
 mod fields;
+mod host_port;
 mod notification;
 mod prefix_announcement;
 mod request;
@@ -72,6 +74,7 @@ pub use dataset::{
 };
 pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;
+pub use host_port::HostPort;
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
 pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
 pub use request::{CommandScope, Dataset, RequestName, Target, discovery_interest, face_events_name};

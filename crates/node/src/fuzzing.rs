@@ -70,12 +70,13 @@ impl FaceInput {
             mtu_override_bytes: None,
             multi_access: false,
             padded_frames: false,
-            fragmentation: !is_stream && dialect == Dialect::Ndn,
+            // Each dialect looks at what concerns it.
+            fragmentation: !is_stream,
             receive_capacity_bytes: None,
             probe_path_mtu: false,
-            may_be_adapter: is_stream && dialect == Dialect::Ccnx,
+            may_be_adapter: is_stream,
             stuffed_bytes: if is_stream { 0 } else { 1000 },
-            ndnlp: carrier == FrameTransport::Reliable && dialect == Dialect::Ccnx,
+            ndnlp: carrier == FrameTransport::Reliable,
             ndnlp1_timings: Ndnlp1Timings::USUAL,
         };
         let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();

@@ -74,11 +74,13 @@ mod sys;
 mod transport;
 
 pub use ccnd::ccnx_signer;
+pub use ccnd::link_request::LinkRequest;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use repository::RepositoryStatus;
-pub use start::default_unix_paths;
+pub use start::{default_memory_bytes, default_unix_paths};
 pub use sys::pages::use_small_pages;
+pub use transport::ethernet_socket::EthernetSocket;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 
 /// How long a thread beside the data plane waits after it could not accept a connection.

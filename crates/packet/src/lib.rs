@@ -35,6 +35,7 @@ pub mod buffer;
 mod build_interest;
 pub mod ccnx;
 pub mod data;
+mod dialect;
 mod drop_reasons;
 pub mod error;
 mod explicit_rate;
@@ -59,49 +60,14 @@ mod unix_time;
 pub use buffer::{Buffer, MemoryId, SpareBuffer};
 pub use build_interest::BuildInterest;
 pub use data::{ContentType, Data};
+pub use dialect::{Dialect, UnknownDialect};
 pub use error::{DecodeError, EncodeError, Rule};
 pub use explicit_rate::ExplicitRate;
 pub use hash::{HashedPrefix, NameHash, NameHasher, PrefixHashes};
 pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
-pub use name::{Component, ComponentKind, Name, NameRef};
+pub use name::{AnyName, Component, ComponentKind, Name, NameRef};
 pub use packet::{Packet, PacketKind};
 pub use quantile::{median, quantile};
 pub use round_trip::SmoothedRoundTrip;
 pub use unix_time::UnixTime;
-
-/// The two languages that packets are written in. A face speaks one of them; tables never mix them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// NDN packet format v0.3 over NDNLPv2.
-    Ndn = 0,
-    /// ccnb of CCNx 0.8 over NDNLP v1.
-    Ccnx = 1,
-}
-
-impl Dialect {
-    /// Both of them.
-    pub const ALL: [Dialect; 2] = [Dialect::Ndn, Dialect::Ccnx];
-
-    /// The largest packet that is written in it; CCNx [reads](ccnx::MAX_MESSAGE_BYTES) larger ones.
-    pub const fn max_packet_bytes(self) -> usize {
-        match self {
-            Dialect::Ndn => ndn::tlv::MAX_PACKET_BYTES,
-            Dialect::Ccnx => ccnx::MAX_ENCODED_BYTES,
-        }
-    }
-
-    /// Whether an Interest can be sent back with a reason. Where it cannot, it is refused by silence.
-    pub const fn has_nacks(self) -> bool {
-        matches!(self, Dialect::Ndn)
-    }
-}
-
-impl std::fmt::Display for Dialect {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Dialect::Ndn => "NDN",
-            Dialect::Ccnx => "CCNx",
-        })
-    }
-}

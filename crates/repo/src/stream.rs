@@ -3,11 +3,10 @@
 
 use std::io::{self, Read};
 
-use packet::ndn::tlv::{self, MAX_PACKET_BYTES};
-use packet::{Buffer, Data, DecodeError, Rule};
+use packet::ndn::data_len;
+use packet::ndn::tlv::MAX_PACKET_BYTES;
+use packet::{Buffer, Data, DecodeError};
 
-/// Type of a Data.
-const DATA: u64 = 6;
 /// Bytes read at once.
 const READ_BYTES: usize = 64 << 10;
 
@@ -58,7 +57,7 @@ impl<R: Read> DataStream<R> {
         loop {
             let held = self.bytes.get(self.start..self.end).unwrap_or_default();
             let position = self.position();
-            if let Some(len) = packet_len(held).map_err(|()| StreamError::NoData(position))?
+            if let Some(len) = data_len(held).map_err(|_| StreamError::NoData(position))?
                 && let Some(wire) = held.get(..len)
             {
                 let data = Data::decode_ndn(Buffer::copy_from(wire));
@@ -88,22 +87,6 @@ impl<R: Read> DataStream<R> {
                 }
             }
         }
-    }
-}
-
-/// How long the packet is that begins here, if that can be seen yet.
-fn packet_len(bytes: &[u8]) -> Result<Option<usize>, ()> {
-    if bytes.first().is_some_and(|&first| u64::from(first) != DATA) {
-        return Err(());
-    }
-    match tlv::read_number(bytes, 1) {
-        Ok((len, start)) => {
-            let len = usize::try_from(len).map_err(|_| ())?;
-            let whole = start.checked_add(len).filter(|&whole| whole <= MAX_PACKET_BYTES);
-            whole.map(Some).ok_or(())
-        }
-        Err(Rule::Truncated { .. }) => Ok(None),
-        Err(_) => Err(()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! Packets on their way, by reference: what moves through the network is the number of a slot.
 
-use packet::ndn::lp::{LpPacketView, types};
-use packet::ndn::tlv;
-use packet::{Dialect, LinkHeader, Packet, PacketKind, PrefixHashes};
+use packet::{LinkHeader, Packet, PacketKind, PrefixHashes};
 
 use crate::arena::{Arena, FrameId, PacketId};
+use crate::dialect;
 
 /// What crosses a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,75 +31,17 @@ impl InFlight {
     /// Bytes of the packet in the link header of its dialect.
     #[inline]
     pub(crate) fn size_bytes(&self) -> u32 {
-        let Some(packet) = &self.packet else { return 0 };
-        let bare = packet.wire().len();
-        let has_header = packet.dialect() == Dialect::Ndn;
-        let nack = matches!(packet, Packet::Nack(..));
-        let header = if has_header { link_header_bytes(&self.header, nack, bare) } else { 0 };
-        (bare + header) as u32
+        self.packet.as_ref().map_or(0, |packet| dialect::size_bytes(packet, &self.header) as u32)
     }
 
     /// The frame that a link would carry, if this one carried frames.
     pub(crate) fn frame(&self) -> Option<Vec<u8>> {
-        let packet = self.packet.as_ref()?;
-        let mut frame = Vec::new();
-        match packet.dialect() {
-            Dialect::Ndn => {
-                let header = LpPacketView::with_header(&self.header);
-                let view = LpPacketView { nack: packet.nack_reason(), ..header };
-                LpPacketView { fragment: Some(packet.wire()), ..view }.encode(&mut frame);
-            }
-            Dialect::Ccnx => frame.extend_from_slice(packet.wire()),
-        }
-        Some(frame)
+        self.packet.as_ref().map(|packet| dialect::frame(packet, &self.header))
     }
 
     pub(crate) fn kind(&self) -> PacketKind {
         self.packet.as_ref().map_or(PacketKind::Interest, Packet::kind)
     }
-}
-
-/// What NDNLPv2 adds to a packet of `bare` bytes; nothing when there is nothing to say.
-#[inline]
-fn link_header_bytes(header: &LinkHeader, nack: bool, bare: usize) -> usize {
-    let token = header.pit_token.as_bytes().len();
-    let plain = token == 0
-        && header.congestion_mark == 0
-        && !nack
-        && !header.non_discovery
-        && header.prefix_announcement.is_none()
-        && header.cache_policy.is_none()
-        && header.explicit_rate.is_none();
-    if plain { 0 } else { link_header_bytes_of_fields(header, nack, bare) }
-}
-
-#[cold]
-fn link_header_bytes_of_fields(header: &LinkHeader, nack: bool, bare: usize) -> usize {
-    let token = header.pit_token.as_bytes().len();
-    let mut fields = 0;
-    if token > 0 {
-        fields += tlv::element_len(types::PIT_TOKEN, token);
-    }
-    if nack {
-        fields += tlv::element_len(types::NACK, tlv::nni_element_len(types::NACK_REASON, 50));
-    }
-    if header.congestion_mark > 0 {
-        fields += tlv::nni_element_len(types::CONGESTION_MARK, header.congestion_mark);
-    }
-    if header.non_discovery {
-        fields += tlv::element_len(types::NON_DISCOVERY, 0);
-    }
-    if header.cache_policy.is_some() {
-        fields += tlv::element_len(types::CACHE_POLICY, tlv::nni_element_len(types::CACHE_POLICY_TYPE, 1));
-    }
-    if let Some(announcement) = &header.prefix_announcement {
-        fields += tlv::element_len(types::PREFIX_ANNOUNCEMENT, announcement.len());
-    }
-    if let Some(rate) = header.explicit_rate {
-        fields += tlv::nni_element_len(types::EXPLICIT_RATE, rate.per_1000_s());
-    }
-    let value = fields + tlv::element_len(types::FRAGMENT, bare);
-    tlv::element_len(types::LP_PACKET, value) - bare
 }
 
 /// All packets in flight in a network. A number is valid until its packet is released.
@@ -157,44 +98,5 @@ impl PacketsInFlight {
     /// Packets under way, or waiting somewhere.
     pub(crate) fn in_use(&self) -> usize {
         self.slots.len() - self.free.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::{Buffer, CachePolicy, ExplicitRate, NackReason, PitToken};
-
-    #[test]
-    fn a_link_header_takes_as_many_bytes_as_the_encoder_writes() {
-        let headers = [
-            LinkHeader::default(),
-            LinkHeader { pit_token: PitToken::new(&[1; 6]).unwrap(), ..LinkHeader::default() },
-            LinkHeader { congestion_mark: 1, non_discovery: true, ..LinkHeader::default() },
-            LinkHeader { cache_policy: Some(CachePolicy::NoCache), ..LinkHeader::default() },
-            LinkHeader {
-                prefix_announcement: Some(Buffer::from(vec![6; 40])),
-                congestion_mark: 3,
-                ..LinkHeader::default()
-            },
-            LinkHeader { explicit_rate: ExplicitRate::from_per_1000_s(998_400), ..LinkHeader::default() },
-        ];
-        for header in headers {
-            for nack in [None, Some(NackReason::Congestion), Some(NackReason::NoRoute)] {
-                if nack.is_none() && header == LinkHeader::default() {
-                    // Goes without a link header at all, where the encoder would write an empty one.
-                    assert_eq!(link_header_bytes(&header, false, 100), 0);
-                    continue;
-                }
-                for bare in [10, 100, 240, 300, 1200, 8000] {
-                    let packet = vec![5; bare];
-                    let mut frame = Vec::new();
-                    let view = LpPacketView { nack, ..LpPacketView::with_header(&header) };
-                    LpPacketView { fragment: Some(&packet), ..view }.encode(&mut frame);
-                    let expected = bare + link_header_bytes(&header, nack.is_some(), bare);
-                    assert_eq!(expected, frame.len(), "{header:?} {nack:?} {bare}");
-                }
-            }
-        }
     }
 }

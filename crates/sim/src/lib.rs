@@ -51,6 +51,7 @@ mod changes;
 mod checks;
 mod clock;
 mod core;
+mod dialect;
 mod error;
 mod event_queue;
 mod framed;

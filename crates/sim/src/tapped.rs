@@ -4,12 +4,12 @@
 //! is read again. A link without taps pays one comparison for it.
 
 use link::{Direction, TapVerdict};
-use packet::ndn::lp::LpPacketView;
 use packet::time::Duration;
-use packet::{Buffer, DecodeError, Dialect, LinkHeader, Packet};
+use packet::{DecodeError, Packet};
 
 use crate::arena::{ChannelId, EndId, PacketId};
 use crate::core::{Core, Held, Stage};
+use crate::dialect::read_frame;
 use crate::event_queue::Source;
 use crate::in_flight::OnLink;
 use crate::link::LinkDropReason;
@@ -142,16 +142,7 @@ impl Core {
         let Some(dialect) = self.in_flight.get(packet_id).packet.as_ref().map(Packet::dialect) else {
             return Ok(());
         };
-        let (packet, header) = match dialect {
-            Dialect::Ndn => {
-                let view = LpPacketView::decode(frame)?;
-                let wire = Buffer::copy_from(view.fragment.unwrap_or_default());
-                (Packet::decode(dialect, wire, view.nack)?, view.link_header())
-            }
-            Dialect::Ccnx => {
-                (Packet::decode(dialect, Buffer::copy_from(frame), None)?, LinkHeader::default())
-            }
-        };
+        let (packet, header) = read_frame(dialect, frame)?;
         let hashes = self.hash(&packet);
         let slot = self.in_flight.get_mut(packet_id);
         (slot.packet, slot.header, slot.hashes) = (Some(packet), header, hashes);

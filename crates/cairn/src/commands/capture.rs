@@ -11,7 +11,7 @@ use clap::Args;
 use client::Remote;
 use engine::FaceId;
 use node::capture::{REFUSED, Request};
-use packet::Name;
+use packet::AnyName;
 use thiserror::Error;
 
 use super::node::fail;
@@ -21,7 +21,7 @@ use crate::tool::interrupt::Interrupt;
 /// What to capture, and where to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Frames of all transports are written as frames of Ethernet with the type of NDN (0x8624); each face is an interface of the file, and each \
+Frames of all transports are written as frames of Ethernet with the type that NDN and CCNx have (0x8624); each face is an interface of the file, and each \
 frame says its direction. With --prefix, fragments but the first of a packet are left out: only the first has a name. The socket belongs \
 to the node's user alone.
 
@@ -35,9 +35,9 @@ pub(crate) struct CaptureArguments {
     /// Number of the face; all faces if not given.
     #[arg(long)]
     face: Option<u32>,
-    /// Only packets with names under this prefix.
+    /// Only packets with names under this prefix: `/lab`, or `ccnx:/lab` for those of CCNx.
     #[arg(long)]
-    prefix: Option<Name>,
+    prefix: Option<AnyName>,
     /// The file to write, in pcapng; `-` for standard output.
     #[arg(long, short, value_name = "FILE")]
     write: PathBuf,

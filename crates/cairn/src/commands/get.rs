@@ -27,7 +27,6 @@ use output::{standard_output, write_segments, writer};
 use room::Room;
 
 use super::put::Naming;
-use crate::tool::any_name::{AnyName, show};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::content::ContentWriter;
 use crate::tool::files;
@@ -36,6 +35,8 @@ use crate::tool::progress::Progress;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::{duration, show_duration, show_size, size};
 use crate::tool::{ToolError, finish, output as print};
+use packet::AnyName;
+use packet::name::name_in_dialect;
 
 /// Fetch an object and write it to standard output or to a file.
 #[derive(Debug, Args)]
@@ -389,7 +390,7 @@ impl GetArguments {
         let round_trip = fetcher.transfer().round_trip().smoothed();
         if self.json {
             let report = json!({
-                "name": fetcher.object_name().map(|name| show(self.name.dialect, name.as_ref())),
+                "name": fetcher.object_name().map(|name| name_in_dialect(self.name.dialect, name.as_ref())),
                 "bytes": writer.bytes,
                 "segments": fetcher.progress().segments,
                 "elapsed_s": elapsed.as_secs_f64(),

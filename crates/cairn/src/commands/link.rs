@@ -1,5 +1,7 @@
 //! `cairn link`: links of NDNLP v1 between forwarders of CCNx.
 
+mod run;
+
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -18,7 +20,7 @@ use crate::tool::{ToolError, finish};
 /// Make, list and destroy links of NDNLP v1 (CCNx).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Speaks ndnld's control protocol, to a Cairn node or to ndnld beside ccnd, at the socket of the forwarder of CCNx. Both ends must make the \
+Speaks ndnld's control protocol, to a Cairn node, or beside ccnd to `cairn link run` or ndnld, at the socket of the forwarder of CCNx. Both ends must make the \
 link. What cannot be done gets no answer there, so it fails after 5 s: an address or interface that does not exist, a face that is no \
 link. A binary or link of the name `ndnldc` takes the options of that program instead.
 
@@ -40,6 +42,8 @@ pub(crate) struct LinkArguments {
 
 #[derive(Debug, Subcommand)]
 enum LinkCommand {
+    /// Carry the links of a forwarder that has none of its own, as ndnld does for ccnd.
+    Run(run::RunArguments),
     /// Make a link, and print the number of its face.
     Connect(ConnectLink),
     /// Destroy a link.
@@ -88,10 +92,14 @@ impl LinkArguments {
     }
 
     fn manage(&self) -> Result<ExitCode, ToolError> {
+        if let LinkCommand::Run(run) = &self.command {
+            return run.run(&self.signing, &self.connect);
+        }
         let signer = self.signing.ccnx_signer()?;
         let client = self.connect.ccnx_client_as(&signer)?;
         let mut control = LinkControl::new(client, signer)?;
         match &self.command {
+            LinkCommand::Run(_) => {}
             LinkCommand::Connect(wanted) => {
                 let content = ask(&mut control, &wanted.request())?;
                 output::line(NdnldConnection::decode(&content)?.face_id.unwrap_or_default())?;

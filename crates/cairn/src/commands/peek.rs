@@ -14,12 +14,13 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
 use trust::validator::{FetchFailure, Subject};
 
-use crate::tool::any_name::{AnyName, show};
 use crate::tool::ccnx::{self, STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::{duration, show_duration};
 use crate::tool::{ToolError, finish, input, output};
+use packet::AnyName;
+use packet::name::name_in_dialect;
 
 /// Ask for one Data and print it.
 #[derive(Debug, Args)]
@@ -203,7 +204,7 @@ impl PeekArguments {
     fn print(&self, data: &Data, signer: Option<&str>) -> Result<ExitCode, ToolError> {
         if let Some(object) = data.ccnx().filter(|_| self.json) {
             output::json(&json!({
-                "name": show(data.dialect(), data.name()),
+                "name": name_in_dialect(data.dialect(), data.name()),
                 "type": format!("{:?}", object.kind()).to_lowercase(),
                 "freshness_s": object.freshness_seconds(),
                 "final_block": object.final_block_id().and_then(markers::parse_segment),

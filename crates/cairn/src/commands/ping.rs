@@ -12,13 +12,13 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use serde_json::json;
 
-use crate::tool::any_name::AnyName;
 use crate::tool::ccnx::{STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::units::{duration, positive_duration, show_duration};
 use crate::tool::{ToolError, finish, output};
+use packet::AnyName;
 
 /// Ask a ping server for numbered Data and tell how long each takes.
 #[derive(Debug, Args)]

@@ -8,7 +8,6 @@ use flow::source::{Generator, Reply, Server, ServerConfig, Source};
 use packet::Component;
 use packet::time::Duration;
 
-use crate::tool::any_name::AnyName;
 use crate::tool::ccnx::ccnx_generator;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -16,6 +15,7 @@ use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, payload_size};
 use crate::tool::{ToolError, finish, output};
+use packet::AnyName;
 
 /// Answer pings under a prefix.
 #[derive(Debug, Args)]

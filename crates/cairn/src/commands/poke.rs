@@ -11,13 +11,13 @@ use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{Data, LinkHeader};
 
-use crate::tool::any_name::AnyName;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::duration;
 use crate::tool::{ToolError, finish, input};
+use packet::AnyName;
 
 /// Publish one Data, read from standard input, until somebody asks for it.
 #[derive(Debug, Args)]

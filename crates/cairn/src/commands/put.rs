@@ -15,7 +15,6 @@ use serde_json::json;
 use trust::Certificate;
 
 use super::repo::Handover;
-use crate::tool::any_name::AnyName;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -24,6 +23,7 @@ use crate::tool::signing::SigningArguments;
 use crate::tool::sized::Sized;
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output, sized};
+use packet::AnyName;
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]

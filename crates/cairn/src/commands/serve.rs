@@ -12,7 +12,6 @@ use flow::source::{CcnxFolderSource, FolderSource, Reply, Server, ServerConfig, 
 use packet::ccnx::Ticks;
 use packet::time::Duration;
 
-use crate::tool::any_name::{AnyName, show};
 use crate::tool::ccnx;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -20,6 +19,8 @@ use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
+use packet::AnyName;
+use packet::name::name_in_dialect;
 
 /// Serve a folder: every file below it as an object, every folder with a listing.
 #[derive(Debug, Args)]
@@ -75,7 +76,7 @@ impl ServeArguments {
             if let Reply::Data(data) = reply
                 && self.verbose
             {
-                printed = output::line(show(data.dialect(), data.name()));
+                printed = output::line(name_in_dialect(data.dialect(), data.name()));
             }
             printed.is_ok()
         })?;

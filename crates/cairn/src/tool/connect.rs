@@ -39,10 +39,7 @@ impl FromStr for Place {
 impl Place {
     /// Where that is for a dialect, which decides about the port if none was given.
     fn in_dialect(&self, dialect: Dialect) -> Remote {
-        match dialect {
-            Dialect::Ndn => self.remote.clone(),
-            Dialect::Ccnx => self.remote.clone().or_port_of_ccnx(&self.text),
-        }
+        self.remote.clone().or_port_of(dialect, &self.text)
     }
 }
 

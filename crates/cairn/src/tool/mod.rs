@@ -6,7 +6,6 @@ macro_rules! tell {
     ($($text:tt)*) => { $crate::tool::output::tell(format_args!($($text)*)) };
 }
 
-pub(crate) mod any_name;
 pub(crate) mod ccnx;
 pub(crate) mod connect;
 pub(crate) mod content;

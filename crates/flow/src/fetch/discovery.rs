@@ -1,11 +1,11 @@
 //! Finding the version of an object.
 
-use packet::ndn::InterestBuilder;
 use packet::time::Instant;
 use packet::{Dialect, NackReason, Name, NameRef};
 
-use super::ccnx::{LATER_ATTEMPTS, VersionSearch};
 use super::config::{Discovery, FetchConfig, FetchError};
+use super::dialect::ccnx::{LATER_ATTEMPTS, VersionSearch};
+use super::dialect::version_search;
 use crate::naming::METADATA;
 
 /// Asks for metadata or for the name as a prefix, a few times, and gives up.
@@ -45,10 +45,11 @@ impl Finder {
         now: Instant,
     ) -> Result<Self, FetchError> {
         let by_prefix = discovery == Discovery::Prefix;
-        let by_metadata = !by_prefix && dialect == Dialect::Ndn;
+        let search = version_search(dialect).filter(|_| !by_prefix);
+        let by_metadata = !by_prefix && search.is_none();
         let too_long = |_| FetchError::NameTooLong { name: prefix.clone() };
         Ok(Finder {
-            search: (!by_prefix && !by_metadata).then(VersionSearch::default),
+            search,
             asked: if by_metadata { prefix.with(METADATA).map_err(too_long)? } else { prefix.clone() },
             prefix: prefix.clone(),
             by_prefix,
@@ -118,15 +119,6 @@ impl Finder {
         self.waiting = Waiting::ForAnswer(now + patience);
         self.search.iter_mut().for_each(|search| search.handle_asked(now));
         true
-    }
-
-    pub(super) fn poll(&mut self, now: Instant, config: &FetchConfig) -> Option<InterestBuilder> {
-        if !self.is_due(now, config) {
-            return None;
-        }
-        let lifetime = config.discovery_timeout.min(config.lifetime);
-        let builder = InterestBuilder::new(self.asked.clone()).can_be_prefix(true).lifetime(lifetime);
-        Some(builder.must_be_fresh(!self.by_prefix || config.must_be_fresh))
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, config: &FetchConfig) -> Result<(), FetchError> {

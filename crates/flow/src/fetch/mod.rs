@@ -1,8 +1,8 @@
 //! Fetching an object: finds its version, asks for its segments, and hands them to a reader in order.
 
 mod buffer;
-mod ccnx;
 mod config;
+mod dialect;
 mod discovery;
 mod object;
 mod required_digests;
@@ -11,14 +11,15 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
-use crate::naming::{METADATA, Metadata, NamingConvention, version_number};
+use crate::naming::NamingConvention;
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
 use crate::verify::VerificationError;
 use buffer::Reorder;
+use dialect::{Part, convention_below, final_segment, is_refusal, is_versioned, numbered};
 use discovery::Finder;
-use object::{Object, convention_of, final_segment, is_refusal, is_versioned, numbered};
+use object::Object;
 use required_digests::RequiredDigests;
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
@@ -126,17 +127,6 @@ enum Phase {
     Failed(FetchError),
 }
 
-/// What a packet is that was found by prefix.
-#[derive(Debug, PartialEq)]
-enum Part {
-    /// A segment, or a packet that nobody cut.
-    Segment,
-    /// What tells of the object.
-    Metadata,
-    /// Something that is published beside the segments of a version, such as its manifest.
-    Beside { object: Name },
-}
-
 impl Fetcher {
     /// A fetch of the object `name`, with or without its version. `seed` decides nonces, and what the
     /// controller does by chance.
@@ -151,7 +141,7 @@ impl Fetcher {
         }
         transfer.set_limit(buffer.limit());
         let versioned = is_versioned(&name, config.dialect);
-        let object = Object { name: name.clone(), convention: convention_of(&name, &config) };
+        let object = Object { name: name.clone(), convention: convention_below(&name, &config) };
         let first_segment = config.first_segment;
         let phase = match config.discovery {
             _ if versioned => Phase::Fetching(object),
@@ -250,10 +240,7 @@ impl Fetcher {
         match subject {
             Subject::Discovery => {
                 if let Some(data) = self.found.take() {
-                    match data.dialect() {
-                        Dialect::Ndn => self.begin(now, data),
-                        Dialect::Ccnx => self.begin_ccnx(now, data),
-                    }
+                    self.begin(now, data);
                 }
             }
             Subject::Segment(segment) => {
@@ -343,35 +330,7 @@ impl Fetcher {
 
     /// The next Interest to send now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
-        if self.config.dialect == Dialect::Ccnx {
-            return self.poll_ccnx(now);
-        }
-        let builder = match &mut self.phase {
-            Phase::Finding(finder) => finder.poll(now, &self.config)?,
-            Phase::Fetching(object) => {
-                let request = self.transfer.poll_request(now)?;
-                match object.convention.with_segment(&object.name, request.item) {
-                    Ok(name) => self
-                        .required_digests
-                        .interest(request.item, name)
-                        .must_be_fresh(self.config.must_be_fresh)
-                        .lifetime(self.config.lifetime),
-                    Err(_) => return self.fail_for_length(),
-                }
-            }
-            Phase::Failed(_) => return None,
-        };
-        let mut builder = builder.nonce(self.nonces.next_u32());
-        if let Some(hops) = self.config.hop_limit {
-            builder = builder.hop_limit(hops);
-        }
-        if !self.config.forwarding_hint.is_empty() {
-            builder = builder.forwarding_hint(self.config.forwarding_hint.clone());
-        }
-        match builder.build() {
-            Ok(interest) => Some(interest),
-            Err(_) => self.fail_for_length(),
-        }
+        self.poll_interest(now)
     }
 
     /// When to call [`Fetcher::handle_timeout`] and [`Fetcher::poll_transmit`] again; a time that is past for
@@ -440,64 +399,11 @@ impl Fetcher {
         self.check_failures();
     }
 
-    /// Takes up what discovery found.
-    fn begin(&mut self, now: Instant, data: Data) {
-        let is_metadata = self.part_of(data.name()) == Part::Metadata;
-        let Phase::Finding(finder) = &mut self.phase else { return };
-        if is_refusal(&data) {
-            self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
-            return;
-        }
-        if finder.is_by_prefix() && !is_metadata {
-            return self.begin_with_segment(data);
-        }
-        let checked =
-            Metadata::decode(data.content()).map_err(|error| error.to_string()).and_then(|found| match self
-                .name
-                .as_ref()
-                .is_prefix_of(found.name.as_ref())
-            {
-                true => Ok(found),
-                false => Err(format!("it tells of {}", found.name)),
-            });
-        match checked {
-            Ok(metadata) => {
-                self.progress.total_bytes = metadata.size_bytes;
-                self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));
-                self.move_limit();
-                let convention = convention_of(&metadata.name, &self.config);
-                self.phase = Phase::Fetching(Object { name: metadata.name, convention });
-            }
-            Err(problem) => {
-                let error = FetchError::BadMetadata { name: data.name().to_name(), problem };
-                if let Err(error) = finder.handle_refusal(now, &self.config, data.name(), error) {
-                    self.phase = Phase::Failed(error);
-                }
-            }
-        }
-    }
-
-    /// What a packet that was found by prefix is, by its name. A cache may answer with any packet under the
-    /// prefix.
-    fn part_of(&self, name: NameRef<'_>) -> Part {
-        let prefix = self.name.as_ref().component_count();
-        let mut rest = name.components().skip(prefix);
-        match (rest.next(), rest.next()) {
-            (Some(first), _) if first == METADATA => Part::Metadata,
-            (Some(version), Some(next))
-                if version_number(version).is_some() && next.kind == packet::ComponentKind::KEYWORD =>
-            {
-                Part::Beside { object: name.prefix(prefix + 1).to_name() }
-            }
-            _ => Part::Segment,
-        }
-    }
-
     /// Takes up any packet of the object: it has the version in its name and is, most often, segment 0.
     fn begin_with_segment(&mut self, data: Data) {
         let name = data.name();
         if let Part::Beside { object: name } = self.part_of(name) {
-            let convention = convention_of(&name, &self.config);
+            let convention = convention_below(&name, &self.config);
             self.phase = Phase::Fetching(Object { name, convention });
             return;
         }

@@ -9,14 +9,14 @@ mod ccnx;
 mod manifest;
 mod size;
 
-use packet::ndn::{DataBuilder, tlv};
+use packet::ndn::DataBuilder;
 use packet::time::Duration;
-use packet::{ComponentKind, ContentType, Data, DecodeError, EncodeError, Interest, Name, NameRef};
+use packet::{ContentType, Data, DecodeError, EncodeError, Interest, Name, NameRef};
 use thiserror::Error;
 use trust::manifest::ManifestError;
 use trust::{SignError, Signer};
 
-use crate::naming::{DIALECT, METADATA, Metadata, NamingConvention, segment_number, version_number};
+use crate::naming::{DIALECT, METADATA, Metadata, NamingConvention, version_number};
 
 use assemble::Common;
 use manifest::Listing;
@@ -341,18 +341,7 @@ impl Publication {
     fn segment_of(&self, name: NameRef<'_>) -> Option<u64> {
         let rest = name.canonical().get(self.name.canonical().len()..)?;
         let rest = NameRef::decode(rest).ok().filter(|rest| rest.component_count() == 1)?;
-        let component = rest.last()?;
-        let segment = segment_number(component)?;
-        // The other convention's component would be another name, and so would a number in more bytes than it
-        // needs.
-        let (kind, marker_bytes) = match self.config.convention {
-            NamingConvention::Typed => (ComponentKind::SEGMENT, 0),
-            NamingConvention::Marker => (ComponentKind::GENERIC, 1),
-            // Objects of CCNx are published otherwise.
-            NamingConvention::Ccnx => return None,
-        };
-        let same = component.kind == kind && component.value.len() == marker_bytes + tlv::nni_len(segment);
-        same.then_some(segment)
+        self.config.convention.own_segment_of(rest.last()?)
     }
 }
 

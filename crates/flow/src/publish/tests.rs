@@ -1,4 +1,5 @@
 use super::*;
+use crate::naming::segment_number;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 

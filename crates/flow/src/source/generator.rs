@@ -160,10 +160,10 @@ impl<S: DataSigner> Source for Generator<S> {
         let length = self.least_bytes + self.random.below(spread + 1);
         let content = self.content.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
         let data = self.signer.sign_content(interest.name(), content, self.freshness)?;
-        Ok(match interest.dialect() {
-            Dialect::Ndn => Reply::Data(data),
+        Ok(match interest.dialect().always_asks_by_prefix() {
             // What is asked for can be a longer name, or anything but this.
-            Dialect::Ccnx => Reply::matching(interest, data),
+            true => Reply::matching(interest, data),
+            false => Reply::Data(data),
         })
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use packet::PacketKind;
-use packet::ndn::lp::types::{FRAG_INDEX, FRAGMENT, LP_PACKET, NACK};
+use packet::ndn::lp::is_lp_packet;
+use packet::ndn::lp::types::{FRAG_INDEX, FRAGMENT, NACK};
 use packet::ndn::tlv::read_number;
-use packet::ndn::types::{DATA, INTEREST, NAME, NONCE};
+use packet::ndn::types::{NAME, NONCE};
+use packet::{Dialect, NackReason, PacketKind};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
 /// NDN directly on Ethernet.
@@ -187,7 +188,7 @@ impl Dissector {
         }
         stream.highest = end;
         let starts_like_ndn = packet_head(bytes)
-            .is_some_and(|(kind, _, length)| is_outer(kind) && length <= LONGEST_PACKET_BYTES);
+            .is_some_and(|(_, _, length)| is_outer(bytes) && length <= LONGEST_PACKET_BYTES);
         if !stream.known && starts_like_ndn {
             *stream = Stream { boundary: sequence, known: true, highest: end };
         }
@@ -231,21 +232,24 @@ fn packet_head(bytes: &[u8]) -> Option<(u32, usize, u64)> {
     Some((u32::try_from(kind).ok()?, at, length.saturating_add(at as u64)))
 }
 
-fn is_outer(kind: u32) -> bool {
-    matches!(kind, INTEREST | DATA | LP_PACKET)
+fn is_outer(bytes: &[u8]) -> bool {
+    kind_of(bytes, None).is_some() || is_lp_packet(bytes)
+}
+
+fn kind_of(bytes: &[u8], nack: Option<NackReason>) -> Option<PacketKind> {
+    PacketKind::of(Dialect::Ndn, bytes, nack).ok()
 }
 
 /// The packet that `bytes` begin with, though perhaps not all of it is there, and its whole length.
 fn packet(bytes: &[u8]) -> Option<(DissectedPacket, u64)> {
-    let (kind, head, length) = packet_head(bytes)?;
-    if !is_outer(kind) || length > LONGEST_PACKET_BYTES {
+    let (_, head, length) = packet_head(bytes)?;
+    if !is_outer(bytes) || length > LONGEST_PACKET_BYTES {
         return None;
     }
     let inside = bytes.get(head..bytes.len().min(usize::try_from(length).ok()?))?;
-    let (kind, body) = match kind {
-        INTEREST => (Some(PacketKind::Interest), Some(inside)),
-        DATA => (Some(PacketKind::Data), Some(inside)),
-        _ => link_packet(inside),
+    let (kind, body) = match kind_of(bytes, None) {
+        Some(kind) => (Some(kind), Some(inside)),
+        None => link_packet(inside),
     };
     let name = body.and_then(name_in);
     let nonce = body.filter(|_| kind == Some(PacketKind::Interest)).and_then(nonce_in);
@@ -254,24 +258,21 @@ fn packet(bytes: &[u8]) -> Option<(DissectedPacket, u64)> {
 
 /// What an LpPacket carries, and the inside of that.
 fn link_packet(mut fields: &[u8]) -> (Option<PacketKind>, Option<&[u8]>) {
-    let (mut nack, mut later) = (false, false);
+    let (mut nack, mut later) = (None, false);
     while let Some((kind, head, length)) = packet_head(fields) {
         let value = fields.get(head..).unwrap_or_default();
         match kind {
-            NACK => nack = true,
+            NACK => nack = Some(NackReason::Unspecified),
             FRAG_INDEX => {
                 let end = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(head);
                 later = value.get(..end).is_some_and(|value| value.iter().any(|byte| *byte != 0));
             }
             FRAGMENT if later => return (None, None),
             FRAGMENT => {
-                let Some((kind, head, _)) = packet_head(value) else { return (None, None) };
-                let inside = value.get(head..);
-                return match kind {
-                    INTEREST if nack => (Some(PacketKind::Nack), inside),
-                    INTEREST => (Some(PacketKind::Interest), inside),
-                    DATA => (Some(PacketKind::Data), inside),
-                    _ => (None, None),
+                let Some((_, head, _)) = packet_head(value) else { return (None, None) };
+                return match kind_of(value, nack) {
+                    Some(kind) => (Some(kind), value.get(head..)),
+                    None => (None, None),
                 };
             }
             _ => {}

@@ -13,7 +13,7 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 
 use engine::FaceId;
 use link::{Direction, FrameTap, TapVerdict};
-use packet::Name;
+use packet::AnyName;
 use packet::time::Instant;
 use thiserror::Error;
 
@@ -30,8 +30,8 @@ pub const REFUSED: &str = "refused: ";
 pub struct Request {
     /// One face; all if not given, those that are yet to come included.
     pub face: Option<FaceId>,
-    /// Packets with names under this one. A fragment has no name unless it is the first.
-    pub prefix: Option<Name>,
+    /// Packets with names under this one, of its dialect. A fragment has no name unless it is the first.
+    pub prefix: Option<AnyName>,
 }
 
 /// A line that asks for no capture.
@@ -46,7 +46,7 @@ impl std::fmt::Display for Request {
             write!(f, " face={face}")?;
         }
         match &self.prefix {
-            Some(prefix) => write!(f, " prefix={}", prefix.as_ref()),
+            Some(prefix) => write!(f, " prefix={prefix}"),
             None => Ok(()),
         }
     }
@@ -88,7 +88,7 @@ pub(crate) struct CaptureTap {
     pub(crate) face: FaceId,
     pub(crate) remote: Arc<str>,
     pub(crate) dialect: packet::Dialect,
-    pub(crate) prefix: Option<Name>,
+    pub(crate) prefix: Option<AnyName>,
     pub(crate) frames: SyncSender<Captured>,
     /// Frames that nobody had time for.
     pub(crate) missed: Arc<AtomicU64>,
@@ -98,8 +98,9 @@ impl FrameTap for CaptureTap {
     fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
         let wanted = match &self.prefix {
             None => true,
+            Some(prefix) if prefix.dialect != self.dialect => false,
             Some(prefix) => Codec::name_in(self.dialect, frame)
-                .is_some_and(|name| name.starts_with(prefix.as_ref().canonical())),
+                .is_some_and(|name| name.starts_with(prefix.name.canonical())),
         };
         if wanted {
             let captured = Captured {
@@ -123,7 +124,13 @@ mod tests {
 
     #[test]
     fn a_request_reads_as_it_is_written() {
-        for line in ["capture", "capture face=256", "capture prefix=/a/b", "capture face=300 prefix=/lab/x"] {
+        for line in [
+            "capture",
+            "capture face=256",
+            "capture prefix=/a/b",
+            "capture face=300 prefix=/lab/x",
+            "capture prefix=ccnx:/a/b",
+        ] {
             assert_eq!(line.parse::<Request>().unwrap().to_string(), line);
         }
         for line in ["", "captures", "capture face=x", "capture color=red", "capture face=1 extra"] {

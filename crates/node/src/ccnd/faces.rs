@@ -3,11 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use engine::FaceId;
-use packet::Dialect;
 use packet::ccnx::management::{FaceInstance, IpProtocol, StatusResponse};
 
-use super::Ccnd;
 use super::requests::{Answer, Verb};
+use super::{Ccnd, DIALECT};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, FaceUri, NodeControl,
 };
@@ -47,7 +46,7 @@ impl Ccnd {
             local: None,
             persistency: FacePersistency::Permanent,
             changes: FaceChanges::default(),
-            dialect: Dialect::Ccnx,
+            dialect: DIALECT,
         });
         let face = match made {
             Ok(face) => face,
@@ -73,7 +72,7 @@ impl Ccnd {
         let right = asked.action == Some(Verb::DestroyFace.as_str()) && asked.ccnd_id == Some(self.id());
         let face = asked.face_id.filter(|_| right).and_then(|id| node.face(FaceId(id)));
         let is_theirs = |face: &crate::control::FaceStatus| {
-            face.dialect == Dialect::Ccnx && !matches!(face.remote, FaceUri::Internal(_))
+            face.dialect == DIALECT && !matches!(face.remote, FaceUri::Internal(_))
         };
         let destroyed = face.filter(is_theirs).is_some_and(|face| node.destroy_face(face.id));
         if !destroyed {

@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{FaceId, MAX_NEXT_HOPS, NextHop};
+use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
-use packet::{Dialect, Name};
 
+use super::DIALECT;
 use super::registrations::Registration;
 use crate::control::{NextHopChange, NodeControl};
 
@@ -74,7 +75,7 @@ impl Inheritance {
             let present = present.get(&name).map_or(&[][..], |present| present);
             self.compare(name, hops, present, &mut changes);
         }
-        let failed = node.change_next_hops(Dialect::Ccnx, changes);
+        let failed = node.change_next_hops(DIALECT, changes);
         let mut is_taken = true;
         for (change, _) in failed {
             if let NextHopChange::Add { prefix: name, hop, .. } = change {
@@ -128,7 +129,7 @@ impl Inheritance {
 
 /// The engine's next hops for `prefix` and the prefixes below it, whoever told it of them.
 fn present(node: &mut dyn NodeControl, prefix: &Name) -> BTreeMap<Name, Vec<NextHop>> {
-    let routes = node.routes(Dialect::Ccnx).into_iter();
+    let routes = node.routes(DIALECT).into_iter();
     let below = routes.filter(|route| prefix.as_ref().is_prefix_of(route.prefix.as_ref()));
     below.map(|route| (route.prefix, route.next_hops)).collect()
 }

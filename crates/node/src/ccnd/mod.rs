@@ -10,6 +10,7 @@
 mod faces;
 mod identity;
 mod inheritance;
+pub(crate) mod link_request;
 mod links;
 mod registration;
 mod registrations;
@@ -36,6 +37,9 @@ use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;
 use status::Meters;
+
+/// The dialect that ccnd's clients speak, and all of whose faces, routes and strategies they see.
+const DIALECT: Dialect = Dialect::Ccnx;
 
 /// The forwarder's services for clients of CCNx.
 pub(crate) struct Ccnd {
@@ -244,7 +248,7 @@ impl Ccnd {
 
 /// The face that a request came by, if it is one of an application on this host, which may ask for anything.
 fn friend(node: &mut dyn NodeControl, from: FaceId) -> Option<FaceStatus> {
-    node.face(from).filter(|face| face.scope == FaceScope::Local && face.dialect == Dialect::Ccnx)
+    node.face(from).filter(|face| face.scope == FaceScope::Local && face.dialect == DIALECT)
 }
 
 fn answers(interest: &InterestView<'_>, object: &Data) -> bool {

@@ -1,14 +1,14 @@
 //! Prefixes that clients register for themselves and for other faces.
 
 use engine::FaceId;
+use packet::Name;
 use packet::ccnx::NameSource;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
 use packet::time::Duration;
-use packet::{Dialect, Name};
 
-use super::Ccnd;
 use super::registrations::Registration;
 use super::requests::{Answer, Verb};
+use super::{Ccnd, DIALECT};
 use crate::control::{NodeControl, Now};
 
 /// The lifetime of a registration that names none, in seconds.
@@ -48,7 +48,7 @@ impl Ccnd {
             (_, face) => face?,
         };
         let right = asked.action == Some(verb.as_str()) && asked.ccnd_id.is_none_or(|id| id == self.id());
-        if !right || node.face(face).is_none_or(|face| face.dialect != Dialect::Ccnx) {
+        if !right || node.face(face).is_none_or(|face| face.dialect != DIALECT) {
             return None;
         }
         let lifetime = match asked.freshness_seconds.unwrap_or(USUAL) {

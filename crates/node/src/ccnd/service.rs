@@ -7,12 +7,12 @@ use std::time::Instant as StdInstant;
 
 use engine::{FaceId, NextHop};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, Packet};
+use packet::{Data, Interest, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use trust::ccnx::CcnxSigner;
 
 use super::strangers::{Asker, Strangers};
-use super::{Ccnd, load_or_make_key};
+use super::{Ccnd, DIALECT, load_or_make_key};
 use crate::clock::Clock;
 use crate::config::CcnxConfig;
 use crate::control::{CreateInnerFace, NodeControl};
@@ -63,14 +63,14 @@ impl CcndService {
         max_registrations: usize,
     ) -> std::io::Result<Self> {
         let purpose = "ccnd".parse().map_err(std::io::Error::other)?;
-        let face = CreateInnerFace { purpose, dialect: Dialect::Ccnx, limits: LIMITS };
+        let face = CreateInnerFace { purpose, dialect: DIALECT, limits: LIMITS };
         let face = remote.create_inner_face(face).map_err(std::io::Error::other)?;
         let now = clock.both();
         let ccnd = Ccnd::new(signer, listens_at, max_registrations, now);
         let ccnd = ccnd.map_err(std::io::Error::other)?;
         for prefix in ccnd.prefixes() {
             let hop = NextHop { face: face.id(), cost: 0 };
-            remote.add_next_hop(Dialect::Ccnx, &prefix, hop, None).map_err(std::io::Error::other)?;
+            remote.add_next_hop(DIALECT, &prefix, hop, None).map_err(std::io::Error::other)?;
         }
         let limits = RingLimits { items: STATUS_REQUESTS, bytes: usize::MAX };
         let (sender, requests) = ring(limits, Signal::new()?, Signal::new()?);

@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 
 use engine::{FaceId, FaceScope, LinkType};
 use formats::markup::escaped;
+use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
 use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
-use packet::{Dialect, Name};
 
-use super::Ccnd;
+use super::{Ccnd, DIALECT};
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};
 use crate::plane::BUSY;
 
@@ -79,11 +79,11 @@ impl Ccnd {
 
     fn page(&mut self, now: Now, node: &mut dyn NodeControl) -> Page {
         let mut faces = node.faces();
-        faces.retain(|face| face.dialect == Dialect::Ccnx);
+        faces.retain(|face| face.dialect == DIALECT);
         let shown = faces.iter().map(|face| self.shown(now.monotonic, face)).collect();
         let totals = faces.iter().map(|face| (face.id, totals(face))).collect();
         self.meters = Meters { at: now.monotonic, totals };
-        let routes = node.routes(Dialect::Ccnx);
+        let routes = node.routes(DIALECT);
         let hops =
             routes.iter().flat_map(|route| route.next_hops.iter().map(|hop| (&route.prefix, hop.face)));
         let hops = hops.filter(|(prefix, face)| !self.registrations.is_inherited(prefix, *face));

@@ -1,12 +1,12 @@
 //! Strategies that clients choose for prefixes, by ccnd's names for them or by Cairn's.
 
 use engine::StrategySpec;
+use packet::Name;
 use packet::ccnx::management::{StatusResponse, StrategySelection};
-use packet::{Dialect, Name};
 
-use super::Ccnd;
 use super::registration::name;
 use super::requests::{Answer, Verb};
+use super::{Ccnd, DIALECT};
 use crate::control::NodeControl;
 
 /// What ccnd's strategies come nearest to here.
@@ -48,10 +48,10 @@ impl Ccnd {
                 let word = asked.strategy?;
                 let known = KNOWN.iter().find(|(theirs, _)| *theirs == word);
                 let strategy: StrategySpec = known.map_or(word, |(_, ours)| ours).parse().ok()?;
-                node.set_strategy(Dialect::Ccnx, &prefix, &strategy).ok()?;
+                node.set_strategy(DIALECT, &prefix, &strategy).ok()?;
             }
             Verb::RemoveStrategy => {
-                node.unset_strategy(Dialect::Ccnx, &prefix);
+                node.unset_strategy(DIALECT, &prefix);
             }
             _ => {}
         }
@@ -67,7 +67,7 @@ impl Ccnd {
 
 /// The choice that holds for a prefix: where it was made, and its word.
 fn in_force(node: &mut dyn NodeControl, prefix: &Name) -> Option<(Name, String)> {
-    let mut choices = node.strategies(Dialect::Ccnx);
+    let mut choices = node.strategies(DIALECT);
     choices.retain(|choice| choice.prefix.as_ref().is_prefix_of(prefix.as_ref()));
     let choice = choices.into_iter().max_by_key(|choice| choice.prefix.as_ref().component_count())?;
     let word = choice.strategy.as_ref().component(WORD_AT)?;

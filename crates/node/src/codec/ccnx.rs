@@ -7,6 +7,8 @@
 //! Over links whose peers want it, messages travel in packets of NDNLP v1, which cuts, acknowledges and sends
 //! again. The state machine for that is [`link::v1`].
 
+pub(super) mod link_settings;
+
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
 use link::v1::{Config, LinkService};
@@ -441,7 +443,7 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
 }
 
 /// Whether a frame is a packet of NDNLP v1, perhaps padded.
-pub(super) fn is_ndnlp1(frame: &[u8]) -> bool {
+fn is_ndnlp1(frame: &[u8]) -> bool {
     ndnlp::Packet::decode(frame).is_ok()
 }
 

@@ -8,6 +8,7 @@
 
 mod ccnx;
 mod drops;
+mod link_settings;
 mod ndn;
 
 use std::borrow::Cow;
@@ -19,9 +20,10 @@ use packet::random::Random;
 use packet::time::Instant;
 
 pub(crate) use ccnx::CcnxCodec;
+pub(crate) use link_settings::LinkSettings;
 pub(crate) use ndn::NdnCodec;
 
-use crate::control::{CongestionSettings, Ndnlp1Timings};
+use crate::control::FaceUri;
 
 /// What a face's frames are made of.
 pub(crate) enum Codec {
@@ -59,34 +61,6 @@ pub(crate) trait FrameSink {
     /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is
     /// one.
     fn end_frame(&mut self, packet: Option<packet::Buffer>);
-}
-
-/// What a link does beside its transport; see [`crate::control::FaceChanges`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinkSettings {
-    pub(crate) local_fields: bool,
-    pub(crate) reliability: bool,
-    pub(crate) congestion_marking: bool,
-    pub(crate) congestion: CongestionSettings,
-    /// The largest frame of the transport; `None` for any.
-    pub(crate) transport_mtu_bytes: Option<usize>,
-    pub(crate) mtu_override_bytes: Option<usize>,
-    pub(crate) multi_access: bool,
-    pub(crate) padded_frames: bool,
-    /// Whether packets larger than the MTU are cut and put together again.
-    pub(crate) fragmentation: bool,
-    /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own
-    /// holds. `None` for links that need no pacing.
-    pub(crate) receive_capacity_bytes: Option<u64>,
-    /// Whether the path may carry less than the transport's MTU.
-    pub(crate) probe_path_mtu: bool,
-    /// Whether the peer may turn out to be a link adapter of CCNx, which is the way to other hosts.
-    pub(crate) may_be_adapter: bool,
-    /// Interests of CCNx leave together as long as a datagram has no more bytes; 0 for each by itself.
-    pub(crate) stuffed_bytes: usize,
-    /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
-    pub(crate) ndnlp: bool,
-    pub(crate) ndnlp1_timings: Ndnlp1Timings,
 }
 
 impl Codec {
@@ -312,9 +286,21 @@ impl Codec {
         }
     }
 
-    /// Whether a frame is a packet of NDNLP v1, which tells that its sender speaks that.
-    pub(crate) fn is_ndnlp1(dialect: Dialect, frame: &[u8]) -> bool {
-        dialect == Dialect::Ccnx && ccnx::is_ndnlp1(frame)
+    /// Whether a face to that place can be asked to speak NDNLP v1.
+    pub(crate) fn may_speak_ndnlp1(dialect: Dialect, remote: &FaceUri) -> bool {
+        match dialect {
+            Dialect::Ndn => false,
+            Dialect::Ccnx => matches!(remote, FaceUri::Udp(_) | FaceUri::Ethernet(_)),
+        }
+    }
+
+    /// Whether neighbours know their peers by port as well, and expect their own.
+    pub(crate) fn expects_own_port(dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::Ndn => false,
+            // So does ndnld.
+            Dialect::Ccnx => true,
+        }
     }
 
     /// Whether a frame only says that its sender is there. As the first of a peer on this host it says that

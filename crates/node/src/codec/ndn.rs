@@ -1,5 +1,7 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
+pub(super) mod link_settings;
+
 use engine::batch::{Arrivals, DueAnswer};
 use engine::{Engine, Transmit};
 use link::v2::{

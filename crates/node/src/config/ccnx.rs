@@ -58,6 +58,11 @@ impl Config {
         with_ccnx(&self.tcp.listen, &self.ccnx.tcp, self.ccnx.enabled).map(|(local, of)| (*local, of))
     }
 
+    /// Interfaces that are named for one dialect alone, with what is spoken there.
+    pub(crate) fn ethernet_of_one_dialect(&self) -> impl Iterator<Item = (&String, Dialect)> {
+        with_ccnx(&[], &self.ccnx.ethernet, self.ccnx.enabled)
+    }
+
     /// All paths to listen at that are named, with what is spoken there.
     pub(crate) fn unix_listeners(&self) -> impl Iterator<Item = (&PathBuf, Dialect)> {
         let named = self.unix.listen.as_deref().unwrap_or_default();

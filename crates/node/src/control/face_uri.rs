@@ -1,11 +1,12 @@
 //! Addresses of faces, as NFD writes them.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use management::HostPort;
 use rustix::net::{AddressFamily, SocketType};
 use thiserror::Error;
 
@@ -243,23 +244,30 @@ fn has_scope(address: &SocketAddr) -> bool {
 /// Also reads the name of an interface as the scope of a link-local address, which the standard library does
 /// not; as in NFD, the percent sign may be escaped.
 fn parse_address(text: &str) -> Option<SocketAddr> {
-    if let Ok(address) = text.parse() {
-        return Some(address);
+    let HostPort { host, in_brackets, port } = HostPort::parse(text)?;
+    let port = port?;
+    if !in_brackets {
+        return Some((host.parse::<Ipv4Addr>().ok()?, port).into());
     }
-    let unescaped = text.replacen("%25", "%", 1);
-    if let Ok(address) = unescaped.parse() {
-        // Interface 5 of the system, or one that is called 255: the longer text is read as it stands.
-        return Some(address);
+    let (ip, scope) = match host.split_once('%') {
+        Some((ip, scope)) => (ip, parse_scope(scope)?),
+        None => (host, 0),
+    };
+    Some(SocketAddrV6::new(ip.parse().ok()?, port, 0, scope).into())
+}
+
+/// The number or the name of an interface, perhaps behind what is left of an escaped percent sign.
+fn parse_scope(text: &str) -> Option<u32> {
+    let number = |text: &str| text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let unescaped = text.strip_prefix("25").unwrap_or(text);
+    // Interface 5 of the system, or one that is called 255: the longer text is read as it stands.
+    if let Some(index) = number(text).or_else(|| number(unescaped)) {
+        return Some(index);
     }
-    let text = unescaped.as_str();
-    let (inside, port) = text.strip_prefix('[')?.split_once("]:")?;
-    let (ip, scope) = inside.split_once('%')?;
-    let ip: Ipv6Addr = ip.parse().ok()?;
-    if !is_device_name(scope) || scope.contains('.') && scope.starts_with('.') {
+    if !is_device_name(unescaped) || unescaped.starts_with('.') {
         return None;
     }
-    let index = rustix::net::netdevice::name_to_index(asking()?, scope).ok()?;
-    Some(SocketAddr::V6(SocketAddrV6::new(ip, port.parse().ok()?, 0, index)))
+    rustix::net::netdevice::name_to_index(asking()?, unescaped).ok()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
+use packet::ndn::lp::is_lp_packet;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Report;
@@ -250,7 +251,7 @@ impl UdpExchange {
 /// Tells a forwarder that asks that this end keeps up, as a node would: what stands at its ends is not to be
 /// measured.
 fn answer_echoes<'f>(socket: &UdpSocket, to: SocketAddr, frames: impl Iterator<Item = &'f [u8]>) {
-    for frame in frames.filter(|frame| frame.first() == Some(&0x64)) {
+    for frame in frames.filter(|frame| is_lp_packet(frame)) {
         if let Some(reply) = link::v2::answer_echo(frame, RECEIVE_BYTES as u64) {
             let _ = socket.send_to(&reply, to);
         }
@@ -265,8 +266,7 @@ fn is_answer(frame: &[u8], data_len: usize) -> bool {
         count > 1 && index.checked_add(1) == Some(count)
     };
     frame.len() >= data_len
-        || frame.first() == Some(&0x64)
-            && packet::ndn::lp::LpPacketView::decode(frame).is_ok_and(is_last_fragment)
+        || is_lp_packet(frame) && packet::ndn::lp::LpPacketView::decode(frame).is_ok_and(is_last_fragment)
 }
 
 /// Errors that say "not now", or that speak of a peer that was not there yet.

@@ -1,9 +1,9 @@
 //! Packets that differ from each other in a number only, so that the next is the last with a few bytes
 //! changed.
 
-use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks};
-use packet::ndn::lp::LpPacketView;
-use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::ccnx::{ContentObjectFields, KeyLocator, SignedInfo, Ticks};
+use packet::ndn::DataBuilder;
+use packet::ndn::lp::{LpPacketView, is_lp_packet};
 use packet::time::Duration;
 use packet::{Component, Dialect, EncodeError, Name};
 
@@ -52,17 +52,8 @@ impl Shape {
     /// An Interest to be numbered.
     pub(super) fn interest(&self) -> Result<Template, EncodeError> {
         let (name, lifetime) = (self.name()?, Duration::from_secs(4));
-        let wire = match self.dialect {
-            Dialect::Ndn => {
-                let nonce = u32::from_be_bytes(NONCE);
-                InterestBuilder::new(name).nonce(nonce).lifetime(lifetime).build()?.wire().to_vec()
-            }
-            Dialect::Ccnx => {
-                let lifetime = Some(Ticks::from_duration(lifetime));
-                let fields = InterestFields { lifetime, nonce: Some(&NONCE), ..InterestFields::default() };
-                fields.encode(&name)?
-            }
-        };
+        let interest = self.dialect.interest(name, u32::from_be_bytes(NONCE), lifetime)?;
+        let wire = interest.wire().to_vec();
         let nonce = wire.windows(NONCE.len()).position(|window| window == NONCE);
         Ok(Template::new(wire, nonce))
     }
@@ -134,13 +125,13 @@ impl Template {
     /// The digits of a packet made from this template, and the PIT token in its frame, if there is one.
     #[inline]
     pub(super) fn digits<'a>(&self, frame: &'a [u8]) -> Option<(&'a [u8; DIGITS], &'a [u8])> {
-        let (packet, token) = match frame.first() {
-            Some(0x64) => {
+        let (packet, token) = match is_lp_packet(frame) {
+            true => {
                 let view = LpPacketView::decode(frame).ok()?;
                 // A Nack is no Interest to be answered.
                 (view.fragment.filter(|_| view.nack.is_none())?, view.pit_token)
             }
-            _ => (frame, &[][..]),
+            false => (frame, &[][..]),
         };
         // A forwarder may have added a field behind the name, never before it, unless that made a length
         // longer.

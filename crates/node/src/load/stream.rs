@@ -6,8 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use packet::ndn::lp::LpPacketView;
-use packet::ndn::tlv;
+use packet::ndn::lp::{LpPacketView, frame_len};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::Report;
@@ -96,8 +95,8 @@ impl End {
         };
         self.input.extend_from_slice(scratch.get(..read).unwrap_or_default());
         let mut rest = &self.input[..];
-        while let Ok((length, start)) = tlv::read_number(rest, 1) {
-            let Some((frame, behind)) = rest.split_at_checked(start + length as usize) else { break };
+        while let Ok(Some(length)) = frame_len(rest) {
+            let Some((frame, behind)) = rest.split_at_checked(length) else { break };
             visit(frame, &mut self.output);
             rest = behind;
         }

@@ -5,7 +5,7 @@ use management::{CommandScope, RouteFlags, RouteOrigin};
 use packet::Name;
 use packet::time::{Duration, Instant};
 
-use super::rib::{Holder, Route};
+use super::rib::{Holder, Precedence, Route};
 use super::state::{SavedRoute, StateFile, address};
 use super::{MANAGED, NfdManagement, Request};
 use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
@@ -70,6 +70,7 @@ impl NfdManagement {
                 expires: left_ms.map_or(Instant::NEVER, |left| now.monotonic + Duration::from_millis(left)),
                 announcement: None,
                 holder: Holder::Host,
+                precedence: Precedence::LongestMatch,
             };
             // A full RIB has counted it.
             restored += u64::from(self.rib.register(&prefix, again).is_ok());

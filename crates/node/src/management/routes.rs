@@ -11,7 +11,7 @@ use packet::{Buffer, Data, Name};
 use super::forwarder_commands::prefix;
 use super::holder::holder;
 use super::parameters::face_or_self;
-use super::rib::{FibUpdate, Holder, Route};
+use super::rib::{FibUpdate, Holder, Precedence, Route};
 use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
 use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl, Now};
 
@@ -75,6 +75,7 @@ impl NfdManagement {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
             // Below the prefix of an application of this host it would hide the application.
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
+            route.precedence = Precedence::BehindApplications;
         }
         let body = ControlParameters {
             face_id: Some(face.0.into()),
@@ -319,6 +320,7 @@ fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder)
         expires: period.map_or(Instant::NEVER, |period| now.monotonic + Duration::from_millis(period)),
         announcement: None,
         holder,
+        precedence: Precedence::LongestMatch,
     }
 }
 
@@ -331,6 +333,7 @@ fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) 
         expires,
         announcement: Some(data.wire().clone()),
         holder,
+        precedence: Precedence::LongestMatch,
     }
 }
 

@@ -60,10 +60,7 @@ impl DataPlane {
             return None;
         }
         let dialect = self.sockets.channels.get(number)?.dialect;
-        let settings = match Codec::is_ndnlp1(dialect, first) {
-            true => self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes),
-            false => self.udp_link_settings(dialect),
-        };
+        let settings = LinkSettings::of_udp_peer(dialect, &self.settings, first);
         let id = self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)?;
         // As with ccnd, who is on this host and says so first is an application. The system lets nobody else
         // send from such an address.
@@ -128,7 +125,7 @@ impl DataPlane {
             fragmentation: false,
             reliability: false,
             transport_mtu_bytes: Some(MAX_DATAGRAM_BYTES),
-            ..self.stream_link_settings()
+            ..LinkSettings::plain(&self.settings)
         };
         self.add_face(NewFace {
             remote: FaceUri::Udp(group),
@@ -154,7 +151,8 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(dialect, mtu_bytes, peer));
+        let settings =
+            settings.unwrap_or_else(|| LinkSettings::of_ethernet(dialect, &self.settings, mtu_bytes, peer));
         let path = DatagramPath::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {
@@ -205,7 +203,7 @@ impl DataPlane {
             noted_queue: 0,
             websocket,
         };
-        let settings = self.settings_of_stream(dialect, &local, scope);
+        let settings = LinkSettings::of_stream(dialect, &self.settings, &local, scope);
         let transport = Transport::Stream(port);
         let link_type = LinkType::PointToPoint;
         let id = self.add_face(NewFace {

@@ -24,8 +24,11 @@ impl DataPlane {
         dialect: packet::Dialect,
         port: InnerPort,
     ) -> Result<FaceId, CreateFaceError> {
-        let settings =
-            LinkSettings { local_fields: true, congestion_marking: false, ..self.stream_link_settings() };
+        let settings = LinkSettings {
+            local_fields: true,
+            congestion_marking: false,
+            ..LinkSettings::plain(&self.settings)
+        };
         let id = self.add_face(NewFace {
             remote: FaceUri::Internal(purpose),
             local: FaceUri::Internal(Purpose::default()),

@@ -14,7 +14,7 @@ use rustix::event::epoll;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
 
 use super::{DataPlane, Token};
-use crate::control::{FaceEventKind, FaceState};
+use crate::control::{FaceEventKind, FaceState, FaceUri};
 use crate::face::{DatagramPath, DatagramPort, Transport};
 use crate::sys::interfaces::{self, Interface};
 use crate::sys::netlink_messages;
@@ -32,6 +32,9 @@ const LONGEST_RETRY: Duration = Duration::from_secs(30);
 const UNTOLD_INTERVAL: Duration = Duration::from_secs(5);
 /// Messages of the system read in one turn.
 const MESSAGES_PER_TURN: usize = 64;
+
+/// The number that no interface has.
+const NO_INTERFACE: u32 = 0;
 
 /// Groups of netlink: links, and addresses of both families.
 const GROUPS: u32 = 0x1 | 0x10 | 0x100;
@@ -132,6 +135,7 @@ impl DataPlane {
         for bound in bound {
             if let Some(place) = self.place(bound).filter(|place| place.index == index) {
                 place.is_lost = true;
+                place.index = NO_INTERFACE;
             }
         }
     }
@@ -197,6 +201,7 @@ impl DataPlane {
     /// Brings what is bound to an interface in line with it. False if that has failed and is to be tried
     /// again.
     fn check_bound(&mut self, bound: Bound, all: &[Interface]) -> bool {
+        self.follow_new_name(bound, all);
         let Some(place) = self.place(bound) else { return true };
         let interface = all.iter().find(|interface| interface.name == place.name);
         let Some(interface) = interface.filter(|interface| interface.is_up) else {
@@ -239,6 +244,58 @@ impl DataPlane {
                     self.set_states(bound, FaceState::Down);
                 }
                 false
+            }
+        }
+    }
+
+    /// Where the interface has another name now that the configuration means, too, its faces stay as they
+    /// are, under that name. Otherwise one waits for an interface of the old name.
+    fn follow_new_name(&mut self, bound: Bound, all: &[Interface]) {
+        let Some(place) = self.place(bound) else { return };
+        let (old, index) = (place.name.clone(), place.index);
+        if all.iter().any(|interface| interface.name == old) {
+            return;
+        }
+        let Some(renamed) = all.iter().find(|interface| interface.index == index) else { return };
+        if !self.is_meant(bound, renamed) || self.is_taken(bound, &renamed.name) {
+            return;
+        }
+        tracing::info!(interface = old, "the interface is called {} now", renamed.name);
+        if let Some(place) = self.place(bound) {
+            place.name.clone_from(&renamed.name);
+        }
+        if let Bound::Ethernet(_) = bound {
+            for id in self.faces_bound(bound) {
+                let Some(face) = self.faces.get_mut(&id) else { continue };
+                face.local = FaceUri::Device(renamed.name.clone());
+            }
+        }
+    }
+
+    /// Whether the configuration means this interface for what is bound.
+    fn is_meant(&self, bound: Bound, interface: &Interface) -> bool {
+        match bound {
+            Bound::Ethernet(_) => self.new_interfaces.configured().are_for_ethernet(interface),
+            Bound::Group(number) => {
+                let group = self.sockets.channels.get(number).and_then(DatagramChannel::group_address);
+                group.is_some_and(|group| {
+                    self.new_interfaces.configured().groups_on(interface).any(|meant| meant == group)
+                })
+            }
+        }
+    }
+
+    /// Whether there is such a socket for an interface of this name already, which waited for it.
+    fn is_taken(&self, bound: Bound, name: &str) -> bool {
+        match bound {
+            Bound::Ethernet(_) => self.sockets.ethernet.iter().any(|channel| channel.place.name == name),
+            Bound::Group(number) => {
+                let group = self.sockets.channels.get(number).and_then(DatagramChannel::group_address);
+                let is_such = |channel: &DatagramChannel| {
+                    channel.group_address() == group
+                        && channel.place.as_ref().is_some_and(|place| place.name == name)
+                };
+                self.sockets.channels.position(is_such).is_some()
             }
         }
     }
@@ -288,8 +345,8 @@ impl DataPlane {
         // The address names the interface by its number, which may be another now.
         for id in self.faces_bound(Bound::Group(number)) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
-            face.remote = crate::control::FaceUri::Udp(group);
-            face.local = crate::control::FaceUri::Udp(group);
+            face.remote = FaceUri::Udp(group);
+            face.local = FaceUri::Udp(group);
             if let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { peer, .. }, .. }) =
                 &mut face.transport
             {

@@ -17,7 +17,6 @@ mod impaired;
 mod inner;
 mod interfaces;
 mod limits;
-mod link_settings;
 mod new_interfaces;
 mod on_demand;
 mod operations;

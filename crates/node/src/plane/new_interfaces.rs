@@ -23,6 +23,13 @@ pub(super) struct NewInterfaces {
     refused: BTreeSet<String>,
 }
 
+impl NewInterfaces {
+    /// What the configuration says of interfaces.
+    pub(super) fn configured(&self) -> &ConfiguredInterfaces {
+        &self.configured
+    }
+}
+
 impl DataPlane {
     /// From now on interfaces that appear are used if the configuration says so.
     pub(crate) fn follow_interfaces(&mut self, configured: ConfiguredInterfaces) {

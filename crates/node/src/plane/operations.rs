@@ -7,7 +7,7 @@ use packet::{Buffer, Dialect, Name};
 use super::DataPlane;
 use super::face_counts::FACES_AT_ONCE;
 use super::faces::{NewStreamFace, Peer};
-use crate::codec::LinkSettings;
+use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
@@ -21,8 +21,7 @@ pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        let may_speak_ndnlp1 = matches!(request.remote, FaceUri::Udp(_) | FaceUri::Ethernet(_));
-        if request.changes.ndnlp1.is_some() && !(request.dialect == Dialect::Ccnx && may_speak_ndnlp1) {
+        if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
             let problem = "NDNLP v1 carries CCNx over UDP and Ethernet, and nothing else";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
@@ -64,20 +63,13 @@ impl DataPlane {
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
         let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
-        // ndnld knows its peers by port as well, and expects its own.
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
         let channels = &self.sockets.channels;
-        let best = channels.position(fits_best).filter(|_| request.dialect == Dialect::Ccnx);
+        let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
         let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings = match request.changes.ndnlp1 {
-            Some(acknowledged) => LinkSettings {
-                reliability: acknowledged,
-                ..self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes)
-            },
-            None => self.udp_link_settings(request.dialect),
-        };
+        let settings = LinkSettings::of_udp(request.dialect, &self.settings, request.changes.ndnlp1);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         let id = self
@@ -111,7 +103,7 @@ impl DataPlane {
                 ))
             })?;
         let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
-        let mut settings = self.ethernet_link_settings(request.dialect, mtu_bytes, peer);
+        let mut settings = LinkSettings::of_ethernet(request.dialect, &self.settings, mtu_bytes, peer);
         if let Some(acknowledged) = request.changes.ndnlp1.filter(|_| settings.ndnlp) {
             settings.reliability = acknowledged;
         }

@@ -8,7 +8,7 @@ use engine::{
     UnsolicitedPolicy,
 };
 use packet::time::Duration;
-use packet::{Dialect, Name};
+use packet::{AnyName, Dialect, Name};
 
 use super::limits;
 use super::patterns::Selection;
@@ -21,6 +21,7 @@ use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
     NodeControl,
 };
+use crate::management::MANAGED;
 use crate::node::RemoteControl;
 use crate::plane::{
     CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
@@ -112,14 +113,8 @@ impl CheckedFace {
         };
         let (remote, local) = (uri(&section.remote)?, section.local.as_deref().map(uri).transpose()?);
         places::check_face(&remote, local.as_ref())?;
-        let dialect = match section.dialect.as_str() {
-            "ndn" => Dialect::Ndn,
-            "ccnx" => Dialect::Ccnx,
-            other => {
-                let problem = format!("face.dialect: there is no dialect {other}; there are ndn, ccnx");
-                return Err(ConfigError::new(problem));
-            }
-        };
+        let dialect: Dialect =
+            section.dialect.parse().map_err(|error| ConfigError::new(format!("face.dialect: {error}")))?;
         let ndnlp1 = match section.ndnlp.as_deref() {
             None => None,
             Some("plain") => Some(false),
@@ -165,7 +160,7 @@ impl CheckedFace {
             node.add_next_hop(dialect, &prefix, hop, None)
                 .map_err(|error| ConfigError::new(format!("route {prefix} to {remote}: {error}")))?;
             // NFD's management knows no others.
-            if dialect == Dialect::Ndn {
+            if dialect == MANAGED {
                 routes.push((prefix, hop));
             }
         }
@@ -174,17 +169,14 @@ impl CheckedFace {
 }
 
 fn name_in(dialect: Dialect, key: &str, text: &str) -> Result<Name, ConfigError> {
-    match dialect {
-        Dialect::Ndn => name(key, text),
-        Dialect::Ccnx => packet::ccnx::uri::parse(text)
-            .map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}"))),
-    }
+    dialect.parse_name(text).map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))
 }
 
 /// A name that says by its scheme that it is one of CCNx, and otherwise is one of NDN.
 fn either_name(key: &str, text: &str) -> Result<(Dialect, Name), ConfigError> {
-    let dialect = if text.starts_with("ccnx:") { Dialect::Ccnx } else { Dialect::Ndn };
-    Ok((dialect, name_in(dialect, key, text)?))
+    let AnyName { dialect, name } =
+        text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))?;
+    Ok((dialect, name))
 }
 
 fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
@@ -200,10 +192,10 @@ fn with_usual(
         [("/localhost", "multicast"), ("/localhost/nfd", "best-route"), ("/ndn/broadcast", "multicast")]
     {
         let prefix = name("strategy.prefix", prefix)?;
-        if chosen.iter().all(|(dialect, other, _)| *dialect != Dialect::Ndn || *other != prefix) {
+        if chosen.iter().all(|(dialect, other, _)| *dialect != MANAGED || *other != prefix) {
             let strategy: StrategySpec =
                 word.parse().map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
-            chosen.push((Dialect::Ndn, prefix, strategy));
+            chosen.push((MANAGED, prefix, strategy));
         }
     }
     Ok(chosen)

@@ -1,7 +1,6 @@
 //! One budget of memory, and what of it each table gets.
 
-use std::path::{Path, PathBuf};
-
+use super::control_groups::ControlGroups;
 use crate::config::Config;
 
 /// What the node needs before it holds anything for anybody: half of it pages of the program, which count as
@@ -91,62 +90,25 @@ impl Shares {
 }
 
 /// A quarter of the machine's memory, or half of what a control group has, whichever is less.
-fn default_budget() -> u64 {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let machine = formats::meminfo::total_bytes(&read("/proc/meminfo"));
-    let groups = read("/proc/self/cgroup");
-    let Some(root) = GROUP_ROOTS.map(Path::new).into_iter().find(|root| has_groups(root)) else {
-        tracing::warn!(
-            "the limits of control groups cannot be read here: the memory budget follows the machine. Where a \
-             control group limits this process, give node.memory_bytes"
-        );
-        return budget_of(machine, None);
-    };
-    budget_of(machine, group_bytes(root, &groups))
-}
-
-/// Where control groups may be seen: here, or, where `ip netns exec` has put a file system of another view in
-/// this place, as the first process sees them.
-const GROUP_ROOTS: [&str; 2] = ["/sys/fs/cgroup", "/proc/1/root/sys/fs/cgroup"];
-
-/// Whether `root` shows control groups, of version 2 or of version 1 with memory.
-fn has_groups(root: &Path) -> bool {
-    root.join("cgroup.controllers").exists() || root.join("memory").is_dir()
+pub(crate) fn default_budget() -> u64 {
+    let machine = std::fs::read_to_string("/proc/meminfo").ok();
+    let machine = machine.and_then(|text| formats::meminfo::total_bytes(&text));
+    match ControlGroups::seen() {
+        Some(groups) => budget_of(machine, groups.memory_limit()),
+        None => {
+            tracing::warn!(
+                "the limits of control groups cannot be read here: the memory budget follows the machine. Where \
+                 a control group limits this process, give node.memory_bytes"
+            );
+            budget_of(machine, None)
+        }
+    }
 }
 
 fn budget_of(machine: Option<u64>, group: Option<u64>) -> u64 {
     let machine = machine.unwrap_or(UNKNOWN_BYTES);
     let budget = group.map_or(machine / 4, |group| (group / 2).min(machine / 4));
     budget.clamp(LEAST_BYTES, MOST_BYTES)
-}
-
-/// The least limit of the control groups that this process is in, by `/proc/self/cgroup`, of version 1 or 2.
-fn group_bytes(root: &Path, groups: &str) -> Option<u64> {
-    let mut least: Option<u64> = None;
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let (root, file) = match controllers {
-            "" => (root.to_owned(), "memory.max"),
-            some if some.split(',').any(|name| name == "memory") => {
-                (root.join("memory"), "memory.limit_in_bytes")
-            }
-            _ => continue,
-        };
-        // The limits of all groups above hold, too. In a container the path may be one of the host's, and
-        // only the root is there.
-        let mut folder: PathBuf = root.join(path.trim_start_matches('/'));
-        while folder.starts_with(&root) {
-            let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
-            if let Ok(limit) = text.trim().parse::<u64>() {
-                least = Some(least.map_or(limit, |least| least.min(limit)));
-            }
-            if !folder.pop() {
-                break;
-            }
-        }
-    }
-    least
 }
 
 #[cfg(test)]
@@ -186,25 +148,5 @@ mod tests {
         let shares = Shares::of(&config);
         assert_eq!(shares.store_bytes, 1 << 30);
         assert_eq!(shares.pending_bytes, Shares::divide(40 << 20).pending_bytes);
-    }
-
-    #[test]
-    fn the_least_limit_of_all_groups_above_counts_in_both_versions() {
-        let root = std::env::temp_dir().join(format!("cairn-groups-{}", std::process::id()));
-        let write = |path: &str, text: &str| {
-            let path = root.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("a/memory.max", "max\n");
-        write("a/b/memory.max", "2000\n");
-        write("a/b/c/memory.max", "5000\n");
-        write("memory/x/memory.limit_in_bytes", "700\n");
-        assert_eq!(group_bytes(&root, "0::/a/b/c\n"), Some(2000));
-        assert_eq!(group_bytes(&root, "0::/a\n"), None);
-        assert_eq!(group_bytes(&root, "5:cpu:/\n3:hugetlb,memory:/x/y\n0::/a/b\n"), Some(700));
-        assert_eq!(group_bytes(&root, "nonsense"), None);
-        assert!(has_groups(&root) && !has_groups(&root.join("a")));
-        std::fs::remove_dir_all(&root).unwrap();
     }
 }

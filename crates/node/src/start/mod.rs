@@ -2,6 +2,7 @@
 
 mod checked_config;
 mod configured_interfaces;
+mod control_groups;
 pub(crate) mod descriptors;
 mod limits;
 mod memory;
@@ -70,7 +71,7 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let interfaces = ConfiguredInterfaces::read(config, checked.receive_buffer_bytes)?;
     let groups = groups(&interfaces)?;
     let mut ethernet = ethernet(&interfaces)?;
-    ethernet.extend(ccnx_ethernet(config)?);
+    ethernet.extend(ethernet_of_one_dialect(config)?);
     Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, interfaces })
 }
 
@@ -135,15 +136,14 @@ fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, S
     Ok(channels)
 }
 
-/// Interfaces on which CCNx is spoken in packets of NDNLP v1. There is no group: ndnld has none.
-fn ccnx_ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
-    let names = config.ccnx.ethernet.iter().filter(|_| config.ccnx.enabled);
+/// Interfaces of the section of one dialect: CCNx in packets of NDNLP v1. There is no group: ndnld has none.
+fn ethernet_of_one_dialect(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
     let all = interfaces::all()?;
-    let open = |name: &String| {
+    let open = |(name, dialect): (&String, Dialect)| {
         let Some(interface) = all.iter().find(|interface| interface.name == *name) else {
             return Err(ConfigError::new(format!("ccnx.ethernet: there is no interface {name}")).into());
         };
-        EthernetChannel::open(interface, Dialect::Ccnx, false).map_err(|source| match source.kind() {
+        EthernetChannel::open(interface, dialect, false).map_err(|source| match source.kind() {
             std::io::ErrorKind::PermissionDenied => {
                 let what = format!("Ethernet on {name}");
                 StartError::Capability { what, capability: "CAP_NET_RAW" }
@@ -151,7 +151,7 @@ fn ccnx_ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
             _ => StartError::Listen { address: format!("Ethernet on {name}"), source },
         })
     };
-    names.map(open).collect()
+    config.ethernet_of_one_dialect().map(open).collect()
 }
 
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
@@ -201,6 +201,12 @@ fn default_unix_listener() -> Result<Listener, StartError> {
                 .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
         }
     }
+}
+
+/// The memory that a program like this one may take on this machine when nobody says how much: a quarter of
+/// the machine's, or half of what a control group allows, and 2 GiB at most.
+pub fn default_memory_bytes() -> u64 {
+    memory::default_budget()
 }
 
 /// Paths of the unix socket when the configuration names none: the system's, and this user's own.

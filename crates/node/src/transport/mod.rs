@@ -4,6 +4,7 @@
 mod channels;
 pub(crate) mod datagram;
 pub(crate) mod ethernet;
+pub(crate) mod ethernet_socket;
 pub(crate) mod inner;
 mod place;
 pub(crate) mod read_size;

@@ -2,6 +2,7 @@
 //! library and the tools of CCNx 0.8.2 send, and hold the answers against what ccnd gives.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod captures;
 mod control;
 mod faces;
 mod forwarding;

@@ -103,6 +103,20 @@ impl Host {
         Host { node: Node::start(&config, Box::new(Unmanaged)).unwrap(), folder }
     }
 
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
+    /// A neighbour that speaks the other dialect.
+    pub(crate) fn ndn_udp(&self) -> UdpSocket {
+        let channels = self.node.control().channels();
+        let addresses =
+            channels.iter().filter_map(|uri| if let FaceUri::Udp(at) = uri { Some(*at) } else { None });
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(addresses.min_by_key(|at| *at == self.udp_address()).unwrap()).unwrap();
+        socket
+    }
+
     pub(crate) fn unix(&self) -> Peer<UnixStream> {
         Peer::new(UnixStream::connect(self.folder.join("ccnd.sock")).unwrap())
     }

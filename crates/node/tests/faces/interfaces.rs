@@ -261,3 +261,36 @@ fn udp_multicast_works_again_when_its_interface_is_removed_and_made_anew() {
         path.assert_calm();
     });
 }
+
+#[test]
+fn an_interface_that_is_renamed_keeps_its_face_where_a_pattern_means_its_new_name_too() {
+    own_network::run(|| {
+        plug();
+        let near = TestNode::start_with(|config| config.ethernet.interfaces = vec!["c*0".to_owned()]);
+        let far = TestNode::start_with(|config| config.ethernet.interfaces = vec!["cable1".to_owned()]);
+        let mut path = Path::lay(near, far, "ether");
+        path.assert_carries();
+        let before = face_of(&path.near, "ether");
+        rename("cable0", "cord0");
+        path.near.until("the face has the new name", |node| {
+            face_of(node, "ether").local.to_string() == "dev://cord0"
+        });
+        assert_eq!(face_of(&path.near, "ether").id, before.id);
+        path.assert_carries();
+        // A name that is not meant: the face waits for the old one.
+        rename("cord0", "other");
+        path.wait_for(FaceState::Down);
+        rename("other", "cable0");
+        path.near.until("the interface is used again", |node| {
+            let faces = node.faces();
+            let ours = faces.iter().filter(|face| face.remote.scheme() == "ether");
+            ours.filter(|face| face.state == FaceState::Up).count() == 1
+        });
+    });
+}
+
+fn rename(old: &str, new: &str) {
+    ip(&format!("link set {old} down")).unwrap();
+    ip(&format!("link set {old} name {new}")).unwrap();
+    ip(&format!("link set {new} up")).unwrap();
+}

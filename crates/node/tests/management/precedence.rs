@@ -108,6 +108,27 @@ const SCENARIOS: &[Scenario] = &[
         in_nfd: "the producer; but the neighbour has / of everybody else",
     },
     Scenario {
+        what: "a neighbour registers a longer prefix",
+        steps: &[Application("/app"), Neighbour("/app/sub", true)],
+        asked: "/app/sub/1",
+        first: APPLICATION,
+        in_nfd: "whoever's cost is smaller, so the neighbour if it came first",
+    },
+    Scenario {
+        what: "a neighbour registers what a producer comes to have registered above",
+        steps: &[Neighbour("/app/sub", true), Application("/app")],
+        asked: "/app/sub/1",
+        first: APPLICATION,
+        in_nfd: "the neighbour: costs are equal and it came first",
+    },
+    Scenario {
+        what: "a neighbour registers a prefix that only a default route leads to",
+        steps: &[Configured("/"), Neighbour("/neighbour", true)],
+        asked: "/neighbour/1",
+        first: GATEWAY,
+        in_nfd: "the neighbour",
+    },
+    Scenario {
         what: "a neighbour wants the default route",
         steps: &[Configured("/"), Neighbour("/", false)],
         asked: "/other",
@@ -193,6 +214,9 @@ fn the_longest_match_and_who_is_on_this_host_come_first_whatever_else_is_routed(
         let mut manager = open();
         for step in *steps {
             take(&mut manager, *step);
+        }
+        while manager.management.has_background_work() {
+            manager.management.do_background_work(manager.now, &mut manager.node);
         }
         assert_eq!(first_asked(&manager, asked), *first, "{what}; in NFD: {in_nfd}");
     }

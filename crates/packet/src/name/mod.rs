@@ -5,6 +5,7 @@
 //! components of CCNx are generic components. Two names are equal exactly when their canonical bytes are, and
 //! canonical order is the order of those bytes, a prefix first.
 
+mod any_name;
 mod component;
 mod uri;
 
@@ -15,6 +16,7 @@ use crate::buffer::Buffer;
 use crate::error::{DecodeError, Rule};
 use crate::ndn::tlv;
 
+pub use any_name::{AnyName, AnyNameError, name_in_dialect};
 pub use component::{Component, ComponentKind};
 pub use uri::UriError;
 

@@ -28,7 +28,7 @@ mod acks;
 mod stream;
 
 pub use acks::Acks;
-pub use stream::frame_len;
+pub use stream::{frame_len, is_lp_packet};
 
 use crate::buffer::Buffer;
 use crate::error::{DecodeError, Rule};

@@ -5,12 +5,14 @@ mod data;
 mod interest;
 pub mod lp;
 mod signature;
+mod stream;
 pub mod tlv;
 pub mod types;
 
 pub use data::{DataBuilder, DataView};
 pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestView};
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
+pub use stream::data_len;
 
 pub(crate) use brief::{DataBrief, InterestBrief};
 pub(crate) use interest::{with_hop_limit, with_nonce};

@@ -2,14 +2,12 @@
 
 use std::collections::VecDeque;
 
-use packet::ccnx::{InterestFields, Ticks};
-use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken};
 
-use super::content_object::content_object;
 use super::{Application, Context};
+use crate::dialect;
 
 /// What a [`CheckedProducer`] answers with. The content follows from the name, so that anybody can tell
 /// whether Data arrived as it was made.
@@ -55,12 +53,7 @@ impl Produce {
         let mut random = Random::from_seed(name.canonical().iter().fold(0, mix));
         let content: Vec<u8> = (0..self.content_bytes).map(|_| random.next_u64() as u8).collect();
         let name = name.to_name();
-        match self.dialect {
-            Dialect::Ndn => {
-                DataBuilder::new(name).freshness(self.freshness).content(content).build_with_digest().ok()
-            }
-            Dialect::Ccnx => content_object(&name, &content, self.freshness),
-        }
+        dialect::checked_data(self.dialect, &name, &content, self.freshness)
     }
 }
 
@@ -176,35 +169,9 @@ impl Request {
         Request { lifetime, ..self }
     }
 
-    /// `None` for what does not fit into a packet.
-    fn interest(&self, dialect: Dialect, nonce: u32) -> Option<Interest> {
-        match dialect {
-            Dialect::Ndn => {
-                let mut builder = InterestBuilder::new(self.name.clone())
-                    .can_be_prefix(self.can_be_prefix)
-                    .must_be_fresh(self.must_be_fresh)
-                    .forwarding_hint(self.forwarding_hint.clone())
-                    .nonce(nonce)
-                    .lifetime(self.lifetime);
-                if let Some(hops) = self.hop_limit {
-                    builder = builder.hop_limit(hops);
-                }
-                builder.build().ok()
-            }
-            Dialect::Ccnx => {
-                let nonce = nonce.to_be_bytes();
-                let fields = InterestFields {
-                    nonce: Some(&nonce),
-                    lifetime: Some(Ticks::from_duration(self.lifetime)),
-                    ..InterestFields::default()
-                };
-                Interest::decode_ccnx(Buffer::from(fields.encode(&self.name).ok()?)).ok()
-            }
-        }
-    }
-
     fn is_answered_by(&self, data: &Data) -> bool {
-        let (name, longer) = (self.name.as_ref(), self.can_be_prefix || data.dialect() == Dialect::Ccnx);
+        let (name, longer) =
+            (self.name.as_ref(), self.can_be_prefix || data.dialect().always_asks_by_prefix());
         name == data.name() || longer && name.is_prefix_of(data.name())
     }
 }
@@ -350,7 +317,7 @@ impl CheckedConsumer {
                 continue;
             }
             let nonce = context.random().next_u32();
-            let Some(interest) = one.request.interest(self.dialect, nonce) else {
+            let Some(interest) = dialect::interest_of(&one.request, self.dialect, nonce) else {
                 one.state = State::Done(Outcome::TooLong);
                 continue;
             };

@@ -2,7 +2,6 @@
 
 mod checked;
 mod consumer;
-mod content_object;
 mod flooder;
 mod names;
 mod outstanding;

@@ -1,12 +1,9 @@
 //! Interests for numbered names under a prefix, made fast.
 
-use packet::ccnx::{InterestFields, markers};
-use packet::ndn::{InterestBuilder, tlv};
 use packet::time::Duration;
-use packet::{
-    BuildInterest as _, Component, ComponentKind, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef,
-    Nonce, PrefixHashes,
-};
+use packet::{Component, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes};
+
+use crate::dialect::{NumberComponent, number_in};
 
 /// Makes Interests for `prefix` + a number: in NDN a sequence number, in CCNx a segment's, which is the only
 /// one that it has a component for. Each Interest of NDN has one buffer of its own, and nothing else is
@@ -41,16 +38,13 @@ impl NumberedNames {
         number: u64,
         nonce: u32,
     ) -> Option<(Interest, PrefixHashes)> {
-        if dialect == Dialect::Ccnx {
-            return self.interest_of_ccnx(hasher, number, nonce);
-        }
-        let bytes = number.to_be_bytes();
-        let value = bytes.get(8 - tlv::nni_len(number)..)?;
-        let component = Component::new(ComponentKind::SEQUENCE_NUMBER, value);
-        let renumbered = self.template.as_ref().and_then(|made| made.renumbered(value, Nonce(nonce)));
+        let last = NumberComponent::new(dialect, number);
+        let component = last.component();
+        let renumbered =
+            self.template.as_ref().and_then(|made| made.renumbered(component.value, Nonce(nonce)));
         let interest = match renumbered {
             Some(interest) => interest,
-            None => self.build(component, nonce)?,
+            None => self.build(dialect, component, nonce)?,
         };
         Some((interest, self.hashes(dialect, hasher, component)))
     }
@@ -62,41 +56,24 @@ impl NumberedNames {
     }
 
     #[cold]
-    fn build(&mut self, component: Component<'_>, nonce: u32) -> Option<Interest> {
+    fn build(&mut self, dialect: Dialect, component: Component<'_>, nonce: u32) -> Option<Interest> {
         let name = self.prefix.with(component).ok()?;
-        let interest = InterestBuilder::new(name).nonce(nonce).lifetime(self.lifetime).build().ok()?;
+        let interest = dialect.interest(name, nonce, self.lifetime).ok()?;
         self.template = Some(interest.clone());
         Some(interest)
-    }
-
-    #[cold]
-    fn interest_of_ccnx(
-        &mut self,
-        hasher: &NameHasher,
-        number: u64,
-        nonce: u32,
-    ) -> Option<(Interest, PrefixHashes)> {
-        let value = markers::segment(number);
-        let component = Component::generic(&value);
-        let name = self.prefix.with(component).ok()?;
-        let interest = (name, InterestFields::default()).build_with(nonce, self.lifetime).ok()?;
-        Some((interest, self.hashes(Dialect::Ccnx, hasher, component)))
     }
 }
 
 /// The number at the end of a name made by [`NumberedNames`].
 #[inline]
 pub fn number_of(name: NameRef<'_>) -> Option<u64> {
-    let last = name.last()?;
-    match last.kind {
-        ComponentKind::SEQUENCE_NUMBER => last.number(),
-        ComponentKind::GENERIC => markers::parse_segment(last.value),
-        _ => None,
-    }
+    number_in(name.last()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use packet::ndn::InterestBuilder;
+
     use super::*;
 
     #[test]

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameRef};
+use packet::{Data, Dialect, Interest, LinkHeader, Name, NameRef};
 
-use super::content_object::{content_element_len, content_object};
 use super::{Application, Context};
+use crate::dialect::{DataMaker, DataSize};
 
 /// Answers every Interest under its prefix with Data of exactly its name, in the dialect of the Interest.
 ///
@@ -16,23 +15,12 @@ use super::{Application, Context};
 #[derive(Debug)]
 pub struct Producer {
     prefix: Name,
-    size: Size,
+    size: DataSize,
     freshness: Duration,
     reply_delay: Duration,
-    /// All of a Data of NDN behind its name, for the content length it was made for.
-    tail: Vec<u8>,
-    tail_content: Option<usize>,
-    scratch: Vec<u8>,
-    /// The last Data of NDN that was made; the next one mostly differs only in its name.
-    last: Option<Data>,
+    maker: DataMaker,
     replies: VecDeque<(Instant, Data)>,
     report: ProducerReport,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Size {
-    Content(usize),
-    Packet(usize),
 }
 
 /// What a producer has done.
@@ -46,26 +34,15 @@ pub struct ProducerReport {
     pub unanswerable: u64,
 }
 
-const DATA: u32 = 6;
-const NAME: u32 = 7;
-const META_INFO: u32 = 20;
-const CONTENT: u32 = 21;
-const FRESHNESS: u32 = 25;
-/// SignatureInfo with SignatureType 200, which is "null", and an empty SignatureValue.
-const NULL_SIGNATURE: [u8; 7] = [22, 3, 27, 1, 200, 23, 0];
-
 impl Producer {
     /// Answers with so many bytes of content, fresh for ten seconds, at once.
     pub fn new(content_bytes: usize) -> Self {
         Producer {
             prefix: Name::root(),
-            size: Size::Content(content_bytes),
+            size: DataSize::Content(content_bytes),
             freshness: Duration::from_secs(10),
             reply_delay: Duration::ZERO,
-            tail: Vec::new(),
-            tail_content: None,
-            scratch: Vec::new(),
-            last: None,
+            maker: DataMaker::default(),
             replies: VecDeque::new(),
             report: ProducerReport::default(),
         }
@@ -74,12 +51,12 @@ impl Producer {
     /// Answers with packets of so many bytes in all, whatever the length of their names, as far as that is
     /// possible.
     pub fn of_packet_size(packet_bytes: usize) -> Self {
-        Producer { size: Size::Packet(packet_bytes), ..Producer::new(0) }
+        Producer { size: DataSize::Packet(packet_bytes), ..Producer::new(0) }
     }
 
     /// With Data that is fresh for so long; in CCNx for whole seconds, and with less than one for ever.
     pub fn freshness(self, freshness: Duration) -> Self {
-        Producer { freshness, tail_content: None, last: None, ..self }
+        Producer { freshness, maker: DataMaker::default(), ..self }
     }
 
     /// Answering after so long.
@@ -99,76 +76,8 @@ impl Producer {
 
     /// The Data for a name; `None` if it would exceed the size of a packet.
     pub fn data(&mut self, dialect: Dialect, name: NameRef<'_>) -> Option<Data> {
-        if dialect == Dialect::Ccnx {
-            return self.data_of_ccnx(name);
-        }
-        if let Some(data) = self.last.as_ref().and_then(|last| last.renamed(name)) {
-            return Some(data);
-        }
-        let data = self.encode(name)?;
-        self.last = Some(data.clone());
-        Some(data)
+        self.maker.data(dialect, name, self.size, self.freshness)
     }
-
-    #[cold]
-    fn encode(&mut self, name: NameRef<'_>) -> Option<Data> {
-        let name = name.canonical();
-        let name_len = tlv::element_len(NAME, name.len());
-        let content = match self.size {
-            Size::Content(bytes) => bytes,
-            Size::Packet(bytes) => self.content_for(bytes, name_len),
-        };
-        if self.tail_content != Some(content) {
-            self.make_tail(content);
-        }
-        let out = &mut self.scratch;
-        out.clear();
-        tlv::write_header(out, DATA, name_len + self.tail.len());
-        tlv::write_element(out, NAME, name);
-        out.extend_from_slice(&self.tail);
-        Data::decode_ndn(Buffer::copy_from(out)).ok()
-    }
-
-    #[cold]
-    fn data_of_ccnx(&self, name: NameRef<'_>) -> Option<Data> {
-        let name = name.to_name();
-        let made = |content: usize| content_object(&name, &vec![0; content], self.freshness);
-        match self.size {
-            Size::Content(bytes) => made(bytes),
-            Size::Packet(bytes) => {
-                let others = made(0)?.wire().len() - content_element_len(0);
-                made(longest_within(bytes, |content| others + content_element_len(content)))
-            }
-        }
-    }
-
-    /// The length of content with which the whole packet of NDN has so many bytes, or the nearest fewer.
-    fn content_for(&self, packet_bytes: usize, name_len: usize) -> usize {
-        longest_within(packet_bytes, |content: usize| {
-            let meta =
-                tlv::element_len(META_INFO, tlv::nni_element_len(FRESHNESS, self.freshness.as_millis()));
-            let value = name_len + meta + tlv::element_len(CONTENT, content) + NULL_SIGNATURE.len();
-            tlv::element_len(DATA, value)
-        })
-    }
-
-    fn make_tail(&mut self, content: usize) {
-        let tail = &mut self.tail;
-        tail.clear();
-        let freshness_ms = self.freshness.as_millis();
-        tlv::write_header(tail, META_INFO, tlv::nni_element_len(FRESHNESS, freshness_ms));
-        tlv::write_nni_element(tail, FRESHNESS, freshness_ms);
-        tlv::write_header(tail, CONTENT, content);
-        tail.resize(tail.len() + content, 0);
-        tail.extend_from_slice(&NULL_SIGNATURE);
-        self.tail_content = Some(content);
-    }
-}
-
-/// The longest content with which a packet has no more than so many bytes, by how many it has with a content.
-fn longest_within(packet_bytes: usize, whole: impl Fn(usize) -> usize) -> usize {
-    let most = packet_bytes.saturating_sub(whole(0));
-    (most.saturating_sub(8)..=most + 2).rev().find(|&content| whole(content) <= packet_bytes).unwrap_or(0)
 }
 
 impl Application for Producer {

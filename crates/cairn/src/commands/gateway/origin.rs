@@ -37,12 +37,14 @@ pub(crate) struct OriginArguments {
     /// How long an answer counts as fresh that does not say.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     freshness: Duration,
-    /// The most bytes of one answer.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
-    max_object: u64,
-    /// The most bytes that are kept of all answers.
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "512MiB")]
-    max_kept: u64,
+    /// The most bytes of one answer. 256 MiB by default, or half of --max-kept if that is less.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_object: Option<u64>,
+    /// The most bytes that are kept of all answers. 512 MiB by default, or half of the memory that this
+    /// process may take if that is less: a quarter of the machine's, or half of what its control group
+    /// allows.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_kept: Option<u64>,
     #[command(flatten)]
     signing: SigningArguments,
     #[command(flatten)]
@@ -55,8 +57,10 @@ impl OriginArguments {
         let mapping = Mapping::new(&self.url, self.prefix.clone()).map_err(ToolError::other)?;
         let mut config = OriginConfig::new(mapping, self.signing.signer()?);
         config.usual_freshness = std::time::Duration::from_nanos(self.freshness.as_nanos());
-        config.limits.object_bytes = self.max_object;
-        config.limits.kept_bytes = self.max_kept;
+        let usual = config.limits.kept_bytes.min(node::default_memory_bytes() / 2);
+        config.limits.kept_bytes = self.max_kept.unwrap_or(usual);
+        let usual = config.limits.object_bytes.min(config.limits.kept_bytes / 2);
+        config.limits.object_bytes = self.max_object.unwrap_or(usual);
         let client = self.connect.client_as(&self.signing)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {

@@ -10,13 +10,13 @@ use packet::ccnx::Ticks;
 use serde_json::json;
 
 use super::PutArguments;
-use crate::tool::any_name::show;
 use crate::tool::ccnx::segment_bytes;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
 use crate::tool::sized::Sized;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output, sized};
+use packet::name::name_in_dialect;
 
 /// Bytes in a segment, as ccnseqwriter has them.
 const SEGMENT_BYTES: u64 = 4096;
@@ -55,7 +55,7 @@ impl PutArguments {
         bytes: u64,
         version: Ticks,
     ) -> Result<(), ToolError> {
-        let name = show(Dialect::Ccnx, publication.name().as_ref());
+        let name = name_in_dialect(Dialect::Ccnx, publication.name().as_ref());
         let segments = publication.last_segment() + 1;
         if self.json {
             output::json(&json!({ "name": name, "bytes": bytes, "segments": segments }))?;

@@ -6,7 +6,8 @@ use flow::workload::Popularity;
 use packet::Dialect;
 use packet::random::Random;
 
-use crate::tool::any_name::{AnyName, AnyNameError};
+use packet::AnyName;
+use packet::name::AnyNameError;
 
 /// A name with fields.
 #[derive(Clone, Debug)]

@@ -9,7 +9,6 @@ use packet::Name;
 use packet::time::Duration;
 use serde_json::json;
 
-use crate::tool::any_name::AnyName;
 use crate::tool::ccnx::ccnx_generator;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -17,6 +16,7 @@ use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, payload_size, show_size};
 use crate::tool::{ToolError, output};
+use packet::AnyName;
 
 /// Answer every Interest under prefixes.
 #[derive(Debug, Args)]

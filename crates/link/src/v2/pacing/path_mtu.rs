@@ -2,13 +2,16 @@
 //!
 //! The configured MTU is believed at first. As soon as frames above the base leave, a probe of that size asks
 //! whether it arrives. If three do not and one of the base size does, large datagrams vanish on the way: the
-//! MTU falls to the base and is searched for from there. A neighbour that answers no probe at all tells
-//! nothing, and nothing changes.
+//! MTU falls to the base and is searched for from there. If not even the base arrives, the same is done from
+//! the least size that every path carries. A neighbour that answers no probe at all tells nothing, and nothing
+//! changes.
 
 use packet::time::{Duration, Instant};
 
 /// A size that nearly every path carries, in fragments or whole (RFC 8899, section 5.1.2).
 pub(crate) const BASE_BYTES: usize = 1200;
+/// What every path of IPv4 carries: 576 bytes, less the headers of IP and UDP (RFC 791, section 3.1).
+const LEAST_BYTES: usize = 548;
 /// Probes of one size before it counts as lost.
 const MAX_PROBES: u32 = 3;
 /// The search ends when it is known to so many bytes.
@@ -44,6 +47,8 @@ enum Phase {
     Confirm,
     /// What is in use got no answer; probes the base.
     Base,
+    /// The base got no answer either; probes the least.
+    Least,
     /// Between a size that arrives and one that does not.
     Search { arrives: usize, lost: usize },
     /// Probes the top, after a long time with less.
@@ -94,6 +99,7 @@ impl PathMtu {
         Some(match self.phase {
             Phase::Confirm => self.current,
             Phase::Base => BASE_BYTES,
+            Phase::Least => LEAST_BYTES,
             Phase::Search { arrives, lost } => arrives.midpoint(lost),
             Phase::Raise => self.top,
         })
@@ -111,11 +117,8 @@ impl PathMtu {
         let before = self.current;
         match self.phase {
             Phase::Confirm => self.next_probe = now + CONFIRM_INTERVAL,
-            Phase::Base => {
-                self.phase = Phase::Search { arrives: BASE_BYTES, lost: self.current };
-                self.current = BASE_BYTES;
-                self.search_on(now);
-            }
+            Phase::Base => self.search_from(now, BASE_BYTES, self.current),
+            Phase::Least => self.search_from(now, LEAST_BYTES, self.current.min(BASE_BYTES)),
             Phase::Search { lost, .. } => {
                 self.current = size.min(self.top);
                 self.phase = Phase::Search { arrives: self.current, lost };
@@ -139,9 +142,11 @@ impl PathMtu {
         self.unanswered = 0;
         match self.phase {
             // There is nothing to fall back to.
-            Phase::Confirm if self.current <= BASE_BYTES => self.next_probe = now + SILENCE,
+            Phase::Confirm if self.current <= LEAST_BYTES => self.next_probe = now + SILENCE,
+            Phase::Confirm if self.current <= BASE_BYTES => self.phase = Phase::Least,
             Phase::Confirm => self.phase = Phase::Base,
-            Phase::Base => {
+            Phase::Base => self.phase = Phase::Least,
+            Phase::Least => {
                 self.phase = Phase::Confirm;
                 self.next_probe = now + SILENCE;
             }
@@ -152,6 +157,13 @@ impl PathMtu {
             Phase::Raise => self.rest(now, now + RAISE_INTERVAL),
         }
         false
+    }
+
+    /// So much arrives and `lost` does not: it is used, and more is looked for.
+    fn search_from(&mut self, now: Instant, arrives: usize, lost: usize) {
+        self.phase = Phase::Search { arrives, lost };
+        self.current = arrives;
+        self.search_on(now);
     }
 
     fn search_on(&mut self, now: Instant) {
@@ -194,7 +206,7 @@ mod tests {
 
     #[test]
     fn whatever_the_path_carries_is_found_and_a_path_that_carries_all_costs_one_probe() {
-        for carries in [1200, 1280, 1400, 1472, 1500, 4000, 8799] {
+        for carries in [548, 600, 972, 1199, 1200, 1280, 1400, 1472, 1500, 4000, 8799] {
             let (mut mtu, mut now) = (PathMtu::new(8800), Instant::from_secs(1));
             let probes = explore(&mut mtu, &mut now, carries);
             assert!(
@@ -212,12 +224,12 @@ mod tests {
     #[test]
     fn a_neighbour_that_answers_nothing_changes_nothing_and_is_left_alone_for_a_minute() {
         let (mut mtu, mut now) = (PathMtu::new(8800), Instant::from_secs(1));
-        assert_eq!(explore(&mut mtu, &mut now, 0), 2 * MAX_PROBES);
+        assert_eq!(explore(&mut mtu, &mut now, 0), 3 * MAX_PROBES);
         assert_eq!(mtu.current(), 8800);
         now += Duration::from_secs(59);
         assert_eq!(explore(&mut mtu, &mut now, 0), 0);
         now += Duration::from_secs(1);
-        assert_eq!(explore(&mut mtu, &mut now, 0), 2 * MAX_PROBES);
+        assert_eq!(explore(&mut mtu, &mut now, 0), 3 * MAX_PROBES);
     }
 
     #[test]
@@ -234,6 +246,9 @@ mod tests {
         now += CONFIRM_INTERVAL;
         explore(&mut mtu, &mut now, 1300);
         assert!(mtu.current() <= 1300);
+        now += CONFIRM_INTERVAL;
+        explore(&mut mtu, &mut now, 600);
+        assert!((LEAST_BYTES..=600).contains(&mtu.current()), "{}", mtu.current());
     }
 
     #[test]

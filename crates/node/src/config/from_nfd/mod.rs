@@ -12,6 +12,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::{Config, ConfigError};
+use crate::control::strategy_name::strategy_in_text;
 use info::Entry;
 
 /// What became of a configuration of NFD.
@@ -162,6 +163,10 @@ impl Target<'_> {
 
     fn strategies(&mut self, choices: &Entry) {
         for choice in &choices.entries {
+            if let Err(error) = strategy_in_text(&choice.value) {
+                self.note(choice, format!("strategy for {}: {error}; it is left out", choice.key));
+                continue;
+            }
             if choice.key == "/" {
                 self.set("tables", "default_strategy", choice.value.as_str());
                 continue;

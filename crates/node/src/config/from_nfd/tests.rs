@@ -139,6 +139,17 @@ fn an_empty_file_listens_nowhere_as_in_nfd() {
 }
 
 #[test]
+fn a_strategy_that_nobody_has_is_told_and_left_out_and_the_rest_of_the_file_holds() {
+    let converted = convert("tables {\n strategy_choice {\n / no-such\n /a worse\n /b multicast\n }\n}");
+    let config = Config::read(&converted.text).unwrap();
+    assert_eq!(config.tables.default_strategy, Config::default().tables.default_strategy);
+    assert_eq!(config.strategies.iter().map(|choice| choice.prefix.as_str()).collect::<Vec<_>>(), ["/b"]);
+    assert_eq!(converted.notes.len(), 2, "{:?}", converted.notes);
+    assert!(converted.notes[0].starts_with("line 3: strategy for /: there is no strategy no-such"));
+    assert!(converted.notes[1].starts_with("line 4: strategy for /a: there is no strategy worse"));
+}
+
+#[test]
 fn a_strategy_with_its_version_in_the_old_way_is_taken_over_and_works() {
     let old = "/localhost/nfd/strategy/best-route/%FD%05";
     let converted = convert(&format!("tables {{ strategy_choice {{ / {old}\n /a {old} }} }}"));
@@ -162,7 +173,6 @@ fn values_that_make_no_sense_are_refused_with_their_line() {
         assert!(error.problem.contains(word), "{error}");
     }
     // What only shows in the result has no line of its own, and is refused as well.
-    assert!(from_nfd("tables { strategy_choice { /a no-such } }", Path::new("/")).is_err());
     assert!(from_nfd("face_system { udp { whitelist { subnet 300.0.0.0/8 } } }", Path::new("/")).is_err());
 }
 

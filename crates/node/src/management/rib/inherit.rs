@@ -9,7 +9,7 @@ use std::ops::Bound;
 use management::RouteFlags;
 use packet::Name;
 
-use super::{Entry, Hop, Hops, MAX_NEXT_HOPS, Rib};
+use super::{Entry, Hop, Hops, MAX_NEXT_HOPS, Precedence, Rib};
 
 /// Largest cost of a next hop, whatever a route says: what is inherited over all the components that a prefix
 /// may have must still be dearer.
@@ -133,52 +133,47 @@ impl Rib {
 
 /// The next hops of an entry that could inherit `inherited`, and how many there would be beyond the limit.
 fn wanted(entry: &Entry, inherited: &Hops) -> (Hops, u64) {
-    let mut hops = entry.cheapest(|_| true);
-    let mut left_out = keep_cheapest(&mut hops);
     // An entry without routes of its own is on its way out, and has no next hops.
-    if !entry.captures() && !entry.routes.is_empty() {
-        left_out += inherit(&mut hops, inherited);
-    }
-    (hops, left_out)
-}
-
-/// Adds what is inherited, behind what is there and as far as there is room; gives how much there was no room
-/// for.
-///
-/// The longest match comes first: what is inherited gets dearer, all of it by as much as makes its cheapest
-/// next hop dearer than every own one.
-fn inherit(hops: &mut Hops, inherited: &Hops) -> u64 {
-    let mut new: Vec<_> = inherited.iter().filter(|(face, _)| !hops.contains_key(face)).collect();
-    new.sort_unstable_by_key(|(face, hop)| (hop.cost, **face));
-    let cheapest = new.first().map_or(0, |(_, hop)| hop.cost);
-    let dearest_own = hops.values().map(|hop| hop.cost).max();
-    let shift = dearest_own.map_or(0, |own| (own + 1).saturating_sub(cheapest));
-    let room = MAX_NEXT_HOPS.saturating_sub(hops.len());
-    let left_out = new.len().saturating_sub(room);
-    let dearer = |hop: &Hop| Hop { cost: hop.cost.saturating_add(shift), ..hop.clone() };
-    hops.extend(new.into_iter().take(room).map(|(face, hop)| (*face, dearer(hop))));
-    left_out as u64
-}
-
-/// Leaves the cheapest next hops that there is room for; gives how many go.
-fn keep_cheapest(hops: &mut Hops) -> u64 {
-    let left_out = hops.len().saturating_sub(MAX_NEXT_HOPS);
-    if left_out > 0 {
-        let mut by_cost: Vec<_> = hops.iter().map(|(face, hop)| (hop.cost, *face)).collect();
-        by_cost.sort_unstable();
-        for (_, face) in by_cost.into_iter().skip(MAX_NEXT_HOPS) {
-            hops.remove(&face);
-        }
-    }
-    left_out as u64
+    let inherits = !entry.captures() && !entry.routes.is_empty();
+    with_inherited(entry.cheapest(|_| true), inherits.then_some(inherited))
 }
 
 /// What an entry that could inherit `inherited` passes on to its heirs.
 fn passed_on(entry: &Entry, inherited: &Hops) -> Hops {
-    let mut hops = entry.cheapest(|route| route.flags.contains(RouteFlags::CHILD_INHERIT));
-    keep_cheapest(&mut hops);
-    if !entry.captures() {
-        inherit(&mut hops, inherited);
+    let own = entry.cheapest(|route| route.flags.contains(RouteFlags::CHILD_INHERIT));
+    with_inherited(own, (!entry.captures()).then_some(inherited)).0
+}
+
+/// A prefix's own next hops with what it inherits, as far as there is room; and how many there was no room
+/// for.
+///
+/// The longest match comes first: what is inherited gets dearer, all of it by as much as makes its cheapest
+/// next hop dearer than every own one. Own next hops that come behind applications get dearer than those that
+/// are inherited in the same way.
+fn with_inherited(own: Hops, inherited: Option<&Hops>) -> (Hops, u64) {
+    let inherited = inherited.into_iter().flatten().filter(|(face, _)| !own.contains_key(face));
+    let inherited = inherited.map(|(face, hop)| (*face, hop.clone()));
+    let has_deferred = own.values().any(is_deferred);
+    let (applications, others): (Vec<_>, Vec<_>) =
+        inherited.partition(|(_, hop)| has_deferred && hop.is_of_application);
+    let own = own.into_iter();
+    let (deferred, first): (Vec<_>, Vec<_>) =
+        own.partition(|(_, hop)| !applications.is_empty() && is_deferred(hop));
+    let mut hops = Hops::new();
+    let mut left_out = 0;
+    for mut group in [first, applications, deferred, others] {
+        group.sort_unstable_by_key(|(face, hop)| (hop.precedence, hop.cost, *face));
+        let cheapest = group.iter().map(|(_, hop)| hop.cost).min().unwrap_or(0);
+        let dearest_before = hops.values().map(|hop: &Hop| hop.cost).max();
+        let shift = dearest_before.map_or(0, |dearest| (dearest + 1).saturating_sub(cheapest));
+        let room = MAX_NEXT_HOPS.saturating_sub(hops.len());
+        left_out += group.len().saturating_sub(room);
+        let dearer = |hop: Hop| Hop { cost: hop.cost.saturating_add(shift), ..hop };
+        hops.extend(group.into_iter().take(room).map(|(face, hop)| (face, dearer(hop))));
     }
-    hops
+    (hops, left_out as u64)
+}
+
+fn is_deferred(hop: &Hop) -> bool {
+    hop.precedence == Precedence::BehindApplications
 }

@@ -4,7 +4,8 @@
 //! route that is marked for it is inherited by all longer prefixes in the RIB, unless one on the way, or the
 //! heir itself, has a route marked to capture; an own route on a face, or that of a nearer ancestor, goes
 //! before an inherited one. The longest match comes first whatever it costs: what is inherited is made dearer
-//! than all that the heir has itself.
+//! than all that the heir has itself. Only what a neighbour without a key has registered comes behind what is
+//! inherited from applications of this host ([`Precedence`]).
 //!
 //! The RIB is told what happens and hands out what is to change in the forwarding table,
 //! [`Rib::poll_update`]. It knows neither the table nor the time of day.
@@ -43,6 +44,25 @@ pub struct Route {
     pub announcement: Option<Buffer>,
     /// Whose share it takes up.
     pub holder: Holder,
+    /// What it comes behind.
+    pub precedence: Precedence,
+}
+
+impl Route {
+    /// Whether it leads to an application of this host, which has registered it itself.
+    fn is_of_application(&self) -> bool {
+        self.holder == Holder::Host && self.origin == RouteOrigin::App
+    }
+}
+
+/// What the next hops of a route come behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precedence {
+    /// Nothing that is inherited: the longest match comes first.
+    LongestMatch,
+    /// What is inherited from applications of this host: the route is that of somebody who has shown no key,
+    /// and a longer name does not hide an application.
+    BehindApplications,
 }
 
 /// A change to the forwarding table.
@@ -113,6 +133,8 @@ const EXPIRED_AT_ONCE: usize = 1024;
 struct Hop {
     cost: u64,
     announcement: Option<Buffer>,
+    precedence: Precedence,
+    is_of_application: bool,
 }
 
 /// The next hops of one prefix, by face.
@@ -130,15 +152,22 @@ impl Entry {
         self.routes.values().any(|route| route.flags.contains(RouteFlags::CAPTURE))
     }
 
-    /// The cheapest route on each face among those that `wanted` accepts.
+    /// The route that comes first on each face, among those that `wanted` accepts.
     fn cheapest(&self, wanted: impl Fn(&Route) -> bool) -> Hops {
         let mut hops = Hops::new();
         for route in self.routes.values().filter(|route| wanted(route)) {
-            let hop = Hop { cost: route.cost.min(LARGEST_COST), announcement: route.announcement.clone() };
+            let hop = Hop {
+                cost: route.cost.min(LARGEST_COST),
+                announcement: route.announcement.clone(),
+                precedence: route.precedence,
+                is_of_application: route.is_of_application(),
+            };
             let known = hops.entry(route.face).or_insert_with(|| hop.clone());
-            if hop.cost < known.cost {
+            let leads_to_application = known.is_of_application || hop.is_of_application;
+            if (hop.precedence, hop.cost) < (known.precedence, known.cost) {
                 *known = hop;
             }
+            known.is_of_application = leads_to_application;
         }
         hops
     }
@@ -389,7 +418,8 @@ impl Rib {
             self.updates.push_back(FibUpdate::Remove { prefix: prefix.clone(), face: *face });
         }
         for (face, hop) in &wanted {
-            if entry.installed.get(face) != Some(hop) {
+            let told = entry.installed.get(face).map(|told| (told.cost, &told.announcement));
+            if told != Some((hop.cost, &hop.announcement)) {
                 self.updates.push_back(FibUpdate::Add {
                     prefix: prefix.clone(),
                     face: *face,

@@ -30,24 +30,33 @@ impl Model {
     }
 
     /// Next hops of every prefix, by the words of the specification: look at the prefix itself and then at
-    /// one ancestor after the other. Each level's costs go behind those of the levels before.
+    /// one ancestor after the other. Each level's costs go behind those of the levels before, but routes of
+    /// strangers go behind applications of this host.
     fn next_hops(&self) -> BTreeMap<(Name, FaceId), u64> {
         let mut hops = BTreeMap::new();
         for (prefix, _) in &self.routes {
-            for (face, cost) in self.of(prefix, true) {
-                hops.insert((prefix.clone(), face), cost);
+            for (face, hop) in self.of(prefix, true) {
+                hops.insert((prefix.clone(), face), hop.cost);
             }
         }
         hops
     }
 
     /// What a prefix has, or, unless `own`, what it passes on.
-    fn of(&self, prefix: &Name, own: bool) -> BTreeMap<FaceId, u64> {
-        let mut hops = BTreeMap::new();
+    fn of(&self, prefix: &Name, own: bool) -> BTreeMap<FaceId, ModelHop> {
+        let mut hops: BTreeMap<FaceId, ModelHop> = BTreeMap::new();
         for route in self.at(prefix) {
             if own || route.flags.contains(RouteFlags::CHILD_INHERIT) {
-                let cost = hops.entry(route.face).or_insert(route.cost);
-                *cost = route.cost.min(*cost);
+                let new = ModelHop {
+                    cost: route.cost,
+                    is_strangers: route.precedence == Precedence::BehindApplications,
+                    is_applications: route.holder == Holder::Host && route.origin == RouteOrigin::App,
+                };
+                let old = hops.entry(route.face).or_insert(new);
+                if (new.is_strangers, new.cost) < (old.is_strangers, old.cost) {
+                    *old = ModelHop { is_applications: old.is_applications, ..new };
+                }
+                old.is_applications |= new.is_applications;
             }
         }
         let len = prefix.as_ref().component_count();
@@ -55,19 +64,48 @@ impl Model {
         if captures || len == 0 {
             return hops;
         }
-        let above = self.of(&prefix.prefix(len - 1), false);
-        let above: Vec<_> = above.into_iter().filter(|(face, _)| !hops.contains_key(face)).collect();
-        let least = above.iter().map(|(_, cost)| *cost).min().unwrap_or(0);
-        let most = hops.values().max().copied();
-        let shift = most.map_or(0, |most| (most + 1).saturating_sub(least));
-        hops.extend(above.into_iter().map(|(face, cost)| (face, cost + shift)));
+        let mut above = self.of(&prefix.prefix(len - 1), false);
+        above.retain(|face, _| !hops.contains_key(face));
+        let applications = take(&mut above, |hop| hop.is_applications);
+        let strangers = take(&mut hops, |hop| hop.is_strangers);
+        if strangers.is_empty() || applications.is_empty() {
+            hops.extend(strangers);
+            above.extend(applications);
+        } else {
+            put_behind(&mut hops, applications);
+            put_behind(&mut hops, strangers);
+        }
+        put_behind(&mut hops, above);
         hops
     }
 }
 
+#[derive(Clone, Copy)]
+struct ModelHop {
+    cost: u64,
+    is_strangers: bool,
+    is_applications: bool,
+}
+
+fn take(
+    hops: &mut BTreeMap<FaceId, ModelHop>,
+    which: impl Fn(&ModelHop) -> bool,
+) -> BTreeMap<FaceId, ModelHop> {
+    let (taken, left) = std::mem::take(hops).into_iter().partition(|(_, hop)| which(hop));
+    *hops = left;
+    taken
+}
+
+fn put_behind(hops: &mut BTreeMap<FaceId, ModelHop>, more: BTreeMap<FaceId, ModelHop>) {
+    let least = more.values().map(|hop| hop.cost).min().unwrap_or(0);
+    let most = hops.values().map(|hop| hop.cost).max();
+    let shift = most.map_or(0, |most| (most + 1).saturating_sub(least));
+    hops.extend(more.into_iter().map(|(face, hop)| (face, ModelHop { cost: hop.cost + shift, ..hop })));
+}
+
 #[derive(Clone, Debug)]
 enum Operation {
-    Register { prefix: usize, face: u32, origin: u64, cost: u64, flags: u64, expires_s: u64 },
+    Register { prefix: usize, face: u32, origin: u64, cost: u64, flags: u64, expires_s: u64, who: u8 },
     Unregister { prefix: usize, face: u32, origin: u64 },
     RemoveFace { face: u32 },
     LetTimePass { seconds: u64 },
@@ -79,9 +117,9 @@ const PREFIXES: [&str; 9] = ["/", "/a", "/a/b", "/a/b/c", "/a/b/c/d", "/a/x", "/
 fn operation() -> impl Strategy<Value = Operation> {
     let place = || (0..PREFIXES.len(), 256..260u32, 0..3u64);
     prop_oneof![
-        6 => (place(), 0..4u64, 0..4u64, 0..30u64).prop_map(
-            |((prefix, face, origin), cost, flags, expires_s)| Operation::Register {
-                prefix, face, origin, cost, flags, expires_s,
+        6 => (place(), 0..4u64, 0..4u64, 0..30u64, 0..3u8).prop_map(
+            |((prefix, face, origin), cost, flags, expires_s, who)| Operation::Register {
+                prefix, face, origin, cost, flags, expires_s, who,
             }
         ),
         3 => place().prop_map(|(prefix, face, origin)| Operation::Unregister { prefix, face, origin }),
@@ -108,7 +146,7 @@ impl Pair {
     fn apply(&mut self, operation: &Operation) {
         let name = |index: usize| -> Name { PREFIXES[index].parse().unwrap() };
         match *operation {
-            Operation::Register { prefix, face, origin, cost, flags, expires_s } => {
+            Operation::Register { prefix, face, origin, cost, flags, expires_s, who } => {
                 let expires = match expires_s {
                     // A third of the routes live for ever.
                     0..10 => Instant::NEVER,
@@ -116,8 +154,14 @@ impl Pair {
                 };
                 let origin = RouteOrigin::from_number(origin);
                 let (face, flags) = (FaceId(face), RouteFlags(flags));
-                let route =
-                    Route { face, origin, cost, flags, expires, announcement: None, holder: Holder::Host };
+                let neighbour = Holder::Neighbour("ip-1".into());
+                let (holder, precedence) = match who {
+                    0 => (Holder::Host, Precedence::LongestMatch),
+                    1 => (neighbour, Precedence::LongestMatch),
+                    _ => (neighbour, Precedence::BehindApplications),
+                };
+                let announcement = None;
+                let route = Route { face, origin, cost, flags, expires, announcement, holder, precedence };
                 self.rib.register(&name(prefix), route.clone()).unwrap();
                 self.model.register(&name(prefix), route);
             }
@@ -211,6 +255,7 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
         expires: Instant::NEVER,
         announcement: None,
         holder: Holder::Host,
+        precedence: Precedence::LongestMatch,
     };
     let prefix: Name = "/a".parse().unwrap();
     rib.register(&prefix, route(256, 1)).unwrap();
@@ -235,6 +280,7 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
         expires: Instant::NEVER,
         announcement: None,
         holder: Holder::Host,
+        precedence: Precedence::LongestMatch,
     };
     let mut rib = Rib::new(HEIRS + 2);
     for number in 0..HEIRS {
@@ -275,6 +321,7 @@ fn costs_near_the_largest_number_keep_their_order() {
         expires: Instant::NEVER,
         announcement: None,
         holder: Holder::Host,
+        precedence: Precedence::LongestMatch,
     };
     rib.register(&"/".parse().unwrap(), route(256, u64::MAX)).unwrap();
     rib.register(&"/a".parse().unwrap(), route(257, u64::MAX)).unwrap();
@@ -298,6 +345,7 @@ fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
         expires: Instant::NEVER,
         announcement: None,
         holder: Holder::Host,
+        precedence: Precedence::LongestMatch,
     };
     rib.register(&prefix, route(256, 1)).unwrap();
     assert!(rib.poll_update().is_some());
@@ -318,6 +366,7 @@ fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
         expires: Instant::NEVER,
         announcement: None,
         holder: Holder::Host,
+        precedence: Precedence::LongestMatch,
     };
     for (prefix, face) in [("/", 256), ("/a/b", 256), ("/a/b/c", 257)] {
         rib.register(&prefix.parse().unwrap(), route(face)).unwrap();
@@ -346,10 +395,40 @@ fn of_routes_that_end_together_1024_go_in_one_step_and_the_deadline_asks_for_the
             expires: end,
             announcement: None,
             holder: Holder::Host,
+            precedence: Precedence::LongestMatch,
         };
         rib.register(&format!("/ends/{number}").parse().unwrap(), route).unwrap();
     }
     let steps = std::iter::from_fn(|| (rib.next_deadline() <= end).then(|| rib.expire(end)));
     assert_eq!(steps.take(10).collect::<Vec<_>>(), [1024, 1024, 452]);
     assert_eq!(rib.route_count(), 0);
+}
+
+#[test]
+fn a_strangers_longer_prefix_comes_behind_the_application_however_many_faces_the_stranger_has() {
+    let mut rib = Rib::new(1000);
+    let route = |face, holder, precedence| Route {
+        face: FaceId(face),
+        origin: RouteOrigin::App,
+        cost: 100,
+        flags: RouteFlags::CHILD_INHERIT,
+        expires: Instant::NEVER,
+        announcement: None,
+        holder,
+        precedence,
+    };
+    let strangers = || Holder::Neighbour("ip-1".into());
+    let (app, below): (Name, Name) = ("/app".parse().unwrap(), "/app/x".parse().unwrap());
+    for face in 0..MAX_NEXT_HOPS as u32 + 1 {
+        rib.register(&below, route(300 + face, strangers(), Precedence::BehindApplications)).unwrap();
+    }
+    rib.register(&app, route(256, Holder::Host, Precedence::LongestMatch)).unwrap();
+    rib.register(&below, route(257, strangers(), Precedence::LongestMatch)).unwrap();
+    rib.settle_heirs(100);
+    let mut order: Vec<_> =
+        rib.entries[&below].installed.iter().map(|(face, hop)| (hop.cost, face.0)).collect();
+    order.sort_unstable();
+    let faces: Vec<u32> = order.iter().map(|(_, face)| *face).collect();
+    assert_eq!(faces.len(), MAX_NEXT_HOPS);
+    assert_eq!(faces[..3], [257, 256, 300], "who has shown a key, then the application, then the others");
 }

@@ -162,6 +162,7 @@ mod tests {
             expires: Instant::NEVER,
             announcement: None,
             holder: holder.clone(),
+            precedence: crate::management::rib::Precedence::LongestMatch,
         }
     }
 

@@ -1,10 +1,8 @@
-//! Where frames end in a stream of them.
+//! Where frames end in a stream of them, and how they begin.
 
 use super::{MAX_FRAME_BYTES, types};
-use crate::error::{DecodeError, Rule};
-use crate::ndn::tlv;
-
-const FIELD: &str = "LpPacket";
+use crate::error::DecodeError;
+use crate::ndn::stream::element_len;
 
 /// Length of the frame at the start of `stream`, in bytes; `None` when the bytes end before it does.
 ///
@@ -13,28 +11,20 @@ const FIELD: &str = "LpPacket";
 /// length beyond [`MAX_FRAME_BYTES`].
 #[inline]
 pub fn frame_len(stream: &[u8]) -> Result<Option<usize>, DecodeError> {
-    let Some(&kind) = stream.first() else { return Ok(None) };
     // Anything else would be no frame, and its length not worth waiting for.
-    if ![types::INTEREST, types::DATA, types::LP_PACKET].contains(&kind.into()) {
-        return Err(DecodeError::new(FIELD, 0, Rule::UnexpectedType(kind.into())));
-    }
-    let (length, start) = match tlv::read_number(stream, 1) {
-        Ok(number) => number,
-        Err(Rule::Truncated { .. }) => return Ok(None),
-        Err(rule) => return Err(DecodeError::new(FIELD, 1, rule)),
-    };
-    match usize::try_from(length).ok().and_then(|length| start.checked_add(length)) {
-        Some(end) if end <= MAX_FRAME_BYTES => Ok((end <= stream.len()).then_some(end)),
-        end => {
-            let size = end.unwrap_or(usize::MAX);
-            Err(DecodeError::new(FIELD, 1, Rule::TooLarge { size, limit: MAX_FRAME_BYTES }))
-        }
-    }
+    element_len(stream, &[types::INTEREST, types::DATA, types::LP_PACKET], MAX_FRAME_BYTES, "LpPacket")
+}
+
+/// Whether a frame begins as an LpPacket, and not as the bare Interest or Data that a frame may be as well.
+#[inline]
+pub fn is_lp_packet(frame: &[u8]) -> bool {
+    frame.first().is_some_and(|&kind| u32::from(kind) == types::LP_PACKET)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Rule;
 
     #[test]
     fn elements_in_a_stream_end_where_their_length_says() {
@@ -56,5 +46,11 @@ mod tests {
         assert_eq!(rule(&[5, 253, 0xff, 0xff]), Rule::TooLarge { size: 4 + 0xffff, limit: MAX_FRAME_BYTES });
         assert!(matches!(rule(&[5, 255, 255, 255, 255, 255, 255, 255, 255, 255]), Rule::TooLarge { .. }));
         assert_eq!(rule(&[5, 253, 0, 1]), Rule::NotShortest);
+    }
+
+    #[test]
+    fn a_frame_of_either_kind_is_told_by_how_it_begins() {
+        assert!(is_lp_packet(&[100, 0]) && is_lp_packet(&[100]));
+        assert!(!is_lp_packet(&[5, 0]) && !is_lp_packet(&[]));
     }
 }

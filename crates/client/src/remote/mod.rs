@@ -1,14 +1,16 @@
 //! Where a forwarder is.
 
+mod ccnx;
+
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, io, iter};
 
-use management::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
+use management::{HostPort, OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
+use packet::Dialect;
 use packet::ndn::PORT;
-use packet::{Dialect, ccnx};
 use thiserror::Error;
 
 /// The address of a forwarder: `unix:///run/nfd/nfd.sock`, `tcp://host:6363`, `udp://host:6363`.
@@ -86,6 +88,10 @@ pub struct RemoteError {
 }
 
 impl RemoteError {
+    fn new(text: &str) -> Self {
+        RemoteError { text: text.to_owned(), place: String::new() }
+    }
+
     fn found_in(self, place: impl fmt::Display) -> Self {
         RemoteError { place: format!("{place}: "), ..self }
     }
@@ -127,28 +133,17 @@ impl Remote {
     /// # Errors
     /// As [`Remote::default_forwarder`].
     pub fn default_forwarder_in(dialect: Dialect) -> Result<Self, RemoteError> {
-        if dialect == Dialect::Ndn {
-            return Remote::default_forwarder();
+        match dialect {
+            Dialect::Ndn => Remote::default_forwarder(),
+            Dialect::Ccnx => ccnx::default_forwarder(),
         }
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let port = variable("CCN_LOCAL_PORT");
-        if let Some(transport) = variable("CCN_LOCAL_TRANSPORT") {
-            let remote = of_ccn_transport(&transport, port.as_deref());
-            return remote.map_err(|error| error.found_in("CCN_LOCAL_TRANSPORT"));
-        }
-        let mut path = variable("CCN_LOCAL_SOCKNAME").unwrap_or_else(|| CCND_SOCKET.to_owned());
-        if let Some(port) = port.filter(|port| *port != ccnx::PORT.to_string()) {
-            path.push('.');
-            path.push_str(&port);
-        }
-        Ok(Remote::Unix(PathBuf::from(path)))
     }
 
-    /// The same place, with the port of a forwarder of CCNx where none was said.
+    /// The place that `text` names, with the port of the dialect's forwarders where the text says none.
     #[must_use]
-    pub fn or_port_of_ccnx(self, text: &str) -> Self {
+    pub fn or_port_of(self, dialect: Dialect, text: &str) -> Self {
         let with_port = |host: Host| match text.ends_with(&format!(":{PORT}")) {
-            false if host.port == PORT => Host { port: ccnx::PORT, ..host },
+            false if host.port == PORT => Host { port: dialect.port(), ..host },
             _ => host,
         };
         match self {
@@ -170,27 +165,6 @@ impl Remote {
                     || host.name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
             }
         }
-    }
-}
-
-/// Where ccnd has its socket.
-const CCND_SOCKET: &str = "/tmp/.ccnd.sock";
-
-/// What CCN_LOCAL_TRANSPORT says.
-fn of_ccn_transport(text: &str, port: Option<&str>) -> Result<Remote, RemoteError> {
-    let wrong = || RemoteError { text: text.to_owned(), place: String::new() };
-    let (scheme, rest) = text.split_once(':').map_or((text, ""), |(scheme, rest)| (scheme, rest));
-    match scheme {
-        "unix" if !rest.is_empty() => Ok(Remote::Unix(PathBuf::from(rest))),
-        "tcp" | "udp" => {
-            let host = if rest.is_empty() { "localhost" } else { rest };
-            let has_port = host.rsplit_once(':').is_some_and(|(before, _)| !before.contains(':'));
-            let port = port.map_or_else(|| ccnx::PORT.to_string(), str::to_owned);
-            let uri =
-                if has_port { format!("{scheme}://{host}") } else { format!("{scheme}://{host}:{port}") };
-            uri.parse().map_err(|_| wrong())
-        }
-        _ => Err(wrong()),
     }
 }
 
@@ -219,7 +193,7 @@ impl FromStr for Remote {
     type Err = RemoteError;
 
     fn from_str(text: &str) -> Result<Self, RemoteError> {
-        let wrong = || RemoteError { text: text.to_owned(), place: String::new() };
+        let wrong = || RemoteError::new(text);
         let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
         let host = |family| parse_host(rest, family).ok_or_else(wrong);
         match scheme {
@@ -236,26 +210,11 @@ impl FromStr for Remote {
 }
 
 fn parse_host(text: &str, family: Family) -> Option<Host> {
-    let text = text.trim_end_matches('/');
-    let (name, port) = match text.strip_prefix('[') {
-        Some(inside) => {
-            let (name, rest) = inside.split_once(']')?;
-            (name, if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) })
-        }
-        None => match text.rsplit_once(':') {
-            // An address of IPv6 without brackets.
-            Some((before, _)) if before.contains(':') => (text, None),
-            Some((name, port)) => (name, Some(port)),
-            None => (text, None),
-        },
-    };
-    let is_number = |port: &&str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let port = port.map_or(Some(PORT), |port| Some(port).filter(is_number)?.parse().ok())?;
-    if port == 0 {
-        return None;
-    }
-    let legal = !name.is_empty() && !name.contains(['/', '?', '#', '@', ' ']);
-    legal.then(|| Host { name: name.to_owned(), port, family })
+    let HostPort { host, in_brackets, port } = HostPort::parse(text.trim_end_matches('/'))?;
+    let port = port.unwrap_or(PORT);
+    let legal = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
+    let closes_once = !(in_brackets && host.contains(']'));
+    (port > 0 && legal && closes_once).then(|| Host { name: host.to_owned(), port, family })
 }
 
 impl fmt::Display for Remote {

@@ -1,34 +1,49 @@
-//! Names as they are given to tools: the scheme says which dialect is spoken.
+//! Names as people write them: the scheme says which dialect they are of.
 
 use std::fmt;
 use std::str::FromStr;
 
-use packet::ccnx::uri::{self, Escaping};
-use packet::name::UriError;
-use packet::{Component, DecodeError, Dialect, Name, NameRef};
 use thiserror::Error;
 
-/// `/a/b` and `ndn:/a/b` are names of NDN, `ccnx:/a/b` is one of CCNx.
+use super::{Component, Name, NameRef, UriError};
+use crate::ccnx::uri::{self, Escaping};
+use crate::{DecodeError, Dialect};
+
+/// A name with its dialect: `/a/b` and `ndn:/a/b` are names of NDN, `ccnx:/a/b` is one of CCNx.
+///
+/// ```
+/// use packet::{AnyName, Dialect};
+///
+/// let name: AnyName = "ccnx:/a/b".parse()?;
+/// assert_eq!((name.dialect, name.to_string().as_str()), (Dialect::Ccnx, "ccnx:/a/b"));
+/// # Ok::<(), packet::name::AnyNameError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AnyName {
-    pub(crate) dialect: Dialect,
-    pub(crate) name: Name,
+pub struct AnyName {
+    /// Of which dialect.
+    pub dialect: Dialect,
+    /// The name.
+    pub name: Name,
 }
 
 impl AnyName {
     /// The name with another component.
-    pub(crate) fn with(&self, component: Component<'_>) -> Result<Self, DecodeError> {
+    ///
+    /// # Errors
+    /// The name would be too long.
+    pub fn with(&self, component: Component<'_>) -> Result<Self, DecodeError> {
         Ok(AnyName { dialect: self.dialect, name: self.name.with(component)? })
     }
 
-    pub(crate) fn is_of_ccnx(&self) -> bool {
+    /// Whether it is a name of CCNx.
+    pub fn is_of_ccnx(&self) -> bool {
         self.dialect == Dialect::Ccnx
     }
 }
 
 /// A text that is no name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(crate) enum AnyNameError {
+pub enum AnyNameError {
     /// None of NDN.
     #[error(transparent)]
     Ndn(#[from] UriError),
@@ -51,12 +66,12 @@ impl FromStr for AnyName {
 
 impl fmt::Display for AnyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&show(self.dialect, self.name.as_ref()))
+        f.write_str(&name_in_dialect(self.dialect, self.name.as_ref()))
     }
 }
 
 /// A name as its dialect writes it.
-pub(crate) fn show(dialect: Dialect, name: NameRef<'_>) -> String {
+pub fn name_in_dialect(dialect: Dialect, name: NameRef<'_>) -> String {
     match dialect {
         Dialect::Ndn => name.to_string(),
         Dialect::Ccnx => uri::format(name.components().map(|component| component.value), Escaping::Mixed),

@@ -1,11 +1,14 @@
 //! Fetching from CCNx: the latest version by excluding those that are known, then segments by their markers.
 
-use packet::ccnx::{AnswerOriginKind, ChildSelector, Exclude, ExcludeEntry, InterestFields, Ticks, markers};
+use packet::ccnx::{
+    AnswerOriginKind, ChildSelector, ContentKind, ContentObjectView, Exclude, ExcludeEntry, InterestFields,
+    Ticks, markers,
+};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, Name, NameRef};
+use packet::{Component, Data, Interest, Name, NameRef};
 
-use super::object::{Object, is_refusal};
-use super::{FetchConfig, FetchError, Fetcher, Phase};
+use super::super::object::Object;
+use super::super::{FetchConfig, FetchError, Fetcher, Phase};
 use crate::naming::NamingConvention;
 
 /// The version before all others, and the one behind them.
@@ -19,7 +22,7 @@ const NO_SEGMENT: &[u8] = &[0x01];
 const LEAST_WAIT: Duration = Duration::from_millis(100);
 /// How often it is asked for: where several producers have a name, forwarders may ask another one the second
 /// time.
-pub(super) const LATER_ATTEMPTS: u32 = 2;
+pub(in crate::fetch) const LATER_ATTEMPTS: u32 = 2;
 /// How many answers of a search are looked at. Whoever answers with ever later versions, or with what is
 /// refused, does not keep it from its end.
 const MAX_ANSWERS: u32 = 64;
@@ -27,7 +30,7 @@ const MAX_ANSWERS: u32 = 64;
 /// The search for the latest version of a name. It is over when nobody has a later one than the latest that
 /// came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct VersionSearch {
+pub(in crate::fetch) struct VersionSearch {
     best: Option<Name>,
     /// What came right below the name in packets that were refused, in order: at most [`MAX_ANSWERS`].
     refused: Vec<Vec<u8>>,
@@ -40,12 +43,12 @@ pub(super) struct VersionSearch {
 
 impl VersionSearch {
     /// Something was asked for.
-    pub(super) fn handle_asked(&mut self, now: Instant) {
+    pub(in crate::fetch) fn handle_asked(&mut self, now: Instant) {
         self.asked_at = Some(now);
     }
 
     /// How long the answer to what is asked for now may take.
-    pub(super) fn patience(&self, config: &FetchConfig) -> Duration {
+    pub(in crate::fetch) fn patience(&self, config: &FetchConfig) -> Duration {
         match self.best {
             Some(_) => (self.slowest * 4).max(LEAST_WAIT).min(config.discovery_timeout),
             None => config.discovery_timeout,
@@ -54,7 +57,12 @@ impl VersionSearch {
 
     /// What came, if it has a version below `prefix`; says whether that is the latest so far, and nothing if
     /// there is none and what came may be the object itself.
-    pub(super) fn handle_answer(&mut self, now: Instant, prefix: &Name, name: NameRef<'_>) -> Option<bool> {
+    pub(in crate::fetch) fn handle_answer(
+        &mut self,
+        now: Instant,
+        prefix: &Name,
+        name: NameRef<'_>,
+    ) -> Option<bool> {
         let count = prefix.as_ref().component_count();
         let version = |name: NameRef<'_>| markers::parse_version(name.components().nth(count)?.value);
         self.answers += 1;
@@ -71,12 +79,12 @@ impl VersionSearch {
     }
 
     /// The latest version that came.
-    pub(super) fn best(&self) -> Option<&Name> {
+    pub(in crate::fetch) fn best(&self) -> Option<&Name> {
         self.best.as_ref()
     }
 
     /// What came was refused, and is excluded from now on; says whether it was not before.
-    pub(super) fn handle_refusal(&mut self, prefix: &Name, name: NameRef<'_>) -> bool {
+    pub(in crate::fetch) fn handle_refusal(&mut self, prefix: &Name, name: NameRef<'_>) -> bool {
         self.answers += 1;
         let below = name.components().nth(prefix.as_ref().component_count());
         let Some(value) = below.map(|below| below.value) else { return false };
@@ -90,7 +98,7 @@ impl VersionSearch {
     }
 
     /// Whether no further answer is looked at.
-    pub(super) fn is_exhausted(&self) -> bool {
+    pub(in crate::fetch) fn is_exhausted(&self) -> bool {
         self.answers >= MAX_ANSWERS
     }
 
@@ -170,7 +178,7 @@ impl Fetcher {
     /// Takes up what discovery found: looks for a later version, or begins with what is there.
     pub(super) fn begin_ccnx(&mut self, now: Instant, data: Data) {
         let Phase::Finding(finder) = &mut self.phase else { return };
-        if is_refusal(&data) {
+        if super::is_refusal(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
         } else if finder.look_for_later_version(now, data.name()) {
             self.settle_version(now);
@@ -180,10 +188,22 @@ impl Fetcher {
     }
 
     /// Begins with the latest version, when nobody has told of a later one in time.
-    pub(super) fn settle_version(&mut self, now: Instant) {
+    pub(in crate::fetch) fn settle_version(&mut self, now: Instant) {
         let Phase::Finding(finder) = &self.phase else { return };
         if let Some(name) = finder.settled_version(now, &self.config) {
             self.phase = Phase::Fetching(Object { name, convention: NamingConvention::Ccnx });
         }
     }
+}
+
+pub(super) fn final_segment(object: ContentObjectView<'_>) -> Option<u64> {
+    object.final_block_id().and_then(markers::parse_segment)
+}
+
+pub(super) fn is_refusal(object: ContentObjectView<'_>) -> bool {
+    object.kind() == ContentKind::Nack
+}
+
+pub(super) fn is_version(component: Component<'_>) -> bool {
+    markers::parse_version(component.value).is_some()
 }

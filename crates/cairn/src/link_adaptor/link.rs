@@ -1,0 +1,106 @@
+//! One link: a face of the forwarder on one side, a neighbour on the other.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use link::v1::{Config, LinkService};
+use node::LinkRequest;
+use node::control::FaceState;
+use packet::random::Random;
+use packet::time::Instant;
+
+use super::forwarder_face::ForwarderFace;
+use super::sockets::{Neighbour, Sockets};
+
+/// A link.
+pub(super) struct Link {
+    pub(super) asked: LinkRequest,
+    pub(super) neighbour: Neighbour,
+    /// The forwarder's side; none once the forwarder has gone, or does not speak its language.
+    face: Option<ForwarderFace>,
+    service: LinkService,
+}
+
+impl Link {
+    pub(super) fn new(
+        asked: LinkRequest,
+        neighbour: Neighbour,
+        mtu_bytes: usize,
+        stream: OwnedFd,
+        random: Random,
+    ) -> io::Result<Self> {
+        let timings = asked.timings();
+        let config = Config {
+            mtu_bytes: Some(mtu_bytes),
+            request_acks: asked.is_acknowledged(),
+            sent_packets_capacity: timings.sent_packets_capacity as usize,
+            retry_count: timings.retransmit_count,
+            retransmit_time: timings.retransmit_time,
+            acknowledge_time: timings.acknowledge_time,
+            ..Config::default()
+        };
+        let service = LinkService::new(config, random).map_err(io::Error::other)?;
+        Ok(Link { asked, neighbour, face: Some(ForwarderFace::new(stream)?), service })
+    }
+
+    /// Whether its face of the forwarder is still there.
+    pub(super) fn state(&self) -> FaceState {
+        if self.face.is_some() { FaceState::Up } else { FaceState::Down }
+    }
+
+    /// Something came from the neighbour; what is wrong with it is counted where it is noticed.
+    pub(super) fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
+        let _ = self.service.receive(now, packet);
+    }
+
+    /// Takes what the forwarder sends, lets time pass, and sends on both sides what there is to send.
+    pub(super) fn proceed(&mut self, now: Instant, can_read: bool, sockets: &mut Sockets) {
+        let Some(face) = &mut self.face else { return };
+        let service = &mut self.service;
+        let mut outcome = Ok(());
+        if can_read {
+            // Of a message that finds no room the service counts why.
+            outcome = face.receive(|message| {
+                let _ = service.send(now, message);
+            });
+        }
+        if service.next_deadline() <= now {
+            service.handle_timeout(now);
+        }
+        let mut packet = Vec::new();
+        while service.poll_transmit(now, &mut packet).is_some() {
+            // A packet that the network does not take is lost, as it may be on its way.
+            let _ = sockets.send(&self.neighbour, &packet);
+            packet.clear();
+        }
+        while let Some(message) = service.poll_deliver() {
+            face.send(&message);
+        }
+        outcome = outcome.and_then(|()| face.flush());
+        if let Err(error) = outcome {
+            tell!("cairn: the forwarder's face of a link has gone: {error}");
+            self.face = None;
+        }
+    }
+
+    /// The forwarder's side, while there is one.
+    pub(super) fn face(&self) -> Option<&ForwarderFace> {
+        self.face.as_ref()
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        if self.face.is_some() { self.service.next_deadline() } else { Instant::NEVER }
+    }
+
+    /// In a few words, for when it ends: packets both ways, and messages that were dropped.
+    pub(super) fn summary(&self) -> String {
+        let counters = self.service.counters();
+        let dropped: u64 = self.service.drops().iter().map(|(_, count)| count).sum();
+        format!(
+            "{} packets out, {} in, {} messages dropped",
+            counters.packets_out,
+            counters.packets_in,
+            dropped + self.face.as_ref().map_or(0, ForwarderFace::dropped)
+        )
+    }
+}

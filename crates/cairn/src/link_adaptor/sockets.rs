@@ -1,0 +1,132 @@
+//! The sockets that links share: one for UDP, and one for each interface of Ethernet.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use node::EthernetSocket;
+use node::control::{FaceUri, MacAddress};
+
+/// The largest packet over UDP, as with ndnld.
+const UDP_MTU_BYTES: usize = 1420;
+/// Packets that are read from one socket before others have their turn.
+const PACKETS_PER_TURN: usize = 64;
+
+/// The other end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Neighbour {
+    /// At an address and port.
+    Udp(SocketAddr),
+    /// At an address of Ethernet, on an interface.
+    Ethernet(String, MacAddress),
+}
+
+impl Neighbour {
+    /// Where a link is to lead by what a client asks.
+    pub(crate) fn of(remote: FaceUri, local: Option<FaceUri>) -> Option<Self> {
+        match (remote, local) {
+            (FaceUri::Udp(address), None) => Some(Neighbour::Udp(address)),
+            (FaceUri::Ethernet(mac), Some(FaceUri::Device(name))) => Some(Neighbour::Ethernet(name, mac)),
+            _ => None,
+        }
+    }
+}
+
+/// The sockets, opened when a link needs them.
+pub(crate) struct Sockets {
+    udp_address: SocketAddr,
+    udp: Option<UdpSocket>,
+    ethernet: BTreeMap<String, EthernetSocket>,
+}
+
+impl Sockets {
+    /// No socket yet; that of UDP is going to be bound to `udp_address`.
+    pub(crate) fn new(udp_address: SocketAddr) -> Self {
+        Sockets { udp_address, udp: None, ethernet: BTreeMap::new() }
+    }
+
+    /// Sees to it that there is a socket to this neighbour; gives the largest packet that it takes.
+    pub(crate) fn open_for(&mut self, neighbour: &Neighbour) -> io::Result<usize> {
+        match neighbour {
+            Neighbour::Udp(_) => {
+                if self.udp.is_none() {
+                    let socket = UdpSocket::bind(self.udp_address)?;
+                    socket.set_nonblocking(true)?;
+                    self.udp = Some(socket);
+                }
+                Ok(UDP_MTU_BYTES)
+            }
+            Neighbour::Ethernet(name, _) => {
+                if let Some(socket) = self.ethernet.get(name) {
+                    return Ok(socket.mtu_bytes());
+                }
+                let socket = EthernetSocket::open(name)?;
+                let mtu_bytes = socket.mtu_bytes();
+                self.ethernet.insert(name.clone(), socket);
+                Ok(mtu_bytes)
+            }
+        }
+    }
+
+    pub(crate) fn send(&mut self, to: &Neighbour, packet: &[u8]) -> io::Result<()> {
+        match to {
+            Neighbour::Udp(address) => {
+                let Some(socket) = &self.udp else { return Err(io::ErrorKind::NotConnected.into()) };
+                socket.send_to(packet, self.as_socket_knows(*address)).map(drop)
+            }
+            Neighbour::Ethernet(name, mac) => {
+                let Some(socket) = self.ethernet.get_mut(name) else {
+                    return Err(io::ErrorKind::NotConnected.into());
+                };
+                socket.send(*mac, packet)
+            }
+        }
+    }
+
+    /// Shows what has come to `visit`, a bounded part of it at a time.
+    pub(crate) fn receive(&mut self, mut visit: impl FnMut(Neighbour, &[u8])) {
+        let mut packet = [0; 1 << 16];
+        if let Some(socket) = &self.udp {
+            for _ in 0..PACKETS_PER_TURN {
+                // An error of an earlier packet, such as a port that is closed, is read here and gone.
+                match socket.recv_from(&mut packet) {
+                    Ok((len, from)) => {
+                        let from = SocketAddr::new(from.ip().to_canonical(), from.port());
+                        visit(Neighbour::Udp(from), packet.get(..len).unwrap_or_default());
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        self.ethernet.retain(|name, socket| {
+            for _ in 0..PACKETS_PER_TURN {
+                if !socket.receive(|from, packet| visit(Neighbour::Ethernet(name.clone(), from), packet)) {
+                    break;
+                }
+            }
+            match socket.take_error() {
+                Ok(()) => true,
+                Err(error) => {
+                    tell!("cairn: {name}: {error}; it is opened again once it is there");
+                    false
+                }
+            }
+        });
+    }
+
+    pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.udp.iter().map(AsFd::as_fd).chain(self.ethernet.values().map(AsFd::as_fd))
+    }
+
+    /// A socket of IPv6 knows addresses of IPv4 in its own way.
+    fn as_socket_knows(&self, address: SocketAddr) -> SocketAddr {
+        match (self.udp_address, address.ip()) {
+            (SocketAddr::V6(_), IpAddr::V4(ip)) => {
+                SocketAddr::new(ip.to_ipv6_mapped().into(), address.port())
+            }
+            _ => address,
+        }
+    }
+}

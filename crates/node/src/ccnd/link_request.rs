@@ -1,0 +1,159 @@
+//! What ndnld's clients ask of a link, and how they are told of it (NDN-0006, section 3.3.1).
+
+use std::net::{IpAddr, SocketAddr};
+
+use engine::FaceId;
+use packet::ccnx::management::NdnldConnection;
+use packet::ccnx::ndnlp::Flags;
+use packet::time::Duration;
+
+use crate::control::{FaceState, FaceUri, MacAddress, Ndnlp1Timings};
+
+/// ndnld's port at both ends of a link over UDP.
+const PORT: u16 = 29_695;
+/// The longest name of an interface in Linux, and more than any address in text has.
+const MAX_TEXT_BYTES: usize = 64;
+/// Packets that are kept for a link at most, to be sent again.
+const MAX_CAPACITY: u32 = 4096;
+/// How often a packet is sent again at most.
+const MAX_RETRIES: u32 = 100;
+/// The times of a link, in milliseconds.
+const TIMES: std::ops::RangeInclusive<u32> = 1..=3_600_000;
+
+/// What a client asks of a link.
+#[derive(Clone, Debug)]
+pub struct LinkRequest {
+    protocol: &'static str,
+    host: String,
+    interface: Option<String>,
+    flags: Flags,
+    sent_packets_capacity: u32,
+    retransmit_count: u32,
+    retransmit_millis: u32,
+    acknowledge_millis: u32,
+}
+
+impl LinkRequest {
+    /// What a request asks for, and where the link is to lead from and to. `None` if that makes no sense.
+    pub fn of(asked: &NdnldConnection<'_>) -> Option<(Self, FaceUri, Option<FaceUri>)> {
+        let host = asked.host.filter(|host| host.len() <= MAX_TEXT_BYTES)?;
+        let interface = asked.local_interface.filter(|name| name.len() <= MAX_TEXT_BYTES);
+        let (protocol, remote, local) = match asked.lower_protocol? {
+            "udp" => {
+                let ip: IpAddr = host.parse().ok()?;
+                ("udp", FaceUri::Udp(SocketAddr::new(ip.to_canonical(), PORT)), None)
+            }
+            "ether" => {
+                let mac: MacAddress = two_digits_each(host).parse().ok()?;
+                ("ether", FaceUri::Ethernet(mac), Some(FaceUri::Device(interface?.to_owned())))
+            }
+            _ => return None,
+        };
+        let link = LinkRequest {
+            protocol,
+            host: host.to_owned(),
+            interface: interface.map(str::to_owned),
+            flags: asked.flags.unwrap_or(Flags::NONE),
+            sent_packets_capacity: asked.sent_packets_capacity.unwrap_or(100),
+            retransmit_count: asked.retransmit_count.unwrap_or(5),
+            retransmit_millis: asked.retransmit_millis.unwrap_or(1000),
+            acknowledge_millis: asked.acknowledge_millis.unwrap_or(300),
+        };
+        Some((link, remote, local))
+    }
+
+    /// Its timings, within what a link may have.
+    pub fn timings(&self) -> Ndnlp1Timings {
+        let millis = |time: u32| Duration::from_millis(time.clamp(*TIMES.start(), *TIMES.end()).into());
+        Ndnlp1Timings {
+            sent_packets_capacity: self.sent_packets_capacity.min(MAX_CAPACITY),
+            retransmit_count: self.retransmit_count.min(MAX_RETRIES),
+            retransmit_time: millis(self.retransmit_millis),
+            acknowledge_time: millis(self.acknowledge_millis),
+        }
+    }
+
+    /// Whether its packets are acknowledged.
+    pub fn is_acknowledged(&self) -> bool {
+        self.flags.ack_requested()
+    }
+
+    /// The answer that tells of the link.
+    pub fn tell(&self, action: &str, face: FaceId, state: FaceState) -> Vec<u8> {
+        let connection = NdnldConnection {
+            action: Some(action),
+            face_id: Some(face.0),
+            lower_protocol: Some(self.protocol),
+            host: Some(&self.host),
+            local_interface: self.interface.as_deref(),
+            flags: Some(self.flags),
+            sent_packets_capacity: Some(self.sent_packets_capacity),
+            retransmit_count: Some(self.retransmit_count),
+            retransmit_millis: Some(self.retransmit_millis),
+            acknowledge_millis: Some(self.acknowledge_millis),
+            status: Some(if state == FaceState::Up { "normal" } else { "error" }),
+        };
+        connection.encode()
+    }
+}
+
+/// A byte of an Ethernet address may be one digit in ndnld's.
+fn two_digits_each(mac: &str) -> String {
+    let bytes = mac.split(':').map(|byte| if byte.len() == 1 { format!("0{byte}") } else { byte.to_owned() });
+    bytes.collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ccnx::management::Collection;
+
+    use super::*;
+
+    fn captured(name: &str) -> Vec<u8> {
+        let all = testkit::vectors::load("ccnx");
+        all.into_iter().find(|vector| vector.name == name).unwrap().bytes
+    }
+
+    #[test]
+    fn the_node_tells_of_a_link_what_ndnld_tells() {
+        let request = captured("ndnld-connection-connect-request");
+        let (link, remote, local) = LinkRequest::of(&NdnldConnection::decode(&request).unwrap()).unwrap();
+        assert_eq!(remote, FaceUri::Udp("10.77.0.2:29695".parse().unwrap()));
+        assert_eq!((local, link.timings()), (None, Ndnlp1Timings::USUAL));
+        let told = link.tell("connect", FaceId(8), FaceState::Up);
+        assert_eq!(told, captured("ndnld-connection-connect-reply"));
+        let listed = Collection::encode([link.tell("listconnections", FaceId(8), FaceState::Up)]);
+        assert_eq!(listed, captured("collection-listconnections-reply"));
+        // One over Ethernet, with parameters of its own.
+        let reply = captured("ndnld-connection-disconnect-reply");
+        let asked = NdnldConnection { status: None, ..NdnldConnection::decode(&reply).unwrap() };
+        let (link, remote, local) = LinkRequest::of(&asked).unwrap();
+        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        assert_eq!(local, Some(FaceUri::Device("cx0r".to_owned())));
+        assert_eq!(link.timings().retransmit_time, Duration::from_millis(500));
+        assert_eq!(link.tell("disconnect", FaceId(12), FaceState::Up), reply);
+    }
+
+    #[test]
+    fn parameters_beyond_what_a_link_may_have_count_as_the_limit_and_are_told_as_they_were_asked_for() {
+        let asked = NdnldConnection {
+            lower_protocol: Some("ether"),
+            host: Some("2:cc:0:0:0:2"),
+            local_interface: Some("cx0r"),
+            sent_packets_capacity: Some(u32::MAX),
+            retransmit_count: Some(u32::MAX),
+            retransmit_millis: Some(0),
+            acknowledge_millis: Some(u32::MAX),
+            ..NdnldConnection::default()
+        };
+        let (link, remote, _) = LinkRequest::of(&asked).unwrap();
+        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        let timings = link.timings();
+        assert_eq!((timings.sent_packets_capacity, timings.retransmit_count), (4096, 100));
+        assert_eq!(timings.retransmit_time, Duration::from_millis(1));
+        assert_eq!(timings.acknowledge_time, Duration::from_secs(3600));
+        let told = link.tell("connect", FaceId(8), FaceState::Down);
+        let told = NdnldConnection::decode(&told).unwrap();
+        assert_eq!((told.sent_packets_capacity, told.status), (Some(u32::MAX), Some("error")));
+    }
+}

@@ -1,0 +1,102 @@
+//! What the links of faces do, and what they do unless somebody asks for something else. Where the dialects
+//! differ in that, each says it beside its codec.
+
+use engine::FaceScope;
+use packet::Dialect;
+
+use super::{ccnx, ndn};
+use crate::control::{CongestionSettings, FaceUri, MacAddress, Ndnlp1Timings};
+use crate::plane::Settings;
+
+/// What a link does beside its transport; see [`crate::control::FaceChanges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkSettings {
+    pub(crate) local_fields: bool,
+    pub(crate) reliability: bool,
+    pub(crate) congestion_marking: bool,
+    pub(crate) congestion: CongestionSettings,
+    /// The largest frame of the transport; `None` for any.
+    pub(crate) transport_mtu_bytes: Option<usize>,
+    pub(crate) mtu_override_bytes: Option<usize>,
+    pub(crate) multi_access: bool,
+    pub(crate) padded_frames: bool,
+    /// Whether packets larger than the MTU are cut and put together again.
+    pub(crate) fragmentation: bool,
+    /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own
+    /// holds. `None` for links that need no pacing.
+    pub(crate) receive_capacity_bytes: Option<u64>,
+    /// Whether the path may carry less than the transport's MTU.
+    pub(crate) probe_path_mtu: bool,
+    /// Whether the peer may turn out to be a link adapter of CCNx, which is the way to other hosts.
+    pub(crate) may_be_adapter: bool,
+    /// Interests of CCNx leave together as long as a datagram has no more bytes; 0 for each by itself.
+    pub(crate) stuffed_bytes: usize,
+    /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
+    pub(crate) ndnlp: bool,
+    pub(crate) ndnlp1_timings: Ndnlp1Timings,
+}
+
+impl LinkSettings {
+    /// A link on which nothing is lost, and nothing need be cut.
+    pub(crate) fn plain(settings: &Settings) -> Self {
+        LinkSettings {
+            local_fields: false,
+            reliability: false,
+            congestion_marking: settings.congestion_marking,
+            congestion: settings.congestion,
+            transport_mtu_bytes: None,
+            mtu_override_bytes: None,
+            multi_access: false,
+            padded_frames: false,
+            fragmentation: false,
+            receive_capacity_bytes: None,
+            probe_path_mtu: false,
+            may_be_adapter: false,
+            stuffed_bytes: 0,
+            ndnlp: false,
+            ndnlp1_timings: Ndnlp1Timings::USUAL,
+        }
+    }
+
+    /// A link over a connection whose near end is `local`.
+    pub(crate) fn of_stream(
+        dialect: Dialect,
+        settings: &Settings,
+        local: &FaceUri,
+        scope: FaceScope,
+    ) -> Self {
+        match dialect {
+            Dialect::Ndn => LinkSettings::plain(settings),
+            Dialect::Ccnx => ccnx::link_settings::of_stream(settings, local, scope),
+        }
+    }
+
+    /// A link over UDP that was asked for: in packets of NDNLP v1, acknowledged or not, if that was said.
+    pub(crate) fn of_udp(dialect: Dialect, settings: &Settings, ndnlp1: Option<bool>) -> Self {
+        match dialect {
+            Dialect::Ndn => ndn::link_settings::of_udp(settings),
+            Dialect::Ccnx => ccnx::link_settings::of_udp(settings, ndnlp1),
+        }
+    }
+
+    /// A link over UDP to somebody who appeared with the frame `first`.
+    pub(crate) fn of_udp_peer(dialect: Dialect, settings: &Settings, first: &[u8]) -> Self {
+        match dialect {
+            Dialect::Ndn => ndn::link_settings::of_udp(settings),
+            Dialect::Ccnx => ccnx::link_settings::of_udp_peer(settings, first),
+        }
+    }
+
+    /// A link over Ethernet to a peer or a group.
+    pub(crate) fn of_ethernet(
+        dialect: Dialect,
+        settings: &Settings,
+        mtu_bytes: usize,
+        peer: MacAddress,
+    ) -> Self {
+        match dialect {
+            Dialect::Ndn => ndn::link_settings::of_ethernet(settings, mtu_bytes, peer),
+            Dialect::Ccnx => ccnx::link_settings::of_ndnlp1(settings, mtu_bytes),
+        }
+    }
+}

@@ -1,5 +1,5 @@
-//! A sweep of ten thousand cases: where it keeps them, that it can be gone on with, and what each costs, which
-//! is printed.
+//! A sweep of ten thousand cases: where it keeps them, that it can be gone on with, and what each costs,
+//! which is printed.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

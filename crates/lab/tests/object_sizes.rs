@@ -140,3 +140,59 @@ fn a_trace_that_cannot_be_replayed_is_refused_where_it_is_named() {
         assert!(wrong.contains(expected), "{expected}: {wrong}");
     }
 }
+
+#[test]
+fn traffic_replays_a_trace_with_an_interest_for_each_request() {
+    let place = std::env::temp_dir().join(format!("cairn-traffic-trace-{}", std::process::id()));
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("t.csv"), "50.5,x,5000\n52.5,y,1\n58.5,x,5000\n").unwrap();
+    let head =
+        "title = 't'\nduration = '20 s'\nuntil_done = true\n[measure]\nprefixes = ['/lab', '/lab/f/0']\n";
+    let text = |more: &str| {
+        format!(
+            "{head}[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{ delay = '2 ms' }}\n[[route]]\n\
+             prefix = '/lab'\npath = ['a', 'b']\n[content.files]\nprefix = '/lab/f'\nat = 'b'\n\
+             segment = '1 kB'\nsizes = {{ trace = 't.csv' }}\n[traffic.t]\nat = 'a'\ncontent = 'files'\n\
+             trace = {{ file = 't.csv', speed = 4 }}\n{more}"
+        )
+    };
+    let parse = |more: &str| Experiment::parse_in(Some(&place), "t", "t.toml", &text(more));
+    let wrong = parse("rate = '5/s'\n").unwrap_err().to_string();
+    assert!(wrong.contains("`trace` says what is asked for"), "{wrong}");
+    let folder = execute(&parse("").unwrap(), &common::options(&place), |_| {}).unwrap();
+    let run = RunData::read(&folder).unwrap();
+    let _ = fs::remove_dir_all(&place);
+    let sent: Vec<f64> = run.cases[0].shown.pings["t"].pings.iter().map(|(at, _)| *at).collect();
+    let is_near = |(found, at): (&f64, f64)| (found - at).abs() < 1e-3;
+    assert!(sent.len() == 3 && sent.iter().zip([1.0, 1.5, 3.0]).all(is_near), "{sent:?}");
+    // The object that comes twice is the first one, and the second time the store has it.
+    let counts: Vec<_> =
+        run.cases[0].results[0].prefixes.iter().map(|found| (found.satisfied, found.hits)).collect();
+    assert_eq!(counts, [(3, Some(1)), (2, Some(1))]);
+}
+
+#[test]
+fn a_resume_of_a_sampled_run_has_the_same_cases() {
+    let place = std::env::temp_dir().join(format!("cairn-sampled-again-{}", std::process::id()));
+    fs::create_dir_all(&place).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sampled.toml");
+    let experiment = Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let options = cairn_lab::run::Options { repeats: Some(1), controls: false, ..common::options(&place) };
+    let folder = execute(&experiment, &options, |_| {}).unwrap();
+    let before = RunData::read(&folder).unwrap();
+    // As if it had been interrupted: two cases are missing, and the run is not complete.
+    for case in [3, 11] {
+        fs::remove_dir_all(folder.repeat(case, 0)).unwrap();
+    }
+    folder.write_record(&cairn_lab::run::RunRecord { complete: false, ..before.record.clone() }).unwrap();
+    let programs = options.programs.clone();
+    let again = cairn_lab::run::resume(folder.path(), &programs, options.build.clone(), |_| {}).unwrap();
+    let after = RunData::read(&again).unwrap();
+    let _ = fs::remove_dir_all(&place);
+    assert_eq!(after.cases.len(), 12);
+    for (one, other) in before.cases.iter().zip(&after.cases) {
+        assert_eq!(one.plan, other.plan);
+        assert_eq!(one.results[0].values, other.results[0].values, "{}", one.plan.case);
+        assert_eq!(one.counts, other.counts, "{}", one.plan.case);
+    }
+}

@@ -301,3 +301,74 @@ fn the_mean_of_pending_in_virtual_time_does_not_depend_on_how_often_one_looks() 
         assert!((cached / often.1 - 1.0).abs() < 1e-6, "{cached} and {}", often.1);
     }
 }
+
+/// Two clients that ask for the same files one after the other, and a flood that nobody answers.
+const BY_PREFIX: &str = "title = 't'
+duration = '12 s'
+[measure]
+prefixes = ['/lab/file', '/lab/file/1', '/void']
+[node]
+a = {}
+b = {}
+[link]
+a-b = { rate = '50 Mbit/s', delay = '2 ms' }
+[[route]]
+prefix = '/lab'
+path = ['a', 'b']
+[[route]]
+prefix = '/void'
+path = ['a', 'b']
+[content.files]
+prefix = '/lab/file'
+at = 'b'
+count = 2
+size = '40 kB'
+[download.first]
+at = 'a'
+content = 'files'
+[download.second]
+at = 'a'
+content = 'files'
+start = '5 s'
+[flood.f]
+at = 'a'
+prefix = '/void'
+burst = 7
+until = 7
+lifetime = '1 s'
+";
+
+#[test]
+fn interests_are_counted_by_prefix_and_each_is_satisfied_refused_or_timed_out() {
+    let place = Place::new("by-prefix");
+    let run = place.run(&written(BY_PREFIX), |_| {});
+    let found = &run.cases[0].results[0].prefixes;
+    let of = |prefix: &str| found.iter().find(|counts| counts.prefix == prefix).unwrap();
+    // Ten segments of 4 KiB a file, of which the second download finds all in the store.
+    let (all, one, void) = (of("/lab/file"), of("/lab/file/1"), of("/void"));
+    assert_eq!((all.asked, all.satisfied, all.timed_out, all.hits), (40, 40, 0, Some(20)), "{all:?}");
+    assert_eq!((one.asked, one.satisfied, one.hits), (20, 20, Some(10)), "{one:?}");
+    assert_eq!((void.asked, void.satisfied), (7, 0), "{void:?}");
+    assert_eq!(void.refused + void.timed_out, 7, "{void:?}");
+    let values = &run.cases[0].results[0].values;
+    assert_eq!(values["/lab/file.hits"].mean, 20.0);
+}
+
+#[test]
+fn a_prefix_that_no_traffic_uses_is_refused() {
+    let check = |prefixes: &str| {
+        let text = BY_PREFIX.replace("['/lab/file', '/lab/file/1', '/void']", prefixes);
+        Experiment::parse("t", "t.toml", &text).map(drop).map_err(|wrong| wrong.to_string())
+    };
+    check("['/', '/lab', '/void/x']").unwrap();
+    for (prefixes, why) in [
+        ("['/other']", "no traffic uses `/other`"),
+        ("['/lab/file/2']", "no traffic uses `/lab/file/2`"),
+        ("['/lab/file/x']", "no traffic uses `/lab/file/x`"),
+        ("['lab']", "is not a name"),
+        ("['/lab', '/lab/']", "`/lab` stands there twice"),
+    ] {
+        let wrong = check(prefixes).unwrap_err();
+        assert!(wrong.contains(why), "{prefixes}: {wrong}");
+    }
+}

@@ -55,15 +55,21 @@ impl Requester {
     /// # Errors
     /// It cannot run there.
     pub fn new(spec: &WorkloadSpec, setting: &Setting, lifetime: Duration) -> Result<Self, SpecError> {
-        Ok(Requester {
-            workload: spec.start(setting)?,
+        Ok(Requester::over(spec.start(setting)?, setting, lifetime))
+    }
+
+    /// Runs a workload that was started there, such as a [`Replay`](super::Replay).
+    #[must_use]
+    pub fn over(workload: Box<dyn Workload>, setting: &Setting, lifetime: Duration) -> Self {
+        Requester {
+            workload,
             items: setting.items.unwrap_or(u64::MAX).max(1),
             end: setting.end,
             lifetime,
             open: BTreeMap::new(),
             expiries: VecDeque::new(),
             next_number: 0,
-        })
+        }
     }
 
     /// The next request that is due.

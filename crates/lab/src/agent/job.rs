@@ -30,6 +30,9 @@ pub struct Job {
     pub workloads: Vec<Workload>,
     /// Prefixes this agent answers pings under.
     pub answers: Vec<String>,
+    /// Prefixes by which it counts, by their place in the plan.
+    #[serde(default)]
+    pub prefixes: Vec<String>,
     /// Does the node's forwarder start anew in between? Then the agent connects and registers again.
     #[serde(default)]
     pub reconnects: bool,
@@ -69,6 +72,7 @@ impl Job {
             contents: plan.contents.iter().map(|content| told(plan, content)).collect(),
             workloads,
             answers,
+            prefixes: plan.evaluation.prefixes.clone(),
             reconnects: plan.events.iter().any(|event| event.change == Change::Restart(at)),
         })
     }

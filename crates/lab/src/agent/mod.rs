@@ -11,6 +11,7 @@ mod job;
 mod layout;
 mod packets;
 mod ping;
+mod prefixes;
 pub mod producer;
 mod run;
 mod served;
@@ -20,6 +21,7 @@ pub(crate) mod workloads;
 
 pub(crate) use download::HEAD as TRANSFERS_HEAD;
 pub use job::Job;
+pub(crate) use prefixes::{ANSWERED, ASKED};
 pub use run::{AgentError, run};
 pub(crate) use served::SERVED;
 pub(crate) use standstill::STANDSTILL;

@@ -103,7 +103,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
     let worked = agent.work(&receiver);
     let now = agent.now();
     // Also when the forwarder went away: what was seen until then is kept.
-    let written = agent.note_again().and_then(|()| agent.activities.finish(now));
+    let written = agent.note_again().and_then(|()| agent.activities.finish(&agent.job, now));
     let written = written.and_then(|()| agent.served.finish(&agent.job));
     let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
     worked.and(written.map_err(WorkError::from)).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use flow::workload::{Closed, Outcome, Requester, Setting};
+use flow::workload::{Closed, Outcome, Replay, Requester, Setting};
 use flow::{SpecError, WorkloadSpec};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use super::activity::{Activity, Log};
 use super::packets;
 use super::producer::Files;
+use crate::experiment::plan::ReplayPlan;
 
 /// What a traffic source works with.
 #[derive(Debug)]
@@ -18,9 +19,28 @@ pub(super) struct TrafficConfig {
     pub(super) files: Files,
     pub(super) start: Instant,
     pub(super) stop: Instant,
-    pub(super) workload: WorkloadSpec,
+    pub(super) asks: TrafficSource,
     pub(super) lifetime: Duration,
     pub(super) seed: u64,
+}
+
+/// What decides about what is asked for, and when.
+#[derive(Debug)]
+pub(super) enum TrafficSource {
+    /// A workload, whose items are chunks.
+    Draws(WorkloadSpec),
+    /// A trace, whose objects are files: the first chunk of each is asked for.
+    Replays(ReplayPlan),
+}
+
+impl TrafficSource {
+    /// What a plan says: a trace, or else a workload by its name and parameters.
+    pub(super) fn of(workload: &str, trace: Option<&ReplayPlan>) -> Result<Self, String> {
+        match trace {
+            Some(trace) => Ok(TrafficSource::Replays(trace.clone())),
+            None => workload.parse().map(TrafficSource::Draws).map_err(|error: SpecError| error.to_string()),
+        }
+    }
 }
 
 /// One source.
@@ -36,10 +56,17 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn new(config: TrafficConfig, log: Log) -> Result<Self, SpecError> {
-        let TrafficConfig { files, start, stop, workload, lifetime, seed } = config;
+        let TrafficConfig { files, start, stop, asks, lifetime, seed } = config;
         let items = Some(files.layout().items());
         let setting = Setting { begin: start, end: stop, items, seed };
-        let requester = Requester::new(&workload, &setting, lifetime)?;
+        let requester = match asks {
+            TrafficSource::Draws(workload) => Requester::new(&workload, &setting, lifetime)?,
+            TrafficSource::Replays(trace) => {
+                let request = |(at, file)| (start + Duration::from_nanos(at), files.layout().item(file, 0));
+                let requests = trace.own().map(request).collect();
+                Requester::over(Box::new(Replay::new(requests)), &setting, lifetime)
+            }
+        };
         Ok(Traffic { files, lifetime, random: Random::derive(seed, 0x6e6f_6e63), log, requester })
     }
 

@@ -15,9 +15,10 @@ use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
 use super::packets::AgentSigner;
 use super::ping::{self, PingConfig, Pings};
+use super::prefixes::PrefixLog;
 use super::producer::Files;
 use super::served::ServedLog;
-use super::traffic::{Traffic, TrafficConfig};
+use super::traffic::{Traffic, TrafficConfig, TrafficSource};
 use crate::experiment::plan::{self, Workload};
 
 /// What an agent serves.
@@ -29,6 +30,7 @@ pub(crate) struct Served {
     /// Answers whatever else is asked below the prefixes for that.
     pongs: Generator<AgentSigner>,
     log: ServedLog,
+    prefixes_answered: PrefixLog,
 }
 
 /// The stream of a workload's randomness that decides when which file is fetched.
@@ -49,7 +51,8 @@ impl Served {
         let prefixes = prefixes.collect();
         // They are all alike: the seed decides nothing.
         let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
-        Ok(Served { prefixes, files, pongs, log: ServedLog::default() })
+        let prefixes_answered = PrefixLog::new(job)?;
+        Ok(Served { prefixes, files, pongs, log: ServedLog::default(), prefixes_answered })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
@@ -57,6 +60,12 @@ impl Served {
     }
 
     pub(crate) fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
+        let data = self.made(now, interest)?;
+        self.prefixes_answered.note(interest.name(), |counts| counts.answered += 1);
+        Some(data)
+    }
+
+    fn made(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
         for (content, files) in &self.files {
             if let Some((segment, data)) = files.data(interest) {
                 self.log.note(now, *content, segment, data.content().len());
@@ -72,8 +81,9 @@ impl Served {
 }
 
 impl Served {
-    /// Writes down what was sent, if there is content.
+    /// Writes down what was sent, if there is content, and what was answered by prefix.
     pub(crate) fn finish(&self, job: &Job) -> io::Result<()> {
+        self.prefixes_answered.write_answered(job)?;
         if self.files.is_empty() { Ok(()) } else { self.log.write(&job.folder, &job.node) }
     }
 }
@@ -83,12 +93,13 @@ pub(crate) struct Activities {
     list: Vec<Box<dyn Activity>>,
     /// Whose turn it is to send, so that none waits for the others to have nothing to say.
     turn: usize,
+    prefixes: PrefixLog,
 }
 
 impl Activities {
     /// None yet.
     pub(crate) fn none() -> Self {
-        Activities { list: Vec::new(), turn: 0 }
+        Activities { list: Vec::new(), turn: 0, prefixes: PrefixLog::default() }
     }
 
     /// Those of a job, whose times count from `epoch_ns`.
@@ -99,22 +110,21 @@ impl Activities {
             .enumerate()
             .map(|(number, workload)| activity(job, number, workload, epoch_ns))
             .collect();
-        Ok(Activities { list: list?, turn: 0 })
+        Ok(Activities { list: list?, turn: 0, prefixes: PrefixLog::new(job)? })
     }
 
     /// True when the Data was wanted by any.
     pub(crate) fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
-        {
-            // Each is told, also when one before it wanted the Data.
-            let mut any = false;
-            for one in &mut self.list {
-                any |= one.receive_data(now, data);
-            }
-            any
+        // Each is told, also when one before it wanted the Data: it answers an Interest of each.
+        let wanted = self.list.iter_mut().map(|one| u64::from(one.receive_data(now, data))).sum::<u64>();
+        if wanted > 0 {
+            self.prefixes.note(data.name(), |counts| counts.satisfied += wanted);
         }
+        wanted > 0
     }
 
     pub(crate) fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
+        self.prefixes.note(interest.name(), |counts| counts.nacks += 1);
         for one in &mut self.list {
             one.receive_nack(now, interest, reason);
         }
@@ -131,6 +141,7 @@ impl Activities {
             let place = (self.turn + step) % self.list.len();
             if let Some(interest) = self.list.get_mut(place).and_then(|one| one.poll_transmit(now)) {
                 self.turn = place + 1;
+                self.prefixes.note(interest.name(), |counts| counts.sent += 1);
                 return Some(interest);
             }
         }
@@ -150,7 +161,8 @@ impl Activities {
         self.list.iter().all(|one| one.is_complete())
     }
 
-    pub(crate) fn finish(&mut self, now: Instant) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, job: &Job, now: Instant) -> io::Result<()> {
+        self.prefixes.write_asked(job)?;
         self.list.iter_mut().try_for_each(|one| one.finish(now))
     }
 }
@@ -206,12 +218,12 @@ fn activity(
             };
             Box::new(Pings::new(config, log("pings", &ping::HEAD)?))
         }
-        plan::Activity::Traffic { content, workload, lifetime_ns } => {
+        plan::Activity::Traffic { content, workload, trace, lifetime_ns } => {
             let config = TrafficConfig {
                 files: files(*content)?,
                 start,
                 stop,
-                workload: workload.parse().map_err(|error: flow::SpecError| error.to_string())?,
+                asks: TrafficSource::of(workload, trace.as_ref())?,
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
             };

@@ -13,6 +13,7 @@ use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::gates::{Counts, Gate, gates};
 use super::network::NetworkCounts;
+use super::prefixes::{self, PrefixCounts};
 use super::served;
 use super::table::Table;
 use super::window::{LENGTH, Window, join_short_end, rates};
@@ -50,6 +51,8 @@ pub struct RepeatData {
     pub floods: BTreeMap<String, FloodTable>,
     /// What producers sent of each content, by its place in the plan.
     pub served: BTreeMap<usize, Table>,
+    /// What clients asked for by prefix.
+    pub prefixes: Vec<PrefixCounts>,
     /// What virtual time counted of the network and its consumers.
     pub network: Option<NetworkCounts>,
     /// The longest time in which a client stood still, in seconds; nothing in virtual time.
@@ -72,6 +75,9 @@ pub struct RepeatResult {
     pub dropped_lines: u64,
     /// How long the run was, in seconds.
     pub seconds: f64,
+    /// What clients asked for by prefix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefixes: Vec<PrefixCounts>,
     /// The part of it that was measured; nothing in runs of earlier versions.
     #[serde(default)]
     pub window: Option<Window>,
@@ -192,7 +198,7 @@ pub enum DeriveError {
 }
 
 /// A table, or one without rows when there is none.
-fn table_if_there(path: &Path) -> io::Result<Table> {
+pub(super) fn table_if_there(path: &Path) -> io::Result<Table> {
     match open_table(path) {
         Ok(file) => Table::read(file),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Table::default()),
@@ -323,6 +329,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
         }
     }
     data.served = served::read(plan, raw)?;
+    data.prefixes = prefixes::read(plan, raw)?;
     data.network = NetworkCounts::read(raw)?;
     data.client_still_s = client_still(plan, raw)?;
     Ok(())
@@ -368,26 +375,12 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[repeated as f64]);
         put(format!("{name}.nacks"), &[nacks as f64]);
     }
-    for (name, table) in &data.pings {
-        let table = &table.within(window);
-        let (sent, answered) = (table.pings.len(), table.round_trips().len());
-        put(format!("{name}.started"), &[sent as f64]);
-        put(format!("{name}.finished"), &[answered as f64]);
-        if sent > 0 {
-            put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
-            put(format!("{name}.loss"), &[(sent - answered) as f64 / sent as f64 * 100.0]);
-        }
-        put(format!("{name}.rtt"), &table.round_trips());
-        put(format!("{name}.nacks"), &[table.nacks as f64]);
-    }
-    for (name, table) in &data.floods {
-        let sum = |column: &str| table.column(column).iter().filter(|value| value.is_finite()).sum::<f64>();
-        put(format!("{name}.started"), &[sum("sent")]);
-        put(format!("{name}.finished"), &[sum("data")]);
-        put(format!("{name}.retransmissions"), &[sum("refreshed")]);
-        put(format!("{name}.nacks"), &[sum("nacks")]);
+    for (key, numbers) in of_pings_and_floods(data, window) {
+        put(key, &numbers);
     }
     served::values(plan, data, window).into_iter().for_each(|(key, number)| put(key, &[number]));
+    let of_prefixes = data.prefixes.iter().flat_map(PrefixCounts::values);
+    of_prefixes.for_each(|(key, number)| put(key, &[number]));
     totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {
@@ -408,7 +401,41 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let counts = Counts { transfers, unfinished, samples, waited, silence_s, client_still_s };
     let gates = gates(&plan.evaluation.gates, &outcome, &counts);
     let seconds = data.seconds;
-    RepeatResult { values, gates, seconds, window: Some(window), outcome, ..RepeatResult::default() }
+    RepeatResult {
+        values,
+        gates,
+        prefixes: data.prefixes.clone(),
+        seconds,
+        window: Some(window),
+        outcome,
+        ..RepeatResult::default()
+    }
+}
+
+/// The numbers of round trips and of floods.
+fn of_pings_and_floods(data: &RepeatData, window: Window) -> Vec<(String, Vec<f64>)> {
+    let mut list = Vec::new();
+    let mut put = |key: String, numbers: &[f64]| list.push((key, numbers.to_vec()));
+    for (name, table) in &data.pings {
+        let table = &table.within(window);
+        let (sent, answered) = (table.pings.len(), table.round_trips().len());
+        put(format!("{name}.started"), &[sent as f64]);
+        put(format!("{name}.finished"), &[answered as f64]);
+        if sent > 0 {
+            put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
+            put(format!("{name}.loss"), &[(sent - answered) as f64 / sent as f64 * 100.0]);
+        }
+        put(format!("{name}.rtt"), &table.round_trips());
+        put(format!("{name}.nacks"), &[table.nacks as f64]);
+    }
+    for (name, table) in &data.floods {
+        let sum = |column: &str| table.column(column).iter().filter(|value| value.is_finite()).sum::<f64>();
+        put(format!("{name}.started"), &[sum("sent")]);
+        put(format!("{name}.finished"), &[sum("data")]);
+        put(format!("{name}.retransmissions"), &[sum("refreshed")]);
+        put(format!("{name}.nacks"), &[sum("nacks")]);
+    }
+    list
 }
 
 /// What nodes came to, as measures.

@@ -9,8 +9,9 @@ use super::origin::{self, Origins, Place};
 use super::resolve::Finding;
 use super::samples;
 
-/// More combinations than this are a slip of the pen.
-pub(super) const MOST_CASES: usize = 2000;
+/// More combinations than this are a slip of the pen, or do not fit in memory: the plans and results of all
+/// of them are there at once.
+pub(super) const MOST_CASES: usize = 100_000;
 
 /// One case before it is resolved.
 #[derive(Debug, Clone)]
@@ -74,10 +75,6 @@ pub(super) fn variants(
             Ok(together) => variants = swept(&variants, &together, &mut findings),
             Err(message) => findings.push(finding(&at, message)),
         }
-        if variants.len() > MOST_CASES {
-            findings.push(finding(&at, format!("{} cases are too many", variants.len())));
-            break;
-        }
     }
     findings
         .extend(twice(variants.iter().map(|variant| (variant.name.as_str(), variant.key.clone())), "cases"));
@@ -100,6 +97,12 @@ fn swept(
     findings: &mut Vec<Finding>,
 ) -> Vec<Variant> {
     let count = together.iter().map(|(.., values)| values.len()).min().unwrap_or(0);
+    if variants.len().saturating_mul(count) > MOST_CASES {
+        let at = together.first().map_or("sweep", |(_, at, _)| at.as_str());
+        let message = format!("{} cases are too many: {MOST_CASES} are the most", variants.len() * count);
+        findings.push(finding(at, message));
+        return variants.to_vec();
+    }
     let mut next = Vec::new();
     for variant in variants {
         for index in 0..count {
@@ -186,8 +189,8 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
         (None, Some(from), Some(to), Some(step)) if step > 0.0 && to >= from => {
             let unit = sweep.unit.as_deref().unwrap_or("");
             let steps = ((to - from) / step + 1e-9).floor();
-            if steps > 10_000.0 {
-                return Err("a range of more than ten thousand values".to_owned());
+            if steps >= MOST_CASES as f64 {
+                return Err(format!("a range of more than {MOST_CASES} values"));
             }
             let mut values = Vec::new();
             let mut index = 0.0;

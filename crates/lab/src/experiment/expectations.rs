@@ -1,8 +1,8 @@
 //! What expectations name must be measured in the experiment.
 
 use super::measure::{
-    CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES,
-    WORKLOAD_VALUES,
+    CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES,
+    SUMMARIES, WORKLOAD_VALUES,
 };
 use super::model::Expect;
 use super::plan::{Plan, Workload};
@@ -112,6 +112,15 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
         words(NETWORK_VALUES)
     } else if plan.node(&measure.subject).is_some() {
         [words(NODE_SERIES), words(NODE_TOTALS)].concat()
+    } else if plan.evaluation.prefixes.contains(&measure.subject) {
+        words(PREFIX_VALUES)
+    } else if measure.subject.starts_with('/') {
+        let prefixes: Vec<&str> = plan.evaluation.prefixes.iter().map(String::as_str).collect();
+        let hint = match prefixes.as_slice() {
+            [] => format!("write [measure] prefixes = [\"{}\"]", measure.subject),
+            prefixes => suggest(&measure.subject, prefixes),
+        };
+        return Err((format!("`{}` is not among `measure.prefixes`", measure.subject), Some(hint)));
     } else if let Some(words) = of_clients(plan, &measure.subject) {
         words
     } else {

@@ -76,6 +76,18 @@ pub const CONTENT_VALUES: &[(&str, &str)] = &[
     ("byte_hits", "the part of the bytes of downloads that its producer did not send, in percent"),
 ];
 
+/// What is measured of a prefix that `measure.prefixes` names, at all clients together and in the whole run.
+pub const PREFIX_VALUES: &[(&str, &str)] = &[
+    ("asked", "Interests that clients sent for names below it, those that ask again among them"),
+    ("satisfied", "of these, Interests that Data answered"),
+    ("refused", "of these, Interests that a Nack answered"),
+    ("timed_out", "of these, Interests that nothing answered while the run lasted"),
+    (
+        "hits",
+        "of those that Data answered, those that never came to who serves the name; not known where a program does",
+    ),
+];
+
 /// The subject of what is measured of the network as a whole.
 pub const NETWORK: &str = "network";
 
@@ -118,8 +130,11 @@ impl FromStr for Measure {
             Some((path, case)) => (path, Some(case.trim().to_owned())),
             None => (text, None),
         };
-        let mut parts = path.trim().split('.');
         let error = || MeasureError(text.to_owned());
+        if path.trim().starts_with('/') {
+            return of_prefix(path.trim(), case).ok_or_else(error);
+        }
+        let mut parts = path.trim().split('.');
         let subject = parts.next().filter(|part| !part.is_empty()).ok_or_else(error)?;
         let quantity = parts.next().filter(|part| !part.is_empty()).ok_or_else(error)?;
         let summary = parts.next().unwrap_or("mean");
@@ -133,6 +148,19 @@ impl FromStr for Measure {
             case,
         })
     }
+}
+
+/// A measure of a prefix, in whose components there may be dots, too.
+fn of_prefix(path: &str, case: Option<String>) -> Option<Measure> {
+    let (rest, last) = path.rsplit_once('.')?;
+    let (path, summary) = if SUMMARIES.contains(&last) { (rest, last) } else { (path, "mean") };
+    let (subject, quantity) = path.rsplit_once('.').filter(|(_, quantity)| !quantity.is_empty())?;
+    Some(Measure {
+        subject: subject.to_owned(),
+        quantity: quantity.to_owned(),
+        summary: summary.to_owned(),
+        case,
+    })
 }
 
 impl fmt::Display for Measure {
@@ -155,6 +183,10 @@ mod tests {
             assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
         }
         assert_eq!("n2.pending".parse::<Measure>().unwrap().summary, "mean");
+        let of_prefix = "/a.b/v=1.hits @ x".parse::<Measure>().unwrap();
+        assert_eq!(of_prefix.to_string(), "/a.b/v=1.hits.mean @ x");
+        assert_eq!("/a.satisfied.max".parse::<Measure>().unwrap().subject, "/a");
+        assert!("/a".parse::<Measure>().is_err() && "/a.max".parse::<Measure>().is_err());
         assert!("n2".parse::<Measure>().is_err());
         assert!("a.b.c.d".parse::<Measure>().is_err());
     }

@@ -28,6 +28,7 @@ mod resolve_contents;
 mod resolve_links;
 mod resolve_ndnlp;
 mod resolve_nodes;
+mod resolve_prefixes;
 mod resolve_routes;
 mod resolve_servers;
 mod resolve_simulated;

@@ -353,6 +353,9 @@ tables! {
         /// `zipf/rate~100/shift~5`, or one that was added to the program. Its items are the chunks, file
         /// after file.
         workload: Option<String> = "`rate`, `pattern`, `exponent` and `spacing` say it",
+        /// A trace that is replayed instead, as by a download. Each request is one Interest: for the first
+        /// chunk of the file that is the trace's object.
+        trace: Option<Replay> = "none",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
         /// When it begins.
@@ -424,6 +427,9 @@ tables! {
         from: Option<Span> = "with the first transfer, ping or Interest of any workload",
         /// When it ends.
         until: Option<Span> = "with the last transfer or answer, or the end of a flood",
+        /// Prefixes by which Interests of clients are counted, in the whole run: `/a.satisfied` is then a
+        /// measure.
+        prefixes: Vec<String> = "none",
     }
 
     /// Thresholds. A run that exceeds one is marked invalid, and not used in means.

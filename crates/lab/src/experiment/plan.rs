@@ -107,6 +107,9 @@ pub struct EvaluationPlan {
     /// Which part of a run counts.
     #[serde(default)]
     pub window: WindowPlan,
+    /// Prefixes by which Interests are counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prefixes: Vec<String>,
     /// What makes a run invalid.
     pub gates: GatePlan,
     /// What the result is held against.
@@ -393,8 +396,12 @@ pub enum Activity {
     Traffic {
         /// Its place in [`Plan::contents`].
         content: usize,
-        /// Which, and when: a workload by its name and parameters, as in `zipf/rate~100/spacing~poisson`.
+        /// Which, and when: a workload by its name and parameters, as in `zipf/rate~100/spacing~poisson`;
+        /// empty where a trace says it.
         workload: String,
+        /// A trace that is replayed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<ReplayPlan>,
         /// Interest lifetime.
         lifetime_ns: u64,
     },
@@ -491,6 +498,7 @@ impl Plan {
     pub fn is_deterministic(&self) -> bool {
         // What a workload of the program's own does by chance, nobody knows.
         let is_calm = |workload: &Workload| match &workload.does {
+            Activity::Traffic { trace: Some(_), .. } => true,
             Activity::Traffic { workload, .. } => {
                 let draws = |word: &&str| workload.contains(word);
                 matches!(workload.split('/').next(), Some("sequential" | "live"))

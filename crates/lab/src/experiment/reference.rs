@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::describe::{Described, Table};
-use super::measure::{CONTENT_VALUES, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, SUMMARIES, WORKLOAD_VALUES};
+use super::measure::{
+    CONTENT_VALUES, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES, SUMMARIES, WORKLOAD_VALUES,
+};
 use super::model::File;
 use crate::paragraph::{indented, wrapped};
 
@@ -62,7 +64,7 @@ fn measures(out: &mut String) {
     out.push_str(
         "\n## Measures\n\n\
          An expectation names a number as `node.quantity.summary`, `workload.quantity.summary`,\n\
-         `content.quantity` or `network.quantity`, with ` @ case` after it for another case. The\n\
+         `content.quantity`, `/prefix.quantity` or `network.quantity`, with ` @ case` after it for another case. The\n\
          default summary is the mean.\n\n",
     );
     let all = [
@@ -70,6 +72,7 @@ fn measures(out: &mut String) {
         ("of a node as a whole", NODE_TOTALS),
         ("of a workload", WORKLOAD_VALUES),
         ("of a content", CONTENT_VALUES),
+        ("of a prefix", PREFIX_VALUES),
         ("of `network`", NETWORK_VALUES),
     ];
     for (title, list) in all {

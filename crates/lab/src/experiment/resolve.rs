@@ -16,7 +16,8 @@ use super::profile;
 use super::resolve_routes::routes;
 use super::units::Span;
 use super::{
-    resolve_contents, resolve_links, resolve_nodes, resolve_servers, resolve_simulated, resolve_workloads,
+    resolve_contents, resolve_links, resolve_nodes, resolve_prefixes, resolve_servers, resolve_simulated,
+    resolve_workloads,
 };
 
 /// A mistake and the key it is at; its line is looked up by the caller.
@@ -124,6 +125,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);
     let trace = resolve_simulated::trace(file, &links, f);
+    let prefixes = resolve_prefixes::prefixes(file, &workloads, &contents, f);
     let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
     let plan = Plan {
         title: file.title.clone(),
@@ -152,6 +154,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
                 from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
                 until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
             },
+            prefixes,
             gates: gates(file, sample_every_ns, f),
             expectations: file.expect.clone(),
             elsewhere: Vec::new(),

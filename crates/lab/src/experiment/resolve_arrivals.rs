@@ -48,7 +48,9 @@ pub(super) fn arrivals(
         .ok_or(())
 }
 
-fn replay(
+/// A trace that is replayed, with as many objects as a content has; nothing where it makes no sense, which
+/// was told.
+pub(super) fn replay(
     key: &str,
     given: &Replay,
     (content, files): (&ContentPlan, &Files),

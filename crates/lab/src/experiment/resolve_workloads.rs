@@ -297,9 +297,10 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
 
 fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Findings) -> Option<Workload> {
     let key = format!("traffic.{name}");
-    let workload = match &given.workload {
-        Some(text) => workload_alone(&key, text, given, f),
-        None => steady_workload(&key, given, f),
+    let workload = match (&given.workload, &given.trace) {
+        (_, Some(_)) => said_alone(&key, "trace", given, f),
+        (Some(text), None) => workload_alone(&key, text, given, f),
+        (None, None) => steady_workload(&key, given, f),
     };
     let at = context.node(&format!("{key}.at"), &given.at, f);
     let content = context.content(&key, &given.content, f);
@@ -307,8 +308,30 @@ fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Fi
     let files = context.contents.get(content)?;
     context.reachable(&key, at, Some(files.at), &files.prefix, f);
     let lifetime_ns = given.lifetime.unwrap_or(FOUR_SECONDS).0;
-    let does = Activity::Traffic { content, workload, lifetime_ns };
+    let trace = match &given.trace {
+        Some(trace) => {
+            let key = format!("{key}.trace");
+            Some(resolve_arrivals::replay(&key, trace, (files, context.named), (0, 1), f)?)
+        }
+        None => None,
+    };
+    let does = Activity::Traffic { content, workload, trace, lifetime_ns };
     Some(context.workload(name, at, (given.start, given.stop), does))
+}
+
+/// That nothing else says when what is asked for.
+fn said_alone(key: &str, word: &str, given: &model::Traffic, f: &mut Findings) -> Option<String> {
+    let others = [
+        ("rate", given.rate.is_some()),
+        ("pattern", given.pattern.is_some()),
+        ("exponent", given.exponent.is_some()),
+        ("spacing", given.spacing.is_some()),
+        ("workload", given.workload.is_some()),
+    ];
+    for (other, _) in others.iter().filter(|(_, is_given)| *is_given) {
+        f.add(format!("{key}.{other}"), format!("`{word}` says what is asked for, and when"), None);
+    }
+    Some(String::new())
 }
 
 /// A workload that is chosen by its name, which says everything.

@@ -190,6 +190,7 @@ fn case(blocks: &mut Vec<Block>, number: usize, case: &CaseData, is_one_of_many:
         Block::Warning("Not valid: the graphs below show what went wrong, and no number is taken from them.".to_owned())
     });
     table(blocks, tables::workloads(case));
+    table(blocks, tables::prefixes(case));
     blocks.push(Block::Heading("All nodes".to_owned()));
     gallery(blocks, figures::side_by_side(number, case));
     table(blocks, Some(tables::nodes(case)));

@@ -1,5 +1,6 @@
 //! Everything a report is made from, read from the run's folder.
 
+use std::collections::HashSet;
 use std::io;
 
 use sha2::{Digest, Sha256};
@@ -7,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
+use crate::run::records::{self, Record};
 use crate::run::{RunFolder, RunRecord};
 use crate::stats::Estimate;
 
@@ -139,14 +141,19 @@ impl RunData {
                 findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "),
             )
         })?;
-        let plans = plans.into_iter().filter(|plan| record.cases.contains(&plan.case));
+        let names: HashSet<&String> = record.cases.iter().collect();
+        let plans = plans.into_iter().filter(|plan| names.contains(&plan.case));
+        let mut recorded = records::read(folder)?;
         let mut cases = Vec::new();
         for (case, mut plan) in plans.enumerate() {
             plan.schedule.repeats = record.repeats;
             let mut read = Vec::new();
             for repeat in 0..plan.schedule.repeats {
                 let place = folder.repeat(case, repeat);
-                if place.join("result.json").is_file() {
+                if let Some(Record { result, network, .. }) = recorded.remove(&(case, repeat)) {
+                    let (seconds, prefixes) = (result.seconds, result.prefixes.clone());
+                    read.push((RepeatData { seconds, prefixes, network, ..RepeatData::default() }, result));
+                } else if place.join("result.json").is_file() {
                     read.push(load_derived(&plan, &place)?);
                 }
             }

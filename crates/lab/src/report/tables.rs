@@ -126,6 +126,28 @@ pub(super) fn workloads(case: &CaseData) -> Option<Table> {
     (!used.is_empty()).then_some(table)
 }
 
+/// What became of Interests by prefix; nothing when the experiment names none.
+pub(super) fn prefixes(case: &CaseData) -> Option<Table> {
+    const COLUMNS: [(&str, &str); 5] = [
+        ("asked", "Interests"),
+        ("satisfied", "satisfied"),
+        ("refused", "refused by a Nack"),
+        ("timed_out", "timed out"),
+        ("hits", "answered before the producer"),
+    ];
+    let mut table = Table::new(&["prefix"]);
+    table.columns.extend(COLUMNS.map(|(_, title)| (title.to_owned(), true)));
+    for prefix in &case.plan.evaluation.prefixes {
+        let mut row = vec![Cell::new(format!("`{prefix}`"))];
+        row.extend(COLUMNS.map(|(key, _)| {
+            let estimate = case.estimate(&format!("{prefix}.{key}"), "mean");
+            estimate.map_or_else(|| Cell::new("–"), |estimate| Cell::new(interval(&estimate, "", 1.0)))
+        }));
+        table.rows.push(row);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// Each number of the two tables above over repeats: mean, deviation, and how well the mean is known.
 pub(super) fn repeats(case: &CaseData) -> Table {
     let mut table = Table::new(&["of", "what", "#repeats", "#mean", "#deviation", "#± 90 %", "#± 95 %"]);
@@ -161,6 +183,9 @@ pub(super) fn repeats(case: &CaseData) -> Table {
     table
 }
 
+/// The gates of more cases than these are not all listed.
+const MOST_LISTED: usize = 300;
+
 /// Gates of every repeat.
 pub(super) fn gates(run: &RunData) -> Table {
     let mut table = Table::new(&["case", "#repeat", "gate", "#found", "#allowed", ""]);
@@ -168,7 +193,12 @@ pub(super) fn gates(run: &RunData) -> Table {
     if !with_case {
         table.columns.remove(0);
     }
-    for case in &run.cases {
+    // Of very many cases those that are not valid, and those that are shown in detail.
+    let shown = super::compose::detailed(run);
+    let is_listed = |place: usize, case: &CaseData| {
+        run.cases.len() <= MOST_LISTED || !case.is_valid() || shown.contains(&place)
+    };
+    for (_, case) in run.cases.iter().enumerate().filter(|(place, case)| is_listed(*place, case)) {
         for (repeat, result) in case.results.iter().enumerate() {
             for gate in &result.gates {
                 let (mark, tone) =

@@ -14,6 +14,7 @@
 //!     trace/               traces and captures of virtual time, where the experiment asks for them
 //!     derived/             per second, from the start, invalid lines dropped
 //!     result.json          numbers of this repeat, and its gates
+//!   records/               in place of folders, of runs of thousands of cases in virtual time
 //!   case-01/repeat-01-discarded-1/
 //!     NOT-VALID.txt        why an attempt was not valid; all it measured stands beside
 //! ```

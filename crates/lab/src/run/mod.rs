@@ -7,6 +7,7 @@ mod execute;
 pub mod folder;
 pub(crate) mod machine;
 pub mod progress;
+pub(crate) mod records;
 mod shard;
 mod study;
 

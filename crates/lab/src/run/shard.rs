@@ -1,5 +1,6 @@
 //! The cases of an experiment shared out over machines, and put together again.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -8,6 +9,7 @@ use std::str::FromStr;
 
 use super::execute::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
+use super::records::{self, Record, Records};
 use crate::experiment::{Experiment, Plan};
 
 /// One of several shares of an experiment's cases: `3/16` is the third of sixteen.
@@ -45,7 +47,7 @@ impl Shard {
     /// Keeps what is in the share: every so manieth case, with its controls.
     pub(super) fn retain(self, plans: &mut Vec<Plan>) {
         let cases = plans.iter().filter(|plan| plan.control.is_none()).map(|plan| plan.case.clone());
-        let mine: Vec<String> = cases.skip(self.number as usize - 1).step_by(self.of as usize).collect();
+        let mine: HashSet<String> = cases.skip(self.number as usize - 1).step_by(self.of as usize).collect();
         plans.retain(|plan| {
             let case = plan.control.as_ref().map_or(&plan.case, |control| &control.case);
             mine.contains(case)
@@ -70,21 +72,27 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     };
     let text = |part: &RunFolder| fs::read_to_string(part.experiment());
     let whole = text(first).map_err(io_error("the experiment cannot be read"))?;
-    let mut cases: Vec<String> = Vec::new();
+    let (mut cases, mut seen): (Vec<String>, HashSet<String>) = Default::default();
     for (part, record) in &read {
         let is_same = text(part).map_err(io_error("the experiment cannot be read"))? == whole;
         let of = |record: &RunRecord| (record.backend.clone(), record.seed, record.repeats);
         if !is_same || of(record) != of(head) {
             return Err(wrong(part, "it is a run of another experiment, backend, seed or number of repeats"));
         }
-        if let Some(case) = record.cases.iter().find(|case| cases.contains(case)) {
+        if let Some(case) = record.cases.iter().find(|case| seen.contains(*case)) {
             return Err(wrong(part, &format!("its case `{case}` is in another run, too")));
         }
+        seen.extend(record.cases.iter().cloned());
         cases.extend(record.cases.iter().cloned());
     }
     let experiment = Experiment::read(&first.experiment())?;
     let order: Vec<String> = experiment.plans(&head.backend)?.into_iter().map(|plan| plan.case).collect();
-    cases.sort_by_key(|case| order.iter().position(|other| other == case));
+    let places = |names: &[String]| -> HashMap<String, usize> {
+        names.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect()
+    };
+    let in_order = places(&order);
+    cases.sort_by_key(|case| in_order.get(case));
+    let merged = places(&cases);
     let folder = RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?;
     let copied = io_error("a run cannot be copied");
     let copy_all = || -> io::Result<()> {
@@ -95,9 +103,17 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
             fs::copy(first.file_of_experiment(name), place)?;
         }
         for (part, record) in &read {
+            let recorded = records::read(part)?;
+            let all = if recorded.is_empty() { None } else { Some(Records::open(&folder)?) };
+            for (of, found) in recorded {
+                let place = record.cases.get(of.0).and_then(|case| merged.get(case));
+                if let (Some(all), Some(place)) = (&all, place) {
+                    all.append(&Record { case: *place, ..found })?;
+                }
+            }
             for (place, case) in record.cases.iter().enumerate() {
                 let from = part.repeat(place, 0);
-                let to = folder.repeat(cases.iter().position(|other| other == case).unwrap_or(0), 0);
+                let to = folder.repeat(merged.get(case).copied().unwrap_or(0), 0);
                 if let (Some(from), Some(to)) = (from.parent(), to.parent()) {
                     copy(from, to)?;
                 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::report::{Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
+use lab::report::{CaseData, Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
 
 use super::counts;
 use crate::tool::{ToolError, output};
@@ -56,11 +56,25 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 "conclusion": words,
                 "exit_code": code,
                 "statements": rows,
+                "prefixes": prefixes(run),
                 "runs": counts::json(run),
             }))?;
         }
     }
     Ok(ExitCode::from(code))
+}
+
+/// What became of Interests by prefix, in each repeat of each case.
+fn prefixes(run: &RunData) -> Vec<serde_json::Value> {
+    let of_case = |case: &CaseData| {
+        let repeats = case
+            .results
+            .iter()
+            .map(|result| serde_json::json!({ "valid": result.is_valid(), "prefixes": result.prefixes }));
+        serde_json::json!({ "case": case.plan.case, "repeats": repeats.collect::<Vec<_>>() })
+    };
+    let is_counted = |case: &&CaseData| !case.plan.evaluation.prefixes.is_empty();
+    run.cases.iter().filter(is_counted).map(of_case).collect()
 }
 
 /// A line for each verdict.

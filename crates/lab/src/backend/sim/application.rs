@@ -36,7 +36,7 @@ impl Agent {
 
     /// Writes what is still open, and what was served.
     pub(super) fn finish(&mut self, now: Instant) -> std::io::Result<()> {
-        self.activities.finish(now)?;
+        self.activities.finish(&self.job, now)?;
         self.served.finish(&self.job)
     }
 

@@ -44,9 +44,9 @@ tables! {
         stop: Option<Span> = "with the experiment",
     }
 
-    /// A trace that is replayed: each request is a download, at its time from the first request on. The
-    /// objects are the files of the content, in the order in which they appear; `trace` below
-    /// `[content.NAME.sizes]` makes as many, each of the size that the trace says.
+    /// A trace that is replayed: each request is a download, or an Interest of `traffic`, at its time from
+    /// the first request on. The objects are the files of the content, in the order in which they appear;
+    /// `trace` below `[content.NAME.sizes]` makes as many, each of the size that the trace says.
     Replay as "download.trace" {
         /// The trace's file, beside the experiment.
         file: String,

@@ -23,7 +23,7 @@ pub(super) struct ForwarderFace {
 }
 
 impl ForwarderFace {
-    /// Over a stream on which the forwarder has been told that it is a link adapter's, and `incoming` has come
+    /// Over a stream on which the forwarder has been told that it is a link adapter's. `incoming` has come
     /// already.
     pub(super) fn new(stream: OwnedFd, incoming: Vec<u8>) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&stream, true)?;

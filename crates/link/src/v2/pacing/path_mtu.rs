@@ -3,8 +3,8 @@
 //! The configured MTU is believed at first. As soon as frames above the base leave, a probe of that size asks
 //! whether it arrives. If three do not and one of the base size does, large datagrams vanish on the way: the
 //! MTU falls to the base and is searched for from there. If not even the base arrives, the same is done from
-//! the least size that every path carries. A neighbour that answers no probe at all tells nothing, and nothing
-//! changes.
+//! the least size that every path carries. A neighbour that answers no probe at all tells nothing, and
+//! nothing changes.
 
 use packet::time::{Duration, Instant};
 

@@ -117,9 +117,13 @@ pub(crate) fn fit_all(names: &[String], size: f64, weight: Weight, room: f64) ->
         return short;
     }
     let numbered = |(place, name): (usize, &String)| {
-        let number = format!(" ({})", place + 1);
-        let left = room - width(&number, size, weight);
-        fit(name, size, weight, left.max(0.0)) + &number
+        let number = (place + 1).to_string();
+        let in_brackets = format!(" ({number})");
+        let short =
+            fit(name, size, weight, (room - width(&in_brackets, size, weight)).max(0.0)) + &in_brackets;
+        // Where there is hardly any room the number is all, or nothing.
+        let choices = [short, number].into_iter();
+        choices.filter(|text| width(text, size, weight) <= room).next().unwrap_or_default()
     };
     varying.iter().enumerate().map(numbered).collect()
 }
@@ -227,6 +231,9 @@ mod tests {
             assert_eq!(distinct.len(), 3, "{short:?}");
             assert!(short.iter().all(|name| width(name, 11.0, Weight::Regular) <= 90.0), "{short:?}");
         }
+        let list: Vec<String> = (1..=12).map(|n| format!("first {n} last")).collect();
+        assert_eq!(fit_all(&list, 11.0, Weight::Regular, 14.0)[11], "12");
+        assert_eq!(fit_all(&list, 11.0, Weight::Regular, 3.0)[11], "");
         assert_eq!(fit_all(&["a".to_owned(), "a".to_owned()], 11.0, Weight::Regular, 90.0), ["a", "a"]);
     }
 }

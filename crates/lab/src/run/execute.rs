@@ -166,10 +166,14 @@ fn plans(experiment: &Experiment, backend: &str, overrides: Overrides) -> Result
 /// The plans of a run that was begun.
 fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
     let RunRecord { repeats, seed, trace_format, .. } = *record;
-    let overrides = Overrides { repeats: Some(repeats), seed: Some(seed), trace_format };
+    let overrides = Overrides { repeats: Some(repeats), seed: None, trace_format };
     let mut plans = plans(experiment, &record.backend, overrides)?;
     let cases: HashSet<&String> = record.cases.iter().collect();
     plans.retain(|plan| cases.contains(&plan.case));
+    // The record has the seed of the first case. Unless that was given for all, cases have seeds of their own.
+    if plans.first().is_some_and(|plan| plan.schedule.seed != seed) {
+        plans.iter_mut().for_each(|plan| plan.schedule.seed = seed);
+    }
     Ok(plans)
 }
 

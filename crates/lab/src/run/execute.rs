@@ -170,7 +170,7 @@ fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, Ru
     let mut plans = plans(experiment, &record.backend, overrides)?;
     let cases: HashSet<&String> = record.cases.iter().collect();
     plans.retain(|plan| cases.contains(&plan.case));
-    // The record has the seed of the first case. Unless that was given for all, cases have seeds of their own.
+    // The record has the seed of the first case. Unless it was given for all, cases have seeds of their own.
     if plans.first().is_some_and(|plan| plan.schedule.seed != seed) {
         plans.iter_mut().for_each(|plan| plan.schedule.seed = seed);
     }

@@ -133,7 +133,7 @@ impl Control {
 
     /// Registers a name for a second, by which the forwarder tells the number of the face, and then says that
     /// this is a link adapter. What has come behind the answer belongs to the link.
-    fn learn_face(
+    pub(super) fn learn_face(
         &self,
         stream: &mut (impl io::Read + io::Write),
         now: Ticks,
@@ -144,7 +144,12 @@ impl Control {
         let mut came = Vec::new();
         loop {
             let mut piece = [0; 4096];
-            let len = stream.read(&mut piece).map_err(in_words)?;
+            let len = match stream.read(&mut piece) {
+                Ok(0) => return Err(ToolError::other("the forwarder has closed the connection")),
+                Ok(len) => len,
+                Err(error) if is_silence(error.kind()) => 0,
+                Err(error) => return Err(in_words(error)),
+            };
             came.extend_from_slice(piece.get(..len).unwrap_or_default());
             while let Some(len) = message_len(&came)? {
                 let message: Vec<u8> = came.drain(..len).collect();
@@ -155,7 +160,7 @@ impl Control {
                     return Ok((FaceId(face), came));
                 }
             }
-            if len == 0 || came.len() > MAX_DISCOVERY_BYTES || StdInstant::now() > deadline {
+            if came.len() > MAX_DISCOVERY_BYTES || StdInstant::now() > deadline {
                 return Err(ToolError::other("the forwarder does not say which face the connection is"));
             }
         }
@@ -177,6 +182,11 @@ impl Control {
         let fields = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() };
         ccnx_interest(&name, fields, Duration::from_secs(4))
     }
+}
+
+/// Whether nothing came within the time that a read may take.
+fn is_silence(error: io::ErrorKind) -> bool {
+    matches!(error, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
 /// What the system says, which is not about this tool's output.

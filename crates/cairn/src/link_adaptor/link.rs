@@ -107,8 +107,8 @@ impl Link {
         let counters = self.service.counters();
         let dropped: u64 = self.service.drops().iter().map(|(_, count)| count).sum();
         format!(
-            "{} packets out, of which the network took {} not; {} in; {} messages dropped",
-            counters.packets_out,
+            "{} packets sent, {} not taken by the network, {} received, {} messages dropped",
+            counters.packets_out.saturating_sub(self.lost),
             self.lost,
             counters.packets_in,
             dropped + self.dropped + self.face.as_ref().map_or(0, ForwarderFace::dropped)

@@ -126,6 +126,21 @@ fn a_link_that_has_failed_is_made_anew_and_a_number_that_a_forwarder_gives_again
 }
 
 #[test]
+fn a_forwarder_that_says_nothing_or_closes_is_told_as_that() {
+    let place = Place::new(36);
+    let now = client::Clock::start().unix().into();
+    let (mut stream, forwarder) = UnixStream::pair().unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    let silent = place.control.learn_face(&mut stream, now).unwrap_err().to_string();
+    assert!(silent.contains("does not say which face"), "{silent}");
+    drop(forwarder);
+    let (mut stream, forwarder) = UnixStream::pair().unwrap();
+    forwarder.shutdown(std::net::Shutdown::Write).unwrap();
+    let closed = place.control.learn_face(&mut stream, now).unwrap_err().to_string();
+    assert!(closed.contains("has closed the connection"), "{closed}");
+}
+
+#[test]
 fn what_is_not_whole_and_who_is_no_neighbour_is_not_passed_on() {
     let (mut near, mut far) = (end(25, 26), end(26, 25));
     let stranger = std::net::UdpSocket::bind("127.0.0.27:0").unwrap();

@@ -122,8 +122,8 @@ pub(crate) fn fit_all(names: &[String], size: f64, weight: Weight, room: f64) ->
         let short =
             fit(name, size, weight, (room - width(&in_brackets, size, weight)).max(0.0)) + &in_brackets;
         // Where there is hardly any room the number is all, or nothing.
-        let choices = [short, number].into_iter();
-        choices.filter(|text| width(text, size, weight) <= room).next().unwrap_or_default()
+        let mut choices = [short, number].into_iter();
+        choices.find(|text| width(text, size, weight) <= room).unwrap_or_default()
     };
     varying.iter().enumerate().map(numbered).collect()
 }

@@ -303,6 +303,10 @@ pub struct AuthorizeSection {
     /// Their certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+    /// Whether its routes, and those of its delegates, must be for names below the identity of the key that
+    /// signs the command.
+    #[serde(default)]
+    pub own_names: bool,
 }
 
 fn ndn() -> String {

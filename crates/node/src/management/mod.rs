@@ -284,8 +284,8 @@ impl NfdManagement {
         self.carry_out(node, request, parameters)
     }
 
-    /// Whether a route that is given or taken is for names of whoever signed the command, where keys are bound
-    /// to their names.
+    /// Whether a route that is given or taken is for names of whoever signed the command, where keys are
+    /// bound to their names.
     fn check_owner(
         &mut self,
         request: Request<'_>,

@@ -31,6 +31,7 @@ pub mod distance;
 pub mod driver;
 pub mod experiment;
 pub mod figure;
+mod keys;
 pub mod live;
 pub mod order;
 mod paragraph;

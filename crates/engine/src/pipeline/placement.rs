@@ -5,6 +5,7 @@ use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
 use super::answers::{DataName, Found};
 use crate::engine::Engine;
+use crate::face::FaceId;
 use crate::tables::content_store::ContentStoreConfig;
 use crate::tables::content_store::placement::CachePlacement;
 
@@ -22,9 +23,14 @@ impl Engine {
         if !config.admit {
             return;
         }
+        let asker = match config.placement {
+            CachePlacement::FairShare => self.admitted_for(now, name, found),
+            _ => None,
+        };
         let is_placed_here = match config.placement {
             CachePlacement::Everywhere | CachePlacement::LeaveCopyDown => true,
             CachePlacement::Probability(probability) => probability.is_met(self.random.next_u64()),
+            CachePlacement::FairShare => asker.is_some(),
             CachePlacement::LocalConsumers => found.matches.iter().any(|id| {
                 let entry = self.tables.pending.get(*id);
                 entry.is_some_and(|entry| entry.in_records.iter().any(|record| self.is_local(record.face)))
@@ -32,8 +38,31 @@ impl Engine {
         };
         if is_placed_here {
             self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
+            if let Some(face) = asker {
+                self.note_owner(data, name, face);
+            }
         } else {
             self.tables.store.counters.passed_on += 1;
+        }
+    }
+
+    /// The face because of which Data of this name may be kept: the first that has asked for it.
+    fn admitted_for(&mut self, now: Instant, name: DataName<'_>, found: &Found) -> Option<FaceId> {
+        let asking = found.matches.iter().filter_map(|id| self.tables.pending.get(*id));
+        let face = asking.flat_map(|entry| &entry.in_records).map(|record| record.face).next()?;
+        let store = &mut self.tables.store;
+        // A budget of bytes may leave less room than that of entries: then it is what is there.
+        let room = if store.counters.evictions > 0 { store.len() } else { store.config.max_entries };
+        let hash = name.kept().hash;
+        store.shares.admit(now, (hash, face), room, self.random.next_u64()).then_some(face)
+    }
+
+    /// Data is kept because of `face`.
+    fn note_owner(&mut self, data: &Data, name: DataName<'_>, face: FaceId) {
+        let store = &mut self.tables.store;
+        let kept = store.exact(&self.tables.index, data.dialect(), data.name(), name.kept().hash);
+        if let Some(id) = kept {
+            store.shares.note_kept(id.0, face);
         }
     }
 

@@ -61,6 +61,11 @@ impl Log {
         format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
     }
 
+    /// A moment of the run in milliseconds since the epoch.
+    pub(super) fn unix_millis(&self, at: Instant) -> u64 {
+        self.epoch_ns.saturating_add(at.as_nanos()) / 1_000_000
+    }
+
     pub(super) fn row(&mut self, fields: &[&dyn Display]) {
         // A disk that is full shows when the run ends, in `finish`.
         let _ = self.table.row(fields);

@@ -28,6 +28,8 @@ pub(super) struct DownloadConfig {
     pub(super) controller: ControllerKind,
     pub(super) window: u32,
     pub(super) lifetime: Duration,
+    /// Is what the owner has not made refused?
+    pub(super) verify: bool,
     pub(super) seed: u64,
 }
 
@@ -160,13 +162,18 @@ impl Activity for Downloads {
     fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
         let Some((file, segment)) = self.config.files.place(data.name()) else { return false };
         let Some(numbers) = self.wanted.get(&file).cloned() else { return false };
+        let is_right = data.content() == self.config.files.content(file, segment);
+        if self.config.verify && !is_right {
+            // It is as good as lost: asked for again when its time is over.
+            return true;
+        }
         let mut taken = false;
         for number in numbers {
             let Some(one) = self.running.get_mut(&number) else { continue };
             if one.transfer.handle_data(now, segment, Arrival::default()) == DataOutcome::Wanted {
                 one.transfer.confirm(segment);
                 one.bytes += data.content().len() as u64;
-                one.wrong += u64::from(data.content() != self.config.files.content(file, segment));
+                one.wrong += u64::from(!is_right);
             }
             taken = true;
             if one.transfer.is_complete() {

@@ -13,6 +13,7 @@ mod packets;
 mod ping;
 mod prefixes;
 pub mod producer;
+mod registration;
 mod run;
 mod served;
 mod standstill;

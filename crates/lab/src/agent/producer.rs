@@ -103,13 +103,24 @@ impl Files {
         Some((segment, self.packet(file, segment)?))
     }
 
+    /// Data by the name that an Interest asks for, as long as the right one, whose bytes are others.
+    #[must_use]
+    pub fn forgery(&self, interest: &Interest) -> Option<Data> {
+        let (file, segment) = self.place(interest.name())?;
+        let content: Vec<u8> = self.content(file, segment).into_iter().map(|byte| !byte).collect();
+        self.made_of(file, segment, &content)
+    }
+
     /// The packet of a segment.
     fn packet(&self, file: u32, segment: u64) -> Option<Data> {
+        self.made_of(file, segment, &self.content(file, segment))
+    }
+
+    fn made_of(&self, file: u32, segment: u64, content: &[u8]) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments(file) - 1).ok()?;
-        let content = self.content(file, segment);
         let (freshness, last) = (self.freshness, last.as_ref().last());
-        packets::data(self.dialect, &Object { name: &name, content: &content, freshness, last })
+        packets::data(self.dialect, &Object { name: &name, content, freshness, last })
     }
 }
 

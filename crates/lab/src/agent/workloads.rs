@@ -17,9 +17,10 @@ use super::packets::AgentSigner;
 use super::ping::{self, PingConfig, Pings};
 use super::prefixes::PrefixLog;
 use super::producer::Files;
+use super::registration::{self, Registration};
 use super::served::ServedLog;
 use super::traffic::{Traffic, TrafficConfig, TrafficSource};
-use crate::experiment::plan::{self, Workload};
+use crate::experiment::plan::{self, Response, Workload};
 
 /// What an agent serves.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Served {
     prefixes: Vec<Name>,
     /// Files by their content's place in the plan.
     files: Vec<(usize, Files)>,
+    /// Files of others that it answers for with bytes of its own.
+    forged: Vec<Files>,
     /// Answers whatever else is asked below the prefixes for that.
     pongs: Generator<AgentSigner>,
     log: ServedLog,
@@ -43,16 +46,17 @@ impl Served {
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
             files.push((place, Files::new(content, place, job.seed, job.dialect)?));
         }
+        let (taken, forged) = taken(job)?;
         let mut answers = Vec::new();
         for prefix in &job.answers {
             answers.push(prefix.parse().map_err(|error| format!("{prefix}: {error}"))?);
         }
         let prefixes = files.iter().map(|(_, files)| files.prefix().clone()).chain(answers.iter().cloned());
-        let prefixes = prefixes.collect();
+        let prefixes = prefixes.chain(taken).collect();
         // They are all alike: the seed decides nothing.
         let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
         let prefixes_answered = PrefixLog::new(job)?;
-        Ok(Served { prefixes, files, pongs, log: ServedLog::default(), prefixes_answered })
+        Ok(Served { prefixes, files, forged, pongs, log: ServedLog::default(), prefixes_answered })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
@@ -72,12 +76,38 @@ impl Served {
                 return Some(data);
             }
         }
+        if let Some(data) = self.forged.iter().find_map(|files| files.forgery(interest)) {
+            return Some(data);
+        }
         match self.pongs.answer(interest) {
             Ok(Reply::Data(data)) => Some(data),
             // What cannot be made is as little an answer as what is not there.
             Ok(Reply::Nack(_) | Reply::NoReply | Reply::NotMine) | Err(_) => None,
         }
     }
+}
+
+/// Prefixes of others that an attacker at this node takes Interests for, and the files that it forges.
+fn taken(job: &Job) -> Result<(Vec<Name>, Vec<Files>), String> {
+    let (mut prefixes, mut forged) = (Vec::new(), Vec::new());
+    for workload in &job.workloads {
+        let plan::Activity::Register(registration) = &workload.does else { continue };
+        if registration.answers == Response::Content || registration.attempts == 0 {
+            continue;
+        }
+        let prefix: Name =
+            registration.prefix.parse().map_err(|error| format!("{}: {error}", registration.prefix))?;
+        if registration.answers == Response::Forged {
+            for (place, content) in job.contents.iter().enumerate() {
+                let files = Files::new(content, place, job.seed, job.dialect)?;
+                if prefix.as_ref().is_prefix_of(files.prefix().as_ref()) {
+                    forged.push(files);
+                }
+            }
+        }
+        prefixes.push(prefix);
+    }
+    Ok((prefixes, forged))
 }
 
 impl Served {
@@ -184,15 +214,18 @@ fn activity(
         let content = job.contents.get(place).ok_or("there is no such content")?;
         Files::new(content, place, job.seed, job.dialect)
     };
-    let name = |prefix: &str| prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"));
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
             let config = download_config(workload, files(*content)?, seed)?;
             Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
+        plan::Activity::Register(wanted) => {
+            let log = log("registration", &registration::HEAD)?;
+            Box::new(Registration::new(wanted, start, (job.seed, seed), log)?)
+        }
         plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
             let config = FloodConfig {
-                prefix: name(prefix)?,
+                prefix: parsed(prefix)?,
                 start,
                 stop,
                 burst: *burst,
@@ -207,7 +240,7 @@ fn activity(
         }
         plan::Activity::Ping { prefix, every_ns, count, lifetime_ns, .. } => {
             let config = PingConfig {
-                prefix: name(prefix)?,
+                prefix: parsed(prefix)?,
                 start,
                 stop,
                 every: Duration::from_nanos(*every_ns),
@@ -236,12 +269,16 @@ fn activity(
     })
 }
 
+fn parsed(prefix: &str) -> Result<Name, String> {
+    prefix.parse().map_err(|error| format!("{prefix}: {error}"))
+}
+
 /// What a workload that downloads works with.
 fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<DownloadConfig, String> {
     let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
         return Err(format!("{} is no download", workload.name));
     };
-    let plan::Activity::Download { controller, window, lifetime_ns, .. } = &workload.does else {
+    let plan::Activity::Download { controller, window, lifetime_ns, verify, .. } = &workload.does else {
         return Err(format!("{} is no download", workload.name));
     };
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
@@ -259,6 +296,7 @@ fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<Downl
         controller: controller.clone(),
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
+        verify: *verify,
         seed,
     })
 }

@@ -325,7 +325,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
                 }
                 data.floods.insert(name, table);
             }
-            Activity::Consume(_) | Activity::Load { .. } => {}
+            Activity::Consume(_) | Activity::Register(_) | Activity::Load { .. } => {}
         }
     }
     data.served = served::read(plan, raw)?;

@@ -237,7 +237,11 @@ fn measures(case: &CaseData) -> Vec<Measured> {
                 has_traffic = true;
                 add(format!("{name}.rtt"), "mean", "ms", PROCESSOR);
             }
-            Activity::Flood { .. } | Activity::Consume(_) | Activity::Program(_) | Activity::Load { .. } => {}
+            Activity::Flood { .. }
+            | Activity::Consume(_)
+            | Activity::Program(_)
+            | Activity::Register(_)
+            | Activity::Load { .. } => {}
         }
     }
     for node in &case.plan.nodes {

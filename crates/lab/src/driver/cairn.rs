@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, NodePlan, Plan};
+use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, NodePlan, Plan, Registrations};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -183,10 +184,34 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
             write_face(&mut text, setup, &interface, link, (cost, &routes.join(", ")));
         }
     }
+    write_registrations(&mut text, setup)?;
     match plan.nodes.get(setup.node).and_then(|node| node.forwarder.settings.as_deref()) {
         Some(settings) => with_settings(&text, settings),
         None => Ok(text),
     }
+}
+
+/// Writes who of its neighbours may register routes, and the certificates of those whose keys count.
+fn write_registrations(text: &mut String, setup: &Setup<'_>) -> Result<(), DriverError> {
+    let Some(node) = setup.plan.nodes.get(setup.node) else { return Ok(()) };
+    let accepts = Registrations::of(&node.forwarder);
+    if accepts != Registrations::Nobody {
+        text.push_str("[management]\nlocalhop = true\n");
+    }
+    let Registrations::Keys(own_names) = accepts else { return Ok(()) };
+    let failed = |source| DriverError::Configuration { node: node.name.clone(), source };
+    for (number, identity) in setup.plan.believed_identities().into_iter().enumerate() {
+        let certificate =
+            crate::keys::certificate(setup.seed, identity).map_err(io::Error::other).map_err(failed)?;
+        let file = setup.folder.join(format!("believed-{number}.cert"));
+        std::fs::write(&file, certificate.data().wire()).map_err(failed)?;
+        let _ = writeln!(
+            text,
+            "[[authorize]]\ncertificate = {:?}\nmodules = [\"localhop\"]\nown_names = {own_names}",
+            file.display().to_string()
+        );
+    }
+    Ok(())
 }
 
 /// Writes a face to a neighbour with routes of one cost.

@@ -29,6 +29,7 @@ mod resolve_links;
 mod resolve_ndnlp;
 mod resolve_nodes;
 mod resolve_prefixes;
+pub(crate) mod resolve_registrations;
 mod resolve_routes;
 mod resolve_servers;
 mod resolve_simulated;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 pub use self::content::{Content, Sizes};
 pub use self::download::{Download, Replay};
+pub use self::registration::Registration;
 pub use self::server::Server;
 pub use self::simulated::{
     Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
@@ -13,6 +14,7 @@ use super::units::{Frequency, Rate, Share, Size, Span};
 
 mod content;
 mod download;
+mod registration;
 mod server;
 mod simulated;
 pub mod study;
@@ -101,6 +103,8 @@ tables! {
         download: BTreeMap<String, Download> = "none",
         /// Interests for content that does not exist.
         flood: BTreeMap<String, Flood> = "none",
+        /// Routes that nodes ask their neighbours for: those of owners, and of attackers.
+        registration: BTreeMap<String, Registration> = "none",
         /// Single Interests, answered at once, whose round trips are timed.
         ping: BTreeMap<String, Ping> = "none",
         /// Interests for single chunks of files, in a pattern.
@@ -208,8 +212,13 @@ tables! {
         eviction: Option<String> = "sieve",
         /// Which of the Data that was asked for is cached: `everywhere`, which is all of it;
         /// `leave-copy-down`, what no node before this one has cached on this way; `probability~0.5`, so much
-        /// of it at random; `local-consumers`, what a workload at this node waits for. Not for `ndnd`.
+        /// of it at random; `local-consumers`, what a workload at this node waits for; `fair-share`,
+        /// what a neighbour has asked for twice, while no more is kept for it than its share. Not for `ndnd`.
         placement: Option<String> = "everywhere",
+        /// Who of its neighbours may register routes: `nobody`; `anyone`, without a key; `keys`, whoever
+        /// signs with one of the experiment's keys; `owners`, likewise, and only for names below the
+        /// identity of that key. Not for `ndnd`.
+        registrations: Option<String> = "nobody",
         /// Further lines for the forwarder's own configuration file, copied literally.
         settings: Option<String> = "none",
     }

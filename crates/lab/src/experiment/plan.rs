@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
+pub use self::registration::{RegistrationKey, RegistrationPlan, Registrations, Response};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
@@ -19,6 +20,7 @@ mod arrivals;
 mod costs;
 mod dialect;
 mod order;
+mod registration;
 mod server;
 mod simulated;
 mod sizes;
@@ -363,7 +365,12 @@ pub enum Activity {
         window: u32,
         /// Interest lifetime.
         lifetime_ns: u64,
+        /// Is every segment verified, and asked for again if it is not the owner's?
+        #[serde(default)]
+        verify: bool,
     },
+    /// Asks a neighbour for a route to itself.
+    Register(RegistrationPlan),
     /// Asks for what does not exist.
     Flood {
         /// The prefix of the names.
@@ -508,8 +515,11 @@ impl Plan {
             _ => true,
         };
         let is_plain = |node: &NodePlan| {
-            let draws =
-                node.forwarder.placement.as_deref().is_some_and(|word| word.starts_with("probability"));
+            let draws = node
+                .forwarder
+                .placement
+                .as_deref()
+                .is_some_and(|word| word.starts_with("probability") || word == "fair-share");
             let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
             // The part before its parameters. These draw no random numbers; what others do differs with the
             // seed.

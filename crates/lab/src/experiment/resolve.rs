@@ -14,10 +14,9 @@ use super::plan::{
 use super::problem::suggest;
 use super::profile;
 use super::resolve_routes::routes;
-use super::units::Span;
 use super::{
-    resolve_contents, resolve_links, resolve_nodes, resolve_prefixes, resolve_servers, resolve_simulated,
-    resolve_workloads,
+    resolve_contents, resolve_links, resolve_nodes, resolve_prefixes, resolve_registrations, resolve_servers,
+    resolve_simulated, resolve_workloads,
 };
 
 /// A mistake and the key it is at; its line is looked up by the caller.
@@ -89,6 +88,13 @@ impl Findings {
     }
 }
 
+/// How next hops are found beside static routes.
+const WAYS: [(&str, Option<RouteSelection>); 3] = [
+    ("static", None),
+    ("shortest", Some(RouteSelection::Shortest)),
+    ("all", Some(RouteSelection::AllLoopFree)),
+];
+
 /// Makes the plan of a file, or says everything that is wrong with it. What is drawn is drawn with `seed`;
 /// `files` are those that the experiment names.
 ///
@@ -106,27 +112,24 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
     let contents = resolve_contents::contents(file, &names, files, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
-    let ways = [
-        ("static", None),
-        ("shortest", Some(RouteSelection::Shortest)),
-        ("all", Some(RouteSelection::AllLoopFree)),
-    ];
-    if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).flatten() {
+    if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &WAYS).flatten() {
         let homes = homes(file, &names, &contents, &producers);
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
     }
+    hops.extend(resolve_registrations::hops(file, &names, &links));
     let profile = profile::named(file, files, f);
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
-    let costs = profile.as_ref().map(|profile| (profile, content_bytes));
-    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
+    let costs = (seed, profile.as_ref().map(|profile| (profile, content_bytes)));
+    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), costs, f);
     let mut workloads =
         resolve_workloads::workloads(file, (&names, &links, &hops), (&contents, files), seed, f);
-    workloads.extend(resolve_simulated::consumers(file, &names, (seed, profile.as_ref()), f));
+    let consumers = resolve_simulated::consumers(file, &names, (seed, profile.as_ref()), f);
+    workloads.extend(consumers.into_iter().chain(resolve_registrations::workloads(file, &names, &links, f)));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);
     let trace = resolve_simulated::trace(file, &links, f);
     let prefixes = resolve_prefixes::prefixes(file, &workloads, &contents, f);
-    let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
+    let sample_every_ns = file.sample_every.map_or(500_000_000, |span| span.0);
     let plan = Plan {
         title: file.title.clone(),
         case: case.to_owned(),

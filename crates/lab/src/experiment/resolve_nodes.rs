@@ -159,6 +159,7 @@ fn node(
     strategy(&key, file, forwarder.as_ref(), f);
     eviction(&key, file, forwarder.as_ref(), f);
     placement(&key, forwarder.as_ref(), f);
+    super::resolve_registrations::accepted(&key, forwarder.as_ref(), f);
     let watch = match said.of(|node| node.watch.clone()) {
         Some(given) => f.place(&format!("{key}.watch"), "link", &given, links),
         None => first_link,
@@ -225,6 +226,7 @@ impl model::Forwarder {
             strategy: None,
             eviction: None,
             placement: None,
+            registrations: None,
             settings: None,
         }
     }

@@ -55,7 +55,7 @@ fn asks(workload: &Workload, contents: &[ContentPlan], prefix: &Name) -> bool {
         Activity::Flood { prefix: own, .. } | Activity::Ping { prefix: own, .. } => {
             own.parse::<Name>().is_ok_and(|own| meet(&own, prefix))
         }
-        Activity::Consume(_) | Activity::Program(_) | Activity::Load { .. } => false,
+        Activity::Consume(_) | Activity::Program(_) | Activity::Register(_) | Activity::Load { .. } => false,
     }
 }
 

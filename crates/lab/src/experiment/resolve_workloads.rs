@@ -114,7 +114,10 @@ pub(super) fn workloads(
     seed: u64,
     f: &mut Findings,
 ) -> Vec<Workload> {
-    let context = Context { file, nodes, links, hops, contents, named, seed };
+    // Whoever registers a name is reached by it, if that is accepted.
+    let mut hops = hops.to_vec();
+    hops.extend(super::resolve_registrations::wanted(file, nodes, links));
+    let context = Context { file, nodes, links, hops: &hops, contents, named, seed };
     let mut list = Vec::new();
     for (name, download) in &file.download {
         list.extend(downloads(&context, name, download, f));
@@ -131,6 +134,7 @@ pub(super) fn workloads(
 fn table(workload: &Workload) -> &'static str {
     match workload.does {
         Activity::Download { .. } => "download",
+        Activity::Register(_) => "registration",
         Activity::Flood { .. } => "flood",
         Activity::Ping { .. } => "ping",
         Activity::Traffic { .. } => "traffic",
@@ -250,6 +254,7 @@ fn download(
         controller,
         window,
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
+        verify: given.verify.unwrap_or(false),
     };
     Some(context.workload(name, at, (given.start, given.stop), does))
 }

@@ -165,7 +165,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                 list.push(consumers(workload.measured_as(), consumer.nodes.len(), &get));
             }
             Activity::Program(program) => list.extend(programs(workload.measured_as(), program, &get)),
-            Activity::Load { .. } => {}
+            Activity::Load { .. } | Activity::Register(_) => {}
         }
     }
     list.extend(competitors(case));

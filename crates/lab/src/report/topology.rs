@@ -116,6 +116,7 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
         let word = match workload.does {
             Activity::Download { .. } => "downloads",
             Activity::Flood { .. } => "floods",
+            Activity::Register(_) => "registers",
             Activity::Ping { .. } => "pings",
             Activity::Traffic { .. } => "asks for chunks",
             Activity::Consume(_) => "asks",

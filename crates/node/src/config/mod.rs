@@ -127,7 +127,8 @@ section! {
         admit: bool = true,
         /// Which of the Data that was asked for is taken in: everywhere, which is all of it; leave-copy-down,
         /// what no node before this one has kept on this way; probability~0.5, so much of it at random;
-        /// local-consumers, what an application on this host waits for.
+        /// local-consumers, what an application on this host waits for; fair-share, what a face has asked for
+        /// twice, while no more is kept for it than its share.
         placement: String = "everywhere".to_owned(),
         /// Whether Interests are answered.
         serve: bool = true,
@@ -303,6 +304,10 @@ pub struct AuthorizeSection {
     /// Their certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+    /// Whether its routes, and those of its delegates, must be for names below the identity of the key that
+    /// signs the command.
+    #[serde(default)]
+    pub own_names: bool,
 }
 
 fn ndn() -> String {

@@ -134,6 +134,7 @@ const EXAMPLES: &str = r#"
 # certificate = "/etc/cairn/operator.cert"
 # modules = ["faces", "fib", "cs", "strategy-choice", "rib"]   # and "localhop" for routes of neighbours
 # delegates = false            # true: keys that this one has certified count as well; their certificates are fetched
+# own_names = false            # true: its routes must be for names below the identity of the key that asks for them
 
 # Strategies for the names under a prefix; that of a CCNx name is written "ccnx:/example".
 # [[strategy]]

@@ -31,6 +31,21 @@ pub trait VerifyCommand: Send + fmt::Debug {
         signature: &CommandSignature<'_>,
     ) -> Result<(), KeyRejection>;
 
+    /// Checks that `key`, whose command is accepted, may have routes for `prefix`. For whoever does not bind
+    /// keys to names, all may.
+    ///
+    /// # Errors
+    /// The prefix is not below the identity of the key, and must be.
+    fn verify_owner(
+        &self,
+        _command: Command,
+        _scope: CommandScope,
+        _key: NameRef<'_>,
+        _prefix: NameRef<'_>,
+    ) -> Result<(), KeyRejection> {
+        Ok(())
+    }
+
     /// Checks that the owner of the prefix has signed a prefix announcement.
     ///
     /// # Errors
@@ -130,6 +145,23 @@ impl Authority {
         verified.map_err(|error| AuthorizationError::Unauthorized(error.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
+    }
+
+    /// Whether who signed `interest`, which is to be obeyed, may give or take routes for `prefix`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn check_owner(
+        &self,
+        command: Command,
+        scope: CommandScope,
+        interest: &Interest,
+        prefix: NameRef<'_>,
+    ) -> Result<(), AuthorizationError> {
+        let Authority::Keys(verifier, _) = self else { return Ok(()) };
+        let (_, key) = signature_and_key(interest)?;
+        let verdict = verifier.verify_owner(command, scope, key, prefix);
+        verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))
     }
 
     /// Whether a prefix announcement is to be believed.

@@ -8,7 +8,7 @@ use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::{Data, NameRef};
 use thiserror::Error;
-use trust::certificate::names::is_certificate_name;
+use trust::certificate::names::{identity_of, is_certificate_name};
 use trust::{Certificate, UnixTime};
 
 use super::{KeyRejection, VerifyCommand};
@@ -22,6 +22,7 @@ pub struct UnknownModule(pub String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
     modules: Vec<String>,
+    own_names: bool,
 }
 
 /// Words for what keys may do: the modules of the protocol, and routes of neighbours.
@@ -38,8 +39,14 @@ impl Privileges {
     pub fn of(words: &[String]) -> Result<Self, UnknownModule> {
         match words.iter().find(|word| !MODULES.contains(&word.as_str())) {
             Some(unknown) => Err(UnknownModule(unknown.clone())),
-            None => Ok(Privileges { modules: words.to_vec() }),
+            None => Ok(Privileges { modules: words.to_vec(), own_names: false }),
         }
+    }
+
+    /// The same, but routes only for names below the identity of whoever asks for them.
+    #[must_use]
+    pub fn for_own_names(self) -> Self {
+        Privileges { own_names: true, ..self }
     }
 
     /// Whether what this word stands for is among them.
@@ -103,6 +110,31 @@ impl VerifyCommand for TrustedKeys {
             }
         }
         Err(rejection)
+    }
+
+    /// A key that is named here is bound as it says here; one that others have certified, as they are.
+    fn verify_owner(
+        &self,
+        command: Command,
+        scope: CommandScope,
+        key: NameRef<'_>,
+        prefix: NameRef<'_>,
+    ) -> Result<(), KeyRejection> {
+        let Some(identity) = identity_of(key) else { return Err(KeyRejection::Unknown(key.to_name())) };
+        if identity.is_prefix_of(prefix) {
+            return Ok(());
+        }
+        let is_known = self.knows(key);
+        let certifies = |certificate: &Certificate| certificate.identity().is_prefix_of(identity);
+        let is_key = |certificate: &Certificate| certificate.name() == key || certificate.key_name() == key;
+        let mut concerned = self.keys.iter().filter(|(certificate, privileges)| {
+            let counts = if is_known { is_key(certificate) } else { certifies(certificate) };
+            counts && privileges.include(word_of(command, scope))
+        });
+        if concerned.any(|(_, privileges)| !privileges.own_names) {
+            return Ok(());
+        }
+        Err(KeyRejection::NotOwner(identity.to_name()))
     }
 
     /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix

@@ -52,6 +52,7 @@ use face_commands::PendingFace;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys, UnknownModule};
 use rib::Rib;
+pub use routes::STRANGERS_LEAST_COST;
 use state::StateFile;
 use store::DataStore;
 
@@ -277,7 +278,27 @@ impl NfdManagement {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
             return self.refuse(request, &AuthorizationError::Unauthorized(reason));
         }
+        if let Err(refusal) = self.check_owner(request, &parameters) {
+            return self.refuse(request, &refusal);
+        }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Whether a route that is given or taken is for names of whoever signed the command, where keys are
+    /// bound to their names.
+    fn check_owner(
+        &mut self,
+        request: Request<'_>,
+        parameters: &ControlParameters,
+    ) -> Result<(), AuthorizationError> {
+        let Request { command, scope, interest, .. } = request;
+        if !matches!(command, Command::RibRegister | Command::RibUnregister) {
+            return Ok(());
+        }
+        let (Some(authority), Some(prefix)) = (self.authority(scope), &parameters.name) else {
+            return Ok(());
+        };
+        authority.check_owner(command, scope, interest, prefix.as_ref())
     }
 
     /// Whether commands of this scope come from neighbours of whom no keys are asked.

@@ -20,7 +20,7 @@ const ANNOUNCED_COST: u64 = 2048;
 
 /// Least cost of a route that a neighbour without a key makes: whoever is on this host, and the operator,
 /// come first where they have a route for the same prefix.
-const STRANGERS_LEAST_COST: u64 = 100;
+pub const STRANGERS_LEAST_COST: u64 = 100;
 
 /// Longest life of a route that was learned by self-learning; Data that comes by it renews it.
 const LEARNED_LIFETIME: Duration = Duration::from_secs(600);

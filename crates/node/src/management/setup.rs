@@ -61,6 +61,7 @@ fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), 
     }
     let privileges = Privileges::of(&section.modules)
         .map_err(|unknown| ConfigError::new(format!("authorize: {unknown}")))?;
+    let privileges = if section.own_names { privileges.for_own_names() } else { privileges };
     Ok((certificate, privileges))
 }
 

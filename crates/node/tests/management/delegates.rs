@@ -297,3 +297,24 @@ fn a_command_of_a_delegate_from_before_the_start_is_not_looked_into() {
     assert_eq!(code(after.ask(&old).as_ref()), Some(403));
     assert!(question(&mut after).is_none());
 }
+
+#[test]
+fn a_command_for_names_of_others_is_refused_where_keys_are_bound_to_their_names() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let words = ["rib".to_owned()];
+    let keys = vec![(boss.certificate.clone(), Privileges::of(&words).unwrap().for_own_names())];
+    let mut manager = Manager::with(ManagementConfig {
+        localhost: Authority::of_keys(Box::new(TrustedKeys::new(keys.clone()))),
+        delegation: Delegation::new(&keys, 7),
+        ..Default::default()
+    });
+    // Both ask for a route for /a.
+    let of_boss = boss.asks(&mut manager, CommandScope::Localhost);
+    assert_eq!(code(manager.ask(&of_boss).as_ref()), Some(403));
+    let of_alice = alice.asks(&mut manager, CommandScope::Localhost);
+    assert_eq!(code(manager.ask(&of_alice).as_ref()), None, "it waits for its certificate");
+    assert_eq!(serve(&mut manager, &[&alice]), Some(403));
+    assert!(manager.management.rib().route_count() == 1, "only the node's own");
+    assert_eq!(manager.management.counters().unauthorized, 2);
+}

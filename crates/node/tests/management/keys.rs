@@ -123,3 +123,31 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
 fn a_module_that_does_not_exist_is_named() {
     assert_eq!(Privileges::of(&["rib".to_owned(), "ribs".to_owned()]), Err(UnknownModule("ribs".to_owned())));
 }
+
+#[test]
+fn a_key_that_is_bound_to_its_names_gets_no_route_for_names_of_others() {
+    let (alice, bob) = (friend("/alice"), friend("/bob"));
+    let keys = TrustedKeys::new(vec![
+        (alice.certificate.clone(), may(&["localhop"]).for_own_names()),
+        (bob.certificate.clone(), may(&["localhop"])),
+    ]);
+    let owns = |who: &Person, key: &str, prefix: &str| {
+        let key = if key.is_empty() { who.certificate.name().to_name() } else { name(key) };
+        let (command, scope) = (Command::RibRegister, CommandScope::Localhop);
+        keys.verify_owner(command, scope, key.as_ref(), name(prefix).as_ref()).is_ok()
+    };
+    assert!(owns(&alice, "", "/alice/films"));
+    assert!(
+        !owns(&alice, "", "/bob/films"),
+        "a neighbour with a key of its own is no owner of another's names"
+    );
+    assert!(
+        !owns(&alice, "/alice/KEY/1", "/bob"),
+        "under the name of the key as under that of the certificate"
+    );
+    assert!(owns(&bob, "", "/alice/films"), "the operator has not bound it");
+    // Keys that they have certified are bound as they are, each to its own names.
+    assert!(owns(&alice, "/alice/tv/KEY/9", "/alice/tv/news"));
+    assert!(!owns(&alice, "/alice/tv/KEY/9", "/alice/films"));
+    assert!(owns(&bob, "/bob/tv/KEY/9", "/alice/films"));
+}

@@ -79,7 +79,8 @@ impl CopyPlacement {
     ) {
         let Some((last, _)) = way[..missed].split_last() else { return };
         match self {
-            CopyPlacement::ByNode(CachePlacement::Everywhere) => {
+            // There are no faces here that could have shares.
+            CopyPlacement::ByNode(CachePlacement::Everywhere | CachePlacement::FairShare) => {
                 way[..missed].iter().rev().for_each(|stop| put(stop.cache));
             }
             CopyPlacement::ByNode(CachePlacement::LeaveCopyDown) => put(last.cache),

@@ -5,6 +5,7 @@
 //! does not know that there are none. The budget is in bytes and in entries.
 
 pub(crate) mod eviction;
+pub(crate) mod fair_share;
 mod lookup;
 mod memory;
 mod occupied_prefixes;
@@ -23,6 +24,7 @@ use super::hash_index::HashIndex;
 use crate::batch::SpareBuffers;
 use crate::pipeline::arrival::Arrival;
 use eviction::{Eviction, EvictionPolicy};
+use fair_share::FairShares;
 use memory::{MemoryOwner, SharedMemory};
 use occupied_prefixes::{OccupiedPrefixes, Parent};
 use placement::CachePlacement;
@@ -95,7 +97,7 @@ pub struct ContentStoreCounters {
     pub refreshes: u64,
     /// Data that left for want of room.
     pub evictions: u64,
-    /// Data that was not taken in because its copy is to be left elsewhere.
+    /// Data that was not taken in because of the placement.
     pub passed_on: u64,
     /// Searches by prefix that gave up after looking at their limit of candidates.
     pub searches_cut_short: u64,
@@ -149,6 +151,7 @@ pub(crate) struct ContentStore {
     pub(crate) spares: SpareBuffers,
     /// Whether all Data that was asked for is taken in.
     pub(crate) takes_all: bool,
+    pub(crate) shares: FairShares,
 }
 
 /// Whether all Data that was asked for is taken in.
@@ -169,6 +172,7 @@ impl ContentStore {
             bytes: 0,
             spares: SpareBuffers::default(),
             takes_all: takes_all(&config),
+            shares: FairShares::default(),
         }
     }
 
@@ -382,6 +386,9 @@ impl ContentStore {
         }
         self.config = config;
         self.takes_all = takes_all(&config);
+        if config.placement != CachePlacement::FairShare {
+            self.shares = FairShares::default();
+        }
         self.make_room(index);
     }
 
@@ -418,6 +425,7 @@ impl ContentStore {
             + self.occupied.footprint_bytes()
             + self.shared.footprint_bytes()
             + self.spares.footprint_bytes()
+            + self.shares.footprint_bytes()
     }
 
     fn make_room(&mut self, index: &mut HashIndex) {

@@ -29,6 +29,9 @@ pub enum CachePlacement {
     Probability(CacheProbability),
     /// What an application on this host waits for.
     LocalConsumers,
+    /// What a face has asked for twice, while it has not more than its fair share of the store: against
+    /// attackers who fill it with what nobody else wants.
+    FairShare,
 }
 
 /// With which probability Data is kept.
@@ -75,6 +78,7 @@ impl fmt::Display for CachePlacement {
                 write!(f, "probability~{}", (probability.value() * 1e9).round() / 1e9)
             }
             CachePlacement::LocalConsumers => f.write_str("local-consumers"),
+            CachePlacement::FairShare => f.write_str("fair-share"),
         }
     }
 }
@@ -82,7 +86,8 @@ impl fmt::Display for CachePlacement {
 /// No placement is called that.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers and probability~0.5"
+    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers, fair-share and \
+     probability~0.5"
 )]
 pub struct UnknownPlacement(String);
 
@@ -98,6 +103,7 @@ impl FromStr for CachePlacement {
             "everywhere" => Ok(CachePlacement::Everywhere),
             "leave-copy-down" => Ok(CachePlacement::LeaveCopyDown),
             "local-consumers" => Ok(CachePlacement::LocalConsumers),
+            "fair-share" => Ok(CachePlacement::FairShare),
             _ => probability().ok_or_else(|| UnknownPlacement(text.to_owned())),
         }
     }
@@ -113,6 +119,7 @@ mod tests {
             "everywhere",
             "leave-copy-down",
             "local-consumers",
+            "fair-share",
             "probability~0",
             "probability~0.3",
             "probability~1",

@@ -1,17 +1,12 @@
-//! Keys of producers, all of them made from the seed: two runs sign the same bytes.
+//! Keys of producers, and what consumers believe of them.
 
 use flow::verify::{AnchoredVerifier, Verifier};
-use packet::Name;
 use packet::random::Random;
-use trust::certificate::{names, self_signed};
-use trust::{Certificate, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod};
+use trust::{Certificate, Policy, Signer, Validator, ValidatorLimits};
 
 use super::run::SimulationError;
 use crate::experiment::plan::{Plan, ProducerKey, ProducerPlan};
-
-/// What parts of the seed keys are drawn from: those that are believed, and those of forgers.
-const TRUSTED: u64 = 0x6b65_7973;
-const FORGED: u64 = 0x666f_7267;
+use crate::keys::{Origin, certificate, signer};
 
 /// The keys of an experiment.
 #[derive(Debug)]
@@ -26,18 +21,19 @@ impl Keys {
         let mut keys = Keys { seed, anchors: Vec::new() };
         let trusted = plan.producers.iter().filter(|producer| producer.key == ProducerKey::Trusted);
         for producer in trusted {
-            let anchor = keys.anchor(producer);
+            let anchor = certificate(seed, &producer.prefix);
             let wrong = |error| SimulationError::Workload(format!("{}: {error}", producer.name));
             keys.anchors.push(anchor.map_err(wrong)?);
         }
         Ok(keys)
     }
 
-    /// What signs the segments of a producer's file.
+    /// What signs the segments of a producer's file. Producers of one prefix share a key.
     pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, String> {
         match producer.key {
             ProducerKey::Digest => Ok(Signer::digest()),
-            key => Ok(Signer::new(self.key(producer, key)?, key_name(producer)?)),
+            ProducerKey::Trusted => signer(self.seed, Origin::Trusted, &producer.prefix),
+            ProducerKey::Forged => signer(self.seed, Origin::Forged, &producer.prefix),
         }
     }
 
@@ -47,33 +43,6 @@ impl Keys {
         let validator = Validator::new(Policy::Hierarchical, anchors, ValidatorLimits::default(), random);
         Box::new(AnchoredVerifier::new(validator))
     }
-
-    /// Producers of one prefix share a key.
-    fn key(&self, producer: &ProducerPlan, key: ProducerKey) -> Result<PrivateKey, String> {
-        let stream = if key == ProducerKey::Forged { FORGED } else { TRUSTED };
-        let of_prefix = producer
-            .prefix
-            .bytes()
-            .fold(stream, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-        let mut random = Random::derive(self.seed, of_prefix);
-        let mut seed = [0; 32];
-        for part in seed.chunks_exact_mut(8) {
-            part.copy_from_slice(&random.next_u64().to_le_bytes());
-        }
-        PrivateKey::ed25519_of_seed(&seed).map_err(|error| error.to_string())
-    }
-
-    fn anchor(&self, producer: &ProducerPlan) -> Result<Certificate, String> {
-        let key = self.key(producer, ProducerKey::Trusted)?;
-        let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-        self_signed(&key, &key_name(producer)?, names::SELF, UnixTime::from_secs(0), validity)
-            .map_err(|error| error.to_string())
-    }
-}
-
-fn key_name(producer: &ProducerPlan) -> Result<Name, String> {
-    let prefix = producer.prefix.trim_end_matches('/');
-    format!("{prefix}/KEY/1").parse().map_err(|error: packet::name::UriError| error.to_string())
 }
 
 #[cfg(test)]

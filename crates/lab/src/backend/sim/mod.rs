@@ -9,6 +9,7 @@ mod events;
 mod keys;
 mod network;
 mod record;
+mod registrar;
 mod run;
 mod trace;
 

@@ -12,7 +12,7 @@ use super::application::Agent;
 use super::consumers::{self, Placed};
 use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
-use super::{counted, events, trace};
+use super::{counted, events, registrar, trace};
 use crate::agent::Job;
 use crate::analysis::{NETWORK_FILE, NetworkCounts};
 use crate::experiment::Plan;
@@ -102,6 +102,7 @@ impl World {
         let mut built = build(plan, order.seed)?;
         observe(&step("clients"));
         let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.schedule.duration_ns))?;
+        registrar::add(&mut built, plan, order.seed)?;
         let consumers = consumers::add(&mut built, plan, order.seed)?;
         for (node, id) in plan.nodes.iter().zip(&built.nodes) {
             limit_faces(&mut built.network, *id, &node.forwarder);

@@ -36,6 +36,9 @@ tables! {
         /// Interests in flight for one file with the controller `fixed`; the initial window of `aimd` and
         /// `cubic`.
         window: Option<u32> = "16 for fixed, 2 for others",
+        /// Whether each segment is verified when it comes: one that the content's owner has not made is
+        /// refused, and asked for again. Otherwise a file with such a segment is wrong, and does not count.
+        verify: Option<bool> = "false",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
         /// When the first begins.

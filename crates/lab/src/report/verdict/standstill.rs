@@ -64,6 +64,7 @@ fn round_trip(case: &CaseData) -> Option<f64> {
     let plan = &case.plan;
     let trips = plan.workloads.iter().filter_map(|workload| match workload.does {
         Activity::Load { .. }
+        | Activity::Register(_)
         | Activity::Consume(_)
         | Activity::Program(_)
         | Activity::Flood { until: 0, .. } => None,

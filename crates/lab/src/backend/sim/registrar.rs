@@ -1,0 +1,173 @@
+//! What takes registrations of neighbours at a simulated node: the daemon's own check of keys, in front of
+//! the table of routes of the node's engine.
+
+use engine::FaceConfig;
+use management::{
+    Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, RequestName, StatusCode,
+    Target, response_data,
+};
+use node::management::{Privileges, STRANGERS_LEAST_COST, TrustedKeys, VerifyCommand};
+use packet::ndn::KeyLocator;
+use packet::time::{Duration, Instant};
+use packet::{Interest, LinkHeader, Name};
+use sim::{AppId, Application, Context, NodeId};
+
+use super::network::Built;
+use super::run::SimulationError;
+use crate::experiment::plan::{NodeIndex, Plan, Registrations};
+use crate::experiment::resolve_registrations::MANAGEMENT;
+use crate::keys;
+
+/// How soon after a command has come its route is there.
+const EFFECT: Duration = Duration::from_millis(1);
+
+/// Commands whose routes are not there yet: neighbours ask a few times each.
+const MAX_ACCEPTED: usize = 1024;
+
+/// A route that somebody may have.
+struct Accepted {
+    prefix: Name,
+    cost: u64,
+    /// The neighbour's link and node are known by what it asks with.
+    to: NodeId,
+}
+
+/// Takes registrations at one node.
+struct Registrar {
+    accepts: Registrations,
+    keys: TrustedKeys,
+    /// Who asks for which prefix: packets of virtual time do not say where they came from.
+    neighbours: Vec<(Name, u64, NodeId)>,
+    accepted: Vec<Accepted>,
+}
+
+impl Registrar {
+    /// Decides as the daemon does.
+    fn decide(&self, now: Instant, interest: &Interest) -> Option<Result<ControlParameters, StatusCode>> {
+        let request = RequestName::parse(interest.name())?;
+        if request.target != Target::Command(Command::RibRegister) {
+            return None;
+        }
+        let parameters = ControlParameters::decode(request.parameter()?.value).ok()?;
+        let prefix = parameters.name.as_ref()?;
+        if matches!(self.accepts, Registrations::Keys(_)) {
+            let signature = CommandSignature::of(interest).ok()?;
+            let Some(KeyLocator::Name(key)) = signature.info.key_locator else { return None };
+            let (command, scope) = (Command::RibRegister, CommandScope::Localhop);
+            let unix_ms = now.as_nanos() / 1_000_000;
+            let verdict = self.keys.verify_command(unix_ms, command, scope, key, &signature);
+            let verdict = verdict.and_then(|()| self.keys.verify_owner(command, scope, key, prefix.as_ref()));
+            if verdict.is_err() {
+                return Some(Err(StatusCode::Unauthorized));
+            }
+        }
+        Some(Ok(parameters))
+    }
+
+    fn accept(&mut self, wanted: &ControlParameters) {
+        let Some(prefix) = &wanted.name else { return };
+        let cost = wanted.cost.unwrap_or(0);
+        // Two who ask for the same at the same cost are both meant.
+        let asks = self.neighbours.iter().filter(|(name, asked, _)| name == prefix && *asked == cost);
+        let least = if self.accepts == Registrations::Anyone { STRANGERS_LEAST_COST } else { 0 };
+        let new = asks.map(|(prefix, cost, to)| Accepted {
+            prefix: prefix.clone(),
+            cost: (*cost).max(least),
+            to: *to,
+        });
+        self.accepted.extend(new.take(MAX_ACCEPTED));
+        self.accepted.truncate(MAX_ACCEPTED);
+    }
+}
+
+impl Application for Registrar {
+    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _: &LinkHeader) {
+        let response = match self.decide(context.now(), interest) {
+            None => return,
+            Some(Ok(parameters)) => {
+                self.accept(&parameters);
+                ControlResponse::ok(&parameters)
+            }
+            Some(Err(code)) => ControlResponse::error(code, "authorization rejected"),
+        };
+        let data = response_data(interest.name().to_name(), &response).build_with_digest();
+        if let Ok(data) = data {
+            context.send_data(data);
+        }
+    }
+
+    fn prefixes(&self) -> Vec<Name> {
+        MANAGEMENT.parse().into_iter().collect()
+    }
+}
+
+/// Puts one at every node that neighbours may register with, and plans when it is looked at what it has
+/// accepted.
+pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), SimulationError> {
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let accepts = Registrations::of(&node.forwarder);
+        let is_asked = plan.registrations().any(|(_, registration)| registration.to == index);
+        if accepts == Registrations::Nobody || !is_asked {
+            continue;
+        }
+        let Some(id) = built.nodes.get(index).copied() else { continue };
+        let registrar = registrar(built, plan, (index, accepts), seed)?;
+        let face = FaceConfig { dialect: plan.dialect.into(), ..FaceConfig::local() };
+        let application = built.network.add_application_with(id, registrar, face)?;
+        plan_looks(built, plan, (index, id), application);
+    }
+    Ok(())
+}
+
+fn registrar(
+    built: &Built,
+    plan: &Plan,
+    (at, accepts): (NodeIndex, Registrations),
+    seed: u64,
+) -> Result<Registrar, SimulationError> {
+    let words = ["localhop".to_owned()];
+    let wrong = |error: String| SimulationError::Workload(error);
+    let mut believed = Vec::new();
+    for identity in plan.believed_identities() {
+        let privileges = Privileges::of(&words).map_err(|error| wrong(error.to_string()))?;
+        let privileges = match accepts {
+            Registrations::Keys(true) => privileges.for_own_names(),
+            _ => privileges,
+        };
+        believed.push((keys::certificate(seed, identity).map_err(wrong)?, privileges));
+    }
+    let mut neighbours = Vec::new();
+    for (from, registration) in plan.registrations().filter(|(_, registration)| registration.to == at) {
+        let Some(node) = built.nodes.get(from) else { continue };
+        let prefix = registration.prefix.parse().map_err(|error| wrong(format!("{error}")))?;
+        neighbours.push((prefix, u64::from(registration.cost), *node));
+    }
+    Ok(Registrar { accepts, keys: TrustedKeys::new(believed), neighbours, accepted: Vec::new() })
+}
+
+/// An application cannot change its node: routes are made every so often while neighbours ask.
+fn plan_looks(built: &mut Built, plan: &Plan, (index, id): (NodeIndex, NodeId), application: AppId) {
+    let asking = plan.workloads.iter().filter(|workload| {
+        plan.registrations().any(|(at, registration)| at == workload.at && registration.to == index)
+    });
+    let begin = asking.map(|workload| workload.start_ns).min().unwrap_or(0);
+    // Attempts are 500 ms apart, and links take their time: until the end every 50 ms, at most so many times.
+    let looks =
+        (0..).map(|turn| begin + turn * LOOK_EVERY_NS).take_while(|at| *at < plan.schedule.duration_ns);
+    for at in looks.take(MAX_LOOKS) {
+        let at = Instant::from_nanos(at) + EFFECT;
+        built.network.at(at, move |network| {
+            let accepted = network
+                .application_mut::<Registrar>(application)
+                .map(|registrar| std::mem::take(&mut registrar.accepted));
+            for Accepted { prefix, cost, to } in accepted.unwrap_or_default() {
+                // A table of routes that is full has counted it.
+                let _ = network.add_route(id, prefix, to, cost);
+            }
+        });
+    }
+}
+
+/// How often it is looked at what was accepted, and how often in all.
+const LOOK_EVERY_NS: u64 = 50_000_000;
+const MAX_LOOKS: usize = 1200;

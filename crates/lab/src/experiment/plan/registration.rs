@@ -1,0 +1,99 @@
+//! Routes that nodes ask their neighbours for.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Activity, NodeIndex, Plan};
+use crate::experiment::model::Forwarder;
+
+/// A route that a node asks a neighbour for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RegistrationPlan {
+    /// The neighbour that is asked.
+    pub to: NodeIndex,
+    /// The prefix.
+    pub prefix: String,
+    /// The route's cost.
+    pub cost: u32,
+    /// What signs the command.
+    pub key: RegistrationKey,
+    /// Whose key that is, or is said to be.
+    pub identity: String,
+    /// What is done with Interests for the prefix.
+    pub answers: Response,
+    /// How often is asked; nothing happens with 0.
+    pub attempts: u32,
+}
+
+/// What signs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RegistrationKey {
+    /// A digest.
+    None,
+    /// A key that is believed.
+    Trusted,
+    /// Another one by the name of a key that is believed.
+    Forged,
+}
+
+/// What a node does with Interests that it has got a route for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Response {
+    /// It serves its content.
+    Content,
+    /// They vanish.
+    Nothing,
+    /// It answers in another's name.
+    Forged,
+}
+
+/// Who of its neighbours may register routes with a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registrations {
+    /// Nobody.
+    Nobody,
+    /// Everybody.
+    Anyone,
+    /// Holders of keys; with `true` only for names of theirs.
+    Keys(bool),
+}
+
+impl Registrations {
+    /// The words for them.
+    pub const WORDS: [(&'static str, Self); 4] = [
+        ("nobody", Registrations::Nobody),
+        ("anyone", Registrations::Anyone),
+        ("keys", Registrations::Keys(false)),
+        ("owners", Registrations::Keys(true)),
+    ];
+
+    /// Those of a forwarder.
+    #[must_use]
+    pub fn of(forwarder: &Forwarder) -> Self {
+        let given = forwarder.registrations.as_deref();
+        let known = Self::WORDS.iter().find(|(word, _)| given == Some(*word));
+        known.map_or(Registrations::Nobody, |(_, value)| *value)
+    }
+}
+
+impl Plan {
+    /// All registrations, with the nodes that ask.
+    pub fn registrations(&self) -> impl Iterator<Item = (NodeIndex, &RegistrationPlan)> {
+        self.workloads.iter().filter_map(|workload| match &workload.does {
+            Activity::Register(registration) => Some((workload.at, registration)),
+            _ => None,
+        })
+    }
+
+    /// The identities whose keys nodes that ask for keys believe, each once.
+    #[must_use]
+    pub fn believed_identities(&self) -> Vec<&str> {
+        let mut list: Vec<&str> = self
+            .registrations()
+            .filter(|(_, registration)| registration.key == RegistrationKey::Trusted)
+            .map(|(_, registration)| registration.identity.as_str())
+            .collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+}

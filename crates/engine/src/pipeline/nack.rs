@@ -3,10 +3,10 @@
 use packet::{Interest, NackReason, PrefixHashes};
 
 use super::arrival::Arrival;
-use super::strategy_calls::StrategyEvent;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
+use crate::strategy::StrategyEvent;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{PendingId, VariantTag};
 

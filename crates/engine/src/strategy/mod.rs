@@ -26,7 +26,7 @@ use packet::{Data, NackReason};
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
 
-pub(crate) use context::{Action, may_send};
+pub(crate) use context::{Action, HashedInterest, Routes, StrategyEvent, may_send};
 pub use context::{StrategyContext, Trigger};
 pub use packet::parameters::{ParameterError, Parameters};
 pub use packet::registry::AddError;

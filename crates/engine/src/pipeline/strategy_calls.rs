@@ -3,17 +3,16 @@
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitToken, PrefixHashes};
 
-use super::arrival::Arrival;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::scope;
-use crate::strategy::{
-    Action, HashedInterest, Routes, Strategy, StrategyContext, StrategyEvent, Trigger, may_send,
-};
+use crate::strategy::{Action, HashedInterest, Routes, Strategy, StrategyContext, StrategyEvent, may_send};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::Transmit;
+use crate::trigger::Trigger;
 
 /// When and where an Interest is sent, and what goes with it over the link.
 #[derive(Clone, Copy)]

@@ -5,22 +5,13 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PrefixHashes};
 
 use crate::drop_reason::DropReason;
-use crate::face::{FaceId, FaceTable, LinkType};
+use crate::face::{FaceTable, LinkType};
+use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::fib::{Fib, FibNode, NextHop};
 use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyInfo};
 use crate::transmit::Event;
-
-/// Why the strategy is called about an Interest that arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// Nobody waited for it before.
-    New,
-    /// Somebody waits for it already: the same consumer again, or another.
-    Again,
-    /// Something else happened to a pending Interest.
-    Other,
-}
+use crate::trigger::Trigger;
 
 /// One pending Interest and its surroundings, read-only but for [`StrategyContext::info`], and a list of
 /// commands.

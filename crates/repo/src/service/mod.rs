@@ -1,8 +1,9 @@
 //! A store with threads of its own, for those who must not wait for a disk.
 //!
 //! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many
-//! with one sync, deletes, and does the maintenance. Another writes and syncs what the keeper gives it, while the
-//! keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was found.
+//! with one sync, deletes, and does the maintenance. Another writes and syncs what the keeper gives it, while
+//! the keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was
+//! found.
 //! Questions and packets come in by bounded queues, which refuse rather than make anybody wait; answers go
 //! out by a function that the owner gives.
 //!

@@ -51,8 +51,8 @@ pub trait Eviction: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// For speed: shows `see` up to `count` entries that are likely to leave next, without deciding. What they
-    /// hold is then fetched ahead.
+    /// For speed: shows `see` up to `count` entries that are likely to leave next, without deciding. What
+    /// they hold is then fetched ahead.
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let _ = (count, see);
     }

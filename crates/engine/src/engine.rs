@@ -10,14 +10,13 @@ use packet::{
 };
 use thiserror::Error;
 
+use crate::arrival::Arrival;
 use crate::batch::answers_due::AnswersDue;
 use crate::batch::route_hints::RouteHints;
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
-use crate::limit::{RateControl, TokenBucket};
-use crate::pipeline::arrival::Arrival;
-use crate::pipeline::gone_faces::Sweep;
-use crate::pipeline::shaping::ReleaseQueue;
+use crate::face::{Face, FaceConfig, FaceCounters, FaceTable};
+use crate::face_id::FaceId;
+use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::second_store::{
     ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
 };
@@ -29,6 +28,7 @@ use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
+use crate::tables::sweep::Sweep;
 use crate::transmit::{Event, Transmit, TransmitQueue};
 
 /// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.

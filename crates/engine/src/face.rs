@@ -1,7 +1,6 @@
 //! What the engine knows about its faces: enough to decide, nothing of sockets.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,27 +8,8 @@ use packet::Dialect;
 
 use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::limit::{RateControl, RateControlConfig, TokenBucket};
-
-/// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending
-/// for a face that is gone cannot reach another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FaceId(pub u32);
-
-impl FaceId {
-    /// What Data from the content store names as the face it came from, as in NFD.
-    pub const CONTENT_STORE: FaceId = FaceId(254);
-    /// What Data from the second store names as the face it came from.
-    pub const SECOND_STORE: FaceId = FaceId(253);
-    /// Numbers up to this one are reserved; faces to peers begin above.
-    pub const LAST_RESERVED: FaceId = FaceId(255);
-}
-
-impl fmt::Display for FaceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
+use crate::face_id::FaceId;
+use crate::limit::{RateControl, RateControlConfig, RateLimit, TokenBucket};
 
 /// Whether the peer is on this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,15 +52,6 @@ pub struct FaceConfig {
     /// How to compute the rate that consumers behind the face are told, and that their Interests are
     /// forwarded at; `None` for neither: what routers further away told them is then passed on.
     pub rate_control: Option<RateControlConfig>,
-}
-
-/// A rate with a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimit {
-    /// Events a second in the long run.
-    pub per_second: u32,
-    /// Events at once after a pause.
-    pub burst: u32,
 }
 
 impl FaceConfig {

@@ -48,10 +48,12 @@
 //! - [`SecondStore`]: a source of Data behind the content store that answers later.
 //! - `scope`: how far a name may travel.
 
+mod arrival;
 pub mod batch;
 mod drop_reason;
 mod engine;
 mod face;
+mod face_id;
 mod limit;
 mod pipeline;
 mod processor;
@@ -61,16 +63,18 @@ mod state;
 mod strategy;
 mod tables;
 mod transmit;
+mod trigger;
 
+pub use arrival::Arrival;
 pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
-pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
-pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
-pub use pipeline::arrival::Arrival;
+pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
+pub use face_id::FaceId;
+pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
-    StrategySpec, Trigger, add_strategies, strategy_names,
+    StrategySpec, add_strategies, strategy_names,
 };
 pub use tables::content_store::eviction::{
     Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, UnknownEviction, add_evictions,
@@ -81,3 +85,4 @@ pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, Unsoli
 pub use tables::fib::{MAX_NEXT_HOPS, NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyInfo};
 pub use transmit::{Event, Transmit};
+pub use trigger::Trigger;

@@ -4,8 +4,7 @@ use packet::Name;
 use packet::time::{Duration, Instant};
 
 use crate::batch::route_hints::RouteHints;
-use crate::pipeline::gone_faces::Sweep;
-use crate::pipeline::shaping::ReleaseQueue;
+use crate::limit::ReleaseQueue;
 use crate::strategy::Instance;
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::ContentStore;
@@ -13,6 +12,7 @@ use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::fib::Fib;
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
+use crate::tables::sweep::Sweep;
 
 /// What an engine was told to do.
 #[derive(Debug)]

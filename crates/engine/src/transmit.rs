@@ -3,7 +3,7 @@
 use packet::time::Duration;
 use packet::{Buffer, CachePolicy, ExplicitRate, LinkHeader, Name, Packet, PitToken};
 
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 
 /// A packet to send by a face, and what travels with it. There is rarely much of that, and it is moved about
 /// for every packet, so it takes little room until it is written out as a [`LinkHeader`].

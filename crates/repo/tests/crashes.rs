@@ -227,7 +227,7 @@ impl World {
                 self.client.must.insert(packet, data.clone());
             }
         }
-        while let Ok(PendingMaintenance::More) = store.upkeep(self.now) {}
+        while let Ok(PendingMaintenance::More) = store.maintain(self.now) {}
         let volumes = self.disk.list().unwrap().into_iter().filter(|name| name.ends_with(".volume"));
         let on_disk: u64 =
             volumes.map(|name| self.disk.open(&name, false).unwrap().allocated().unwrap()).sum();
@@ -248,9 +248,9 @@ fn seeds() -> std::ops::Range<u64> {
     first..first + number("CAIRN_REPO_SEEDS").unwrap_or(USUAL_SEEDS)
 }
 
-fn upkeep(world: &World, store: &mut Store) {
+fn maintain(world: &World, store: &mut Store) {
     for _ in 0..3 {
-        if !matches!(store.upkeep(world.now), Ok(PendingMaintenance::More)) {
+        if !matches!(store.maintain(world.now), Ok(PendingMaintenance::More)) {
             break;
         }
     }
@@ -265,7 +265,7 @@ fn step(world: &mut World, store: &mut Store) {
         4 => world.insert_some(store, false),
         5 | 6 => world.delete_one(store),
         7 => _ = store.checkpoint(),
-        _ => upkeep(world, store),
+        _ => maintain(world, store),
     }
 }
 
@@ -412,7 +412,7 @@ fn after_evictions_and_a_power_cut_only_the_newest_packets_are_served() {
         store.set_eviction(Box::new(DeleteQueue::default()));
         for _ in 0..40 {
             world.insert_some(&mut store, true);
-            upkeep(&world, &mut store);
+            maintain(&world, &mut store);
         }
         world.disk.crash();
         drop(store);

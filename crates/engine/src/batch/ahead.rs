@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::answers_due::DueAnswer;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::fib::FibNode;
 

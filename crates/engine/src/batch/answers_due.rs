@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use packet::{Dialect, NameHash, Nonce};
 
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::pending::{PendingId, PendingTable};
 
 /// A Data that its face was to send next: which Interest it answers, and what is known of its name therefore.

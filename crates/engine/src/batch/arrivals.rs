@@ -7,9 +7,9 @@ use packet::{Buffer, Data, Dialect, LinkHeader, NameRef, Nonce, Packet, PrefixHa
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
+use crate::arrival::Arrival;
 use crate::engine::Engine;
-use crate::face::FaceId;
-use crate::pipeline::arrival::Arrival;
+use crate::face_id::FaceId;
 
 #[derive(Debug)]
 enum Arrived {

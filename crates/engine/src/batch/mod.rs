@@ -41,15 +41,14 @@ mod ahead;
 pub(crate) mod answers_due;
 mod arrivals;
 pub(crate) mod route_hints;
-mod spare_buffers;
+pub(crate) mod spare_buffers;
 
 pub use ahead::{Upcoming, prefetch};
 pub use answers_due::DueAnswer;
 pub use arrivals::Arrivals;
-pub(crate) use spare_buffers::SpareBuffers;
 
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::transmit::Transmit;
 
 /// The next packet to send, if it goes to `face`.

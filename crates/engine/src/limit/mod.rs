@@ -2,9 +2,11 @@
 
 mod leaky_bucket;
 mod rate_control;
+mod release_queue;
 mod token_bucket;
 
 pub use leaky_bucket::LeakyBucket;
 pub(crate) use rate_control::{Admission, Held, RateControl};
 pub use rate_control::{RateControlConfig, RateMethod};
-pub use token_bucket::TokenBucket;
+pub(crate) use release_queue::ReleaseQueue;
+pub use token_bucket::{RateLimit, TokenBucket};

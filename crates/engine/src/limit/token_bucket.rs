@@ -2,7 +2,14 @@
 
 use packet::time::{Duration, Instant};
 
-use crate::face::RateLimit;
+/// A rate with a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Events a second in the long run.
+    pub per_second: u32,
+    /// Events at once after a pause.
+    pub burst: u32,
+}
 
 /// Lets `per_second` events pass in the long run and up to `burst` at once.
 ///

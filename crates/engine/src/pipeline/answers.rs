@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use packet::{Data, Dialect, Interest, NameHash, NameRef, PrefixHashes};
 
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::content_store::{CachedId, KeptName, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Matches, Pending, PendingId};

@@ -4,15 +4,17 @@ use packet::time::Instant;
 use packet::{CachePolicy, Data, LinkHeader, PrefixHashes};
 
 use super::answers::{DataName, Found};
-use super::arrival::Arrival;
 use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, send_data};
-use super::strategy_calls::{DataActions, StrategyEvent};
+use super::strategy_calls::DataActions;
+use crate::arrival::Arrival;
 use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::{Face, FaceId, LinkType};
+use crate::face::{Face, LinkType};
+use crate::face_id::FaceId;
 use crate::scope;
+use crate::strategy::StrategyEvent;
 use crate::tables::pending::PendingId;
 
 /// What is known of a Data that has arrived, beside itself.

@@ -2,9 +2,9 @@
 
 use packet::time::{Duration, Instant};
 
-use super::strategy_calls::StrategyEvent;
 use crate::engine::Engine;
 use crate::state::Settings;
+use crate::strategy::StrategyEvent;
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::pending::{Pending, PendingId};
 

@@ -5,47 +5,11 @@
 //! of them. So the table is gone through once for all faces that are gone, so many entries at a time. Faces
 //! that go meanwhile, however many, start it only once more.
 
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 
 use crate::engine::Engine;
 use crate::tables::pending::PendingId;
-
-/// Entries looked at by one step.
-const STEP: u32 = 4096;
-/// Time between two steps.
-const PAUSE: Duration = Duration::from_millis(1);
-
-/// Where the search through the pending Interests stands.
-#[derive(Debug)]
-pub(crate) struct Sweep {
-    /// The next entry to be looked at.
-    place: u32,
-    due: Instant,
-    /// Faces have gone since it began.
-    again: bool,
-}
-
-impl Default for Sweep {
-    fn default() -> Self {
-        Sweep { place: 0, due: Instant::NEVER, again: false }
-    }
-}
-
-impl Sweep {
-    /// A face is gone.
-    pub(crate) fn begin(&mut self) {
-        if self.due == Instant::NEVER {
-            self.due = Instant::ZERO;
-        } else {
-            self.again = true;
-        }
-    }
-
-    /// When the next step is to be made; [`Instant::NEVER`] if there is none to be made.
-    pub(crate) fn next_deadline(&self) -> Instant {
-        self.due
-    }
-}
+use crate::tables::sweep::PAUSE;
 
 impl Engine {
     /// When the next step of what is done a little at a time is to be made.
@@ -66,19 +30,8 @@ impl Engine {
 
     /// Makes a step of the search if it is due.
     pub(crate) fn sweep(&mut self, now: Instant) {
-        if self.maintenance.sweep.due > now {
-            return;
-        }
-        let end = self.tables.pending.slot_count().min(self.maintenance.sweep.place.saturating_add(STEP));
-        for number in self.maintenance.sweep.place..end {
+        for number in self.maintenance.sweep.step(now, self.tables.pending.slot_count()) {
             self.forget_gone_faces(now, PendingId(number));
-        }
-        if end < self.tables.pending.slot_count() {
-            (self.maintenance.sweep.place, self.maintenance.sweep.due) = (end, now + PAUSE);
-        } else {
-            let again = std::mem::take(&mut self.maintenance.sweep.again);
-            (self.maintenance.sweep.place, self.maintenance.sweep.due) =
-                (0, if again { now + PAUSE } else { Instant::NEVER });
         }
     }
 

@@ -3,17 +3,17 @@
 use packet::time::Instant;
 use packet::{Dialect, Interest, NackReason, Nonce};
 
-use super::arrival::Arrival;
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::Departure;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::scope;
-use crate::strategy::Trigger;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, VariantTag};
+use crate::trigger::Trigger;
 
 /// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
 const MAX_EVICTIONS: usize = 8;

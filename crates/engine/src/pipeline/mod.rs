@@ -1,7 +1,6 @@
 //! What happens to a packet, from its arrival to the last effect: one file each way.
 
 mod answers;
-pub(crate) mod arrival;
 mod data;
 mod expiry;
 pub(crate) mod gone_faces;

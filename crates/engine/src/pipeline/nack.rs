@@ -2,11 +2,11 @@
 
 use packet::{Interest, NackReason, PrefixHashes};
 
-use super::arrival::Arrival;
-use super::strategy_calls::StrategyEvent;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
+use crate::strategy::StrategyEvent;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{PendingId, VariantTag};
 

@@ -5,7 +5,7 @@ use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
 use super::answers::{DataName, Found};
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::content_store::ContentStoreConfig;
 use crate::tables::content_store::placement::CachePlacement;
 

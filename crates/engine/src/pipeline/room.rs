@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::{Face, FaceId};
+use crate::face::Face;
+use crate::face_id::FaceId;
 use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, is_variant};
 
 /// Of the entries of a full table so many are looked at …

@@ -4,12 +4,12 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, SpareBuffer};
 
 use super::answers::DataName;
-use super::arrival::Arrival;
+use crate::arrival::Arrival;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::second_store::{PendingQuestions, QuestionId, Waiting};
-use crate::strategy::Trigger;
 use crate::tables::pending::PendingId;
+use crate::trigger::Trigger;
 
 impl Engine {
     /// Whether an Interest that has become pending, or came again, now waits for the second store.

@@ -5,7 +5,8 @@ use packet::{Buffer, CachePolicy, Data, ExplicitRate, Packet, PitToken};
 
 use crate::drop_reason::DropReason;
 use crate::engine::EngineCounters;
-use crate::face::{Face, FaceId};
+use crate::face::Face;
+use crate::face_id::FaceId;
 use crate::scope;
 use crate::transmit::{Transmit, TransmitQueue};
 

@@ -1,61 +1,16 @@
 //! Interests of faces whose consumers are told a rate: they go on one after the other, as fast as their Data
 //! will fit.
 
-use std::collections::BTreeSet;
-
 use packet::time::Instant;
 use packet::{Interest, LinkHeader, NackReason};
 
-use super::arrival::Arrival;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::limit::{Admission, Held, RateControl, RateControlConfig};
-use crate::strategy::Trigger;
 use crate::tables::pending::PendingId;
-
-/// Faces with Interests that wait, and when the first of each may go on.
-#[derive(Debug)]
-pub(crate) struct ReleaseQueue {
-    turns: BTreeSet<(Instant, FaceId)>,
-    /// The first of them; kept apart because it is asked for after every packet.
-    next: Instant,
-}
-
-impl Default for ReleaseQueue {
-    fn default() -> Self {
-        ReleaseQueue { turns: BTreeSet::new(), next: Instant::NEVER }
-    }
-}
-
-impl ReleaseQueue {
-    /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
-    pub(crate) fn next_deadline(&self) -> Instant {
-        self.next
-    }
-
-    fn set(&mut self, face: FaceId, before: Option<Instant>, after: Option<Instant>) {
-        if before == after {
-            return;
-        }
-        if let Some(at) = before {
-            self.turns.remove(&(at, face));
-        }
-        if let Some(at) = after {
-            self.turns.insert((at, face));
-        }
-        self.next = self.turns.first().map_or(Instant::NEVER, |(at, _)| *at);
-    }
-
-    fn pop_due(&mut self, now: Instant) -> Option<FaceId> {
-        if self.next > now {
-            return None;
-        }
-        let (_, face) = self.turns.pop_first()?;
-        self.next = self.turns.first().map_or(Instant::NEVER, |(at, _)| *at);
-        Some(face)
-    }
-}
+use crate::trigger::Trigger;
 
 impl Engine {
     /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if

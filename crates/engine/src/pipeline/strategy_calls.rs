@@ -3,41 +3,16 @@
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitToken, PrefixHashes};
 
-use super::arrival::Arrival;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::scope;
-use crate::strategy::{Action, Strategy, StrategyContext, Trigger, may_send};
+use crate::strategy::{Action, HashedInterest, Routes, Strategy, StrategyContext, StrategyEvent, may_send};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::Transmit;
-
-/// What happened, as far as the strategy needs to know.
-#[derive(Clone, Copy)]
-pub(crate) struct StrategyEvent<'a> {
-    pub(crate) now: Instant,
-    pub(crate) trigger: Trigger,
-    pub(crate) ingress: Option<FaceId>,
-    pub(crate) non_discovery: bool,
-    /// Of the Interest that arrived: it goes on with it.
-    pub(crate) congestion_mark: u64,
-    pub(crate) announcement: Option<&'a Buffer>,
-}
-
-impl StrategyEvent<'_> {
-    /// Something other than the arrival of an Interest.
-    pub(crate) fn other(now: Instant) -> Self {
-        StrategyEvent {
-            now,
-            trigger: Trigger::Other,
-            ingress: None,
-            non_discovery: false,
-            congestion_mark: 0,
-            announcement: None,
-        }
-    }
-}
+use crate::trigger::Trigger;
 
 /// When and where an Interest is sent, and what goes with it over the link.
 #[derive(Clone, Copy)]
@@ -161,22 +136,13 @@ impl Engine {
             if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
         let Some(entry) = self.tables.pending.get_mut(id) else { return Outcome::default() };
         let mut context = StrategyContext {
-            now: event.now,
-            trigger: event.trigger,
-            interest: &interest,
-            hashes,
-            hasher: &self.hasher,
+            event,
+            interest: HashedInterest { interest: &interest, hashes, hasher: &self.hasher },
+            routes: Routes { next_hops: fib.next_hops(route), fib, route, node },
             entry,
-            ingress: event.ingress,
-            next_hops: fib.next_hops(route),
-            fib,
-            route,
-            node,
             faces: &self.faces,
             random: &mut self.random,
             actions: &mut self.actions,
-            non_discovery: event.non_discovery,
-            incoming_announcement: event.announcement,
         };
         if let Some(instance) = self.tables.strategies.get_mut(fib.strategy(node).0) {
             context.entry.watches_data = instance.watches_data;

@@ -13,7 +13,7 @@ use super::rtt::RttEstimator;
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
 use packet::parameters::{ParameterError, Parameters};

@@ -15,7 +15,7 @@ use super::rtt::RttEstimator;
 use super::suppression::Suppression;
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::fib::NextHop;
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;

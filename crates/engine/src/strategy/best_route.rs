@@ -12,7 +12,7 @@ use packet::time::Instant;
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::fib::NextHop;
 use packet::parameters::{ParameterError, Parameters};
 

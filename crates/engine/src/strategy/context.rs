@@ -5,46 +5,70 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PrefixHashes};
 
 use crate::drop_reason::DropReason;
-use crate::face::{FaceId, FaceTable, LinkType};
+use crate::face::{FaceTable, LinkType};
+use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::fib::{Fib, FibNode, NextHop};
 use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyInfo};
 use crate::transmit::Event;
-
-/// Why the strategy is called about an Interest that arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// Nobody waited for it before.
-    New,
-    /// Somebody waits for it already: the same consumer again, or another.
-    Again,
-    /// Something else happened to a pending Interest.
-    Other,
-}
+use crate::trigger::Trigger;
 
 /// One pending Interest and its surroundings, read-only but for [`StrategyContext::info`], and a list of
 /// commands.
 pub struct StrategyContext<'a> {
+    pub(crate) event: StrategyEvent<'a>,
+    pub(crate) interest: HashedInterest<'a>,
+    pub(crate) routes: Routes<'a>,
+    pub(crate) entry: &'a mut Pending,
+    pub(crate) faces: &'a FaceTable,
+    pub(crate) random: &'a mut Random,
+    pub(crate) actions: &'a mut Vec<Action>,
+}
+
+/// What happened, as far as the strategy needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct StrategyEvent<'a> {
     pub(crate) now: Instant,
     pub(crate) trigger: Trigger,
-    /// The Interest to send: the one that arrived, or else the pending one.
+    pub(crate) ingress: Option<FaceId>,
+    pub(crate) non_discovery: bool,
+    /// Of the Interest that arrived: it goes on with it.
+    pub(crate) congestion_mark: u64,
+    pub(crate) announcement: Option<&'a Buffer>,
+}
+
+impl StrategyEvent<'_> {
+    /// Something other than the arrival of an Interest.
+    pub(crate) fn other(now: Instant) -> Self {
+        StrategyEvent {
+            now,
+            trigger: Trigger::Other,
+            ingress: None,
+            non_discovery: false,
+            congestion_mark: 0,
+            announcement: None,
+        }
+    }
+}
+
+/// The Interest to send: the one that arrived, or else the pending one.
+#[derive(Clone, Copy)]
+pub(crate) struct HashedInterest<'a> {
     pub(crate) interest: &'a Interest,
     /// Of the Interest's name, or of a longer one that it is a prefix of.
     pub(crate) hashes: &'a PrefixHashes,
     pub(crate) hasher: &'a NameHasher,
-    pub(crate) entry: &'a mut Pending,
-    pub(crate) ingress: Option<FaceId>,
+}
+
+/// Where the Interest may go by the routes.
+#[derive(Clone, Copy)]
+pub(crate) struct Routes<'a> {
     pub(crate) next_hops: &'a [NextHop],
     pub(crate) fib: &'a Fib,
     /// Where the routes of the name are, or of the hint that leads to it.
     pub(crate) route: FibNode,
     /// Where the name itself is.
     pub(crate) node: FibNode,
-    pub(crate) faces: &'a FaceTable,
-    pub(crate) random: &'a mut Random,
-    pub(crate) actions: &'a mut Vec<Action>,
-    pub(crate) non_discovery: bool,
-    pub(crate) incoming_announcement: Option<&'a Buffer>,
 }
 
 /// A command, to be carried out when the strategy is done.
@@ -83,43 +107,51 @@ pub(crate) fn may_send(
 impl StrategyContext<'_> {
     /// The time.
     pub fn now(&self) -> Instant {
-        self.now
+        self.event.now
     }
 
     /// Why the strategy is called.
     pub fn trigger(&self) -> Trigger {
-        self.trigger
+        self.event.trigger
     }
 
     /// The name that is asked for.
     pub fn name(&self) -> NameRef<'_> {
-        self.interest.name()
+        self.interest.interest.name()
     }
 
     /// Hash of the name's prefix of `components` components; `None` if the name is shorter, or the prefix too
     /// long to have been hashed.
     pub fn prefix_hash(&self, components: usize) -> Option<NameHash> {
-        if components <= self.interest.component_count() { self.hashes.prefix(components) } else { None }
+        if components <= self.interest.interest.component_count() {
+            self.interest.hashes.prefix(components)
+        } else {
+            None
+        }
     }
 
     /// Hash of any other name in the Interest's dialect; costs a pass over the name.
     pub fn hash_of(&self, name: NameRef<'_>) -> NameHash {
-        self.hasher.hash(self.interest.dialect(), name.components()).whole()
+        self.interest.hasher.hash(self.interest.interest.dialect(), name.components()).whole()
     }
 
     /// The face the Interest just came by; `None` when the call is about something else.
     pub fn ingress(&self) -> Option<FaceId> {
-        self.ingress
+        self.event.ingress
     }
 
     /// The route's next hops, cheapest first, suitable or not.
     pub fn next_hops(&self) -> &[NextHop] {
-        self.next_hops
+        self.routes.next_hops
     }
 
     /// Identifies the route that the next hops belong to.
     pub fn route(&self) -> NameHash {
-        self.fib.route_of(self.route).map(|node| self.fib.prefix_hash(node)).unwrap_or_default()
+        self.routes
+            .fib
+            .route_of(self.routes.route)
+            .map(|node| self.routes.fib.prefix_hash(node))
+            .unwrap_or_default()
     }
 
     /// Who waits.
@@ -139,7 +171,7 @@ impl StrategyContext<'_> {
 
     /// True if it was sent somewhere, and an answer may still come.
     pub fn has_pending_out_records(&self) -> bool {
-        self.out_records().iter().any(|record| record.nacked.is_none() && record.expires > self.now)
+        self.out_records().iter().any(|record| record.nacked.is_none() && record.expires > self.event.now)
     }
 
     /// A few words kept with the pending Interest for its strategy.
@@ -160,7 +192,7 @@ impl StrategyContext<'_> {
     /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the
     /// Interest just came from, except on wireless media.
     pub fn may_send(&self, face: FaceId) -> bool {
-        may_send(self.faces, self.interest, &self.entry.in_records, self.ingress, face)
+        may_send(self.faces, self.interest.interest, &self.entry.in_records, self.event.ingress, face)
     }
 
     /// Whether `face` leads to an application on this host.
@@ -170,7 +202,7 @@ impl StrategyContext<'_> {
 
     /// The next hops that [`StrategyContext::may_send`] allows, cheapest first.
     pub fn eligible_next_hops(&self) -> impl Iterator<Item = NextHop> + '_ {
-        self.next_hops.iter().copied().filter(|hop| self.may_send(hop.face))
+        self.routes.next_hops.iter().copied().filter(|hop| self.may_send(hop.face))
     }
 
     /// The cheapest next hop that [`StrategyContext::may_send`] allows.
@@ -185,22 +217,22 @@ impl StrategyContext<'_> {
 
     /// Whether the Interest must not be flooded to find a route.
     pub fn is_non_discovery(&self) -> bool {
-        self.non_discovery
+        self.event.non_discovery
     }
 
     /// The prefix announcement that came with the Data.
     pub fn incoming_announcement(&self) -> Option<&Buffer> {
-        self.incoming_announcement
+        self.event.announcement
     }
 
     /// The announcement of the route at or above the name, if it was learned by one.
     pub fn stored_announcement(&self) -> Option<&Buffer> {
-        self.fib.announcement(self.node)
+        self.routes.fib.announcement(self.routes.node)
     }
 
     /// Sends the Interest to `face`.
     pub fn send(&mut self, face: FaceId) {
-        let non_discovery = self.non_discovery;
+        let non_discovery = self.event.non_discovery;
         self.actions.push(Action::Send { face, nonce: None, non_discovery });
     }
 
@@ -212,7 +244,7 @@ impl StrategyContext<'_> {
     /// Sends the Interest to `face` under a new nonce, so that it is no duplicate where it was before.
     pub fn send_probe(&mut self, face: FaceId) {
         let nonce = Some(Nonce(self.random.next_u32()));
-        let non_discovery = self.non_discovery;
+        let non_discovery = self.event.non_discovery;
         self.actions.push(Action::Send { face, nonce, non_discovery });
     }
 

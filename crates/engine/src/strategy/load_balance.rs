@@ -12,7 +12,7 @@ use super::best_route::next_to_try;
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Faces whose load is remembered. Beyond that the one with the smallest number, which is the oldest, is

@@ -23,11 +23,11 @@ use std::fmt;
 
 use packet::{Data, NackReason};
 
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::fib::NextHop;
 
-pub(crate) use context::{Action, may_send};
-pub use context::{StrategyContext, Trigger};
+pub use context::StrategyContext;
+pub(crate) use context::{Action, HashedInterest, Routes, StrategyEvent, may_send};
 pub use packet::parameters::{ParameterError, Parameters};
 pub use packet::registry::AddError;
 pub(crate) use registry::Instance;

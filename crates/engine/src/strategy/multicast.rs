@@ -3,7 +3,7 @@
 use super::suppression::Suppression;
 use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::tables::fib::NextHop;
 use packet::parameters::{ParameterError, Parameters};
 

@@ -14,7 +14,7 @@ use packet::{Data, NackReason};
 
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use crate::transmit::Event;
 use packet::parameters::{ParameterError, Parameters};
 

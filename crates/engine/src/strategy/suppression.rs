@@ -3,7 +3,7 @@
 use packet::time::Duration;
 
 use super::StrategyContext;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Exponential back-off between forwarded retransmissions, as in NFD.

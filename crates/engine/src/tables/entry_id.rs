@@ -1,7 +1,24 @@
 //! What the shared index points to: a pending Interest or a kept Data.
 
-use super::content_store::CachedId;
-use super::pending::PendingId;
+use packet::PitToken;
+
+/// Number of a pending Interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PendingId(pub(crate) u32);
+
+impl PendingId {
+    /// The PIT token of an Interest that is sent. Nothing is read of it when it comes back: the entry is
+    /// found by name. Six bytes, because one widespread implementation takes no other length.
+    #[inline]
+    pub(crate) fn token(self) -> PitToken {
+        let [a, b, c, d] = self.0.to_be_bytes();
+        PitToken::new(&[0, 0, a, b, c, d]).unwrap_or_default()
+    }
+}
+
+/// Number of a Data in the content store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CachedId(pub(crate) u32);
 
 /// Number of an entry of either table, in the 32 bits that the index has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

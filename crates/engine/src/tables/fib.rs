@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::chunked::Slab;
 use super::hash_index::HashIndex;
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 
 /// One way towards a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

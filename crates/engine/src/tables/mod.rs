@@ -11,4 +11,5 @@ pub(crate) mod hash_index;
 pub(crate) mod measurements;
 pub(crate) mod other_lengths;
 pub(crate) mod pending;
+pub(crate) mod sweep;
 pub(crate) mod timer_wheel;

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use packet::{Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
 use smallvec::SmallVec;
 
+use super::entry_id::PendingId;
 use super::hash_index::{Candidates, HashIndex};
-use super::pending::PendingId;
 
 /// What has to be known of an Interest to put it here and to find it again.
 #[derive(Clone, Copy, Debug)]

@@ -6,24 +6,11 @@ use smallvec::SmallVec;
 
 use super::chunked::Slab;
 use super::entry_id::EntryId;
+pub(crate) use super::entry_id::PendingId;
 use super::hash_index::HashIndex;
 use super::other_lengths::{LengthKey, OtherLengths};
 use super::timer_wheel::TimerWheel;
-use crate::face::FaceId;
-
-/// Number of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct PendingId(pub(crate) u32);
-
-impl PendingId {
-    /// The PIT token of an Interest that is sent. Nothing is read of it when it comes back: the entry is
-    /// found by name. Six bytes, because one widespread implementation takes no other length.
-    #[inline]
-    pub(crate) fn token(self) -> PitToken {
-        let [a, b, c, d] = self.0.to_be_bytes();
-        PitToken::new(&[0, 0, a, b, c, d]).unwrap_or_default()
-    }
-}
+use crate::face_id::FaceId;
 
 /// Entries under one name that differ in their forwarding hints, selectors of CCNx, or few hops, at most:
 /// each costs every Data of that name a look. Those that have none of these always have a place, and are

@@ -37,7 +37,7 @@ pub enum Outgoing {
 }
 
 /// What the store's threads say.
-enum Told {
+enum StoreResult {
     Answer(u64, StoreAnswer),
     Stored(u64, Result<(), Rejection>),
 }
@@ -51,8 +51,8 @@ enum Told {
 pub struct CcnrDriver {
     ccnr: Ccnr,
     service: ServiceHandle,
-    tell: Sender<Told>,
-    told: Receiver<Told>,
+    tell: Sender<StoreResult>,
+    told: Receiver<StoreResult>,
     /// Answers of the store that are still to come.
     waiting: usize,
     outgoing: VecDeque<Outgoing>,
@@ -95,8 +95,8 @@ impl CcnrDriver {
         while let Ok(told) = self.told.try_recv() {
             self.waiting = self.waiting.saturating_sub(1);
             match told {
-                Told::Answer(number, answer) => self.ccnr.handle_answer(now, number, answer),
-                Told::Stored(fetch, result) => self.ccnr.handle_stored(now, fetch, result),
+                StoreResult::Answer(number, answer) => self.ccnr.handle_answer(now, number, answer),
+                StoreResult::Stored(fetch, result) => self.ccnr.handle_stored(now, fetch, result),
             }
         }
         if self.ccnr.next_deadline() <= now.instant {
@@ -129,7 +129,7 @@ impl CcnrDriver {
             Effect::Store { fetch, data } => {
                 let tell = self.tell.clone();
                 let done = move |result| {
-                    let _ = tell.send(Told::Stored(fetch, result));
+                    let _ = tell.send(StoreResult::Stored(fetch, result));
                 };
                 match self.service.insert_and_tell(data, done) {
                     Ok(()) => self.waiting += 1,
@@ -139,7 +139,7 @@ impl CcnrDriver {
             Effect::Ask { number, question } => {
                 let tell = self.tell.clone();
                 let ask = move |store: &mut Store, now: UnixTime| {
-                    let _ = tell.send(Told::Answer(number, answer(store, now, &question)));
+                    let _ = tell.send(StoreResult::Answer(number, answer(store, now, &question)));
                 };
                 // A service that has ended answers nothing any more.
                 self.waiting += usize::from(self.service.post(ask).is_ok());

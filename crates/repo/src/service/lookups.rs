@@ -29,7 +29,7 @@ pub(super) enum Question {
 /// Looks up what is asked.
 pub(super) struct Lookups {
     questions: Receiver<Question>,
-    desk: Arc<ReadQueue>,
+    queue: Arc<ReadQueue>,
     answered: Answered,
     replies: Vec<Reply>,
     jobs: Vec<Job>,
@@ -39,10 +39,10 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    pub(super) fn new(questions: Receiver<Question>, desk: Arc<ReadQueue>, answered: Answered) -> Self {
+    pub(super) fn new(questions: Receiver<Question>, queue: Arc<ReadQueue>, answered: Answered) -> Self {
         Lookups {
             questions,
-            desk,
+            queue,
             answered,
             replies: Vec::with_capacity(REPLIES_AT_ONCE),
             jobs: Vec::new(),
@@ -73,7 +73,7 @@ impl Lookups {
         if !self.replies.is_empty() {
             (self.answered)(&mut self.replies);
         }
-        self.desk.put(&mut self.jobs);
+        self.queue.put(&mut self.jobs);
     }
 
     fn reply(&mut self, question: u64, found: Option<Found>) {
@@ -135,7 +135,7 @@ impl Lookups {
             }
             return self.reply(number, Some(found(now, data, arrival)));
         }
-        if places.is_empty() || self.jobs.len() + self.desk.waiting() >= MAX_JOBS {
+        if places.is_empty() || self.jobs.len() + self.queue.waiting() >= MAX_JOBS {
             self.missed += u64::from(otherwise.is_none());
             return self.reply(number, otherwise.map(|made| made.found));
         }

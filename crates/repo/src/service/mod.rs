@@ -1,8 +1,9 @@
 //! A store with threads of its own, for those who must not wait for a disk.
 //!
 //! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many
-//! with one sync, deletes, and does the upkeep. Another writes and syncs what the keeper gives it, while the
-//! keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was found.
+//! with one sync, deletes, and does the maintenance. Another writes and syncs what the keeper gives it, while
+//! the keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was
+//! found.
 //! Questions and packets come in by bounded queues, which refuse rather than make anybody wait; answers go
 //! out by a function that the owner gives.
 //!
@@ -159,10 +160,10 @@ impl Service {
         let (filter, hot) = (Arc::clone(store.filter()), Arc::clone(store.catalogue().hot()));
         let shared = Arc::new(Shared::default());
         let readers = Readers::start(config.readers.max(1), config.remote_readers, &answered)?;
-        let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
+        let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.queue(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
         store.set_disk_executor(Some(Box::new(disk)));
-        let keeper = StoreThread::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
+        let keeper = StoreThread::new(store, receiver, lookups, readers.queue(), Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
         let handle = ServiceHandle { tasks, questions, filter, hot, shared };
         Ok(Service { handle, keeper: Some(keeper), readers: Some(readers) })

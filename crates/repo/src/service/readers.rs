@@ -148,33 +148,33 @@ impl ReadQueue {
 
 /// The threads. They finish what waits and end when this is dropped.
 pub(super) struct Readers {
-    desk: Arc<ReadQueue>,
+    queue: Arc<ReadQueue>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Readers {
     /// `count` for what lies in the folder, `remote` for what lives on a network.
     pub(super) fn start(count: usize, remote: usize, answered: &Answered) -> io::Result<Self> {
-        let mut readers = Readers { desk: Arc::default(), threads: Vec::new() };
-        readers.desk.state().has_remote_readers = remote > 0;
+        let mut readers = Readers { queue: Arc::default(), threads: Vec::new() };
+        readers.queue.state().has_remote_readers = remote > 0;
         for number in 0..count + remote {
             let kind = if number < count { Kind::Local } else { Kind::Remote };
-            let (desk, answered) = (Arc::clone(&readers.desk), Arc::clone(answered));
-            let work = move || serve(kind, &desk, &answered);
+            let (queue, answered) = (Arc::clone(&readers.queue), Arc::clone(answered));
+            let work = move || serve(kind, &queue, &answered);
             let thread = std::thread::Builder::new().name("repository-read".to_owned()).spawn(work)?;
             readers.threads.push(thread);
         }
         Ok(readers)
     }
 
-    pub(super) fn desk(&self) -> Arc<ReadQueue> {
-        Arc::clone(&self.desk)
+    pub(super) fn queue(&self) -> Arc<ReadQueue> {
+        Arc::clone(&self.queue)
     }
 }
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        self.desk.close();
+        self.queue.close();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -182,9 +182,9 @@ impl Drop for Readers {
 }
 
 /// Does jobs until there will be no more.
-fn serve(kind: Kind, desk: &ReadQueue, answered: &Answered) {
+fn serve(kind: Kind, queue: &ReadQueue, answered: &Answered) {
     let mut replies = Vec::with_capacity(1);
-    while let Some(jobs) = desk.take(kind) {
+    while let Some(jobs) = queue.take(kind) {
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
             let question = job.question;
@@ -192,7 +192,7 @@ fn serve(kind: Kind, desk: &ReadQueue, answered: &Answered) {
             replies.push(Reply { question, found: read(unix_now(), job, &mut outcomes) });
             answered(&mut replies);
         }
-        desk.state().outcomes.append(&mut outcomes);
+        queue.state().outcomes.append(&mut outcomes);
     }
 }
 

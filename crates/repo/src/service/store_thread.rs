@@ -35,14 +35,14 @@ const TASKS_AT_ONCE: usize = 256;
 const COMMIT_BYTES: u64 = 1 << 20;
 /// How often the status is renewed.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
-/// How long upkeep rests after the file system has failed.
+/// How long maintenance rests after the file system has failed.
 const REST: Duration = Duration::from_secs(1);
 
 pub(super) struct StoreThread {
     store: Store,
     tasks: Receiver<Task>,
     lookups: Arc<Mutex<Lookups>>,
-    desk: Arc<ReadQueue>,
+    queue: Arc<ReadQueue>,
     shared: Arc<Shared>,
     config: ServiceConfig,
     waiting: Vec<(Ticket, Done)>,
@@ -50,7 +50,7 @@ pub(super) struct StoreThread {
     spare: Vec<Request>,
     /// When packets that nobody waits for are to be committed.
     commit_at: Option<Instant>,
-    upkeep_at: Instant,
+    maintenance_at: Instant,
     status_at: Instant,
     is_ending: bool,
 }
@@ -60,7 +60,7 @@ impl StoreThread {
         store: Store,
         tasks: Receiver<Task>,
         lookups: Arc<Mutex<Lookups>>,
-        desk: Arc<ReadQueue>,
+        queue: Arc<ReadQueue>,
         shared: Arc<Shared>,
         config: ServiceConfig,
     ) -> Self {
@@ -69,13 +69,13 @@ impl StoreThread {
             store,
             tasks,
             lookups,
-            desk,
+            queue,
             shared,
             config,
             waiting: Vec::new(),
             spare: Vec::new(),
             commit_at: None,
-            upkeep_at: now,
+            maintenance_at: now,
             status_at: now,
             is_ending: false,
         };
@@ -93,8 +93,8 @@ impl StoreThread {
             if !self.waiting.is_empty() || self.is_commit_due(now) {
                 self.commit();
             }
-            if self.upkeep_at <= now {
-                self.upkeep(now);
+            if self.maintenance_at <= now {
+                self.maintain(now);
             }
             if self.status_at <= now {
                 self.publish(now);
@@ -129,7 +129,7 @@ impl StoreThread {
 
     /// Waits for tasks, unless there is something else to do, and takes those there are.
     fn take_tasks(&mut self, has_more: bool) {
-        let due = self.upkeep_at.min(self.status_at);
+        let due = self.maintenance_at.min(self.status_at);
         let due = self.commit_at.map_or(due, |commit| due.min(commit));
         let left = if has_more { Duration::ZERO } else { due.saturating_duration_since(Instant::now()) };
         let mut next = match self.tasks.recv_timeout(left) {
@@ -157,7 +157,7 @@ impl StoreThread {
             Task::Insert(data, done) => self.insert(now, &data, done),
             Task::Call(act) => {
                 act(&mut self.store, now);
-                self.upkeep_at = Instant::now();
+                self.maintenance_at = Instant::now();
             }
             Task::Stop => self.is_ending = true,
         }
@@ -183,7 +183,7 @@ impl StoreThread {
             let failed = committed.as_ref().err().filter(|error| ticket >= error.first);
             done(failed.map_or(Ok(()), |error| Err(error.reason)));
         }
-        self.upkeep_at = Instant::now();
+        self.maintenance_at = Instant::now();
     }
 
     fn note_outcomes(&mut self) {
@@ -192,7 +192,7 @@ impl StoreThread {
         served.drain(..).for_each(|request| self.store.served_hot(request));
         self.store.served_untold(untold);
         self.spare = served;
-        let outcomes = self.desk.outcomes();
+        let outcomes = self.queue.outcomes();
         self.note(unix_now(), outcomes);
     }
 
@@ -207,9 +207,9 @@ impl StoreThread {
         }
     }
 
-    fn upkeep(&mut self, now: Instant) {
+    fn maintain(&mut self, now: Instant) {
         let unix = unix_now();
-        self.upkeep_at = match self.store.upkeep(unix) {
+        self.maintenance_at = match self.store.maintain(unix) {
             Ok(PendingMaintenance::More) => now,
             Ok(PendingMaintenance::Later(when)) => {
                 let wait = when.as_millis().saturating_sub(unix.as_millis());

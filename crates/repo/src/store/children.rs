@@ -25,8 +25,8 @@ pub struct Children {
 impl Store {
     /// How often it has changed since it was opened.
     pub fn changes(&self) -> u64 {
-        let counters = &self.tally.counters;
-        let dropped = self.tally.refusals.get(Rejection::Corrupt);
+        let counters = &self.history.counters;
+        let dropped = self.history.refusals.get(Rejection::Corrupt);
         counters.insertions + counters.deletions + counters.evictions + dropped
     }
 

@@ -70,7 +70,7 @@ impl Store {
 
     /// Deletes what is selected, and what waits for a commit is committed first. When this returns the
     /// deletion is durable and nothing of it is served any longer; its room is given back by
-    /// [`upkeep`](Self::upkeep).
+    /// [`maintain`](Self::maintain).
     ///
     /// # Errors
     /// The file system failed: nothing was deleted.
@@ -82,7 +82,7 @@ impl Store {
             Selection::Segments(_, _, first, last) => self.delete_segments(now, &ids, first, last)?,
             _ => self.delete_objects(now, &ids)?,
         }
-        self.tally.counters.deletions += deleted.objects;
+        self.history.counters.deletions += deleted.objects;
         Ok(deleted)
     }
 
@@ -151,7 +151,7 @@ impl Store {
             reserve::give_up(&self.disk);
             written = self.append(entries);
         }
-        let written = written.map_err(|error| self.tally.refusals.count(refusal_of(&error)))?;
+        let written = written.map_err(|error| self.history.refusals.count(refusal_of(&error)))?;
         // Wanted until the index says the same.
         self.unindexed.notices.extend(written.iter().map(|record| {
             (record.location.place.volume, record.location.place.offset()..record.location.place.end())

@@ -87,7 +87,7 @@ impl Store {
             segments + self.open.segments.get(number).copied().unwrap_or_default()
         });
         if let Some(refusal) = self.refusal(data, &object, segments) {
-            return Err(self.tally.refusals.count(refusal));
+            return Err(self.history.refusals.count(refusal));
         }
         let (key, number) = match known {
             Some((key, number, _)) => (key, number),
@@ -167,12 +167,12 @@ impl Store {
         let mut packets = self.in_order(open.packets);
         // What is there already needs no writing.
         packets.retain(|packet| !self.is_stored(packet));
-        self.tally.counters.duplicates += total - packets.len() as u64;
+        self.history.counters.duplicates += total - packets.len() as u64;
         let written = match self.write(&packets) {
             Ok(written) => written,
             Err(error) => {
                 let reason = refusal_of(&error);
-                self.tally.refusals.add(reason, total);
+                self.history.refusals.add(reason, total);
                 return Err(CommitError { reason, first, last });
             }
         };
@@ -183,8 +183,8 @@ impl Store {
         for id in new {
             self.include(id);
         }
-        self.tally.counters.commits += 1;
-        self.tally.counters.insertions += packets.len() as u64;
+        self.history.counters.commits += 1;
+        self.history.counters.insertions += packets.len() as u64;
         Ok(Some(last))
     }
 

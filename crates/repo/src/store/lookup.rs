@@ -145,12 +145,12 @@ impl Store {
                     self.served(&located);
                     return Some(Answer::Data(data));
                 }
-                Ok(_) => self.tally.counters.vain_reads += 1,
+                Ok(_) => self.history.counters.vain_reads += 1,
                 Err(error) => self.report(now, &located, &error),
             }
         }
         if metadata.is_none() {
-            self.tally.counters.misses += 1;
+            self.history.counters.misses += 1;
         }
         metadata.map(Answer::Metadata)
     }
@@ -187,7 +187,7 @@ impl Store {
 
     /// A packet was served by somebody who knew where it lies.
     pub(crate) fn served_hot(&mut self, Request { id, object: number, segment }: Request) {
-        self.tally.counters.hits += 1;
+        self.history.counters.hits += 1;
         // Its object may have left while it was read.
         if let Some(policy) = &mut self.eviction
             && self.catalogue.get(id).is_some_and(|object| object.number == number)
@@ -198,8 +198,8 @@ impl Store {
 
     /// So many packets were served, of which nothing more is known.
     pub(crate) fn served_untold(&mut self, count: u64) {
-        self.tally.counters.hits += count;
-        self.tally.counters.untold_hits += count;
+        self.history.counters.hits += count;
+        self.history.counters.untold_hits += count;
     }
 
     /// Lets others read the packets of an object by themselves of which one was in memory.
@@ -231,12 +231,12 @@ impl Store {
 
     /// So many Interests were not answered.
     pub(crate) fn missed(&mut self, count: u64) {
-        self.tally.counters.misses += count;
+        self.history.counters.misses += count;
     }
 
     /// A packet was read that was not the answer.
     pub(crate) fn read_in_vain(&mut self) {
-        self.tally.counters.vain_reads += 1;
+        self.history.counters.vain_reads += 1;
     }
 
     /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
@@ -245,7 +245,7 @@ impl Store {
         // What a network brings wrong may be right the next time. If it stays wrong, the packet comes from
         // upstream and is stored anew.
         if matches!(error, ReadError::Io(_)) || located.is_remote() {
-            self.tally.refusals.count(Rejection::DiskFailed);
+            self.history.refusals.count(Rejection::DiskFailed);
             return;
         }
         let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -255,7 +255,7 @@ impl Store {
             return;
         };
         let name = object.name().map(|object| object.name.to_name());
-        self.tally.refusals.count(Rejection::Corrupt);
+        self.history.refusals.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

@@ -8,9 +8,9 @@ mod delete;
 mod disk_executor;
 mod insert;
 mod lookup;
+mod maintenance;
 mod recover;
 mod reserve;
-mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -36,8 +36,8 @@ pub use disk_executor::{DiskExecutor, DiskJob};
 pub use insert::{CommitError, Ticket};
 pub(crate) use lookup::is_outdated;
 pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
+pub use maintenance::PendingMaintenance;
 pub use recover::Recovery;
-pub use upkeep::PendingMaintenance;
 
 /// How a store behaves.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ const MAX_EVENTS: usize = 1024;
 /// The store.
 ///
 /// Its owner calls [`insert`](Store::insert) and [`commit`](Store::commit), [`answer`](Store::answer),
-/// [`delete`](Store::delete) as they come, and [`upkeep`](Store::upkeep) often: it evicts, punches holes,
+/// [`delete`](Store::delete) as they come, and [`maintain`](Store::maintain) often: it evicts, punches holes,
 /// compacts and brings the index up to date, a bounded amount each time.
 #[derive(Debug)]
 pub struct Store {
@@ -202,7 +202,7 @@ pub struct Store {
     buffer: Vec<u8>,
     unindexed: Unindexed,
     reclaiming: Reclaiming,
-    tally: Tally,
+    history: History,
     /// Whether the room is kept that a full disk needs for deleting.
     has_reserve: bool,
     disk_executor: Option<Box<dyn DiskExecutor>>,
@@ -232,12 +232,12 @@ struct Reclaiming {
     punched: BTreeSet<u32>,
     /// Volumes without anything alive; removed after the next checkpoint.
     emptied: Vec<u32>,
-    compaction: upkeep::Compaction,
+    compaction: maintenance::Compaction,
 }
 
 /// What has happened.
 #[derive(Debug, Default)]
-struct Tally {
+struct History {
     counters: StoreCounters,
     refusals: RejectionCounters,
     /// Not polled yet.
@@ -247,12 +247,12 @@ struct Tally {
 impl Store {
     /// What it has done.
     pub fn counters(&self) -> &StoreCounters {
-        &self.tally.counters
+        &self.history.counters
     }
 
     /// What it has refused or given up, by reason.
     pub fn refusals(&self) -> &RejectionCounters {
-        &self.tally.refusals
+        &self.history.refusals
     }
 
     /// What says "not here" to whoever asks, from any thread.
@@ -277,7 +277,7 @@ impl Store {
 
     /// Something that happened, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.tally.events.pop_front()
+        self.history.events.pop_front()
     }
 
     /// How much it holds. Looks at all objects.
@@ -337,10 +337,10 @@ impl Store {
     }
 
     fn tell(&mut self, event: Event) {
-        if self.tally.events.len() == MAX_EVENTS {
-            self.tally.events.pop_front();
+        if self.history.events.len() == MAX_EVENTS {
+            self.history.events.pop_front();
         }
-        self.tally.events.push_back(event);
+        self.history.events.push_back(event);
     }
 
     fn checkpoint_now(&self) -> Checkpoint {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
-use super::{OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Tally, Unindexed, learn};
+use super::{History, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
@@ -89,7 +89,7 @@ impl Store {
                 notices: Vec::new(),
             },
             reclaiming: Reclaiming::default(),
-            tally: Tally::default(),
+            history: History::default(),
             _lock: lock,
         };
         for number in numbers {

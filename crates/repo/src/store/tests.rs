@@ -1,7 +1,7 @@
 use super::*;
 use crate::disk::{Call, Faults, SimulatedDisk};
 use crate::eviction::DeleteQueue;
-use crate::store::upkeep::PendingMaintenance;
+use crate::store::maintenance::PendingMaintenance;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Component, ComponentKind, Dialect, Interest};
@@ -50,7 +50,7 @@ fn ask(store: &mut Store, interest: &Interest) -> Option<String> {
 }
 
 fn settle(store: &mut Store) {
-    while store.upkeep(NOW).unwrap() == PendingMaintenance::More {}
+    while store.maintain(NOW).unwrap() == PendingMaintenance::More {}
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn volumes_that_are_mostly_holes_are_compacted_at_the_rate_that_is_allowed_and_r
     }
     let mut now = NOW;
     loop {
-        match store.upkeep(now).unwrap() {
+        match store.maintain(now).unwrap() {
             PendingMaintenance::More => {}
             PendingMaintenance::Later(then) => now = then,
             PendingMaintenance::Idle => break,

@@ -93,7 +93,7 @@ impl CompactArguments {
         // Nobody else is kept waiting by the disk, so the pauses are left out.
         let mut now = unix_now();
         while !interrupt.came() {
-            match store.upkeep(now).map_err(ToolError::other)? {
+            match store.maintain(now).map_err(ToolError::other)? {
                 PendingMaintenance::More => {}
                 PendingMaintenance::Later(when) => now = when.after(Duration::from_millis(1)),
                 PendingMaintenance::Idle => break,

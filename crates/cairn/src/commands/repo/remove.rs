@@ -59,7 +59,7 @@ impl DeleteArguments {
             }
         }
         if !self.dry_run {
-            while store.upkeep(unix_now()).map_err(ToolError::other)? == PendingMaintenance::More {}
+            while store.maintain(unix_now()).map_err(ToolError::other)? == PendingMaintenance::More {}
             close(store)?;
         }
         if self.json {

@@ -18,19 +18,19 @@ const TURN: Duration = Duration::from_millis(100);
 const PAUSE: StdDuration = StdDuration::from_millis(1);
 
 /// An answer by the number of its question; nothing if there is none.
-type Told = (u64, Option<Data>);
+type QuestionAnswer = (u64, Option<Data>);
 
 /// Set in the numbers of questions of a window for CCNx: one service answers both.
 const OF_CCNX: u64 = 1 << 63;
 
 /// Takes a service's answers to [`Window`]s, one for each dialect.
 pub(super) struct AnswerBox {
-    ndn: Sender<Told>,
-    ccnx: Sender<Told>,
+    ndn: Sender<QuestionAnswer>,
+    ccnx: Sender<QuestionAnswer>,
 }
 
 /// Where answers go, and where those for NDN and for CCNx come from.
-pub(super) fn answer_box() -> (AnswerBox, Receiver<Told>, Receiver<Told>) {
+pub(super) fn answer_box() -> (AnswerBox, Receiver<QuestionAnswer>, Receiver<QuestionAnswer>) {
     let ((ndn, from_ndn), (ccnx, from_ccnx)) = (channel(), channel());
     (AnswerBox { ndn, ccnx }, from_ndn, from_ccnx)
 }
@@ -56,7 +56,7 @@ pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) 
 /// Interests that wait for their answers.
 pub(super) struct Window<A> {
     ask: A,
-    answers: Receiver<Told>,
+    answers: Receiver<QuestionAnswer>,
     waiting: BTreeMap<u64, Waiting>,
     next: u64,
     packets: u64,
@@ -71,7 +71,7 @@ struct Waiting {
 
 impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
     /// With what asks the repository, and what brings its answers.
-    pub(super) fn new(ask: A, answers: Receiver<Told>) -> Self {
+    pub(super) fn new(ask: A, answers: Receiver<QuestionAnswer>) -> Self {
         Window { ask, answers, waiting: BTreeMap::new(), next: 0, packets: 0, content_bytes: 0 }
     }
 

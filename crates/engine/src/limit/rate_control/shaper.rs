@@ -6,7 +6,7 @@ use packet::Interest;
 use packet::time::{Duration, Instant};
 
 use super::Admission;
-use crate::strategy::Trigger;
+use crate::trigger::Trigger;
 
 /// An Interest that waits, and what is needed to forward it.
 #[derive(Clone, Debug)]

@@ -103,7 +103,7 @@ fn mircc_gives_less_while_data_waits() {
 
 fn held() -> Held {
     let interest = packet::ndn::InterestBuilder::new("/a/b".parse().unwrap()).nonce(1).build().unwrap();
-    Held { interest, trigger: crate::strategy::Trigger::New, non_discovery: false }
+    Held { interest, trigger: crate::trigger::Trigger::New, non_discovery: false }
 }
 
 #[test]

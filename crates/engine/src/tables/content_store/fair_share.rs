@@ -8,7 +8,7 @@
 use packet::NameHash;
 use packet::time::{Duration, Instant};
 
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 
 /// Faces of which is remembered what they have asked for; at the limit the one that was silent for longest is
 /// forgotten.

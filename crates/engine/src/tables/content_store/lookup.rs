@@ -8,7 +8,7 @@ use packet::{Dialect, Interest, NameHasher, PrefixHashes};
 
 use super::prefix_tree::{Order, SearchStep};
 use super::{Cached, CachedId, ContentStore};
-use crate::pipeline::arrival::Arrival;
+use crate::arrival::Arrival;
 use crate::tables::hash_index::HashIndex;
 
 /// Bytes of names that one search asks Bloom filters about, all candidates together.

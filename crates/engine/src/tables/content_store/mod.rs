@@ -19,10 +19,11 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
 
 use super::chunked::Slab;
+pub(crate) use super::entry_id::CachedId;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
-use crate::batch::SpareBuffers;
-use crate::pipeline::arrival::Arrival;
+use crate::arrival::Arrival;
+use crate::batch::spare_buffers::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
 use fair_share::FairShares;
 use memory::{MemoryOwner, SharedMemory};
@@ -102,10 +103,6 @@ pub struct ContentStoreCounters {
     /// Searches by prefix that gave up after looking at their limit of candidates.
     pub searches_cut_short: u64,
 }
-
-/// Number of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CachedId(pub(crate) u32);
 
 /// What is known of the name of a Data that is to be kept.
 #[derive(Clone, Copy, Debug)]

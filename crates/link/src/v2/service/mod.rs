@@ -3,6 +3,7 @@
 mod acks;
 mod pacing;
 mod receiving;
+mod unsent;
 
 use std::collections::VecDeque;
 
@@ -12,13 +13,14 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader, NackReason, PacketKind};
 
 use acks::fitting_acks;
+use pacing::Pacing;
+use unsent::Unsent;
 
 use super::config::{Config, ConfigError, LinkType};
 use super::congestion::CongestionMarker;
 use super::fields;
 use super::fragmenter::{self, FragmentPlan, Room};
-use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
-use super::pacing::Pacer;
+use super::outgoing::{OutgoingPacket, OutgoingStore};
 use super::reassembler::Reassembler;
 use super::reliability::{FrameRef, Reliability};
 use super::report::{Counters, Usage};
@@ -51,25 +53,24 @@ pub struct LinkService {
     /// The Sequence of the next frame that gets one.
     next_sequence: u64,
     outgoing: OutgoingStore,
-    /// Packets with frames that have never been sent, and their lengths.
-    unsent: VecDeque<(OutgoingKey, usize)>,
-    unsent_bytes: usize,
+    unsent: Unsent,
     reliability: Option<Reliability>,
     reassembler: Option<Reassembler>,
-    marker: Option<CongestionMarker>,
-    pacer: Option<Box<Pacer>>,
-    /// Until when frames need not be shown to the pacer.
-    bare_until: Instant,
-    /// Echoes that the neighbour asked for.
-    replies: VecDeque<u64>,
-    received_bytes: u64,
-    /// Bytes in the transport's send queue, if it can tell.
-    queued_bytes: Option<u64>,
+    marking: Marking,
+    pacing: Pacing,
     deliveries: VecDeque<Delivery>,
     /// What [`poll_path_mtu`](Self::poll_path_mtu) gives next.
     new_path_mtu_bytes: Option<usize>,
     counters: Counters,
     drops: DropCounters,
+}
+
+/// Congestion marks: what decides on them, and by what.
+#[derive(Debug, Default)]
+struct Marking {
+    marker: Option<CongestionMarker>,
+    /// Bytes in the transport's send queue, if it can tell.
+    queued_bytes: Option<u64>,
 }
 
 impl LinkService {
@@ -82,16 +83,11 @@ impl LinkService {
         let mut service = LinkService {
             next_sequence: 0,
             outgoing: OutgoingStore::default(),
-            unsent: VecDeque::new(),
-            unsent_bytes: 0,
+            unsent: Unsent::default(),
             reliability: None,
             reassembler: None,
-            marker: None,
-            pacer: None,
-            bare_until: Instant::NEVER,
-            replies: VecDeque::new(),
-            received_bytes: 0,
-            queued_bytes: None,
+            marking: Marking::default(),
+            pacing: Pacing::default(),
             deliveries: VecDeque::new(),
             new_path_mtu_bytes: None,
             counters: Counters::default(),
@@ -158,8 +154,7 @@ impl LinkService {
         if self.config.reliability != old.reliability {
             self.drops.add(DropReason::Reconfigured, self.outgoing.len() as u64);
             self.outgoing = OutgoingStore::default();
-            self.unsent.clear();
-            self.unsent_bytes = 0;
+            self.unsent = Unsent::default();
             self.start_reliability();
         }
         if self.config.pacing != old.pacing || self.config.reliability.is_some() != old.reliability.is_some()
@@ -200,8 +195,8 @@ impl LinkService {
     pub fn frame_bare(&mut self, now: Instant, packet: &[u8]) -> bool {
         let config = &self.config;
         let largest = config.effective_mtu_bytes().unwrap_or(usize::MAX).min(config.max_packet_bytes);
-        let is_free = now < self.bare_until;
-        let is_calm = match (&self.marker, self.queued_bytes) {
+        let is_free = now < self.pacing.bare_until;
+        let is_calm = match (&self.marking.marker, self.marking.queued_bytes) {
             (Some(marker), Some(queued_bytes)) => marker.is_calm(queued_bytes),
             _ => true,
         };
@@ -264,7 +259,7 @@ impl LinkService {
     /// Why the frame, or the packet it completed, was dropped. Its acks have been heeded if it decoded.
     pub fn receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
         self.counters.frames_in += 1;
-        self.received_bytes += frame.len() as u64;
+        self.pacing.received_bytes += frame.len() as u64;
         let outcome = match self.try_receive(now, from, frame) {
             Ok(Received::Packet { packet, header, nack }) => {
                 self.deliver(from, Buffer::copy_from(packet), header, nack)
@@ -284,7 +279,7 @@ impl LinkService {
             && frame.len() <= config.max_packet_bytes
             && fields::plain_kind_of(frame).is_some();
         self.counters.frames_in += u64::from(bare);
-        self.received_bytes += frame.len() as u64;
+        self.pacing.received_bytes += frame.len() as u64;
         self.counters.packets_in += u64::from(bare);
         bare
     }
@@ -301,7 +296,7 @@ impl LinkService {
         frame: &'f [u8],
     ) -> Result<Received<'f>, DropReason> {
         self.counters.frames_in += 1;
-        self.received_bytes += frame.len() as u64;
+        self.pacing.received_bytes += frame.len() as u64;
         let outcome = self.try_receive(now, from, frame).map_err(|reason| self.drops.count(reason))?;
         if let Received::Packet { .. } = outcome {
             self.counters.packets_in += 1;
@@ -324,7 +319,7 @@ impl LinkService {
 
     /// Learns how many bytes the transport has still to send, or that it cannot tell.
     pub fn handle_send_queue(&mut self, queued_bytes: Option<u64>) {
-        self.queued_bytes = queued_bytes;
+        self.marking.queued_bytes = queued_bytes;
     }
 
     /// Appends the next frame to `frames` and gives its length, if there is one to send. Several calls with
@@ -362,7 +357,7 @@ impl LinkService {
         let reassembly =
             self.reassembler.as_ref().map_or(Instant::NEVER, |part| part.next_deadline(self.patience()));
         let reliability = self.reliability.as_ref().map_or(Instant::NEVER, Reliability::next_deadline);
-        let pacing = self.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next_deadline());
+        let pacing = self.pacing.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next_deadline());
         reassembly.min(reliability).min(pacing)
     }
 
@@ -388,7 +383,7 @@ impl LinkService {
     }
 
     fn start_marking(&mut self) {
-        self.marker = self.config.congestion_marking.clone().map(CongestionMarker::new);
+        self.marking.marker = self.config.congestion_marking.clone().map(CongestionMarker::new);
     }
 
     /// How long the peer may take to send a lost frame again.
@@ -430,9 +425,10 @@ impl LinkService {
 
     #[inline]
     fn mark(&mut self, now: Instant, header: &mut LinkHeader) {
-        let waiting = self.pacer.as_ref().map(|_| self.unsent_bytes as u64);
-        let queued_bytes = self.queued_bytes.map_or(waiting, |queued| Some(queued + waiting.unwrap_or(0)));
-        if let (Some(marker), Some(queued_bytes)) = (&mut self.marker, queued_bytes)
+        let waiting = self.pacing.pacer.as_ref().map(|_| self.unsent.bytes() as u64);
+        let queued_bytes =
+            self.marking.queued_bytes.map_or(waiting, |queued| Some(queued + waiting.unwrap_or(0)));
+        if let (Some(marker), Some(queued_bytes)) = (&mut self.marking.marker, queued_bytes)
             && marker.shall_mark(now, queued_bytes)
         {
             header.congestion_mark = 1;
@@ -464,8 +460,7 @@ impl LinkService {
             settled: Vec::new(),
         };
         let len = outgoing.packet.len();
-        self.unsent_bytes += len;
-        self.unsent.push_back((self.outgoing.insert(outgoing), len));
+        self.unsent.push(self.outgoing.insert(outgoing), len);
         self.counters.packets_out += 1;
         Ok(())
     }
@@ -511,11 +506,10 @@ impl LinkService {
     }
 
     fn transmit_unsent(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
-        while let Some(&(key, len)) = self.unsent.front() {
+        while let Some(key) = self.unsent.first() {
             // The packet may have been given up after some of its frames.
             let Some(next) = self.outgoing.get(key).map(|packet| packet.next_fragment) else {
-                self.unsent.pop_front();
-                self.unsent_bytes -= len;
+                self.unsent.pop();
                 continue;
             };
             if !self.may_transmit(now, key, next) {
@@ -529,8 +523,7 @@ impl LinkService {
                 self.counters.fragments_out += 1;
             }
             if last {
-                self.unsent.pop_front();
-                self.unsent_bytes -= len;
+                self.unsent.pop();
             }
             self.transmit_frame(now, FrameRef { key, fragment, retries: 0 }, frames);
             if last && self.reliability.is_none() {
@@ -569,7 +562,7 @@ impl LinkService {
             }
             return;
         };
-        let waiting_bytes = self.unsent_bytes;
+        let waiting_bytes = self.unsent.bytes();
         let left = (frame, position);
         let (outgoing, drops) = (&mut self.outgoing, &mut self.drops);
         let tx_sequence = reliability.note_sent(now, left, waiting_bytes, outgoing, drops);

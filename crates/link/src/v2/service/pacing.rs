@@ -1,5 +1,7 @@
 //! What the link does with its pacer.
 
+use std::collections::VecDeque;
+
 use packet::ndn::lp::{Echo, LpPacketView};
 use packet::random::Random;
 use packet::time::Instant;
@@ -17,17 +19,35 @@ const HEADERS_BYTES: usize = 64;
 /// What a waiting packet takes beside its bytes.
 const WAITING_COST: usize = 256;
 
+/// What the service holds for pacing.
+#[derive(Debug)]
+pub(super) struct Pacing {
+    pub(super) pacer: Option<Box<Pacer>>,
+    /// Until when frames need not be shown to the pacer.
+    pub(super) bare_until: Instant,
+    /// Echoes that the neighbour asked for.
+    replies: VecDeque<u64>,
+    /// Bytes of all frames that came.
+    pub(super) received_bytes: u64,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Pacing { pacer: None, bare_until: Instant::NEVER, replies: VecDeque::new(), received_bytes: 0 }
+    }
+}
+
 impl LinkService {
     /// The largest frame to send: what the configuration allows, and what the path carries.
     pub fn mtu_bytes(&self) -> Option<usize> {
         let configured = self.config.effective_mtu_bytes()?;
-        let path = self.pacer.as_ref().and_then(|pacer| pacer.path_mtu_bytes());
+        let path = self.pacing.pacer.as_ref().and_then(|pacer| pacer.path_mtu_bytes());
         Some(path.map_or(configured, |path| path.min(configured)))
     }
 
     /// Memory for packets that wait until the neighbour can take them.
     pub fn waiting_bytes(&self) -> usize {
-        self.unsent_bytes + self.unsent.len() * WAITING_COST
+        self.unsent.bytes() + self.unsent.len() * WAITING_COST
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) may have frames though nothing was sent or
@@ -36,51 +56,58 @@ impl LinkService {
     pub fn wants_poll(&self) -> bool {
         // Packets may wait though nothing holds them back, when pacing has been switched off.
         !self.unsent.is_empty()
-            || self.pacer.as_ref().is_some_and(|pacer| pacer.wants_request() || !self.replies.is_empty())
+            || self
+                .pacing
+                .pacer
+                .as_ref()
+                .is_some_and(|pacer| pacer.wants_request() || !self.pacing.replies.is_empty())
     }
 
     /// Drops the packets that wait, for an owner of many services whose memory for them is used up.
     pub fn evict_waiting_packets(&mut self) {
-        for (key, _) in std::mem::take(&mut self.unsent) {
+        for key in std::mem::take(&mut self.unsent).into_keys() {
             if self.outgoing.remove(key).is_some() {
                 self.drops.count(DropReason::SendQueueFull);
             }
         }
-        self.unsent_bytes = 0;
     }
 
     pub(super) fn start_pacing(&mut self) {
         let (reliable, mtu_bytes) = (self.config.reliability.is_some(), self.config.effective_mtu_bytes());
         let pacing = self.config.pacing.clone();
-        self.pacer = pacing.map(|config| {
+        self.pacing.pacer = pacing.map(|config| {
             let random = Random::from_seed(self.random.next_u64());
             Box::new(Pacer::new(config, reliable, mtu_bytes, random))
         });
-        self.replies.clear();
+        self.pacing.replies.clear();
         self.renew_freedom();
     }
 
     /// Has the pacer know which frames are allowed.
     pub(super) fn follow_mtu(&mut self) {
-        if let Some(pacer) = &mut self.pacer {
+        if let Some(pacer) = &mut self.pacing.pacer {
             pacer.set_top_mtu(self.config.effective_mtu_bytes());
         }
         self.renew_freedom();
     }
 
     fn renew_freedom(&mut self) {
-        self.bare_until = self.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.free_until());
+        self.pacing.bare_until =
+            self.pacing.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.free_until());
     }
 
     pub(super) fn has_waiting_enough(&self) -> bool {
-        self.pacer.as_ref().is_some_and(|pacer| self.waiting_bytes() >= pacer.config().max_waiting_bytes)
+        self.pacing
+            .pacer
+            .as_ref()
+            .is_some_and(|pacer| self.waiting_bytes() >= pacer.config().max_waiting_bytes)
     }
 
     /// Whether the neighbour can take a frame of about so many bytes.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Instant, len: usize) -> bool {
         let frames_in = self.counters.frames_in;
-        let admitted = self.pacer.as_mut().is_none_or(|pacer| pacer.admits(now, len, frames_in));
+        let admitted = self.pacing.pacer.as_mut().is_none_or(|pacer| pacer.admits(now, len, frames_in));
         self.counters.held_back += u64::from(!admitted);
         admitted
     }
@@ -88,7 +115,7 @@ impl LinkService {
     /// Notes that a frame leaves that is not kept.
     #[inline]
     pub(super) fn note_leaving(&mut self, now: Instant, len: usize) {
-        if let Some(pacer) = &mut self.pacer {
+        if let Some(pacer) = &mut self.pacing.pacer {
             pacer.note_sent(now, len);
             self.renew_freedom();
         }
@@ -96,7 +123,7 @@ impl LinkService {
 
     /// Whether the neighbour can take this frame of a packet.
     pub(super) fn may_transmit(&mut self, now: Instant, key: OutgoingKey, fragment: u32) -> bool {
-        self.pacer.is_none() || {
+        self.pacing.pacer.is_none() || {
             let len = self.frame_len(key, fragment);
             self.may_leave(now, len)
         }
@@ -105,7 +132,7 @@ impl LinkService {
     /// Notes that a frame of a packet leaves; gives its position.
     pub(super) fn note_transmitting(&mut self, now: Instant, frame: FrameRef) -> u64 {
         let len = self.frame_len(frame.key, frame.fragment);
-        let Some(pacer) = &mut self.pacer else { return 0 };
+        let Some(pacer) = &mut self.pacing.pacer else { return 0 };
         let position = pacer.note_sent(now, len);
         self.renew_freedom();
         position
@@ -124,12 +151,12 @@ impl LinkService {
         if view.echo.is_none() && returned.is_none() {
             return false;
         }
-        let Some(pacer) = &mut self.pacer else { return false };
+        let Some(pacer) = &mut self.pacing.pacer else { return false };
         let number = match (view.echo, returned) {
             (Some(Echo::Request(number)), _) => {
                 // Whoever asks gets no more bytes than it sent.
-                if self.replies.len() < MAX_REPLIES && frame_len >= echo::REPLY_BYTES {
-                    self.replies.push_back(number);
+                if self.pacing.replies.len() < MAX_REPLIES && frame_len >= echo::REPLY_BYTES {
+                    self.pacing.replies.push_back(number);
                 }
                 if view.receive_capacity > 0 {
                     pacer.handle_capacity(now, view.receive_capacity);
@@ -155,7 +182,9 @@ impl LinkService {
 
     /// Tells the pacer what acknowledgements have told.
     pub(super) fn heed_progress(&mut self, now: Instant) {
-        let (Some(reliability), Some(pacer)) = (&mut self.reliability, &mut self.pacer) else { return };
+        let (Some(reliability), Some(pacer)) = (&mut self.reliability, &mut self.pacing.pacer) else {
+            return;
+        };
         let progress = reliability.take_progress();
         if let Some((position, round_trip)) = progress.acknowledged {
             pacer.handle_ack(now, position, Some(round_trip));
@@ -166,7 +195,7 @@ impl LinkService {
     }
 
     pub(super) fn pass_time_for_pacer(&mut self, now: Instant) {
-        let Some(pacer) = &mut self.pacer else { return };
+        let Some(pacer) = &mut self.pacing.pacer else { return };
         if pacer.handle_timeout(now) {
             self.handle_new_mtu();
         }
@@ -175,8 +204,8 @@ impl LinkService {
 
     /// Sends the neighbour the number that it asked for.
     pub(super) fn transmit_reply(&mut self, frames: &mut Vec<u8>) -> bool {
-        let Some(number) = self.replies.pop_front() else { return false };
-        let Some(pacer) = &self.pacer else { return false };
+        let Some(number) = self.pacing.replies.pop_front() else { return false };
+        let Some(pacer) = &self.pacing.pacer else { return false };
         echo::write_reply(frames, number, pacer.config().receive_capacity_bytes);
         self.counters.idle_out += 1;
         true
@@ -184,8 +213,8 @@ impl LinkService {
 
     /// Asks the neighbour for an echo, if one is due.
     pub(super) fn transmit_request(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
-        let Some(pacer) = &mut self.pacer else { return false };
-        let asked = pacer.wants_request() && pacer.write_request(now, self.received_bytes, frames);
+        let Some(pacer) = &mut self.pacing.pacer else { return false };
+        let asked = pacer.wants_request() && pacer.write_request(now, self.pacing.received_bytes, frames);
         self.counters.echoes_out += u64::from(asked);
         asked
     }

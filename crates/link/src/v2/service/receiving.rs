@@ -27,7 +27,7 @@ impl LinkService {
         };
         let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
         self.heed_reliability(now, &view)?;
-        if self.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
+        if self.pacing.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
             return Ok(Received::Taken);
         }
         let Some(fragment) = view.fragment else {

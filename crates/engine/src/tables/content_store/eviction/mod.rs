@@ -25,6 +25,11 @@ pub use sieve::Sieve;
 const MAX_SPARED: u32 = 256;
 
 /// Decides who leaves. Numbers are small and may be reused after their entry has left.
+///
+/// A policy is `insert`, `touch`, `remove`, `evict`, `len` and `footprint_bytes`. The other methods exist for
+/// speed alone and change no decision: the engine calls them ahead, so that a policy over millions of entries
+/// can fetch the memory that it will touch ([`batch`](crate::batch) explains when). A policy without them is
+/// only slower.
 pub trait Eviction: fmt::Debug + Send {
     /// Entry `id` has come. `key` identifies what it holds across its comings and goings.
     fn insert(&mut self, id: u32, key: u64);
@@ -46,23 +51,24 @@ pub trait Eviction: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// Shows `see` up to `count` entries that are likely to leave next, without deciding. What they hold is
-    /// then fetched ahead; a policy that shows none is only slower.
+    /// For speed: shows `see` up to `count` entries that are likely to leave next, without deciding. What
+    /// they hold is then fetched ahead.
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let _ = (count, see);
     }
 
-    /// Hints that an entry with this key will come or leave soon.
+    /// For speed: hints that an entry with this key will come or leave soon.
     fn prefetch(&self, key: u64) {
         let _ = key;
     }
 
-    /// Hints that entry `id` will be asked for soon.
+    /// For speed: hints that entry `id` will be asked for soon.
     fn prefetch_entry(&self, id: u32) {
         let _ = id;
     }
 
-    /// Hints the same of an entry that was hinted at before: now for what moves when it is asked for.
+    /// For speed: hints the same of an entry that was hinted at before, now for what moves when it is asked
+    /// for.
     fn prefetch_around(&self, id: u32) {
         let _ = id;
     }

@@ -33,7 +33,7 @@ pub(crate) struct Compaction {
     not_before: UnixTime,
 }
 
-/// What [`Store::upkeep`] has left to do.
+/// What [`Store::maintain`] has left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PendingMaintenance {
     /// Nothing for now.
@@ -49,7 +49,7 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed. What was to be done stays due.
-    pub fn upkeep(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
+    pub fn maintain(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
         // Somebody else does it, and it is due however much there is to do here.
         self.migrate_one();
         if let Some(target) = self.config.deletion.target_bytes(self.bytes)
@@ -71,7 +71,7 @@ impl Store {
             || self.unindexed.log_bytes >= self.config.checkpoint_bytes
             || !self.reclaiming.emptied.is_empty()
         {
-            self.checkpoint_index().map_err(|_| self.tally.refusals.count(Rejection::DiskFailed))?;
+            self.checkpoint_index().map_err(|_| self.history.refusals.count(Rejection::DiskFailed))?;
             return Ok(PendingMaintenance::More);
         }
         self.compact(now)
@@ -83,7 +83,7 @@ impl Store {
     /// The index cannot be written; the log still holds everything.
     pub fn checkpoint(&mut self) -> Result<(), IndexError> {
         if let Err(error) = self.commit() {
-            self.tally.refusals.count(error.reason);
+            self.history.refusals.count(error.reason);
         }
         self.checkpoint_index()
     }
@@ -114,7 +114,7 @@ impl Store {
         }
         self.eviction = Some(policy);
         deleted?;
-        self.tally.counters.evictions += victims.len() as u64;
+        self.history.counters.evictions += victims.len() as u64;
         Ok(victims.len())
     }
 
@@ -148,7 +148,7 @@ impl Store {
             }
             (done, left, result)
         })?;
-        self.tally.counters.punches += done.len() as u64;
+        self.history.counters.punches += done.len() as u64;
         self.reclaiming.punched.extend(done);
         self.reclaiming.punches.extend(left);
         result
@@ -186,7 +186,7 @@ impl Store {
         self.unindexed.gone.clear();
         self.unindexed.since = (checkpoint.volume, checkpoint.offset);
         self.unindexed.log_bytes = 0;
-        self.tally.counters.checkpoints += 1;
+        self.history.counters.checkpoints += 1;
         for (number, range) in std::mem::take(&mut self.unindexed.notices) {
             let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
             // So small a hole is worth a call only where it makes whole blocks free.
@@ -209,7 +209,7 @@ impl Store {
             }
             // If it cannot be removed it is found without anything alive when the store is opened again.
             if self.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
-                self.tally.counters.volumes_removed += 1;
+                self.history.counters.volumes_removed += 1;
             }
         }
         let _ = self.disk.sync_folder();
@@ -231,7 +231,7 @@ impl Store {
             self.reclaiming.compaction.volume = None;
             self.reclaiming.emptied.push(number);
         }
-        self.tally.counters.compacted_bytes += copied;
+        self.history.counters.compacted_bytes += copied;
         let millis = copied.saturating_mul(1000) / self.config.compact_bytes_per_second.max(1);
         self.reclaiming.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
         Ok(PendingMaintenance::More)
@@ -343,7 +343,7 @@ impl Store {
     }
 
     fn failed(&mut self, error: &io::Error) -> Rejection {
-        self.tally.refusals.count(refusal_of(error))
+        self.history.refusals.count(refusal_of(error))
     }
 }
 

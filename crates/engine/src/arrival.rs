@@ -3,7 +3,7 @@
 use packet::time::Instant;
 use packet::{LinkHeader, PrefixHashes};
 
-use crate::face::FaceId;
+use crate::face_id::FaceId;
 
 /// When, where and with what a packet has arrived.
 #[derive(Clone, Copy, Debug)]

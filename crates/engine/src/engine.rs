@@ -20,6 +20,7 @@ use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::second_store::{
     ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
 };
+use crate::sharing::{SharedLinks, SharingCounters};
 use crate::state::{Maintenance, Settings, Tables};
 use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
@@ -158,6 +159,8 @@ pub struct Engine {
     pub(crate) faces: FaceTable,
     pub(crate) tables: Tables,
     pub(crate) maintenance: Maintenance,
+    /// Faces whose links are shared with others who ask for the same.
+    pub(crate) shared: SharedLinks,
     /// Behind the content store, if there is one.
     pub(crate) second_store: Option<Box<PendingQuestions>>,
     /// Tells the Data that answer several Interests apart.
@@ -219,6 +222,7 @@ impl Engine {
                 sweep: Sweep::default(),
                 order_at: Instant::ZERO,
             },
+            shared: SharedLinks::default(),
             second_store: None,
             round: 0,
             counters: EngineCounters::default(),
@@ -243,6 +247,11 @@ impl Engine {
     /// What went through a face.
     pub fn face_counters(&self, face: FaceId) -> Option<&FaceCounters> {
         self.faces.get(face).map(|face| &face.counters)
+    }
+
+    /// What a face shares with others on its link; `None` for one that does not.
+    pub fn sharing_counters(&self, face: FaceId) -> Option<&SharingCounters> {
+        self.shared.get(face).map(|sharing| &sharing.counters)
     }
 
     /// Interests that a face waits for.
@@ -327,6 +336,7 @@ impl Engine {
     /// # Errors
     /// The number is in use.
     pub fn add_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> Result<(), FaceExists> {
+        let config = config.checked();
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
         let (counters, answers_due) = (FaceCounters::default(), AnswersDue::default());
@@ -341,11 +351,16 @@ impl Engine {
             digests_due: 0,
             round: 0,
         };
-        if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
+        if !self.faces.insert(id, face) {
+            return Err(FaceExists(id));
+        }
+        self.shared.configure(id, config.sharing);
+        Ok(())
     }
 
     /// Changes a face; its counters and what is pending for it stay.
     pub fn configure_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> bool {
+        let config = config.checked();
         let Some(before) = self.faces.configure(id, config) else { return false };
         if let Some(face) = self.faces.get_mut(id)
             && before.interest_rate != config.interest_rate
@@ -353,6 +368,7 @@ impl Engine {
             face.rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         }
         self.set_rate_control(now, id, config.rate_control);
+        self.shared.configure(id, config.sharing);
         true
     }
 
@@ -362,6 +378,7 @@ impl Engine {
     /// once.
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
         let face = self.faces.remove(id)?;
+        self.shared.configure(id, None);
         if face.pending > 0 {
             self.maintenance.sweep.begin();
         }
@@ -484,6 +501,7 @@ impl Engine {
     /// [`Engine::next_deadline`] has come already when it returns.
     pub fn advance(&mut self, now: Instant) {
         self.take_turns(now);
+        self.release_shared(now);
         self.sweep(now);
         self.order_store(now);
         self.give_up_questions(now);
@@ -524,6 +542,7 @@ impl Engine {
             .pending
             .next_deadline()
             .min(self.maintenance.turns.next_deadline())
+            .min(self.shared.next_deadline())
             .min(self.background_deadline())
             .min(self.second_store.as_ref().map_or(Instant::NEVER, |asking| asking.next_deadline()))
     }

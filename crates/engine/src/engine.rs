@@ -13,7 +13,8 @@ use thiserror::Error;
 use crate::arrival::Arrival;
 use crate::batch::answers_due::AnswersDue;
 use crate::batch::route_hints::RouteHints;
-use crate::drop_reason::{DropCounters, DropReason};
+use crate::counters::{EngineCounters, TableSizes};
+use crate::drop_reason::DropReason;
 use crate::face::{Face, FaceConfig, FaceCounters, FaceTable};
 use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
@@ -90,55 +91,6 @@ impl EngineConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("face {0} exists already")]
 pub struct FaceExists(pub FaceId);
-
-/// What the engine as a whole has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineCounters {
-    /// Interests answered from the content store.
-    pub cache_hits: u64,
-    /// Interests that made a new pending entry.
-    pub pending_created: u64,
-    /// Interests that joined a pending entry.
-    pub pending_joined: u64,
-    /// Pending entries that Data answered.
-    pub satisfied: u64,
-    /// Pending entries that nothing answered.
-    pub unsatisfied: u64,
-    /// Interests sent.
-    pub interests_sent: u64,
-    /// Data sent.
-    pub data_sent: u64,
-    /// Nacks sent.
-    pub nacks_sent: u64,
-    /// Data for which not all pending Interests were looked at that might have been answered, for there were
-    /// too many.
-    pub searches_cut_short: u64,
-    /// Events lost because nobody polled them.
-    pub events_lost: u64,
-    /// What was dropped, by reason.
-    pub drops: DropCounters,
-}
-
-/// How much an engine holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableSizes {
-    /// Pending Interests.
-    pub pending: u32,
-    /// Bytes that pending Interests take, as counted against the budget.
-    pub pending_bytes: u64,
-    /// Data kept.
-    pub cached: u32,
-    /// Bytes of Data kept, as counted against the budget.
-    pub cached_bytes: u64,
-    /// Prefixes with next hops, both dialects together.
-    pub routes: u32,
-    /// Faces.
-    pub faces: usize,
-    /// Names and nonces of past Interests.
-    pub dead_nonces: usize,
-    /// Bytes of all tables, packets not counted.
-    pub footprint_bytes: usize,
-}
 
 /// One node's forwarding.
 ///

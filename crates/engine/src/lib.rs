@@ -51,6 +51,7 @@
 
 mod arrival;
 pub mod batch;
+mod counters;
 mod drop_reason;
 mod engine;
 mod face;
@@ -68,8 +69,9 @@ mod transmit;
 mod trigger;
 
 pub use arrival::Arrival;
+pub use counters::{EngineCounters, TableSizes};
 pub use drop_reason::{DropCounters, DropReason};
-pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
+pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};

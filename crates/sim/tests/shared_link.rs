@@ -9,9 +9,13 @@ use packet::time::{Duration, Instant};
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// Packets of the object, and bytes of each.
-const ITEMS: u64 = 10_000;
+const ITEMS: u64 = 4_000;
 const PACKET_BYTES: usize = 1250;
 
+/// Until one of those who wait has been chosen by chance.
+const ELECTION: Duration = Duration::from_millis(60);
+
+#[derive(Clone, Copy)]
 struct Setting {
     clients: usize,
     sharing: Option<SharingConfig>,
@@ -79,38 +83,43 @@ fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     };
     let took = consumers.iter().map(took).collect();
     let bytes: u64 = network.link_counters(link)?.iter().map(|counters| counters.bytes).sum();
-    for &client in clients.iter().take(3) {
-        let face = network.face_towards(client, top)?;
-        if let Some(engine) = network.engine(client) {
-            println!("{:?} {:?}", engine.sharing_counters(face), engine.counters().cache_hits);
-        }
-    }
     Ok(Run { took, crossings: bytes as f64 / (ITEMS as f64 * PACKET_BYTES as f64) })
 }
 
 #[test]
-fn explore() -> Outcome {
-    let clients: usize = std::env::var("CLIENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(40);
+fn forty_nodes_that_start_together_take_little_longer_than_one() -> Outcome {
+    let (one, forty) = (run(&ALONE)?, run(&Setting { clients: 40, ..ALONE })?);
+    assert!(forty.longest() <= one.longest() * 11 / 10 + ELECTION, "{:?} {:?}", forty.took, one.took);
+    assert!(forty.crossings < 1.1, "{}", forty.crossings);
+    Ok(())
+}
+
+#[test]
+fn without_sharing_every_node_asks_for_everything() -> Outcome {
+    let (alone, forty) = (run(&ALONE)?, run(&Setting { clients: 40, sharing: None, ..ALONE })?);
+    assert!(forty.crossings > alone.crossings + 0.5, "{}", forty.crossings);
+    Ok(())
+}
+
+#[test]
+fn latecomers_take_part_where_the_others_are_and_fill_the_rest_afterwards() -> Outcome {
     let one = run(&ALONE)?;
-    println!("one {:?} {:.3}", one.longest(), one.crossings);
-    for (name, setting) in [
-        ("no sharing", Setting { clients, sharing: None, ..ALONE }),
-        ("together", Setting { clients, ..ALONE }),
-        ("late", Setting { clients, stagger: Duration::from_millis(25), ..ALONE }),
-        ("one loss 0.1", Setting { loss: 0.001, ..ALONE }),
-        ("one loss 1", Setting { loss: 0.01, ..ALONE }),
-        ("loss 0.1", Setting { clients, loss: 0.001, ..ALONE }),
-        ("loss 1", Setting { clients, loss: 0.01, ..ALONE }),
-    ] {
-        let result = run(&setting)?;
-        let mut took = result.took.clone();
-        took.sort();
-        println!(
-            "{name}: first {:?} longest {:?} crossings {:.3}",
-            took[0],
-            result.longest(),
-            result.crossings
-        );
-    }
+    let setting = Setting { clients: 40, stagger: one.longest() / 40, ..ALONE };
+    let late = run(&setting)?;
+    assert!(late.longest() <= one.longest() * 11 / 10 + ELECTION, "{:?} {:?}", late.took, one.took);
+    assert!(late.crossings < 2.2, "{}", late.crossings);
+    // Each for itself they would be several times as many.
+    let apart = run(&Setting { sharing: None, ..setting })?;
+    assert!(apart.crossings > 2.0 * late.crossings, "{} {}", apart.crossings, late.crossings);
+    Ok(())
+}
+
+#[test]
+fn what_each_of_forty_misses_is_repaired_without_sending_everything_again() -> Outcome {
+    let lossy = Setting { loss: 0.01, ..ALONE };
+    let (one, forty) = (run(&lossy)?, run(&Setting { clients: 40, ..lossy })?);
+    assert!(forty.longest() <= one.longest() * 13 / 10, "{:?} {:?}", forty.took, one.took);
+    // That at least one of forty misses a packet has a probability of a third.
+    assert!(forty.crossings < 1.6, "{}", forty.crossings);
     Ok(())
 }

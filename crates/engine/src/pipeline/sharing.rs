@@ -195,7 +195,7 @@ impl Engine {
     }
 
     /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node
-    /// that is itself behind the link, as seen from whoever has the Data, waits whether somebody else answers.
+    /// that is itself behind the link, as seen from whoever has the Data, gives others a chance before.
     #[inline(never)]
     pub(super) fn share_answer(
         &mut self,

@@ -1,5 +1,5 @@
-//! What is known of the objects that are asked for on a shared link: who asks for them, and which Interests of
-//! this node wait.
+//! What is known of the objects that are asked for on a shared link: who asks for them, and which Interests
+//! of this node wait.
 
 use std::collections::VecDeque;
 

@@ -16,9 +16,9 @@
 //!   missed the packet. A node that is itself behind the link answers from its content store only what was
 //!   asked for again in vain, and not if somebody else's answer is heard first.
 //!
-//! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded: objects
-//! ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that wait, and
-//! what is remembered of names heard ([`recent::Recent`]).
+//! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
+//! objects ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that
+//! wait, and what is remembered of names heard ([`recent::Recent`]).
 
 pub(crate) mod answers;
 pub(crate) mod flows;

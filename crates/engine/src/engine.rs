@@ -13,13 +13,15 @@ use thiserror::Error;
 use crate::arrival::Arrival;
 use crate::batch::answers_due::AnswersDue;
 use crate::batch::route_hints::RouteHints;
-use crate::drop_reason::{DropCounters, DropReason};
+use crate::counters::{EngineCounters, TableSizes};
+use crate::drop_reason::DropReason;
 use crate::face::{Face, FaceConfig, FaceCounters, FaceTable};
 use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
 use crate::second_store::{
     ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
 };
+use crate::sharing::{SharedLinks, SharingCounters};
 use crate::state::{Maintenance, Settings, Tables};
 use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
@@ -90,55 +92,6 @@ impl EngineConfig {
 #[error("face {0} exists already")]
 pub struct FaceExists(pub FaceId);
 
-/// What the engine as a whole has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EngineCounters {
-    /// Interests answered from the content store.
-    pub cache_hits: u64,
-    /// Interests that made a new pending entry.
-    pub pending_created: u64,
-    /// Interests that joined a pending entry.
-    pub pending_joined: u64,
-    /// Pending entries that Data answered.
-    pub satisfied: u64,
-    /// Pending entries that nothing answered.
-    pub unsatisfied: u64,
-    /// Interests sent.
-    pub interests_sent: u64,
-    /// Data sent.
-    pub data_sent: u64,
-    /// Nacks sent.
-    pub nacks_sent: u64,
-    /// Data for which not all pending Interests were looked at that might have been answered, for there were
-    /// too many.
-    pub searches_cut_short: u64,
-    /// Events lost because nobody polled them.
-    pub events_lost: u64,
-    /// What was dropped, by reason.
-    pub drops: DropCounters,
-}
-
-/// How much an engine holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableSizes {
-    /// Pending Interests.
-    pub pending: u32,
-    /// Bytes that pending Interests take, as counted against the budget.
-    pub pending_bytes: u64,
-    /// Data kept.
-    pub cached: u32,
-    /// Bytes of Data kept, as counted against the budget.
-    pub cached_bytes: u64,
-    /// Prefixes with next hops, both dialects together.
-    pub routes: u32,
-    /// Faces.
-    pub faces: usize,
-    /// Names and nonces of past Interests.
-    pub dead_nonces: usize,
-    /// Bytes of all tables, packets not counted.
-    pub footprint_bytes: usize,
-}
-
 /// One node's forwarding.
 ///
 /// # Calling order
@@ -158,6 +111,8 @@ pub struct Engine {
     pub(crate) faces: FaceTable,
     pub(crate) tables: Tables,
     pub(crate) maintenance: Maintenance,
+    /// Faces whose links are shared with others who ask for the same.
+    pub(crate) shared: SharedLinks,
     /// Behind the content store, if there is one.
     pub(crate) second_store: Option<Box<PendingQuestions>>,
     /// Tells the Data that answer several Interests apart.
@@ -219,6 +174,7 @@ impl Engine {
                 sweep: Sweep::default(),
                 order_at: Instant::ZERO,
             },
+            shared: SharedLinks::default(),
             second_store: None,
             round: 0,
             counters: EngineCounters::default(),
@@ -243,6 +199,11 @@ impl Engine {
     /// What went through a face.
     pub fn face_counters(&self, face: FaceId) -> Option<&FaceCounters> {
         self.faces.get(face).map(|face| &face.counters)
+    }
+
+    /// What a face shares with others on its link; `None` for one that does not.
+    pub fn sharing_counters(&self, face: FaceId) -> Option<&SharingCounters> {
+        self.shared.get(face).map(|sharing| &sharing.counters)
     }
 
     /// Interests that a face waits for.
@@ -327,6 +288,7 @@ impl Engine {
     /// # Errors
     /// The number is in use.
     pub fn add_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> Result<(), FaceExists> {
+        let config = config.checked();
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
         let (counters, answers_due) = (FaceCounters::default(), AnswersDue::default());
@@ -341,11 +303,16 @@ impl Engine {
             digests_due: 0,
             round: 0,
         };
-        if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
+        if !self.faces.insert(id, face) {
+            return Err(FaceExists(id));
+        }
+        self.shared.configure(id, config.sharing);
+        Ok(())
     }
 
     /// Changes a face; its counters and what is pending for it stay.
     pub fn configure_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> bool {
+        let config = config.checked();
         let Some(before) = self.faces.configure(id, config) else { return false };
         if let Some(face) = self.faces.get_mut(id)
             && before.interest_rate != config.interest_rate
@@ -353,6 +320,7 @@ impl Engine {
             face.rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         }
         self.set_rate_control(now, id, config.rate_control);
+        self.shared.configure(id, config.sharing);
         true
     }
 
@@ -362,6 +330,7 @@ impl Engine {
     /// once.
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
         let face = self.faces.remove(id)?;
+        self.shared.configure(id, None);
         if face.pending > 0 {
             self.maintenance.sweep.begin();
         }
@@ -484,6 +453,7 @@ impl Engine {
     /// [`Engine::next_deadline`] has come already when it returns.
     pub fn advance(&mut self, now: Instant) {
         self.take_turns(now);
+        self.release_shared(now);
         self.sweep(now);
         self.order_store(now);
         self.give_up_questions(now);
@@ -524,6 +494,7 @@ impl Engine {
             .pending
             .next_deadline()
             .min(self.maintenance.turns.next_deadline())
+            .min(self.shared.next_deadline())
             .min(self.background_deadline())
             .min(self.second_store.as_ref().map_or(Instant::NEVER, |asking| asking.next_deadline()))
     }

@@ -10,6 +10,7 @@ use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face_id::FaceId;
 use crate::limit::{RateControl, RateControlConfig, RateLimit, TokenBucket};
+use crate::sharing::SharingConfig;
 
 /// Whether the peer is on this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,9 +53,18 @@ pub struct FaceConfig {
     /// How to compute the rate that consumers behind the face are told, and that their Interests are
     /// forwarded at; `None` for neither: what routers further away told them is then passed on.
     pub rate_control: Option<RateControlConfig>,
+    /// How to share a link where all hear each other with the others who ask for the same; `None` for not at
+    /// all, as suits a point-to-point link.
+    pub sharing: Option<SharingConfig>,
 }
 
 impl FaceConfig {
+    /// Without what makes no sense where only one peer hears: sharing.
+    pub(crate) fn checked(self) -> Self {
+        let is_shared = self.link_type != LinkType::PointToPoint;
+        FaceConfig { sharing: self.sharing.filter(|_| is_shared), ..self }
+    }
+
     /// A point-to-point face to another host that speaks NDN, without limits.
     pub const fn remote() -> Self {
         FaceConfig {
@@ -66,6 +76,7 @@ impl FaceConfig {
             interest_rate: None,
             origin: None,
             rate_control: None,
+            sharing: None,
         }
     }
 

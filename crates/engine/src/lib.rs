@@ -44,12 +44,14 @@
 //! - `tables/`: pending Interests and cached Data behind one index, routes, dead nonces, timers.
 //! - `strategy/`: the strategies, which choose the next hops of an Interest, one file each. [`Strategy`] is
 //!   the trait, [`StrategyContext`] what a strategy sees.
+//! - `sharing/`: one node asks and all listen, where many on one link want the same.
 //! - `limit/` and [`DropReason`]: what happens at a limit.
 //! - [`SecondStore`]: a source of Data behind the content store that answers later.
 //! - `scope`: how far a name may travel.
 
 mod arrival;
 pub mod batch;
+mod counters;
 mod drop_reason;
 mod engine;
 mod face;
@@ -59,6 +61,7 @@ mod pipeline;
 mod processor;
 mod scope;
 mod second_store;
+mod sharing;
 mod state;
 mod strategy;
 mod tables;
@@ -66,12 +69,14 @@ mod transmit;
 mod trigger;
 
 pub use arrival::Arrival;
+pub use counters::{EngineCounters, TableSizes};
 pub use drop_reason::{DropCounters, DropReason};
-pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
+pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
+pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
     StrategySpec, add_strategies, strategy_names,

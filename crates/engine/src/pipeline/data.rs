@@ -63,6 +63,9 @@ impl Engine {
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
+        if self.overhear_data(now, from, (&data, name), &found, cacheable) {
+            return;
+        }
         let Some((&last, others)) = found.matches.split_last() else {
             return self.take_unsolicited(arrived, &data, &found, cacheable);
         };
@@ -212,6 +215,11 @@ impl Engine {
             let Some(data) = (if others == 0 { data.take() } else { data.clone() }) else { break };
             let Some(target) = self.faces.get_mut(record.face) else { continue };
             target.waits_for_one_less();
+            if target.config.sharing.is_some()
+                && let Some(sharing) = self.shared.get_mut(record.face)
+            {
+                sharing.note_data(now, arrived.name.hash);
+            }
             if record.expires > now && may_return(from, record.face, target) {
                 let fields = DataFields {
                     pit_token: std::mem::take(&mut record.pit_token),

@@ -42,6 +42,7 @@ impl Engine {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
+        self.overhear_interest(now, face, arrival.hashes);
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
@@ -181,7 +182,7 @@ impl Engine {
 
     /// Answers from the content store.
     fn answer(&mut self, arrival: Arrival<'_>, interest: &Interest, id: CachedId) {
-        let Arrival { now, face, header, .. } = arrival;
+        let Arrival { now, face, hashes, header } = arrival;
         let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
         if marks_stale {
             self.tables.store.mark_stale(id);
@@ -196,9 +197,13 @@ impl Engine {
             cache_policy: None,
         };
         let moment = Moment { now, response: None };
+        let is_shared = self.is_shared(face);
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();
+            if is_shared {
+                return self.share_answer(now, (interest, hashes, face), data, fields.pit_token);
+            }
             send_data(&mut self.counters, &mut self.transmits, moment, (face, target), data, fields);
         }
     }

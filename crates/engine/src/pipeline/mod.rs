@@ -11,4 +11,5 @@ mod room;
 mod second_store;
 mod sending;
 pub(crate) mod shaping;
+mod sharing;
 mod strategy_calls;

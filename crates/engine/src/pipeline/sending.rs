@@ -3,8 +3,8 @@
 use packet::time::{Duration, Instant};
 use packet::{Buffer, CachePolicy, Data, ExplicitRate, Packet, PitToken};
 
+use crate::counters::EngineCounters;
 use crate::drop_reason::DropReason;
-use crate::engine::EngineCounters;
 use crate::face::Face;
 use crate::face_id::FaceId;
 use crate::scope;

@@ -275,6 +275,7 @@ impl Engine {
             suppress_for: Duration::ZERO,
             nacked: None,
             non_discovery,
+            is_unsent: false,
         };
         let room = entry.out_records.len() < MAX_RECORDS;
         match entry.out_records.iter_mut().find(|record| record.face == face) {
@@ -301,7 +302,9 @@ impl Engine {
         };
         let packet = Packet::Interest(interest);
         let plain = Transmit::plain(face, packet, pit_token);
-        self.transmits.push(Transmit { non_discovery, congestion_mark, incoming_face, ..plain });
+        let nonce = record.nonce;
+        let transmit = Transmit { non_discovery, congestion_mark, incoming_face, ..plain };
+        self.send_or_wait(now, id, nonce, transmit);
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.

@@ -60,6 +60,8 @@ pub struct OutRecord {
     pub nacked: Option<NackReason>,
     /// It was asked not to flood the Interest.
     pub non_discovery: bool,
+    /// The link is shared, and the Interest waits there, or was left to another node to send.
+    pub is_unsent: bool,
 }
 
 /// A few words that the entry's strategy may use as it likes. Zero at first.

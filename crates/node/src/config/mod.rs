@@ -174,6 +174,9 @@ section! {
         /// Whether everybody on the link hears everybody. If not, as on wireless networks, what came in may
         /// go out again.
         ad_hoc: bool = false,
+        /// Whether nodes that want the same object share it: one asks, and all take what comes. Holds for
+        /// Ethernet multicast, too.
+        share: bool = false,
     }
 }
 

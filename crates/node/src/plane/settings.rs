@@ -1,6 +1,6 @@
 //! What the configuration says to the data plane.
 
-use engine::RateLimit;
+use engine::{RateLimit, SharingConfig};
 use packet::time::Duration;
 
 use crate::control::CongestionSettings;
@@ -32,6 +32,8 @@ pub(crate) struct FaceLimits {
     pub(crate) max_remote_connections: usize,
     pub(crate) max_pending_per_face: Option<u32>,
     pub(crate) interest_rate_per_face: Option<RateLimit>,
+    /// Whether nodes on a link where all hear each other share what they ask for.
+    pub(crate) share_multicast: bool,
 }
 
 /// What may be held in memory.
@@ -96,6 +98,7 @@ impl FaceLimits {
         engine::FaceConfig {
             max_pending: self.max_pending_per_face,
             interest_rate: self.interest_rate_per_face,
+            sharing: self.share_multicast.then_some(SharingConfig::LOCAL),
             ..face
         }
     }

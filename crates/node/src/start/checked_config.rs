@@ -221,6 +221,7 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
             interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
                 .filter(|rate| *rate > 0)
                 .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
+            share_multicast: config.multicast.share,
         },
         memory: MemoryLimits {
             budget_bytes: shares.budget_bytes,

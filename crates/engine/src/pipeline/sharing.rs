@@ -1,0 +1,257 @@
+//! Where a face's link is shared: what waits for others there, and what is taken of what they asked for. See
+//! [`sharing`](crate::sharing).
+
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
+
+use super::answers::{DataName, Found};
+use crate::engine::Engine;
+use crate::face_id::FaceId;
+use crate::sharing::flows::{Turn, Waiting};
+use crate::sharing::{MAX_PATIENCE, part_of};
+use crate::tables::pending::PendingId;
+use crate::transmit::Transmit;
+
+impl Engine {
+    /// Another node on the link has asked for this name.
+    #[inline]
+    pub(super) fn overhear_interest(&mut self, now: Instant, face: FaceId, hashes: &PrefixHashes) {
+        if self.is_shared(face)
+            && let Some(sharing) = self.shared.get_mut(face)
+        {
+            let random = &mut self.random;
+            sharing.note_interest(now, hashes.whole(), object_of(hashes), || random.chance(0.5));
+        }
+    }
+
+    /// Sends an Interest by a face, or lets it wait for what others on the link have asked for.
+    #[inline]
+    pub(super) fn send_or_wait(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
+        if self.is_shared(transmit.face) {
+            self.share(now, id, nonce, transmit);
+        } else {
+            self.transmits.push(transmit);
+        }
+    }
+
+    #[inline(never)]
+    fn share(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
+        let Some(entry) = self.tables.pending.get(id) else { return };
+        let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
+        let is_local = entry.in_records.iter().any(|record| record.is_local);
+        let (expires, lifetime) = (entry.expires, entry.interest.lifetime());
+        let wait = self.random_wait(transmit.face);
+        let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
+        let Some(object) = object_of(&hashes) else { return self.transmits.push(transmit) };
+        let (flow, forgotten) = sharing.flows.enter(now, object);
+        if is_local {
+            flow.local_until = flow.local_until.max(expires);
+        }
+        let turn_at = match flow.turn(now, &sharing.config) {
+            Turn::Now => None,
+            Turn::Soon => Some(now + wait),
+            Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
+        };
+        let asked_at = sharing.is_asked_for(now, hashes.whole()).then(|| now + sharing.asked_for());
+        let mut ready = forgotten;
+        match asked_at.max(turn_at) {
+            Some(due) => {
+                let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
+                let face = transmit.face;
+                sharing.counters.waited += 1;
+                ready.extend(sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit }));
+                self.shared.wake_at(due);
+                self.mark_unsent(id, face, true);
+            }
+            None => {
+                sharing.note_own_interest(now, hashes.whole());
+                self.transmits.push(transmit);
+            }
+        }
+        for waiting in ready {
+            self.send_waiting(now, waiting);
+        }
+    }
+
+    /// Sends what waited on shared links and is due.
+    pub(crate) fn release_shared(&mut self, now: Instant) {
+        if self.shared.next_deadline() > now {
+            return;
+        }
+        let mut place = 0;
+        while let Some(face) = self.shared.face_at(place) {
+            place += 1;
+            let (shared, random) = (&mut self.shared, &mut self.random);
+            let Some(sharing) = shared.get_mut(face) else { continue };
+            let config = sharing.config;
+            let draw = || part_of(config.max_wait, random.unit());
+            for waiting in sharing.flows.release(now, &config, draw) {
+                self.send_waiting(now, waiting);
+            }
+            self.release_answers(now, face);
+        }
+        self.shared.look_again();
+    }
+
+    fn release_answers(&mut self, now: Instant, face: FaceId) {
+        while let Some(sharing) = self.shared.get_mut(face)
+            && let Some(answer) = sharing.answers.pop_due(now)
+        {
+            if sharing.is_answered_since(answer.since, answer.name) {
+                sharing.counters.answers_left_to_others += 1;
+                continue;
+            }
+            sharing.note_data(now, answer.name);
+            self.send_answer(answer.transmit);
+        }
+    }
+
+    fn send_answer(&mut self, answer: Transmit) {
+        if let Some(face) = self.faces.get_mut(answer.face) {
+            face.counters.out_data += 1;
+        }
+        self.counters.data_sent += 1;
+        self.transmits.push(answer);
+    }
+
+    /// Sends an Interest that has waited, unless it was answered meanwhile, asked again, or asked by another.
+    fn send_waiting(&mut self, now: Instant, waiting: Waiting) {
+        let (face, nonce) = (waiting.transmit.face, waiting.nonce);
+        let entry = self.tables.pending.get(waiting.id);
+        let hash = entry.filter(|entry| {
+            let is_its_own = |record: &&crate::OutRecord| record.nonce == nonce && record.is_unsent;
+            entry.out_record(face).as_ref().is_some_and(is_its_own)
+                && entry.in_records.iter().any(|record| record.face != face && record.expires > now)
+        });
+        let hash = hash.map(|entry| entry.hash());
+        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let Some(hash) = hash else {
+            sharing.counters.left_to_others += 1;
+            return;
+        };
+        let due = now + sharing.asked_for();
+        let mut waiting = Some(waiting);
+        if sharing.is_asked_for(now, hash) && waiting.as_ref().is_some_and(|it| it.give_up_at > now) {
+            waiting = waiting.and_then(|waiting| sharing.flows.wait(due, waiting));
+            self.shared.wake_at(due);
+        }
+        // What goes out is what waited, or the oldest that had to make room for it.
+        if let Some(Waiting { id, transmit, .. }) = waiting {
+            if let Some(sharing) = self.shared.get_mut(face) {
+                sharing.note_own_interest(now, hash);
+            }
+            self.mark_unsent(id, face, false);
+            self.transmits.push(transmit);
+        }
+    }
+
+    /// Takes note of Data that is on a shared link; keeps it if it belongs to what an application here asks
+    /// for, and says whether it did.
+    #[inline]
+    pub(super) fn overhear_data(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        (data, name): (&Data, DataName<'_>),
+        found: &Found,
+        cacheable: bool,
+    ) -> bool {
+        self.is_shared(face) && self.share_data(now, face, (data, name), found, cacheable)
+    }
+
+    #[inline(never)]
+    fn share_data(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        (data, name): (&Data, DataName<'_>),
+        found: &Found,
+        cacheable: bool,
+    ) -> bool {
+        let own = |id: &PendingId| {
+            let record = self.tables.pending.get(*id).and_then(|entry| entry.out_record(face));
+            record.is_some_and(|record| !record.is_unsent)
+        };
+        let (is_wanted, is_own) = (!found.matches.is_empty(), found.matches.iter().any(own));
+        let object = match name.hashes {
+            Some(hashes) => object_of(hashes),
+            None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
+        };
+        let Some(sharing) = self.shared.get_mut(face) else { return false };
+        sharing.note_data(now, name.hash);
+        let config = sharing.config;
+        let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
+        if is_own {
+            flow.note_own_data(now, &config);
+        } else if is_wanted || found.known.is_none() {
+            flow.note_foreign_data(now, is_wanted);
+        }
+        let keep = !is_wanted && cacheable && found.known.is_none() && flow.local_until > now;
+        if keep {
+            sharing.counters.overheard += 1;
+            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
+        }
+        keep
+    }
+
+    /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node
+    /// that is itself behind the link, as seen from whoever has the Data, gives others a chance before.
+    #[inline(never)]
+    pub(super) fn share_answer(
+        &mut self,
+        now: Instant,
+        (interest, hashes, face): (&Interest, &PrefixHashes, FaceId),
+        data: Data,
+        pit_token: PitToken,
+    ) {
+        let incoming_face = Some(FaceId::CONTENT_STORE);
+        let answer = Transmit { incoming_face, ..Transmit::plain(face, Packet::Data(data), pit_token) };
+        let fib = &self.tables.fibs[interest.dialect() as usize];
+        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
+        let is_behind = fib.next_hops(node).first().is_some_and(|hop| hop.face == face);
+        let wait = self.random_wait(face);
+        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let hash = hashes.whole();
+        if sharing.is_answered(now, hash) {
+            sharing.counters.answers_left_to_others += 1;
+            return;
+        }
+        if is_behind && !sharing.is_asked_in_vain(now, hash) {
+            sharing.counters.answers_left_to_others += 1;
+            return;
+        }
+        if !is_behind {
+            sharing.note_data(now, hash);
+            return self.send_answer(answer);
+        }
+        // Not before those who would have answered at once.
+        let due = now + sharing.config.max_wait + wait;
+        if sharing.answers.push(hash, now, due, answer) {
+            self.shared.wake_at(due);
+        } else {
+            sharing.counters.answers_left_to_others += 1;
+        }
+    }
+
+    fn random_wait(&mut self, face: FaceId) -> Duration {
+        let max = self.shared.get(face).map_or(Duration::ZERO, |sharing| sharing.config.max_wait);
+        part_of(max, self.random.unit())
+    }
+
+    fn mark_unsent(&mut self, id: PendingId, face: FaceId, is_unsent: bool) {
+        let entry = self.tables.pending.get_mut(id);
+        if let Some(record) = entry.and_then(|e| e.out_records.iter_mut().find(|r| r.face == face)) {
+            record.is_unsent = is_unsent;
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_shared(&self, face: FaceId) -> bool {
+        self.faces.get(face).is_some_and(|face| face.config.sharing.is_some())
+    }
+}
+
+/// Hash of the object that a name belongs to: all but the last component.
+fn object_of(hashes: &PrefixHashes) -> Option<NameHash> {
+    hashes.prefix(hashes.component_count().checked_sub(1).filter(|count| *count > 0)?)
+}

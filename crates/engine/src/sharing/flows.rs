@@ -1,0 +1,262 @@
+//! What is known of the objects that are asked for on a shared link: who asks for them, and which Interests
+//! of this node wait.
+
+use std::collections::VecDeque;
+
+use packet::time::{Duration, Instant};
+use packet::{NameHash, Nonce};
+
+use super::SharingConfig;
+use crate::tables::pending::PendingId;
+use crate::transmit::Transmit;
+
+/// Objects remembered for each face. For more, the one that was used longest ago is forgotten; Interests that
+/// wait for it go out.
+pub(crate) const MAX_FLOWS: usize = 64;
+/// Interests of one object that may wait; of more, the oldest goes out.
+pub(crate) const MAX_WAITING: usize = 4096;
+/// How long others count as interested after they were heard.
+const COMPANY: Duration = Duration::from_secs(2);
+/// So many Data that another asked for, within such a time, are a stream.
+const STREAM: usize = 32;
+const STREAM_SPAN: Duration = Duration::from_millis(200);
+/// Of a silence that means that nobody asks, to the longest gap between Data lately.
+const GAPS: u64 = 4;
+/// The shortest such silence, as a part of the longest, [`SharingConfig::silence`].
+const SHORTEST_SILENCE: u64 = 10;
+/// Turns that a node which hears nobody takes in a row count as one, up to so many.
+const MAX_TURNS_ALONE: u64 = 64;
+
+/// An Interest that waits, and the packet that goes out unless that has become needless.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) object: NameHash,
+    pub(crate) id: PendingId,
+    pub(crate) nonce: Nonce,
+    /// It goes out then, whoever is heard.
+    pub(crate) give_up_at: Instant,
+    pub(crate) transmit: Transmit,
+}
+
+/// Who may ask now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// This node, at once.
+    Now,
+    /// This node, after a random time: others may want the same.
+    Soon,
+    /// Another, who is being answered.
+    Others,
+}
+
+/// One object.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    object: NameHash,
+    used_at: Instant,
+    /// Until when a local application has an Interest for it.
+    pub(crate) local_until: Instant,
+    /// When Data of a stream came last that another had asked for.
+    foreign_at: Option<Instant>,
+    /// When the last of those came, the oldest in front.
+    foreign: VecDeque<Instant>,
+    /// Longest time lately between two of those.
+    longest_gap: Duration,
+    /// When others were last heard to want it.
+    company_at: Option<Instant>,
+    /// Since when this node asks for all.
+    leads_since: Option<Instant>,
+    /// Turns since another was heard.
+    turns_alone: u64,
+    waiting: VecDeque<Waiting>,
+    /// When those that wait are looked at.
+    due: Instant,
+}
+
+impl Flow {
+    fn new(object: NameHash, now: Instant) -> Self {
+        Flow {
+            object,
+            used_at: now,
+            local_until: Instant::ZERO,
+            foreign_at: None,
+            foreign: VecDeque::new(),
+            longest_gap: Duration::ZERO,
+            company_at: None,
+            leads_since: None,
+            turns_alone: 1,
+            waiting: VecDeque::new(),
+            due: Instant::NEVER,
+        }
+    }
+
+    /// Others want the object, too.
+    pub(crate) fn note_company(&mut self, now: Instant) {
+        self.company_at = Some(now);
+    }
+
+    /// Whether this node asks for all.
+    pub(crate) fn leads(&self) -> bool {
+        self.leads_since.is_some()
+    }
+
+    /// Lets another ask for all.
+    pub(crate) fn yield_to_rival(&mut self, now: Instant) {
+        self.leads_since = None;
+        self.foreign_at = Some(now);
+    }
+
+    /// Data came that this node had asked for.
+    pub(crate) fn note_own_data(&mut self, now: Instant, config: &SharingConfig) {
+        if self.is_foreign_live(now, config) {
+            return;
+        }
+        let since = *self.leads_since.get_or_insert(now);
+        if now.saturating_since(since) >= config.turn * self.turns_alone {
+            self.leads_since = None;
+            self.turns_alone = (self.turns_alone * 2).min(MAX_TURNS_ALONE);
+            // Whoever asks now is not this node, for as long as it would wait for another.
+            self.foreign_at = Some(now);
+        }
+    }
+
+    /// Data came that another had asked for; `wanted` if an Interest of this node waited for it.
+    pub(crate) fn note_foreign_data(&mut self, now: Instant, wanted: bool) {
+        if let Some(before) = self.foreign.back() {
+            let gap = now.saturating_since(*before);
+            self.longest_gap = gap.max(self.longest_gap * 15 / 16);
+        }
+        if self.foreign.len() >= STREAM {
+            self.foreign.pop_front();
+        }
+        self.foreign.push_back(now);
+        (self.company_at, self.turns_alone) = (Some(now), 1);
+        // Single Data are repairs, for which nobody has to wait.
+        if self.foreign.len() >= STREAM
+            && self.foreign.front().is_some_and(|at| now.saturating_since(*at) < STREAM_SPAN)
+        {
+            self.foreign_at = Some(now);
+        }
+        if wanted {
+            self.leads_since = None;
+        }
+    }
+
+    /// Who may ask.
+    pub(crate) fn turn(&self, now: Instant, config: &SharingConfig) -> Turn {
+        if self.leads_since.is_some() {
+            Turn::Now
+        } else if self.is_foreign_live(now, config) {
+            Turn::Others
+        } else if self.company_at.is_some_and(|at| now.saturating_since(at) < COMPANY) {
+            Turn::Soon
+        } else {
+            Turn::Now
+        }
+    }
+
+    /// When the link will have been silent for long enough.
+    pub(crate) fn silent_at(&self, config: &SharingConfig) -> Instant {
+        self.foreign_at.map_or(Instant::ZERO, |at| at + self.silence(config))
+    }
+
+    fn is_foreign_live(&self, now: Instant, config: &SharingConfig) -> bool {
+        self.silent_at(config) > now
+    }
+
+    /// How long a silence means that nobody asks: a few times what there is between two Data.
+    fn silence(&self, config: &SharingConfig) -> Duration {
+        (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE, config.silence)
+    }
+
+    fn next_due(&self) -> Instant {
+        if self.waiting.is_empty() { Instant::NEVER } else { self.due }
+    }
+}
+
+/// The objects of one face.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    flows: Vec<Flow>,
+    /// The first time that one of them is due, or earlier.
+    next: Instant,
+}
+
+impl Default for Flows {
+    fn default() -> Self {
+        Flows { flows: Vec::new(), next: Instant::NEVER }
+    }
+}
+
+impl Flows {
+    pub(crate) fn get_mut(&mut self, object: NameHash) -> Option<&mut Flow> {
+        self.flows.iter_mut().find(|flow| flow.object == object)
+    }
+
+    /// The flow of an object that this node asks for. Gives what waited for the one that was forgotten for
+    /// it, if there is no room.
+    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<Waiting>) {
+        let place = match self.flows.iter().position(|flow| flow.object == object) {
+            Some(place) => place,
+            None if self.flows.len() < MAX_FLOWS => {
+                self.flows.push(Flow::new(object, now));
+                self.flows.len() - 1
+            }
+            None => {
+                let oldest = self.flows.iter().enumerate().min_by_key(|(_, flow)| flow.used_at);
+                let place = oldest.map_or(0, |(place, _)| place);
+                let forgotten = std::mem::take(&mut self.flows[place].waiting);
+                self.flows[place] = Flow::new(object, now);
+                return (&mut self.flows[place], forgotten);
+            }
+        };
+        self.flows[place].used_at = now;
+        (&mut self.flows[place], VecDeque::new())
+    }
+
+    /// Lets an Interest wait until `due`, or as long as those of its object that wait already. Gives the
+    /// oldest, if there is no room.
+    pub(crate) fn wait(&mut self, due: Instant, waiting: Waiting) -> Option<Waiting> {
+        let Some(flow) = self.flows.iter_mut().find(|flow| flow.object == waiting.object) else {
+            return Some(waiting);
+        };
+        flow.due = if flow.waiting.is_empty() { due } else { flow.due.min(due) };
+        self.next = self.next.min(due);
+        let oldest = if flow.waiting.len() >= MAX_WAITING { flow.waiting.pop_front() } else { None };
+        flow.waiting.push_back(waiting);
+        oldest
+    }
+
+    /// Looks at what is due: where others are heard still, only what has no more time goes out, and the rest
+    /// waits on, for a time that `draw` adds to the silence.
+    pub(crate) fn release(
+        &mut self,
+        now: Instant,
+        config: &SharingConfig,
+        mut draw: impl FnMut() -> Duration,
+    ) -> Vec<Waiting> {
+        let mut released = Vec::new();
+        if self.next > now {
+            return released;
+        }
+        for flow in self.flows.iter_mut().filter(|flow| flow.next_due() <= now) {
+            if flow.turn(now, config) == Turn::Others {
+                while flow.waiting.front().is_some_and(|waiting| waiting.give_up_at <= now) {
+                    released.extend(flow.waiting.pop_front());
+                }
+                let silent_at = flow.silent_at(config) + draw();
+                let give_up_at = flow.waiting.front().map_or(Instant::NEVER, |waiting| waiting.give_up_at);
+                flow.due = silent_at.min(give_up_at);
+            } else {
+                released.extend(flow.waiting.drain(..));
+            }
+        }
+        self.next = self.flows.iter().map(Flow::next_due).min().unwrap_or(Instant::NEVER);
+        released
+    }
+
+    /// When [`Flows::release`] should be called.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.next
+    }
+}

@@ -1,0 +1,238 @@
+//! How nodes on one link that all hear each other share what they ask for: one asks, and all take what comes.
+//!
+//! On a multi-access link every Data reaches everybody. Where forty nodes want the same object, it should
+//! cross the link once. No messages are needed for that, only listening. For each object (the name without
+//! its last component) that a node asks for on such a face, it remembers a [`Flow`](flows::Flow):
+//!
+//! - **Whoever hears nobody else asks at once**, so that a node that is alone loses no time.
+//! - **Whoever hears that another is being answered waits**, until the link has been silent about the object
+//!   for [`SharingConfig::silence`] and a random time more. What comes meanwhile answers the Interests that
+//!   wait. What nobody here has asked for yet is kept in the content store, if it belongs to an object that a
+//!   local application has an Interest for: so a latecomer takes part from where the others are, and asks for
+//!   what it missed when they are done, together with the other latecomers.
+//! - **Who is answered leads**, and asks for all, for [`SharingConfig::turn`]; then another has a chance, so
+//!   that a slow node does not keep the others at its pace.
+//! - **What another asked for just now is not asked for again**, so a loss is repaired once for everybody who
+//!   missed the packet. A node that is itself behind the link answers from its content store only what was
+//!   asked for again in vain, and not if somebody else's answer is heard first.
+//!
+//! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
+//! objects ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that
+//! wait, and what is remembered of names heard ([`recent::Recent`]).
+
+pub(crate) mod answers;
+pub(crate) mod flows;
+pub(crate) mod recent;
+
+use packet::NameHash;
+use packet::time::{Duration, Instant};
+
+use crate::face_id::FaceId;
+use answers::WaitingAnswers;
+use flows::Flows;
+use recent::Recent;
+
+/// How a node on a multi-access link waits for the others there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharingConfig {
+    /// Longest random wait before an Interest goes out where others want the same.
+    pub max_wait: Duration,
+    /// For how long nothing of an object must have been heard before the next node asks.
+    pub silence: Duration,
+    /// How long one node asks for all.
+    pub turn: Duration,
+}
+
+impl SharingConfig {
+    /// For a local network: 10 ms, 20 ms and 1 s.
+    pub const LOCAL: SharingConfig = SharingConfig {
+        max_wait: Duration::from_millis(10),
+        silence: Duration::from_millis(20),
+        turn: Duration::from_secs(1),
+    };
+}
+
+impl Default for SharingConfig {
+    fn default() -> Self {
+        SharingConfig::LOCAL
+    }
+}
+
+/// What sharing has done on a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharingCounters {
+    /// Interests that waited for what others asked for.
+    pub waited: u64,
+    /// Interests that were not sent, because another had asked or the Data came meanwhile.
+    pub left_to_others: u64,
+    /// Data kept that nobody here had asked for yet.
+    pub overheard: u64,
+    /// Answers that were not sent, because the same Data had just been on the link.
+    pub answers_left_to_others: u64,
+}
+
+/// Longest time an Interest waits for others, as a part of its lifetime.
+pub(crate) const MAX_PATIENCE: f64 = 0.75;
+
+/// For how many times [`SharingConfig::max_wait`] an Interest that another has sent stands for one's own.
+const ASKED_FOR: u64 = 10;
+
+/// Whoever asked so long ago asks no more.
+const UNANSWERED: Duration = Duration::from_secs(4);
+
+/// What is known of a multi-access face.
+#[derive(Debug)]
+pub(crate) struct Sharing {
+    pub(crate) config: SharingConfig,
+    pub(crate) flows: Flows,
+    /// Names that others asked for.
+    asked: Recent,
+    /// Names that this node asked for.
+    sent: Recent,
+    /// Names of Data that was on the link.
+    answered: Recent,
+    /// Names that others asked for, by when they did so first without an answer since.
+    unanswered: Recent,
+    pub(crate) answers: WaitingAnswers,
+    pub(crate) counters: SharingCounters,
+}
+
+impl Sharing {
+    pub(crate) fn new(config: SharingConfig) -> Self {
+        Sharing {
+            config,
+            flows: Flows::default(),
+            asked: Recent::default(),
+            sent: Recent::default(),
+            answered: Recent::default(),
+            unanswered: Recent::default(),
+            answers: WaitingAnswers::default(),
+            counters: SharingCounters::default(),
+        }
+    }
+
+    /// This node asks for a name.
+    pub(crate) fn note_own_interest(&mut self, now: Instant, name: NameHash) {
+        self.sent.note(now, name);
+    }
+
+    /// Another node has asked for this name of an object; `yields` decides whether this node lets it do that
+    /// alone, should both have asked at the same time.
+    pub(crate) fn note_interest(
+        &mut self,
+        now: Instant,
+        name: NameHash,
+        object: Option<NameHash>,
+        yields: impl FnOnce() -> bool,
+    ) {
+        let is_rival = self.sent.is_within(now, name, self.asked_for());
+        self.asked.note(now, name);
+        let is_open = |since: Instant| {
+            now.saturating_since(since) < UNANSWERED && self.answered.last(name).is_none_or(|at| at < since)
+        };
+        if !self.unanswered.last(name).is_some_and(is_open) {
+            self.unanswered.note(now, name);
+        }
+        if let Some(flow) = object.and_then(|object| self.flows.get_mut(object)) {
+            flow.note_company(now);
+            if is_rival && flow.leads() && yields() {
+                flow.yield_to_rival(now);
+            }
+        }
+    }
+
+    /// Whether another asked for this name a while ago, and nobody has answered since.
+    pub(crate) fn is_asked_in_vain(&self, now: Instant, name: NameHash) -> bool {
+        let waits = |since: Instant| now.saturating_since(since) >= self.asked_for();
+        self.unanswered.last(name).is_some_and(waits)
+    }
+
+    /// For how long an Interest that another has sent stands for one's own.
+    pub(crate) fn asked_for(&self) -> Duration {
+        self.config.max_wait * ASKED_FOR
+    }
+
+    /// Whether another has asked for this name just now.
+    pub(crate) fn is_asked_for(&self, now: Instant, name: NameHash) -> bool {
+        self.asked.is_within(now, name, self.asked_for())
+    }
+
+    /// Data of this name is on the link.
+    pub(crate) fn note_data(&mut self, now: Instant, name: NameHash) {
+        self.answered.note(now, name);
+    }
+
+    /// Whether Data of this name was on the link just now.
+    pub(crate) fn is_answered(&self, now: Instant, name: NameHash) -> bool {
+        self.answered.is_within(now, name, self.config.max_wait)
+    }
+
+    /// Whether Data of this name has been on the link since `then`.
+    pub(crate) fn is_answered_since(&self, then: Instant, name: NameHash) -> bool {
+        self.answered.last(name).is_some_and(|at| at >= then)
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.flows.next_deadline().min(self.answers.next_deadline())
+    }
+}
+
+/// The faces of a node whose links are shared. There are few: one or two for each interface.
+#[derive(Debug)]
+pub(crate) struct SharedLinks {
+    links: Vec<(FaceId, Sharing)>,
+    /// When something that waits is due, or earlier.
+    next: Instant,
+}
+
+impl Default for SharedLinks {
+    fn default() -> Self {
+        SharedLinks { links: Vec::new(), next: Instant::NEVER }
+    }
+}
+
+impl SharedLinks {
+    /// Shares the link of a face from now on, in another way, or no more; what waited is gone then, and is
+    /// asked for again by whoever wants it.
+    pub(crate) fn configure(&mut self, face: FaceId, config: Option<SharingConfig>) {
+        if self.get(face).map(|sharing| sharing.config) == config {
+            return;
+        }
+        self.links.retain(|(id, _)| *id != face);
+        self.links.extend(config.map(|config| (face, Sharing::new(config))));
+    }
+
+    pub(crate) fn get(&self, face: FaceId) -> Option<&Sharing> {
+        self.links.iter().find(|(id, _)| *id == face).map(|(_, sharing)| sharing)
+    }
+
+    pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Sharing> {
+        self.links.iter_mut().find(|(id, _)| *id == face).map(|(_, sharing)| sharing)
+    }
+
+    /// The face at this place.
+    pub(crate) fn face_at(&self, place: usize) -> Option<FaceId> {
+        self.links.get(place).map(|(id, _)| *id)
+    }
+
+    /// When something that waits is due, or earlier; [`Instant::NEVER`] if nothing waits.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.next
+    }
+
+    /// Something waits until `due`.
+    pub(crate) fn wake_at(&mut self, due: Instant) {
+        self.next = self.next.min(due);
+    }
+
+    /// Looks again what is due first.
+    pub(crate) fn look_again(&mut self) {
+        let deadlines = self.links.iter().map(|(_, sharing)| sharing.next_deadline());
+        self.next = deadlines.min().unwrap_or(Instant::NEVER);
+    }
+}
+
+/// A part of a span of time.
+pub(crate) fn part_of(span: Duration, part: f64) -> Duration {
+    Duration::from_secs_f64(span.as_secs_f64() * part)
+}

@@ -13,6 +13,9 @@ use super::samples;
 /// of them are there at once.
 pub(super) const MOST_CASES: usize = 100_000;
 
+/// The tables that cases are made of.
+const CASES: [&str; 2] = ["case", "sweep"];
+
 /// One case before it is resolved.
 #[derive(Debug, Clone)]
 pub(super) struct Variant {
@@ -35,9 +38,12 @@ pub(super) fn variants(
     origins: &Origins,
 ) -> Result<Vec<Variant>, Vec<Finding>> {
     let mut findings = Vec::new();
+    let mut content = content.clone();
+    // No case needs the list of all of them, and each with a list as long as there are cases is a square.
+    CASES.iter().for_each(|key| drop(content.remove(*key)));
     let plain = Variant {
         name: String::new(),
-        content: content.clone(),
+        content,
         key: String::new(),
         origins: origins.clone(),
         factors: Vec::new(),

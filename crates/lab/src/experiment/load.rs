@@ -14,7 +14,7 @@ use super::locate::{Locator, in_words, problem_of};
 use super::model::{Expect, File};
 use super::named_files::{Files, named_files};
 use super::origin::{self, Origins};
-use super::plan::{Plan, SchedulePlan};
+use super::plan::Plan;
 use super::problem::{Problem, Problems, suggest};
 use super::resolve::{Finding, resolve};
 use super::studies;
@@ -132,7 +132,7 @@ impl Experiment {
     }
 
     /// The file with what is said of a backend in it, and its cases.
-    fn variants(&self, backend: &str) -> Result<(File, Vec<Variant>), Vec<Finding>> {
+    pub(super) fn variants(&self, backend: &str) -> Result<(File, Vec<Variant>), Vec<Finding>> {
         let (base, content, origins) = self.on(backend)?;
         let variants = cases::variants(&base, &content, &origins)?;
         Ok((base, variants))
@@ -192,27 +192,6 @@ impl Experiment {
         if findings.is_empty() { Ok(plans) } else { Err(findings) }
     }
 
-    /// The plan of a case with what is drawn in it drawn with another seed, as each repeat does.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the file, or with what was drawn.
-    pub fn drawn_again(&self, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, Vec<Finding>> {
-        let (base, mut variants) = self.variants(backend)?;
-        if plan.control.is_some() {
-            variants =
-                controls::controls(&base, &variants)?.into_iter().map(|(_, variant)| variant).collect();
-        }
-        let variant = variants.iter().find(|variant| variant.name == plan.case).ok_or_else(|| {
-            let message = format!("there is no case called `{}`", plan.case);
-            vec![Finding { key: "case".to_owned(), message, suggestion: None, ..Finding::default() }]
-        })?;
-        let drawn = self.plan(variant, backend, Some(seed))?;
-        let SchedulePlan { repeats, seed, .. } = plan.schedule;
-        let schedule = SchedulePlan { repeats, seed, ..drawn.schedule };
-        Ok(Plan { control: plan.control.clone(), schedule, ..drawn })
-    }
-
     /// The file with what is said of a backend in it, its content, and where that was said.
     fn on(&self, backend: &str) -> Result<(File, Table, Origins), Vec<Finding>> {
         let (mut content, mut origins) = (self.content.clone(), Origins::default());
@@ -240,7 +219,12 @@ impl Experiment {
         vec![Finding { key: key.to_owned(), message, suggestion: None, place }]
     }
 
-    fn plan(&self, variant: &Variant, backend: &str, seed: Option<u64>) -> Result<Plan, Vec<Finding>> {
+    pub(super) fn plan(
+        &self,
+        variant: &Variant,
+        backend: &str,
+        seed: Option<u64>,
+    ) -> Result<Plan, Vec<Finding>> {
         let file = reread(&variant.content)
             .map_err(|message| self.unreadable(&variant.origins, &variant.key, message))?;
         let seed = seed.or(file.seed).unwrap_or(1);

@@ -5,6 +5,7 @@ mod cases;
 mod choice;
 mod controls;
 mod describe;
+mod drawn_again;
 mod expectations;
 pub mod figures;
 mod lacks;
@@ -40,6 +41,7 @@ mod template;
 pub mod units;
 
 pub use describe::{Described, Field, Table};
+pub use drawn_again::DrawnAgain;
 pub use load::Experiment;
 pub(crate) use named_files::{FILES_FOLDER, Files, kept_name};
 pub(crate) use network::{NoTopology, topology_graph};

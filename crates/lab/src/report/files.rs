@@ -17,17 +17,26 @@ use crate::run::RunFolder;
 ///
 /// When nothing of the run is complete, or files cannot be read or written.
 pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
-    let run = RunData::read(folder)?;
-    let document = document(&run, &verdicts(&run));
+    write_report_of(&RunData::read(folder)?)
+}
+
+/// As [`write_report`], of a run that was read.
+///
+/// # Errors
+///
+/// When files cannot be written.
+pub fn write_report_of(run: &RunData) -> Result<PathBuf, ReportError> {
+    let folder = &run.folder;
+    let document = document(run, &verdicts(run));
     let path = folder.report();
     fs::write(&path, html::page(&document))?;
     fs::write(path.with_extension("pdf"), pdf::render(&document))?;
-    fs::write(folder.path().join("overview.pdf"), pdf::pages(&document.title, &overview::pages(&run)))?;
+    fs::write(folder.path().join("overview.pdf"), pdf::pages(&document.title, &overview::pages(run)))?;
     let place = folder.path().join("figures");
     // A report that is made again leaves nothing of the one before.
     let _ = fs::remove_dir_all(&place);
     write_figures(&document, &place)?;
-    let results = results(&run);
+    let results = results(run);
     fs::write(folder.path().join("results.csv"), results.to_csv())?;
     fs::write(folder.path().join("results.parquet"), results.to_parquet())?;
     Ok(path)

@@ -32,6 +32,6 @@ mod verdict;
 
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use files::{drawings, write_report};
+pub use files::{drawings, write_report, write_report_of};
 pub use results::{Row, result_rows, results_markdown};
 pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, verdicts};

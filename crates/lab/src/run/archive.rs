@@ -18,7 +18,7 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(".gz");
     let packed = PathBuf::from(name);
-    let mut input = BufReader::with_capacity(1 << 20, whole_file::open(path)?);
+    let mut input = BufReader::with_capacity(1 << 16, whole_file::open(path)?);
     let mut output = GzEncoder::new(BufWriter::new(File::create(&packed)?), Compression::fast());
     io::copy(&mut input, &mut output)?;
     output.finish()?.flush()?;
@@ -33,12 +33,12 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
 /// When neither is there.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     match whole_file::open(path) {
-        Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 20, file))),
+        Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 16, file))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut name = path.as_os_str().to_owned();
             name.push(".gz");
             let file = whole_file::open(&PathBuf::from(name)).map_err(|_| error)?;
-            Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 20, file))))
+            Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))))
         }
         Err(error) => Err(error),
     }

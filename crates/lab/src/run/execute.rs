@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
+use super::attempt::{drawn_again, plan_of_attempt, seed_of};
 use super::build::{Build, Program};
 use super::calendar;
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
-use super::records::{Record, Records};
+use super::records::{self, Record, Records};
 use super::shard::Shard;
 use crate::analysis::{DeriveError, Gate, RepeatResult, STANDSTILLS, derive};
 use crate::backend::BackendError;
@@ -20,7 +21,7 @@ use crate::backend::hosts::{Inventory, InventoryError};
 use crate::backend::{Backend, backend};
 use crate::driver::{DriverError, Programs, driver};
 use crate::experiment::plan::{Software, TraceFormat};
-use crate::experiment::{Experiment, Finding, Plan, Problems};
+use crate::experiment::{DrawnAgain, Experiment, Finding, Plan, Problems};
 use crate::order::Owner;
 use crate::order::{Event, Order, read_json};
 use crate::parallel;
@@ -177,21 +178,6 @@ fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, Ru
     Ok(plans)
 }
 
-/// The plan of one attempt: where anything is drawn with the seed, each has a network of its own.
-fn plan_of_attempt(experiment: &Experiment, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, RunError> {
-    if !plan.schedule.drawn {
-        return Ok(plan.clone());
-    }
-    let mut drawn = experiment.drawn_again(plan, backend, seed)?;
-    drawn.recording.trace.format = plan.recording.trace.format;
-    Ok(drawn)
-}
-
-/// The seed of an attempt of a repeat.
-fn seed_of(plan: &Plan, repeat: u32, attempt: usize) -> u64 {
-    plan.schedule.seed + u64::from(repeat) + ((attempt as u64) << 32)
-}
-
 /// Runs an experiment from the beginning. The report is not part of this.
 ///
 /// # Errors
@@ -223,9 +209,10 @@ pub fn execute(
     plans.iter().try_for_each(|plan| backend.check(plan))?;
     let (folder, _lock, record) = begin(experiment, options, &plans)?;
     observe(&Progress::Folder(folder.path().to_owned()));
-    let records = Records::of(&folder, &record).map_err(io_error("the run's records"))?;
+    let records = records_of(&folder, &record, &mut observe)?;
     let programs = &options.programs;
-    let run = Run { folder: &folder, experiment, programs, backend: &*backend, records };
+    let drawn = drawn_again(experiment, &plans, &options.backend)?;
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
@@ -341,8 +328,9 @@ pub fn resume(
     let hosts = folder.hosts();
     let hosts = if hosts.is_file() { Some(Inventory::read(&hosts)?) } else { None };
     let backend = backend(&record.backend, hosts.as_ref(), None)?;
-    let records = Records::of(&folder, &record).map_err(io_error("the run's records"))?;
-    let run = Run { folder: &folder, experiment: &experiment, programs, backend: &*backend, records };
+    let records = records_of(&folder, &record, &mut observe)?;
+    let drawn = drawn_again(&experiment, &plans, &record.backend)?;
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
@@ -358,22 +346,37 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let record = record_of(folder)?;
     let experiment = Experiment::read(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
+    let drawn = drawn_again(&experiment, &plans, &record.backend)?;
     for (case, plan) in plans.iter().enumerate() {
         for repeat in 0..plan.schedule.repeats {
             let place = folder.repeat(case, repeat);
             let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
             let seed = seed_of(plan, repeat, before.thrown_away.len());
-            let plan = plan_of_attempt(&experiment, plan, &record.backend, seed)?;
+            let plan = plan_of_attempt(drawn.as_ref(), plan, seed)?;
             derive(&plan, &place, before.thrown_away)?;
         }
     }
     Ok(())
 }
 
+/// The records of a run, if it has any. What of them was damaged is said.
+fn records_of(
+    folder: &RunFolder,
+    record: &RunRecord,
+    observe: &mut impl FnMut(&Progress),
+) -> Result<Option<Records>, RunError> {
+    if !records::are_kept(record) {
+        return Ok(None);
+    }
+    let (records, damage) = Records::open(folder).map_err(io_error("the run's records"))?;
+    damage.into_iter().for_each(|text| observe(&Progress::Note(text)));
+    Ok(Some(records))
+}
+
 /// A run that is carried out.
 struct Run<'a> {
     folder: &'a RunFolder,
-    experiment: &'a Experiment,
+    drawn: Option<DrawnAgain<'a>>,
     programs: &'a Programs,
     backend: &'a dyn Backend,
     records: Option<Records>,
@@ -481,7 +484,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         let raw = place.join("raw");
         let seed = seed_of(plan, repeat, attempt);
         let order = Order {
-            plan: plan_of_attempt(run.experiment, plan, run.backend.name(), seed)?,
+            plan: plan_of_attempt(run.drawn.as_ref(), plan, seed)?,
             seed,
             owner: Owner::this_process(),
             programs: run.programs.clone(),

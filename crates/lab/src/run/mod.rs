@@ -1,6 +1,7 @@
 //! A run of an experiment: every case, every repeat, step by step, into a folder that holds everything.
 
 mod archive;
+mod attempt;
 mod build;
 mod calendar;
 mod execute;

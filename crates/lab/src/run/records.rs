@@ -3,11 +3,13 @@
 //!
 //! `records/00000.jsonl.gz` has the repeats of cases 1 to 1,000 and so on, one a line, in the order in which
 //! they were done. Each is compressed by itself and appended, so that a run that is interrupted loses no more
-//! than the one that was being written.
+//! than the one that was being written. One that is damaged later is found by its checksum; those behind it
+//! are read all the same.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -52,13 +54,12 @@ pub(super) struct Records {
     writing: Mutex<()>,
 }
 
-impl Records {
-    /// Those of a run, if it has so many cases that not each has a folder.
-    pub(super) fn of(folder: &RunFolder, record: &RunRecord) -> io::Result<Option<Self>> {
-        let is_large = record.is_virtual() && record.cases.len() > MOST_FOLDERS;
-        is_large.then(|| Records::open(folder)).transpose()
-    }
+/// Does a run have so many cases that not each has a folder?
+pub(super) fn are_kept(record: &RunRecord) -> bool {
+    record.is_virtual() && record.cases.len() > MOST_FOLDERS
+}
 
+impl Records {
     /// Is a valid repeat of this case recorded, and does it need no folder?
     pub(super) fn takes(&self, case: usize) -> bool {
         case >= FOLDERS_KEPT
@@ -73,17 +74,23 @@ impl Records {
         Ok(())
     }
 
-    /// Those of a run; what an interruption has left of a last one is taken away.
-    pub(super) fn open(folder: &RunFolder) -> io::Result<Self> {
+    /// Those of a run. What is not whole of them, such as a last one after an interruption, is taken away and
+    /// told in a sentence.
+    pub(super) fn open(folder: &RunFolder) -> io::Result<(Self, Vec<String>)> {
         let folder = folder.path().join(FOLDER);
         fs::create_dir_all(&folder)?;
-        let mut done = HashSet::new();
+        let (mut done, mut told) = (HashSet::new(), Vec::new());
         for path in files(&folder)? {
-            let (records, whole) = read_file(&path)?;
-            done.extend(records.iter().map(|record| (record.case, record.repeat)));
-            File::options().write(true).open(&path)?.set_len(whole)?;
+            let found = Found::read(&path)?;
+            done.extend(found.records.iter().map(|(record, _)| (record.case, record.repeat)));
+            if !found.is_whole() {
+                let why =
+                    found.damage().unwrap_or_else(|| "its last record was not written to its end".into());
+                told.push(format!("{}: {why}; what is missing is measured again", path.display()));
+                found.keep_whole(&path)?;
+            }
         }
-        Ok(Records { folder, done, writing: Mutex::new(()) })
+        Ok((Records { folder, done, writing: Mutex::new(()) }, told))
     }
 
     /// Was a repeat there when they were opened?
@@ -93,9 +100,11 @@ impl Records {
 
     /// Appends one.
     pub(super) fn append(&self, record: &Record) -> io::Result<()> {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-        serde_json::to_writer(&mut packed, record)?;
-        packed.write_all(b"\n")?;
+        // In one piece: the encoder prepares its whole output anew for each that it is given.
+        let mut text = serde_json::to_vec(record)?;
+        text.push(b'\n');
+        let mut packed = GzEncoder::new(Vec::with_capacity(text.len() / 2), Compression::fast());
+        packed.write_all(&text)?;
         let packed = packed.finish()?;
         let path = self.folder.join(format!("{:05}.jsonl.gz", record.case / CASES_OF_A_FILE));
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,14 +112,23 @@ impl Records {
     }
 }
 
-/// Every record of a run, by case and repeat; none where each case has a folder.
+/// Every record of a run, by case and repeat; none where each case has a folder. A last one that is being
+/// written is left out.
+///
+/// # Errors
+///
+/// When one is damaged that others follow.
 pub(crate) fn read(folder: &RunFolder) -> io::Result<BTreeMap<(usize, u32), Record>> {
     let mut all = BTreeMap::new();
     let folder = folder.path().join(FOLDER);
     if folder.is_dir() {
         for path in files(&folder)? {
-            let (records, _) = read_file(&path)?;
-            all.extend(records.into_iter().map(|record| ((record.case, record.repeat), record)));
+            let found = Found::read(&path)?;
+            if let Some(why) = found.damage() {
+                let why = format!("{}: {why}", path.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+            all.extend(found.records.into_iter().map(|(record, _)| ((record.case, record.repeat), record)));
         }
     }
     Ok(all)
@@ -123,46 +141,130 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The records of a file, and up to which byte they are whole.
-fn read_file(path: &Path) -> io::Result<(Vec<Record>, u64)> {
-    let mut bytes = Vec::new();
-    whole_file::open(path)?.read_to_end(&mut bytes)?;
-    let (mut rest, mut records) = (bytes.as_slice(), Vec::new());
-    while !rest.is_empty() {
-        let mut member = GzDecoder::new(rest);
-        let mut text = String::new();
-        let record = match (&mut member).take(MOST_BYTES_OF_A_RECORD).read_to_string(&mut text) {
-            Ok(_) => serde_json::from_str(&text).ok(),
-            Err(_) => None,
-        };
-        let Some(record) = record else { break };
-        records.push(record);
-        rest = member.into_inner();
+/// What a file of records has.
+struct Found {
+    bytes: Vec<u8>,
+    /// Those that are whole, with their places.
+    records: Vec<(Record, Range<usize>)>,
+}
+
+impl Found {
+    fn read(path: &Path) -> io::Result<Self> {
+        let (mut bytes, mut records) = (Vec::new(), Vec::new());
+        whole_file::open(path)?.read_to_end(&mut bytes)?;
+        let mut at = 0;
+        while at < bytes.len() {
+            if let Some((record, end)) = record_at(&bytes, at) {
+                records.push((record, at..end));
+                at = end;
+            } else {
+                let behind = bytes.get(at + 1..).unwrap_or_default();
+                let next = behind.windows(MEMBER.len()).position(|window| window == MEMBER);
+                at = next.map_or(bytes.len(), |next| at + 1 + next);
+            }
+        }
+        Ok(Found { bytes, records })
     }
-    Ok((records, (bytes.len() - rest.len()) as u64))
+
+    /// Are there only whole records?
+    fn is_whole(&self) -> bool {
+        self.records.iter().map(|(_, place)| place.len()).sum::<usize>() == self.bytes.len()
+    }
+
+    /// Where it is damaged before its last record, in words.
+    fn damage(&self) -> Option<String> {
+        let mut end = 0;
+        let gaps = self.records.iter().filter_map(|(_, place)| {
+            let gap = end..place.start;
+            end = place.end;
+            (!gap.is_empty()).then_some(gap)
+        });
+        let gaps: Vec<Range<usize>> = gaps.collect();
+        let (first, all) = (gaps.first()?, gaps.iter().map(Range::len).sum::<usize>());
+        Some(format!("{all} bytes are damaged, the first at byte {}", first.start))
+    }
+
+    /// Leaves only the whole records in the file.
+    fn keep_whole(&self, path: &Path) -> io::Result<()> {
+        let part = path.with_extension("part");
+        let whole = self.records.iter().filter_map(|(_, place)| self.bytes.get(place.clone()));
+        fs::write(&part, whole.collect::<Vec<_>>().concat())?;
+        fs::rename(part, path)
+    }
+}
+
+/// How each record begins: as gzip does, with deflate and nothing beside.
+const MEMBER: [u8; 4] = [0x1f, 0x8b, 8, 0];
+
+/// The record that begins at a place, and where it ends.
+fn record_at(bytes: &[u8], at: usize) -> Option<(Record, usize)> {
+    let mut member = GzDecoder::new(bytes.get(at..)?);
+    let mut text = String::new();
+    (&mut member).take(MOST_BYTES_OF_A_RECORD).read_to_string(&mut text).ok()?;
+    let record = serde_json::from_str(&text).ok()?;
+    Some((record, bytes.len() - member.into_inner().len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn whoever_is_interrupted_while_it_appends_loses_that_record_alone() {
-        let above = std::env::temp_dir().join(format!("cairn-records-{}", std::process::id()));
+    /// Three records in a folder, two of them in one file.
+    fn three(name: &str) -> (PathBuf, RunFolder) {
+        let above = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
         let folder = RunFolder::create(&above, "x").unwrap();
-        let record = |case| Record { case, repeat: 0, result: RepeatResult::default(), network: None };
-        let records = Records::open(&folder).unwrap();
-        for case in [0, 999, 1000] {
+        let (records, told) = Records::open(&folder).unwrap();
+        assert!(told.is_empty());
+        for case in [0, 1, 999, 1000] {
             records.append(&record(case)).unwrap();
         }
+        (above, folder)
+    }
+
+    fn record(case: usize) -> Record {
+        Record { case, repeat: 0, result: RepeatResult::default(), network: None }
+    }
+
+    fn cases(folder: &RunFolder) -> Vec<usize> {
+        read(folder).unwrap().into_keys().map(|(case, _)| case).collect()
+    }
+
+    #[test]
+    fn whoever_is_interrupted_while_it_appends_loses_that_record_alone() {
+        let (above, folder) = three("records");
         let path = folder.path().join("records/00000.jsonl.gz");
         let whole = fs::metadata(&path).unwrap().len();
         File::options().write(true).open(&path).unwrap().set_len(whole - 3).unwrap();
-        let records = Records::open(&folder).unwrap();
+        assert_eq!(cases(&folder), [0, 1, 1000], "whoever looks meanwhile sees the others");
+        let (records, told) = Records::open(&folder).unwrap();
+        assert!(told.len() == 1 && told[0].contains("not written to its end"), "{told:?}");
         assert!(records.has(0, 0) && !records.has(999, 0) && records.has(1000, 0) && !records.has(0, 1));
         records.append(&record(999)).unwrap();
-        let found: Vec<usize> = read(&folder).unwrap().into_keys().map(|(case, _)| case).collect();
-        assert_eq!(found, [0, 999, 1000]);
+        assert_eq!(cases(&folder), [0, 1, 999, 1000]);
+        fs::remove_dir_all(&above).unwrap();
+    }
+
+    #[test]
+    fn a_damaged_record_is_told_and_alone_is_missing() {
+        let (above, folder) = three("damaged");
+        let path = folder.path().join("records/00000.jsonl.gz");
+        let good = fs::read(&path).unwrap();
+        let first = record_at(&good, 0).unwrap().1;
+        // Its head, its content and its checksum; and what looks like the head of another.
+        for place in [0, 1, 20, 60, first - 7] {
+            let mut bad = good.clone();
+            bad[first + place] ^= 0x55;
+            bad.splice(first + 30..first + 34, MEMBER);
+            fs::write(&path, &bad).unwrap();
+            let refused = read(&folder).unwrap_err().to_string();
+            assert!(refused.contains(&format!("first at byte {first}")), "{refused}");
+            let (records, told) = Records::open(&folder).unwrap();
+            assert!(told.len() == 1 && told[0].contains(&format!("first at byte {first}")), "{told:?}");
+            assert!(records.has(0, 0) && !records.has(1, 0) && records.has(999, 0));
+            assert!(Records::open(&folder).unwrap().1.is_empty(), "it is told once");
+            records.append(&record(1)).unwrap();
+            assert_eq!(cases(&folder), [0, 1, 999, 1000], "{place}");
+        }
         fs::remove_dir_all(&above).unwrap();
     }
 }

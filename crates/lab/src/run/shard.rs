@@ -104,7 +104,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
         }
         for (part, record) in &read {
             let recorded = records::read(part)?;
-            let all = if recorded.is_empty() { None } else { Some(Records::open(&folder)?) };
+            let all = if recorded.is_empty() { None } else { Some(Records::open(&folder)?.0) };
             for (of, found) in recorded {
                 let place = record.cases.get(of.0).and_then(|case| merged.get(case));
                 if let (Some(all), Some(place)) = (&all, place) {

@@ -10,7 +10,7 @@ use lab::backend::hosts::Inventory;
 use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::experiment::plan::TraceFormat;
-use lab::report::{RunData, write_report};
+use lab::report::{RunData, write_report_of};
 use lab::run::progress::Progress;
 use lab::run::{Build, Options, RunFolder, Shard, execute, merge, resume};
 
@@ -176,8 +176,8 @@ pub(super) fn put_together(out: &Path, parts: &[PathBuf], form: Form) -> Outcome
 /// Writes the report and says where it is.
 fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
-    let page = write_report(folder).map_err(ToolError::other)?;
     let run = RunData::read(folder).map_err(ToolError::other)?;
+    let page = write_report_of(&run).map_err(ToolError::other)?;
     if !screen.brief {
         screen.line("");
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::report::{RunData, result_rows, results_markdown, write_report};
+use lab::report::{RunData, result_rows, results_markdown, write_report_of};
 use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
@@ -65,8 +65,8 @@ pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool, form: For
     if derive {
         derive_anew(&folder).map_err(ToolError::other)?;
     }
-    let page = write_report(&folder).map_err(ToolError::other)?;
     let run = RunData::read(&folder).map_err(ToolError::other)?;
+    let page = write_report_of(&run).map_err(ToolError::other)?;
     verdicts::tell(&run, folder.path(), &page, form)
 }
 

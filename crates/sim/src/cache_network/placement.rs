@@ -43,7 +43,10 @@ impl FromStr for CopyPlacement {
     type Err = UnknownCopyPlacement;
 
     fn from_str(text: &str) -> Result<Self, UnknownCopyPlacement> {
-        if let Ok(placement) = text.parse() {
+        // A fair share is one of a face, and there are no faces here.
+        if let Ok(placement) = text.parse::<CachePlacement>()
+            && placement != CachePlacement::FairShare
+        {
             return Ok(CopyPlacement::ByNode(placement));
         }
         let weight = || {
@@ -79,7 +82,6 @@ impl CopyPlacement {
     ) {
         let Some((last, _)) = way[..missed].split_last() else { return };
         match self {
-            // There are no faces here that could have shares.
             CopyPlacement::ByNode(CachePlacement::Everywhere | CachePlacement::FairShare) => {
                 way[..missed].iter().rev().for_each(|stop| put(stop.cache));
             }

@@ -108,7 +108,9 @@ fn slow(network: &CacheNetwork, objects: usize, requests: u64) -> f64 {
                     let rest = (rooms[..=place].iter().sum::<usize>() + before) as f64;
                     random.chance(rest / (weight * rooms[place] as f64) * (passed / count).powf(count))
                 }
-                CopyPlacement::OneAtRandom | CopyPlacement::MostCentral => unreachable!("not compared"),
+                CopyPlacement::OneAtRandom
+                | CopyPlacement::MostCentral
+                | CopyPlacement::ByNode(CachePlacement::FairShare) => unreachable!("not compared"),
             };
             if leaves {
                 caches[place].insert(0, object);
@@ -188,4 +190,10 @@ fn placements_are_chosen_by_their_words() {
         let said = text.parse::<CopyPlacement>().unwrap_err().to_string();
         assert!(said.starts_with(&format!("there is no placement {text}; ")), "{said}");
     }
+}
+
+#[test]
+fn fair_shares_of_faces_are_refused_where_there_are_no_faces() {
+    assert!("everywhere".parse::<CopyPlacement>().is_ok());
+    assert!("fair-share".parse::<CopyPlacement>().is_err());
 }

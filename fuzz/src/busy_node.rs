@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use arbitrary::Arbitrary;
 use engine::{
     Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope,
-    LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
-    strategy_names,
+    LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, SharingConfig, StrategySpec, Transmit,
+    UnsolicitedPolicy, strategy_names,
 };
 use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
@@ -56,6 +56,7 @@ struct AnyFace {
     max_pending: Option<u8>,
     interests_per_second: Option<u8>,
     rate_control: Option<AnyRateControl>,
+    shares: bool,
 }
 
 #[derive(Debug, Arbitrary)]
@@ -248,6 +249,7 @@ impl AnyFace {
                 .map(|rate| RateLimit { per_second: rate.into(), burst: rate.into() }),
             rate_control: self.rate_control.as_ref().map(AnyRateControl::config),
             origin: self.origin.map(u64::from),
+            sharing: self.shares.then_some(SharingConfig::LOCAL),
         }
     }
 }

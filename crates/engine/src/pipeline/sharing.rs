@@ -42,7 +42,7 @@ impl Engine {
         let (expires, lifetime) = (entry.expires, entry.interest.lifetime());
         let wait = self.random_wait(transmit.face);
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
-        let Some(object) = object_of(&hashes) else { return self.transmits.push(transmit) };
+        let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
         let (flow, forgotten) = sharing.flows.enter(now, object);
         if is_local {
             flow.local_until = flow.local_until.max(expires);
@@ -65,7 +65,7 @@ impl Engine {
             }
             None => {
                 sharing.note_own_interest(now, hashes.whole());
-                self.transmits.push(transmit);
+                self.send_shared(transmit);
             }
         }
         for waiting in ready {
@@ -102,16 +102,19 @@ impl Engine {
                 continue;
             }
             sharing.note_data(now, answer.name);
-            self.send_answer(answer.transmit);
+            self.send_answer(now, answer.transmit);
         }
     }
 
-    fn send_answer(&mut self, answer: Transmit) {
-        if let Some(face) = self.faces.get_mut(answer.face) {
+    fn send_answer(&mut self, now: Instant, answer: Transmit) {
+        let mut explicit_rate = None;
+        if let (Some(face), Packet::Data(data)) = (self.faces.get_mut(answer.face), &answer.packet) {
             face.counters.out_data += 1;
+            let control = face.rate_control.as_mut();
+            explicit_rate = control.map(|control| control.handle_data(now, data.wire().len(), None));
         }
         self.counters.data_sent += 1;
-        self.transmits.push(answer);
+        self.transmits.push(Transmit { explicit_rate, ..answer });
     }
 
     /// Sends an Interest that has waited, unless it was answered meanwhile, asked again, or asked by another.
@@ -141,7 +144,7 @@ impl Engine {
                 sharing.note_own_interest(now, hash);
             }
             self.mark_unsent(id, face, false);
-            self.transmits.push(transmit);
+            self.send_shared(transmit);
         }
     }
 
@@ -222,7 +225,7 @@ impl Engine {
         }
         if !is_behind {
             sharing.note_data(now, hash);
-            return self.send_answer(answer);
+            return self.send_answer(now, answer);
         }
         // Not before those who would have answered at once.
         let due = now + sharing.config.max_wait + wait;
@@ -236,6 +239,14 @@ impl Engine {
     fn random_wait(&mut self, face: FaceId) -> Duration {
         let max = self.shared.get(face).map_or(Duration::ZERO, |sharing| sharing.config.max_wait);
         part_of(max, self.random.unit())
+    }
+
+    fn send_shared(&mut self, interest: Transmit) {
+        if let Some(face) = self.faces.get_mut(interest.face) {
+            face.counters.out_interests += 1;
+        }
+        self.counters.interests_sent += 1;
+        self.transmits.push(interest);
     }
 
     fn mark_unsent(&mut self, id: PendingId, face: FaceId, is_unsent: bool) {

@@ -289,8 +289,11 @@ impl Engine {
             target.digests_due = (target.digests_due + DIGESTS_PER_INTEREST).min(MAX_DIGESTS_DUE);
         }
         let local = target.is_local();
-        target.counters.out_interests += 1;
-        self.counters.interests_sent += 1;
+        // What may wait on a shared link counts when it leaves.
+        if target.config.sharing.is_none() {
+            target.counters.out_interests += 1;
+            self.counters.interests_sent += 1;
+        }
         let pit_token = if target.config.send_pit_tokens { id.token() } else { PitToken::NONE };
         // An application that a link tells this, and the node's own management, act for the face that asked
         // last.

@@ -5,8 +5,10 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
 use super::answers::{DataName, Found};
+use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
+use crate::scope;
 use crate::sharing::flows::{Turn, Waiting};
 use crate::sharing::{MAX_PATIENCE, part_of};
 use crate::tables::pending::PendingId;
@@ -207,6 +209,9 @@ impl Engine {
         data: Data,
         pit_token: PitToken,
     ) {
+        if !self.is_local(face) && scope::is_for_this_host_only(data.name()) {
+            return self.counters.drops.add(DropReason::Scope, 1);
+        }
         let incoming_face = Some(FaceId::CONTENT_STORE);
         let answer = Transmit { incoming_face, ..Transmit::plain(face, Packet::Data(data), pit_token) };
         let fib = &self.tables.fibs[interest.dialect() as usize];

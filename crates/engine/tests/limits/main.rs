@@ -3,5 +3,6 @@
 
 mod explicit_rates;
 mod node;
+mod sharing;
 mod strangers;
 mod tables_and_queues;

@@ -155,7 +155,11 @@ fn what_is_handed_over_to_a_ccnr_survives_its_end_without_a_word_and_is_got_from
         assert!(refused.status.code() == Some(1) && said(&refused).contains("--repo"), "{}", said(&refused));
     }
     let elsewhere = world.run(&["put", "/lab/file", "-f", "file", "--repo", "ccnx:/lab"]);
-    assert!(elsewhere.status.code() == Some(1) && said(&elsewhere).contains("--repo"), "{}", said(&elsewhere));
+    assert!(
+        elsewhere.status.code() == Some(1) && said(&elsewhere).contains("--repo"),
+        "{}",
+        said(&elsewhere)
+    );
 
     assert_eq!(world.end_last("-KILL"), None);
     let listed = world.good(&["repo", "list", "store", "ccnx:/lab/*", "--json"]);

@@ -38,7 +38,10 @@ impl WaitingAnswers {
     }
 
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<WaitingAnswer> {
-        self.answers.pop_front_if(|answer| answer.due <= now)
+        if self.next_deadline() > now {
+            return None;
+        }
+        self.answers.pop_front()
     }
 
     pub(crate) fn next_deadline(&self) -> Instant {

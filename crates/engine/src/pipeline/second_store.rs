@@ -53,7 +53,10 @@ impl Engine {
         if !std::mem::take(&mut entry.may_turn_to_store) || entry.satisfied {
             return false;
         }
-        let Some(asking) = self.second_store.as_mut() else { return false };
+        // It may be another store than when the Interest came.
+        let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
+        let may_have = |asking: &&mut Box<PendingQuestions>| asking.store.may_have(&entry.interest, &hashes);
+        let Some(asking) = self.second_store.as_mut().filter(may_have) else { return false };
         let waits = entry.in_records.iter().find(|record| record.expires > now);
         let Some(face) = waits.map(|record| record.face) else { return false };
         let origin = self.faces.get(face).and_then(|face| face.config.origin);

@@ -63,7 +63,7 @@ impl Engine {
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        if self.overhear_data(now, from, (&data, name), &found, cacheable) {
+        if self.is_shared(from) && self.overhear_data(now, from, (&data, name), &found, cacheable) {
             return;
         }
         let Some((&last, others)) = found.matches.split_last() else {

@@ -121,51 +121,47 @@ impl Engine {
 
     /// Sends an Interest that has waited, unless it was answered meanwhile, asked again, or asked by another.
     fn send_waiting(&mut self, now: Instant, waiting: Waiting) {
-        let (face, nonce) = (waiting.transmit.face, waiting.nonce);
-        let entry = self.tables.pending.get(waiting.id);
-        let hash = entry.filter(|entry| {
-            let is_its_own = |record: &&crate::OutRecord| record.nonce == nonce && record.is_unsent;
-            entry.out_record(face).as_ref().is_some_and(is_its_own)
-                && entry.in_records.iter().any(|record| record.face != face && record.expires > now)
-        });
-        let hash = hash.map(|entry| entry.hash());
+        let face = waiting.transmit.face;
+        let hash = self.hash_if_wanted(now, &waiting);
+        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let waits_on = hash.is_some_and(|hash| sharing.is_asked_for(now, hash)) && waiting.give_up_at > now;
+        if !waits_on {
+            return self.send_if_wanted(now, waiting);
+        }
+        let due = now + sharing.asked_for();
+        let without_room = sharing.flows.wait(due, waiting);
+        self.shared.wake_at(due);
+        if let Some(oldest) = without_room {
+            self.send_if_wanted(now, oldest);
+        }
+    }
+
+    fn send_if_wanted(&mut self, now: Instant, waiting: Waiting) {
+        let hash = self.hash_if_wanted(now, &waiting);
+        let face = waiting.transmit.face;
         let Some(sharing) = self.shared.get_mut(face) else { return };
         let Some(hash) = hash else {
             sharing.counters.left_to_others += 1;
             return;
         };
-        let due = now + sharing.asked_for();
-        let mut waiting = Some(waiting);
-        if sharing.is_asked_for(now, hash) && waiting.as_ref().is_some_and(|it| it.give_up_at > now) {
-            waiting = waiting.and_then(|waiting| sharing.flows.wait(due, waiting));
-            self.shared.wake_at(due);
-        }
-        // What goes out is what waited, or the oldest that had to make room for it.
-        if let Some(Waiting { id, transmit, .. }) = waiting {
-            if let Some(sharing) = self.shared.get_mut(face) {
-                sharing.note_own_interest(now, hash);
-            }
-            self.mark_unsent(id, face, false);
-            self.send_shared(transmit);
-        }
+        sharing.note_own_interest(now, hash);
+        self.mark_unsent(waiting.id, face, false);
+        self.send_shared(waiting.transmit);
+    }
+
+    /// Hash of the name that waits, if somebody still wants it and it was not asked for again meanwhile.
+    fn hash_if_wanted(&self, now: Instant, waiting: &Waiting) -> Option<NameHash> {
+        let (face, entry) = (waiting.transmit.face, self.tables.pending.get(waiting.id)?);
+        let record = entry.out_record(face)?;
+        let is_its_own = record.nonce == waiting.nonce && record.is_unsent;
+        let is_wanted = entry.in_records.iter().any(|record| record.face != face && record.expires > now);
+        (is_its_own && is_wanted).then(|| entry.hash())
     }
 
     /// Takes note of Data that is on a shared link; keeps it if it belongs to what an application here asks
     /// for, and says whether it did.
-    #[inline]
-    pub(super) fn overhear_data(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        (data, name): (&Data, DataName<'_>),
-        found: &Found,
-        cacheable: bool,
-    ) -> bool {
-        self.is_shared(face) && self.share_data(now, face, (data, name), found, cacheable)
-    }
-
     #[inline(never)]
-    fn share_data(
+    pub(super) fn overhear_data(
         &mut self,
         now: Instant,
         face: FaceId,

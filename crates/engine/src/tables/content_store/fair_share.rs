@@ -102,7 +102,6 @@ impl FairShares {
             let silent = places.min_by_key(|(_, share)| share.last).map(|(place, _)| place)?;
             self.shares.swap_remove(silent);
         }
-        let kept = self.owners.iter().filter(|owner| **owner == Some(face)).count();
         self.shares.push(Share {
             face,
             last: now,
@@ -110,7 +109,9 @@ impl FairShares {
             recent: vec![0; BITS / 64],
             before: vec![0; BITS / 64],
             names: 0,
-            kept: u32::try_from(kept).unwrap_or(u32::MAX),
+            // What may be there of an earlier time does not count: to look for it would cost a look at the
+            // whole store for each face that comes.
+            kept: 0,
         });
         self.shares.last_mut()
     }

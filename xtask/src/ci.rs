@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::{
-    enemies, fuzz, interop, licences, memory, packages, pictures, process, repository, swarm, table, tidy,
-    tree, worst_cases,
+    enemies, fuzz, interop, licences, memory, packages, pictures, process, repository, swarm, table,
+    test_suite, tidy, tree, worst_cases,
 };
 
 /// One thing that must pass.
@@ -18,6 +18,8 @@ struct Step {
 
 enum Outcome {
     Passed,
+    /// Something failed beside other work and passed alone; it is shown.
+    PassedAlone(String),
     /// It could not run here; the reason is shown, and what stands in for it.
     Absent(String),
 }
@@ -36,7 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", only_in_full: false, run: |_| tidy::run().map(passed) },
     Step { name: "licences", only_in_full: false, run: |_| licences::run().map(passed) },
     Step { name: "clippy", only_in_full: false, run: clippy },
-    Step { name: "tests", only_in_full: false, run: tests },
+    Step { name: "tests", only_in_full: false, run: run_tests },
     Step { name: "what tests need of the system", only_in_full: false, run: needs },
     Step {
         name: "examples in the docs",
@@ -114,6 +116,7 @@ fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize
     let row = |(name, result, time): &(&str, Result<Outcome, String>, Duration)| {
         let verdict = match result {
             Ok(Outcome::Passed) => "passed",
+            Ok(Outcome::PassedAlone(_)) => "passed, some only alone",
             Ok(Outcome::Absent(_)) => "NOT RUN",
             Err(_) => "FAILED",
         };
@@ -124,8 +127,11 @@ fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize
         table::render(&["step", "result", "time"], &results.iter().map(row).collect::<Vec<_>>())
     );
     for (name, result, _) in results {
-        if let Ok(Outcome::Absent(reason)) = result {
-            println!("NOT RUN: {name}: {reason}");
+        match result {
+            Ok(Outcome::Passed) => {}
+            Ok(Outcome::PassedAlone(what)) => println!("PASSED ONLY ALONE: {name}: {what}"),
+            Ok(Outcome::Absent(reason)) => println!("NOT RUN: {name}: {reason}"),
+            Err(why) => println!("FAILED: {name}: {why}"),
         }
     }
     println!("{}", counted(results, steps));
@@ -143,7 +149,7 @@ fn counted(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize) 
     let count = |wanted: fn(&Result<Outcome, String>) -> bool| {
         results.iter().filter(|(_, result, _)| wanted(result)).count()
     };
-    let passed = count(|result| matches!(result, Ok(Outcome::Passed)));
+    let passed = count(|result| matches!(result, Ok(Outcome::Passed | Outcome::PassedAlone(_))));
     let absent = count(|result| matches!(result, Ok(Outcome::Absent(_))));
     let failed = count(Result::is_err);
     let left = steps - results.len();
@@ -219,25 +225,18 @@ fn missing(context: &CiContext) -> Vec<String> {
     missing
 }
 
-/// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
-fn tests(context: &CiContext) -> Result<Outcome, String> {
+/// Unit and integration tests. Their output is shown as it comes: continuous integration reads its closing
+/// lines.
+fn run_tests(context: &CiContext) -> Result<Outcome, String> {
     // Tests run the examples, which are built as programs only if one asks for it.
     let examples = ["build", "--workspace", "--features", ALL, "--locked", "--examples"];
     process::run("cargo", &examples, &context.root, &[])?;
-    let arguments = [
-        "test",
-        "--workspace",
-        "--features",
-        ALL,
-        "--locked",
-        "--lib",
-        "--bins",
-        "--tests",
-        "--no-fail-fast",
-    ];
     let excuse: &[(&str, &str)] =
         if missing(context).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
-    process::run("cargo", &arguments, &context.root, excuse).map(passed)
+    Ok(match test_suite::run(&context.root, ALL, excuse)? {
+        test_suite::Verdict::Passed => Outcome::Passed,
+        test_suite::Verdict::PassedAlone(names) => Outcome::PassedAlone(names.join(", ")),
+    })
 }
 
 fn docs(context: &CiContext) -> Result<Outcome, String> {

@@ -21,6 +21,7 @@ mod repository;
 mod source;
 mod swarm;
 mod table;
+mod test_suite;
 mod tidy;
 mod tree;
 mod worst_cases;

@@ -5,8 +5,17 @@
 pub enum Trigger {
     /// Nobody waited for it before.
     New,
-    /// Somebody waits for it already: the same consumer again, or another.
+    /// Others wait for it already; the face that asks does so for the first time.
+    Joined,
+    /// The face that asks waits for it already: a retransmission.
     Again,
     /// Something else happened to a pending Interest.
     Other,
+}
+
+impl Trigger {
+    /// Whether an Interest arrived that is pending already.
+    pub(crate) fn is_of_pending(self) -> bool {
+        matches!(self, Trigger::Joined | Trigger::Again)
+    }
 }

@@ -46,7 +46,7 @@ impl Engine {
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
-                Ok(()) => (id, Trigger::Again),
+                Ok(trigger) => (id, trigger),
                 Err(reason) => return self.refuse(arrival, interest, reason),
             },
             Verdict::Answered(id) => return self.answer(arrival, &interest, id),
@@ -238,19 +238,22 @@ impl Engine {
         }
     }
 
-    /// Makes `face` wait for an Interest that is pending already.
+    /// Makes `face` wait for an Interest that is pending already, and tells whether it did already.
     fn join(
         &mut self,
         arrival: Arrival<'_>,
         interest: &Interest,
         nonce: Nonce,
         id: PendingId,
-    ) -> Result<(), DropReason> {
+    ) -> Result<Trigger, DropReason> {
         let Arrival { now, face, .. } = arrival;
         let record = self.in_record(arrival, self.is_local(face), interest, nonce);
-        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(()) };
-        match entry.in_records.iter_mut().find(|record| record.face == face) {
-            Some(existing) => *existing = record,
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(Trigger::Again) };
+        let trigger = match entry.in_records.iter_mut().find(|record| record.face == face) {
+            Some(existing) => {
+                *existing = record;
+                Trigger::Again
+            }
             None => {
                 let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
                 if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
@@ -265,13 +268,14 @@ impl Engine {
                 if let Some(entry) = self.tables.pending.get_mut(id) {
                     entry.in_records.push(record);
                 }
+                Trigger::Joined
             }
-        }
-        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(()) };
+        };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(trigger) };
         entry.satisfied = false;
         entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(now);
         self.counters.pending_joined += 1;
-        Ok(())
+        Ok(trigger)
     }
 
     /// Sends to the face that the application named, whatever routes and strategies say.

@@ -25,7 +25,7 @@ impl Engine {
         else {
             return false;
         };
-        if trigger == Trigger::Again && entry.asks_store {
+        if trigger.is_of_pending() && entry.asks_store {
             return true;
         }
         let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());

@@ -38,7 +38,7 @@ impl Engine {
             return true;
         };
         // Whoever asks again for what waits has nothing to win.
-        if trigger == Trigger::Again && control.held().any(|held| held.interest.name() == interest.name()) {
+        if trigger.is_of_pending() && control.held().any(|held| held.interest.name() == interest.name()) {
             return false;
         }
         let count = interest.component_count();
@@ -56,7 +56,7 @@ impl Engine {
                 self.drop_packet(face, DropReason::ShaperFull);
                 // What was asked before is under way, and its answer will do: a Nack would have it thrown
                 // away.
-                if trigger == Trigger::Again && self.is_under_way(now, id) {
+                if trigger.is_of_pending() && self.is_under_way(now, id) {
                     return false;
                 }
                 self.nack_one(id, face, NackReason::Congestion);

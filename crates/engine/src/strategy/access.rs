@@ -123,6 +123,7 @@ fn multicast(
 impl Strategy for Access {
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         match self.suppression.decide(context) {
+            Verdict::Aggregate => {}
             Verdict::Suppress => context.drop_arrival(DropReason::RetransmissionSuppressed),
             Verdict::Forward => {
                 if !multicast(context, |_, _| false) {

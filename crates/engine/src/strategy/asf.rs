@@ -108,6 +108,9 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 
 impl Strategy for Asf {
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        if self.suppression.awaits_with_others(context) {
+            return;
+        }
         if context.has_pending_out_records() {
             return self.retransmit(context);
         }
@@ -160,9 +163,9 @@ impl Strategy for Asf {
 }
 
 impl Asf {
-    /// The consumer asks again, or another asks for the same: the best next hop that was not tried, or else
-    /// the one that was tried longest ago, unless that was only just now. Probes go out with new
-    /// Interests only.
+    /// The consumer asks again, or another does when the answer is late: the best next hop that was not
+    /// tried, or else the one that was tried longest ago, unless that was only just now. Probes go out with
+    /// new Interests only.
     fn retransmit(&mut self, context: &mut StrategyContext<'_>) {
         let awaited = |face| context.out_record(face).is_some_and(|record| record.expires > context.now());
         let unused = self.ranked(context).iter().map(|ranked| ranked.3).find(|&face| !awaited(face));

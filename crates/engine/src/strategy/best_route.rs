@@ -36,6 +36,7 @@ impl Strategy for BestRoute {
 
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         match self.suppression.decide(context) {
+            Verdict::Aggregate => {}
             Verdict::Suppress => context.drop_arrival(DropReason::RetransmissionSuppressed),
             Verdict::New => match context.first_eligible() {
                 Some(face) => context.send(face),

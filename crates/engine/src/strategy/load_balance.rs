@@ -75,6 +75,7 @@ impl LoadBalance {
 impl Strategy for LoadBalance {
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         let chosen = match self.suppression.decide(context) {
+            Verdict::Aggregate => return,
             Verdict::Suppress => return context.drop_arrival(DropReason::RetransmissionSuppressed),
             Verdict::Forward => next_to_try(context).map(|hop| hop.face),
             Verdict::New => self.least_loaded(context),

@@ -217,8 +217,10 @@ impl Strategy for StatefulForwarding {
 
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         let verdict = self.suppression.decide(context);
-        if verdict == Verdict::Suppress {
-            return context.drop_arrival(DropReason::RetransmissionSuppressed);
+        match verdict {
+            Verdict::Aggregate => return,
+            Verdict::Suppress => return context.drop_arrival(DropReason::RetransmissionSuppressed),
+            Verdict::New | Verdict::Forward => {}
         }
         let mut hops: SmallVec<[FaceId; 8]> = context.eligible_next_hops().map(|hop| hop.face).collect();
         if verdict == Verdict::Forward {

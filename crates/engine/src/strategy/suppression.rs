@@ -1,9 +1,16 @@
 //! How soon an Interest may be sent again.
+//!
+//! A retransmission may go out after a short interval, which grows, as in NFD: who repeats an Interest has
+//! missed the answer. Another consumer's first Interest says nothing of the kind. If it went out, too, two
+//! who fetch the same object over a round trip of more than 10 ms would make every link above them carry it
+//! twice. So it waits with the others as long as an answer may be on its way: for the longest of the
+//! intervals since the Interest was last sent to somebody else. NFD makes no difference between the two.
 
 use packet::time::Duration;
 
 use super::StrategyContext;
 use crate::face_id::FaceId;
+use crate::trigger::Trigger;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Exponential back-off between forwarded retransmissions, as in NFD.
@@ -21,8 +28,10 @@ pub(super) enum Verdict {
     New,
     /// It was sent long enough ago: send it again.
     Forward,
-    /// It was sent only just now.
+    /// It was sent only just now, and is a retransmission.
     Suppress,
+    /// It waits with others for an answer that may be on its way.
+    Aggregate,
 }
 
 impl Suppression {
@@ -57,6 +66,9 @@ impl Suppression {
         if !context.has_pending_out_records() {
             return Verdict::New;
         }
+        if self.awaits_with_others(context) {
+            return Verdict::Aggregate;
+        }
         let last_sent = context.out_records().iter().map(|record| record.sent_at).max();
         let since = context.now().saturating_since(last_sent.unwrap_or_default());
         let info = context.info();
@@ -68,12 +80,26 @@ impl Suppression {
         Verdict::Forward
     }
 
+    /// Whether the Interest is a consumer's first and the answer to another's may be on its way: it was sent
+    /// not long ago, and not to where this one comes from.
+    pub(super) fn awaits_with_others(&self, context: &StrategyContext<'_>) -> bool {
+        let (now, ingress) = (context.now(), context.ingress());
+        context.trigger() == Trigger::Joined
+            && context.out_records().iter().any(|record| {
+                Some(record.face) != ingress
+                    && record.nacked.is_none()
+                    && record.expires > now
+                    && now.saturating_since(record.sent_at) < self.max
+            })
+    }
+
     /// Sends the Interest to `face` unless that was done only just now; false if it was.
     pub(super) fn offer(&self, context: &mut StrategyContext<'_>, face: FaceId) -> bool {
         let now = context.now();
         let interval = match context.out_record(face) {
             Some(record) if record.expires > now => {
-                let interval = record.suppress_for.max(self.initial);
+                let shortest = if context.trigger() == Trigger::Joined { self.max } else { self.initial };
+                let interval = record.suppress_for.max(shortest);
                 if now.saturating_since(record.sent_at) < interval {
                     return false;
                 }

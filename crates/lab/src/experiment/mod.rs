@@ -37,6 +37,7 @@ mod resolve_simulated;
 mod resolve_workloads;
 mod samples;
 mod studies;
+mod swept;
 mod template;
 pub mod units;
 
@@ -50,4 +51,5 @@ pub use problem::{Problem, Problems};
 pub use reference::reference;
 pub use resolve::Finding;
 pub(crate) use resolve::Findings;
+pub use swept::{SweepValue, with_sweep};
 pub use template::template;

@@ -3,6 +3,7 @@
 
 mod owner;
 pub(crate) mod sample;
+mod stop;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
 pub use self::owner::Owner;
+pub use self::stop::Stop;
 use crate::backend::hosts::Clock;
 use crate::capture::tap::TapCounts;
 use crate::driver::{Programs, ServerCounts};
@@ -37,6 +39,9 @@ pub struct Order {
     /// Is there no workload, and does the network stay until it is taken down?
     #[serde(default)]
     pub stays: bool,
+    /// Shall it end before it is done? Told to whoever carries it out in this process.
+    #[serde(skip)]
+    pub stop: Stop,
 }
 
 /// What can be asked of a network that stays.

@@ -128,6 +128,25 @@ impl RunData {
         hasher.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Everything of one repeat of a case: logs of its nodes, transfers, round trips. Both numbers count from
+    /// 0, the case among [`RunData::cases`].
+    ///
+    /// # Errors
+    ///
+    /// When there is no such repeat, or no more than its numbers were kept.
+    pub fn repeat(&self, case: usize, repeat: u32) -> Result<RepeatData, ReportError> {
+        let none = || io::Error::new(io::ErrorKind::NotFound, "there is no such repeat");
+        let case = self.cases.get(case).ok_or_else(none)?;
+        let mut names = self.record.cases.iter();
+        let place = names.position(|name| *name == case.plan.case).ok_or_else(none)?;
+        let place = self.folder.repeat(place, repeat);
+        if !place.join("result.json").is_file() {
+            let why = "of this repeat there is no folder: it did not run, or only its numbers were kept";
+            return Err(io::Error::new(io::ErrorKind::NotFound, why).into());
+        }
+        Ok(load_derived(&case.plan, &place)?.0)
+    }
+
     /// Reads a run that is complete, or as much of it as there is.
     ///
     /// # Errors

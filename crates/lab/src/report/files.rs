@@ -36,7 +36,7 @@ pub fn write_report_of(run: &RunData) -> Result<PathBuf, ReportError> {
     // A report that is made again leaves nothing of the one before.
     let _ = fs::remove_dir_all(&place);
     write_figures(&document, &place)?;
-    let results = results(run);
+    let results = results_table(run);
     fs::write(folder.path().join("results.csv"), results.to_csv())?;
     fs::write(folder.path().join("results.parquet"), results.to_parquet())?;
     Ok(path)
@@ -71,7 +71,9 @@ pub(super) fn write_figures(document: &Document, place: &Path) -> std::io::Resul
 }
 
 /// Every number of every repeat in one table, for people's own tools: what was varied, then what was found.
-fn results(run: &RunData) -> Data {
+/// `results.csv` and `results.parquet` are this table.
+#[must_use]
+pub fn results_table(run: &RunData) -> Data {
     const NUMBERS: [&str; 11] =
         ["count", "mean", "deviation", "min", "p5", "median", "p95", "p99", "max", "last", "sum"];
     let (mut cases, mut measures) = (Vec::new(), Vec::new());

@@ -24,6 +24,7 @@ mod repeat_it;
 mod response;
 mod results;
 mod round_trips;
+mod shown;
 mod style;
 mod summary;
 mod tables;
@@ -32,6 +33,9 @@ mod verdict;
 
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use files::{drawings, write_report, write_report_of};
+pub use files::{drawings, results_table, write_report, write_report_of};
 pub use results::{Row, result_rows, results_markdown};
+pub use shown::{
+    ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
+};
 pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, verdicts};

@@ -1,6 +1,6 @@
 //! The plan and the seed of each attempt of a repeat.
 
-use super::execute::RunError;
+use super::error::RunError;
 use crate::experiment::{DrawnAgain, Experiment, Plan};
 
 /// The cases from which networks of repeats are drawn, where any is.

@@ -10,22 +10,21 @@ use super::archive::compress;
 use super::attempt::{drawn_again, plan_of_attempt, seed_of};
 use super::build::{Build, Program};
 use super::calendar;
+use super::error::{RunError, io_error};
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
 use super::shard::Shard;
-use crate::analysis::{DeriveError, Gate, RepeatResult, STANDSTILLS, derive};
-use crate::backend::BackendError;
-use crate::backend::hosts::{Inventory, InventoryError};
+use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive};
+use crate::backend::hosts::Inventory;
 use crate::backend::{Backend, backend};
-use crate::driver::{DriverError, Programs, driver};
+use crate::driver::{Programs, driver};
 use crate::experiment::plan::{Software, TraceFormat};
-use crate::experiment::{DrawnAgain, Experiment, Finding, Plan, Problems};
-use crate::order::Owner;
-use crate::order::{Event, Order, read_json};
+use crate::experiment::{DrawnAgain, Experiment, Plan};
+use crate::order::{Event, Order, Owner, Stop, read_json};
 use crate::parallel;
-use crate::study::{Runner, StudyError};
+use crate::study::Runner;
 
 /// What a run is started with, beside the experiment.
 #[derive(Debug, Clone)]
@@ -56,77 +55,8 @@ pub struct Options {
     pub controls: bool,
     /// What this program was built from.
     pub build: Build,
-}
-
-/// Why a run ended before its report.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The experiment cannot be read any more.
-    #[error("{0}")]
-    Experiment(#[from] Problems),
-    /// Nothing would run.
-    #[error("no case is called `{0}`; there are: {1}")]
-    NoCase(String, String),
-    /// A file.
-    #[error("{what}: {source}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What failed.
-        source: io::Error,
-    },
-    /// The software under test.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-    /// A repeat.
-    #[error("{what}: {source}\nThe run is in {folder}; go on with: cairn lab resume {folder}")]
-    Repeat {
-        /// Which.
-        what: String,
-        /// Why.
-        source: BackendError,
-        /// The run's folder.
-        folder: String,
-    },
-    /// The experiment on this backend.
-    #[error("{0}")]
-    Plan(String),
-    /// What was measured cannot be read.
-    #[error(transparent)]
-    Derive(#[from] DeriveError),
-    /// The backend does not exist.
-    #[error("there is no backend called `{0}`; known are netns, hosts and sim")]
-    Backend(String),
-    /// The machines.
-    #[error(transparent)]
-    Hosts(#[from] InventoryError),
-    /// Nothing was begun.
-    #[error("{folder}: {why}")]
-    NotBegun {
-        /// The folder.
-        folder: String,
-        /// Why there is nothing to go on with, and what to do.
-        why: String,
-    },
-    /// A study.
-    #[error(transparent)]
-    Study(#[from] StudyError),
-    /// The backend `hosts` without hosts.
-    #[error("the backend hosts needs a file that names the machines: --hosts FILE")]
-    NoHosts,
-}
-
-pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
-    let what = what.into();
-    move |source| RunError::Io { what, source }
-}
-
-impl From<Vec<Finding>> for RunError {
-    fn from(findings: Vec<Finding>) -> Self {
-        let text: Vec<String> =
-            findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
-        RunError::Plan(text.join("; "))
-    }
+    /// Asks for an early end.
+    pub stop: Stop,
 }
 
 /// The command that carries out an experiment like this.
@@ -212,7 +142,8 @@ pub fn execute(
     let records = records_of(&folder, &record, &mut observe)?;
     let programs = &options.programs;
     let drawn = drawn_again(experiment, &plans, &options.backend)?;
-    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records };
+    let stop = options.stop.clone();
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
@@ -304,6 +235,21 @@ pub fn resume(
     path: &Path,
     programs: &Programs,
     build: Build,
+    observe: impl FnMut(&Progress) + Send,
+) -> Result<RunFolder, RunError> {
+    resume_until(path, programs, build, Stop::default(), observe)
+}
+
+/// As [`resume`], until somebody asks for the end.
+///
+/// # Errors
+///
+/// Why it ended early again.
+pub fn resume_until(
+    path: &Path,
+    programs: &Programs,
+    build: Build,
+    stop: Stop,
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
@@ -330,7 +276,7 @@ pub fn resume(
     let backend = backend(&record.backend, hosts.as_ref(), None)?;
     let records = records_of(&folder, &record, &mut observe)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
-    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records };
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
@@ -380,6 +326,7 @@ struct Run<'a> {
     programs: &'a Programs,
     backend: &'a dyn Backend,
     records: Option<Records>,
+    stop: Stop,
 }
 
 /// One repeat of one case, both by number from 0.
@@ -409,6 +356,12 @@ fn carry_on(
 }
 
 impl Run<'_> {
+    /// Has nobody asked for the end?
+    fn goes_on(&self) -> Result<(), RunError> {
+        let folder = || self.folder.path().display().to_string();
+        if self.stop.is_asked() { Err(RunError::Stopped { folder: folder() }) } else { Ok(()) }
+    }
+
     fn is_done(&self, job: &Job<'_>) -> bool {
         self.records.as_ref().is_some_and(|records| records.has(job.case, job.repeat))
             || self.folder.repeat(job.case, job.repeat).join("result.json").is_file()
@@ -476,6 +429,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
     let Job { case, repeat, plan } = *job;
     let place = run.folder.repeat(case, repeat);
     loop {
+        run.goes_on()?;
         let discarded = run.folder.discarded(case, repeat);
         let attempt = discarded.len();
         // What is there is of an attempt that was interrupted.
@@ -489,8 +443,12 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
             owner: Owner::this_process(),
             programs: run.programs.clone(),
             stays: false,
+            stop: run.stop.clone(),
         };
         let carried_out = run.backend.carry_out(&order, &raw, &mut |event| observe(&translate(event)));
+        if carried_out.is_err() {
+            run.goes_on()?;
+        }
         carried_out.map_err(|source| RunError::Repeat {
             what: format!(
                 "repeat {} of `{}`",

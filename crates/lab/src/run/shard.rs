@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::execute::{RunError, io_error};
+use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
 use super::records::{self, Record, Records};
 use crate::experiment::{Experiment, Plan};

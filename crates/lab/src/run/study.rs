@@ -1,6 +1,7 @@
 //! A study as a run: its folder has the experiment, what ran it, and its tables and figures.
 
-use super::execute::{Options, RunError, begin, io_error};
+use super::error::{RunError, io_error};
+use super::execute::{Options, begin};
 use super::folder::RunFolder;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;

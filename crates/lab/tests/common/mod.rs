@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cairn_lab::driver::Programs;
 use cairn_lab::experiment::Experiment;
-use cairn_lab::run::{Build, Options, RunFolder, execute};
+use cairn_lab::run::{Build, Options, RunFolder, Stop, execute};
 
 /// Virtual time, with controls, into folders below `runs`.
 pub(crate) fn options(runs: &Path) -> Options {
@@ -22,6 +22,7 @@ pub(crate) fn options(runs: &Path) -> Options {
         shard: None,
         controls: true,
         build: Build::default(),
+        stop: Stop::default(),
     }
 }
 

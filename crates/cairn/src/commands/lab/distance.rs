@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use lab::distance::{self, Distance};
 use lab::experiment::Experiment;
 use lab::experiment::profile::Profile;
-use lab::run::Options;
+use lab::run::{Options, Stop};
 
 use super::Outcome;
 use super::run::{Screen, build, programs};
@@ -70,6 +70,7 @@ fn options(runs: &Path, repeats: Option<u32>) -> Result<Options, ToolError> {
         shard: None,
         controls: false,
         build: build(),
+        stop: Stop::default(),
     })
 }
 

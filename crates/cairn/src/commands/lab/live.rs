@@ -11,7 +11,7 @@ use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
 use lab::live::{LiveError, NETWORK_FILE, Network, Place, enter::enter};
-use lab::order::{Event, ORDER_FILE, Order, Owner, Request, read_json, write_json};
+use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
 use super::run::programs;
@@ -53,7 +53,14 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
     let place = Place::of(arguments.name.as_ref().unwrap_or(&experiment.name)).map_err(ToolError::other)?;
     place.clear().map_err(ToolError::other)?;
     let seed = plan.schedule.seed;
-    let order = Order { plan, seed, owner: Owner::this_process(), programs: programs()?, stays: true };
+    let order = Order {
+        plan,
+        seed,
+        owner: Owner::this_process(),
+        programs: programs()?,
+        stays: true,
+        stop: Stop::default(),
+    };
     if arguments.detach {
         let file = place.folder().join(ORDER_FILE);
         write_json(&file, &order).map_err(ToolError::file(&file))?;

@@ -8,11 +8,11 @@ use std::time::Instant;
 use lab::backend::VIRTUAL_TIME;
 use lab::backend::hosts::Inventory;
 use lab::driver::Programs;
-use lab::experiment::Experiment;
 use lab::experiment::plan::TraceFormat;
+use lab::experiment::{Experiment, SweepValue, with_sweep};
 use lab::report::{RunData, write_report_of};
 use lab::run::progress::Progress;
-use lab::run::{Build, Options, RunFolder, Shard, execute, merge, resume};
+use lab::run::{Build, Options, RunFolder, Shard, Stop, execute, merge, resume};
 
 use super::Outcome;
 use super::verdicts::Form;
@@ -106,13 +106,9 @@ pub(crate) struct SweepArguments {
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let path = &arguments.run.run.file;
     let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
-    // What reads as a number or a truth value is one, and all else is text.
-    let values = arguments.values.iter().map(|value| value.trim()).map(|value| {
-        let is_bare = value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
-        if is_bare { value.to_owned() } else { format!("{value:?}") }
-    });
-    let values: Vec<String> = values.collect();
-    let text = format!("{text}\n[[sweep]]\nkey = {:?}\nvalues = [{}]\n", arguments.key, values.join(", "));
+    let values: Vec<SweepValue> =
+        arguments.values.iter().map(|value| SweepValue::written(value.trim())).collect();
+    let text = with_sweep(&text, &arguments.key, &values);
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let shown = format!("{} with --key and --values", path.display());
     let experiment = Experiment::parse_in(path.parent(), &name, &shown, &text).map_err(ToolError::other)?;
@@ -155,6 +151,7 @@ pub(super) fn options(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> 
         shard: arguments.shard,
         controls: !arguments.no_controls,
         build: build(),
+        stop: Stop::default(),
     })
 }
 

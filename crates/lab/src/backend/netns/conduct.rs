@@ -19,8 +19,16 @@ pub fn conduct(
     folder: &Path,
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, BackendError> {
-    let guard = begin(order, folder, &mut observe)?;
-    follow(guard, observe)?;
+    let mut guard = begin(order, folder, &mut observe)?;
+    // The guard ends the world when this end of the pipe closes.
+    let mut held = guard.stdin.take();
+    follow(guard, |event| {
+        if order.stop.is_asked() {
+            held = None;
+        }
+        observe(event);
+    })?;
+    drop(held);
     Ok(read_json(&folder.join(OUTCOME_FILE))?)
 }
 

@@ -40,6 +40,9 @@ pub enum SimulationError {
     /// A file.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// Somebody asked for the end.
+    #[error("it was asked to end before it was done")]
+    Stopped,
 }
 
 fn nanos(moment: std::time::Duration) -> u64 {
@@ -113,14 +116,18 @@ impl World {
     }
 
     /// Runs until the experiment's end, or until a second after all is done where that is what is wanted.
-    fn run(&mut self, plan: &Plan, mut observe: impl FnMut(&Event)) -> Result<(), SimulationError> {
+    fn run(&mut self, order: &Order, mut observe: impl FnMut(&Event)) -> Result<(), SimulationError> {
         let World { built, agents, consumers, recorder } = self;
+        let plan = &order.plan;
         let end = Instant::from_nanos(plan.schedule.duration_ns);
         recorder.sample(plan, built, &mut observe);
         let every = Duration::from_nanos(plan.recording.sample_every_ns);
         let mut done_at: Option<Instant> = None;
         let mut period: u32 = 0;
         while built.network.now() < end {
+            if order.stop.is_asked() {
+                return Err(SimulationError::Stopped);
+            }
             let begin = built.network.now();
             let until = begin + every.min(end.saturating_since(begin));
             // Somewhere in the period, and not always where a workload that is in step with it is.
@@ -197,7 +204,7 @@ pub fn simulate(
     fs::create_dir_all(folder)?;
     let mut world = World::new(order, folder, &mut observe)?;
     observe(&step("workloads"));
-    world.run(&order.plan, &mut observe)?;
+    world.run(order, &mut observe)?;
     observe(&step("stop"));
     let notes = world.write(order, folder)?;
     let outcome = Outcome {

@@ -1,0 +1,68 @@
+//! One more key that an experiment is run over, said beside its file.
+
+use toml::Value;
+
+/// A value of a sweep that somebody has written or computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepValue(Value);
+
+impl SweepValue {
+    /// What reads as a number or a truth value is one, and all else is text.
+    #[must_use]
+    pub fn written(text: &str) -> Self {
+        let whole = || text.parse().ok().map(Value::Integer);
+        let real = || text.parse().ok().map(Value::Float);
+        let truth = || text.parse().ok().map(Value::Boolean);
+        SweepValue(whole().or_else(real).or_else(truth).unwrap_or_else(|| Value::String(text.to_owned())))
+    }
+}
+
+impl From<&str> for SweepValue {
+    fn from(text: &str) -> Self {
+        SweepValue(Value::String(text.to_owned()))
+    }
+}
+
+impl From<i64> for SweepValue {
+    fn from(number: i64) -> Self {
+        SweepValue(Value::Integer(number))
+    }
+}
+
+impl From<f64> for SweepValue {
+    fn from(number: f64) -> Self {
+        SweepValue(Value::Float(number))
+    }
+}
+
+impl From<bool> for SweepValue {
+    fn from(truth: bool) -> Self {
+        SweepValue(Value::Boolean(truth))
+    }
+}
+
+/// The text of an experiment with one more sweep behind all that it says. It is read and checked like any
+/// other: a key that does not exist is found then, and a value that cannot be one of it.
+#[must_use]
+pub fn with_sweep(text: &str, key: &str, values: &[SweepValue]) -> String {
+    let values = Value::Array(values.iter().map(|value| value.0.clone()).collect());
+    format!("{text}\n[[sweep]]\nkey = {}\nvalues = {values}\n", Value::String(key.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_reads_back_whatever_stands_in_its_values() {
+        let written = ["10", "0.5", "true", "10 Mbit/s", "a \"quoted\" \u{1b} word"].map(SweepValue::written);
+        let text = with_sweep("title = 't'", "link.\"a-b\".rate", &written);
+        let read: toml::Table = toml::from_str(&text).unwrap();
+        let sweep = &read["sweep"][0];
+        assert_eq!(sweep["key"].as_str(), Some("link.\"a-b\".rate"));
+        let values: Vec<SweepValue> =
+            sweep["values"].as_array().unwrap().iter().cloned().map(SweepValue).collect();
+        assert_eq!(values, written);
+        assert_eq!(values[..3], [10.into(), 0.5.into(), true.into()]);
+    }
+}

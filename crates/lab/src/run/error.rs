@@ -1,0 +1,88 @@
+//! Why a run ended before its report.
+
+use std::io;
+
+use crate::analysis::DeriveError;
+use crate::backend::BackendError;
+use crate::backend::hosts::InventoryError;
+use crate::driver::DriverError;
+use crate::experiment::{Finding, Problems};
+use crate::study::StudyError;
+
+/// Why a run ended before its report.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The experiment cannot be read any more.
+    #[error("{0}")]
+    Experiment(#[from] Problems),
+    /// Nothing would run.
+    #[error("no case is called `{0}`; there are: {1}")]
+    NoCase(String, String),
+    /// A file.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// The software under test.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A repeat.
+    #[error("{what}: {source}\nThe run is in {folder}; go on with: cairn lab resume {folder}")]
+    Repeat {
+        /// Which.
+        what: String,
+        /// Why.
+        source: BackendError,
+        /// The run's folder.
+        folder: String,
+    },
+    /// Somebody asked for the end.
+    #[error("it was asked to end before it was done; go on with: cairn lab resume {folder}")]
+    Stopped {
+        /// The run's folder.
+        folder: String,
+    },
+    /// The experiment on this backend.
+    #[error("{0}")]
+    Plan(String),
+    /// What was measured cannot be read.
+    #[error(transparent)]
+    Derive(#[from] DeriveError),
+    /// The backend does not exist.
+    #[error("there is no backend called `{0}`; known are netns, hosts and sim")]
+    Backend(String),
+    /// The machines.
+    #[error(transparent)]
+    Hosts(#[from] InventoryError),
+    /// Nothing was begun.
+    #[error("{folder}: {why}")]
+    NotBegun {
+        /// The folder.
+        folder: String,
+        /// Why there is nothing to go on with, and what to do.
+        why: String,
+    },
+    /// A study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The backend `hosts` without hosts.
+    #[error("the backend hosts needs a file that names the machines: --hosts FILE")]
+    NoHosts,
+}
+
+/// What was tried, to what failed.
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
+    let what = what.into();
+    move |source| RunError::Io { what, source }
+}
+
+impl From<Vec<Finding>> for RunError {
+    fn from(findings: Vec<Finding>) -> Self {
+        let text: Vec<String> =
+            findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
+        RunError::Plan(text.join("; "))
+    }
+}

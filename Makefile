@@ -1,7 +1,7 @@
 # The two commands of README.md, and some for daily work. Everything else is `cargo xtask`.
 
 .DEFAULT_GOAL := run
-.PHONY: run sim test smoke bench build install uninstall fmt cargo
+.PHONY: run sim test smoke bench build wheel install uninstall fmt cargo
 
 CAIRN = target/release/cairn
 
@@ -28,6 +28,12 @@ sim: build
 
 build: cargo
 	cargo build --release --locked --package cairn
+
+# The lab as a package for Python 3.10 and newer: `pip install target/wheels/*.whl`.
+wheel: cargo
+	@command -v python3 >/dev/null || { echo "python3 is missing" >&2; exit 1; }
+	rm -rf target/wheels
+	CARGO_TARGET_DIR=$(CURDIR)/target python3 -m pip wheel --no-deps --wheel-dir target/wheels ./python
 
 # The command, its manual pages, completions for three shells, units for systemd, a configuration where there
 # is none yet, dissectors, and a plugin that starts them where Wireshark is installed. It takes what `make
@@ -74,6 +80,7 @@ bench: cargo
 fmt: cargo
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path python/Cargo.toml
 
 cargo:
 	@command -v cargo >/dev/null || { \

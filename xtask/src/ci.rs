@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::{
-    enemies, fuzz, interop, licences, memory, packages, pictures, process, repository, swarm, table,
+    enemies, fuzz, interop, licences, memory, packages, pictures, process, python, repository, swarm, table,
     test_suite, tidy, tree, worst_cases,
 };
 
@@ -60,6 +60,11 @@ const STEPS: &[Step] = &[
         name: "pictures",
         only_in_full: true,
         run: |_| pictures::run().map(|missing| unless_missing(&missing)),
+    },
+    Step {
+        name: "python",
+        only_in_full: true,
+        run: |_| python::run(&[]).map(|missing| unless_missing(&missing)),
     },
     Step { name: "repository", only_in_full: true, run: |_| repository::run(&[]).map(passed) },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
@@ -189,10 +194,11 @@ fn tools(context: &CiContext) -> Result<Outcome, String> {
     Ok(Outcome::Passed)
 }
 
-/// The workspace, and the fuzz targets, which are a workspace of their own.
+/// The workspace, and the fuzz targets and the Python package, which are workspaces of their own.
 fn format(context: &CiContext) -> Result<Outcome, String> {
     context.cargo(&["fmt", "--all", "--check"])?;
-    context.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
+    context.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])?;
+    context.cargo(&["fmt", "--manifest-path", "python/Cargo.toml", "--check"])
 }
 
 fn clippy(context: &CiContext) -> Result<Outcome, String> {

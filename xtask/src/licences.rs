@@ -38,7 +38,7 @@ const DUPLICATES: &[(&str, &str)] =
     &[("syn", "thiserror's macros use version 3, divan's version 2; none of it is shipped")];
 
 /// The workspaces that are checked, each with its own lock file.
-const WORKSPACES: &[&str] = &["Cargo.toml", "fuzz/Cargo.toml"];
+const WORKSPACES: &[&str] = &["Cargo.toml", "fuzz/Cargo.toml", "python/Cargo.toml"];
 
 /// One crate as `cargo tree` prints it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

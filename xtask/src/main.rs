@@ -17,6 +17,7 @@ mod memory;
 mod packages;
 mod pictures;
 mod process;
+mod python;
 mod repository;
 mod source;
 mod swarm;
@@ -49,6 +50,7 @@ Usage: cargo xtask <command>
   memory                          the unsafe code under valgrind and Miri
   worst-cases                     what the worst packets cost the engine, counted by valgrind
   pictures                        figures of reports as rsvg-convert draws them, pixel by pixel
+  python [PYTEST-ARGUMENT...]     the Python package: its wheel, its tests and notebooks
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -74,6 +76,9 @@ fn main() -> ExitCode {
         }
         ["repository", rest @ ..] => repository::run(rest),
         ["swarm", rest @ ..] => swarm::run(rest),
+        ["python", rest @ ..] => python::run(rest).map(|missing| {
+            missing.iter().for_each(|what| println!("NOT RUN: {what}"));
+        }),
         ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -65,7 +65,7 @@ fn prose(path: &str, text: &str) -> Option<Prose> {
         Some((_, "toml")) => Some(Prose::Comments("#")),
         Some((_, "lua")) => Some(Prose::Comments("--")),
         Some((_, "md")) => Some(Prose::Markdown),
-        Some((_, "py" | "mjs" | "service" | "sh")) => Some(Prose::Lines),
+        Some((_, "py" | "pyi" | "mjs" | "service" | "sh")) => Some(Prose::Lines),
         _ if name == "Makefile" || text.starts_with("#!") => Some(Prose::Lines),
         _ => None,
     }

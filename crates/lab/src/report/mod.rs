@@ -38,4 +38,4 @@ pub use results::{Row, result_rows, results_markdown};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
 };
-pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, verdicts};
+pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, unit_of, verdicts};

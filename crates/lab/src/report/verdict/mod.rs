@@ -171,6 +171,12 @@ fn unit(measure: &Measure) -> &'static str {
     }
 }
 
+/// The unit that a measure is written in; nothing where it is a bare number, or names none.
+#[must_use]
+pub fn unit_of(measure: &str) -> &'static str {
+    measure.parse().map_or("", |measure| unit(&measure))
+}
+
 /// Judges every expectation of a run.
 #[must_use]
 pub fn verdicts(run: &RunData) -> Vec<Verdict> {

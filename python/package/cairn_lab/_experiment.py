@@ -1,0 +1,214 @@
+"""Experiments: load, check, sweep, run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import _native
+from ._errors import ExperimentError, Problem, RunError
+from ._progress import Progress, listener
+from ._run import Run
+
+_Progress = bool | Callable[[Progress], object] | None
+
+
+class Statement(NamedTuple):
+    """Something that an experiment expects."""
+
+    #: The name that controls call it by.
+    name: str | None
+    #: In a sentence.
+    say: str
+    #: The number that it is about, such as `files.goodput`.
+    measure: str
+    #: What the paper says.
+    paper: str | None
+    #: Why the setting leaves nothing else, where that is so.
+    by_construction: str | None
+    #: The backends that it is stated for; none means all.
+    on: list[str]
+
+
+class Experiment:
+    """An experiment that has passed every check. It never changes: `sweep` gives another one."""
+
+    def __init__(self, native: _native.NativeExperiment) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self._native.name
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self._native.title
+
+    @property
+    def about(self) -> str | None:
+        """What it is about."""
+        return self._native.about
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        return self._native.text
+
+    @property
+    def repeats(self) -> int:
+        """How often each case is measured."""
+        return self._native.repeats
+
+    @property
+    def seed(self) -> int:
+        """The seed of the first repeat; each other has the one that follows."""
+        return self._native.seed
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What it expects."""
+        return [Statement(**statement) for statement in self._native.statements]
+
+    def cases(self, on: str = "sim") -> list[str]:
+        """The names of its cases on a backend; one empty name where there is only one."""
+        return self._native.cases(on)
+
+    def check(self, on: str = "sim") -> list[Problem]:
+        """What a backend lacks to carry it out; nothing when it can. Mistakes were told when it was loaded."""
+        return [Problem(*problem) for problem in self._native.lacks(on)]
+
+    def sweep(self, values: Mapping[str, Iterable[Any]]) -> Experiment:
+        """The same, with a case for each value of a key; several keys multiply.
+
+        `experiment.sweep({"link.*.rate": ["10 Mbit/s", "20 Mbit/s"]})` is what `cairn lab sweep` runs. Nothing
+        is run here. A key that does not exist raises `ExperimentError`.
+        """
+        for key, list_of_key in values.items():
+            if isinstance(list_of_key, (str, bytes)):
+                raise TypeError(f"the values of `{key}` are a list, such as [{list_of_key!r}]")
+        return Experiment(self._native.swept({key: list(of_key) for key, of_key in values.items()}))
+
+    def run(
+        self,
+        on: str = "sim",
+        *,
+        into: str | os.PathLike[str] = "runs",
+        out: str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+        repeats: int | None = None,
+        only: str | None = None,
+        controls: bool = True,
+        workers: int | None = None,
+        hosts: str | os.PathLike[str] | None = None,
+        progress: _Progress = None,
+    ) -> Run:
+        """Runs it and gives what it found. The folder has the report, and all that `cairn lab run` leaves.
+
+        `on` is `sim` for virtual time, `netns` for real forwarders in network namespaces, `hosts` for machines
+        named in the file `hosts`. The run's folder is a new one below `into`, or `out` itself. `seed` and
+        `repeats` take the place of the experiment's. `only` leaves cases out whose name does not hold it,
+        `controls=False` the runs that must fail. `workers` repeats go on at a time in virtual time; what they
+        find does not depend on it.
+
+        Ctrl-C ends a run, and `resume` goes on with it. `progress` is a function that is told of each
+        `Progress`, or `False` for silence.
+        """
+        if self._native.is_study:
+            shown = f"cairn sim run {self.name}.toml"
+            raise RunError(f"{self.name}: a study has tables of its own, which are not here; use `{shown}`")
+        if repeats is not None and repeats < 1:
+            raise ValueError("at least one repeat is needed")
+        if workers is not None and workers < 1:
+            raise ValueError("at least one worker is needed")
+        asked = {
+            "on": on,
+            "into": Path(into),
+            "out": None if out is None else Path(out),
+            "seed": seed,
+            "repeats": repeats,
+            "only": only,
+            "controls": controls,
+            "workers": workers,
+            "hosts": None if hosts is None else Path(hosts),
+            "program": _program(on),
+        }
+        told, end = listener(progress)
+        try:
+            return Run(_native.run(self._native, asked, told))
+        finally:
+            end()
+
+    def __repr__(self) -> str:
+        return f"<Experiment {self.name!r}: {self.title}>"
+
+    def _repr_html_(self) -> str:
+        statements = "".join(f"<li>{escape(statement.say)}</li>" for statement in self.statements)
+        about = f"<p>{escape(self.about)}</p>" if self.about else ""
+        return f"<b>{escape(self.title)}</b>{about}<ul>{statements}</ul>"
+
+
+def _program(on: str) -> Path:
+    """The program that is noted in a run: this extension in virtual time, and else the command `cairn`."""
+    if on == "sim":
+        return Path(_native.__file__)
+    found = os.environ.get("CAIRN") or shutil.which("cairn")
+    if found is None:
+        raise RunError(
+            f"--on {on} starts the command `cairn`, which is not in PATH: `make build` makes it; "
+            "the environment variable CAIRN can name it"
+        )
+    return Path(found)
+
+
+def load(path: str | os.PathLike[str]) -> Experiment:
+    """Reads an experiment file. Mistakes raise `ExperimentError`, with line and what to do."""
+    return Experiment(_native.read(Path(path)))
+
+
+def parse(text: str, name: str = "experiment", folder: str | os.PathLike[str] | None = None) -> Experiment:
+    """Reads an experiment from a text. Files that it names are looked for in `folder`."""
+    return Experiment(_native.parse(text, name, None if folder is None else Path(folder)))
+
+
+def check(path: str | os.PathLike[str]) -> list[Problem]:
+    """The mistakes in an experiment file; none when it is sound. As `cairn lab check`."""
+    try:
+        load(path)
+    except ExperimentError as error:
+        return error.problems
+    return []
+
+
+def template(title: str = "A first experiment") -> str:
+    """The text of a small experiment to begin with, as `cairn lab new` writes it."""
+    return _native.template(title)
+
+
+def reference() -> str:
+    """Every key of an experiment file, as Markdown."""
+    return _native.reference()
+
+
+def resume(folder: str | os.PathLike[str], *, progress: _Progress = None) -> Run:
+    """Goes on with a run that was interrupted, and gives what it found."""
+    on = _backend(Path(folder))
+    told, end = listener(progress)
+    try:
+        return Run(_native.resume(Path(folder), _program(on), told))
+    finally:
+        end()
+
+
+def _backend(folder: Path) -> str:
+    """The backend of a run. What is wrong with its folder is told by who goes on with it."""
+    try:
+        return json.loads((folder / "run.json").read_text(encoding="utf-8"))["backend"]
+    except (OSError, ValueError, KeyError):
+        return "sim"

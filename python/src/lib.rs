@@ -1,8 +1,8 @@
 //! The lab for Python, as far as it is Rust: `cairn_lab._native`.
 //!
 //! Everything here is the lab's own: experiments are read, run and judged by the crate `lab`, and tables come
-//! from it as Parquet. What only makes it pleasant in Python, such as progress in notebooks and drawing, is in
-//! the package beside, in Python. Nobody but that package uses this module.
+//! from it as Parquet. What makes it pleasant in Python, such as progress in notebooks and drawing, is in the
+//! package beside, in Python. Nobody but that package uses this module.
 
 mod errors;
 mod experiment;

@@ -77,15 +77,17 @@ def test_a_backend_that_lacks_something_says_what_and_in_which_line(repository):
 
 
 def test_statements_are_those_of_the_file(small):
-    first, second = small.statements
+    first, second, _ = small.statements
     assert (first.say, first.measure) == ("Every file arrives", "files.unfinished")
-    assert second.by_construction is None and second.on == []
+    assert second.name == "fast" and second.by_construction is None and second.on == []
     assert "Every file arrives" in small._repr_html_()
 
 
 def test_numbers_that_make_no_sense_are_refused(small, tmp_path):
     for wrong in ({"repeats": 0}, {"workers": 0}):
-        with pytest.raises(ValueError, match="at least one"):
+        with pytest.raises(ValueError, match="from 1 to"):
             small.run(into=tmp_path, **wrong)
-    with pytest.raises(OverflowError):
-        small.run(into=tmp_path, seed=-1)
+    for seed in (-1, 2**63):
+        with pytest.raises(ValueError, match="from 0 to"):
+            small.run(into=tmp_path, seed=seed)
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,8 @@ import cairn_lab as cairn
 
 def test_tables_have_types_and_become_data_frames(swept):
     table = swept.table()
-    kinds = {name: table.schema.field(name).type for name in ("case", "repeat", "valid", "rate (Mbit/s)", "mean")}
+    names = ("case", "repeat", "valid", "rate (Mbit/s)", "mean")
+    kinds = {name: table.schema.field(name).type for name in names}
     assert kinds == {
         "case": pyarrow.string(),
         "repeat": pyarrow.int64(),

@@ -98,5 +98,6 @@ def _line(ax: Axes, rows: pyarrow.Table, over: str, label: str | None, style: di
 
 def _is_from_zero(rows: pyarrow.Table) -> bool:
     """Is nothing drawn below zero, and the range not much smaller than the numbers?"""
-    known = [value for name in ("mean", "low") for value in rows.column(name).to_pylist() if value is not None]
+    found = rows.column("mean").to_pylist() + rows.column("low").to_pylist()
+    known = [value for value in found if value is not None]
     return bool(known) and min(known) >= 0 and min(known) < 0.8 * max(known)

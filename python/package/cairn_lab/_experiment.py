@@ -81,14 +81,17 @@ class Experiment:
         return self._native.cases(on)
 
     def check(self, on: str = "sim") -> list[Problem]:
-        """What a backend lacks to carry it out; nothing when it can. Mistakes were told when it was loaded."""
+        """What a backend lacks to carry it out; nothing when it can.
+
+        Mistakes in the file were told when it was loaded.
+        """
         return [Problem(*problem) for problem in self._native.lacks(on)]
 
     def sweep(self, values: Mapping[str, Iterable[Any]]) -> Experiment:
         """The same, with a case for each value of a key; several keys multiply.
 
-        `experiment.sweep({"link.*.rate": ["10 Mbit/s", "20 Mbit/s"]})` is what `cairn lab sweep` runs. Nothing
-        is run here. A key that does not exist raises `ExperimentError`.
+        `experiment.sweep({"link.*.rate": ["10 Mbit/s", "20 Mbit/s"]})` is what `cairn lab sweep` runs.
+        Nothing is run here. A key that does not exist raises `ExperimentError`.
         """
         for key, list_of_key in values.items():
             if isinstance(list_of_key, (str, bytes)):
@@ -109,11 +112,11 @@ class Experiment:
         hosts: str | os.PathLike[str] | None = None,
         progress: _Progress = None,
     ) -> Run:
-        """Runs it and gives what it found. The folder has the report, and all that `cairn lab run` leaves.
+        """Runs it and gives what it found. The folder has all that `cairn lab run` leaves, as its report.
 
-        `on` is `sim` for virtual time, `netns` for real forwarders in network namespaces, `hosts` for machines
-        named in the file `hosts`. The run's folder is a new one below `into`, or `out` itself. `seed` and
-        `repeats` take the place of the experiment's. `only` leaves cases out whose name does not hold it,
+        `on` is `sim` for virtual time, `netns` for real forwarders in network namespaces, `hosts` for
+        machines named in the file `hosts`. The run's folder is a new one below `into`, or `out` itself.
+        `seed` and `repeats` take the place of the experiment's. `only` leaves cases out whose name does not hold it,
         `controls=False` the runs that must fail. `workers` repeats go on at a time in virtual time; what they
         find does not depend on it.
 
@@ -123,10 +126,10 @@ class Experiment:
         if self._native.is_study:
             shown = f"cairn sim run {self.name}.toml"
             raise RunError(f"{self.name}: a study has tables of its own, which are not here; use `{shown}`")
-        if repeats is not None and repeats < 1:
-            raise ValueError("at least one repeat is needed")
-        if workers is not None and workers < 1:
-            raise ValueError("at least one worker is needed")
+        _within("repeats", repeats, 1, 2**32 - 1)
+        _within("workers", workers, 1, 2**16)
+        # As far as the numbers of an experiment file go.
+        _within("seed", seed, 0, 2**63 - 1)
         asked = {
             "on": on,
             "into": Path(into),
@@ -152,6 +155,11 @@ class Experiment:
         statements = "".join(f"<li>{escape(statement.say)}</li>" for statement in self.statements)
         about = f"<p>{escape(self.about)}</p>" if self.about else ""
         return f"<b>{escape(self.title)}</b>{about}<ul>{statements}</ul>"
+
+
+def _within(name: str, number: int | None, low: int, high: int) -> None:
+    if number is not None and not low <= number <= high:
+        raise ValueError(f"`{name}` is a whole number from {low} to {high}, and not {number}")
 
 
 def _program(on: str) -> Path:

@@ -187,8 +187,9 @@ class Run:
         return Verdicts(Verdict(**verdict) for verdict in self._native.verdicts)
 
     def table(self, name: str = "results") -> pyarrow.Table:
-        """A table of the whole run: `results`, `cases` or `verdicts`. `.to_pandas()` makes a data frame of it.
+        """A table of the whole run: `results`, `cases` or `verdicts`.
 
+        `.to_pandas()` makes a data frame of it.
         The columns of what was varied have its unit in their names and are numbers where all values are.
         """
         parquet = self._native.table(name)
@@ -238,11 +239,11 @@ class Run:
         return Figure(native)
 
     def draw(self, y: str, x: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
-        """Draws a measure over what was varied, with its 95 % interval, by matplotlib, and gives the axes.
+        """Draws a measure over what was varied, with its 95 % interval, by matplotlib; gives the axes.
 
-        `run.draw("files.goodput", x="rate")`: `x` is a column of `estimates`, its unit left away or not, or the
-        case if nothing is said. Whatever else was varied becomes a line for each of its values. `style` goes to
-        `Axes.errorbar`.
+        `run.draw("files.goodput", x="rate")`: `x` is a column of `estimates`, its unit left away or not, or
+        the case if nothing is said. Whatever else was varied becomes a line for each of its values. `style`
+        goes to `Axes.errorbar`.
         """
         from ._draw import draw
 

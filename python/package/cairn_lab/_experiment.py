@@ -116,9 +116,9 @@ class Experiment:
 
         `on` is `sim` for virtual time, `netns` for real forwarders in network namespaces, `hosts` for
         machines named in the file `hosts`. The run's folder is a new one below `into`, or `out` itself.
-        `seed` and `repeats` take the place of the experiment's. `only` leaves cases out whose name does not hold it,
-        `controls=False` the runs that must fail. `workers` repeats go on at a time in virtual time; what they
-        find does not depend on it.
+        `seed` and `repeats` take the place of the experiment's. `only` leaves cases out whose name does not
+        hold it, `controls=False` the runs that must fail. `workers` repeats go on at a time in virtual time;
+        what they find does not depend on it.
 
         Ctrl-C ends a run, and `resume` goes on with it. `progress` is a function that is told of each
         `Progress`, or `False` for silence.

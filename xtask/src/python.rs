@@ -19,7 +19,10 @@ pub(crate) fn run(tests: &[&str]) -> Result<Vec<String>, String> {
         return Ok(vec![missing]);
     }
     let manifest = "python/Cargo.toml";
-    let environment = environment(&root)?;
+    let environment = match environment(&root) {
+        Ok(environment) => environment,
+        Err(why) => return Ok(vec![format!("the packages of python/requirements.txt cannot be had: {why}")]),
+    };
     let python = environment.join("bin/python");
     let target = root.join("target");
     let variables = [

@@ -32,6 +32,12 @@ impl CertificateCache {
         self.evicted
     }
 
+    /// Forgets them all.
+    pub(super) fn clear(&mut self) {
+        self.by_key.clear();
+        self.oldest_first.clear();
+    }
+
     /// Keeps a verified certificate until `until`.
     pub(super) fn insert(&mut self, certificate: Certificate, until: UnixTime) {
         let key = certificate.to_key_name();

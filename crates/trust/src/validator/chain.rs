@@ -7,6 +7,7 @@ use super::ValidatorCounters;
 use super::outcome::{Subject, ValidationError};
 use crate::certificate::{Certificate, UnixTime, names};
 use crate::policy::{Claim, ClaimKind};
+use crate::revocation::Revocations;
 
 /// The packet, and from it upwards the certificate of the key that signed it, the certificate of the key that
 /// signed that, and so on. Nothing in it has been verified.
@@ -78,10 +79,12 @@ impl Chain {
         })
     }
 
-    /// Checks all signatures, from the one that `trusted` made down to the packet's.
+    /// Checks all signatures, from the one that `trusted` made down to the packet's, and that no certificate
+    /// is revoked.
     pub(super) fn verify_down(
         &self,
         trusted: &Certificate,
+        revocations: &Revocations,
         counters: &mut ValidatorCounters,
     ) -> Result<(), ValidationError> {
         let mut count = |bytes: usize| {
@@ -89,11 +92,13 @@ impl Chain {
             counters.hashed_bytes += bytes as u64;
         };
         let mut signer = trusted;
+        not_revoked(revocations, trusted, trusted.is_self_signed().then_some(trusted))?;
         for certificate in self.certificates.iter().rev() {
             count(certificate.data().wire().len());
             signer.verifier().verify_data(certificate.data()).map_err(|error| {
                 ValidationError::Signature { name: certificate.name().to_string(), error }
             })?;
+            not_revoked(revocations, certificate, Some(signer))?;
             signer = certificate;
         }
         if let Some(bytes) = self.subject.signed_bytes() {
@@ -126,5 +131,19 @@ impl Chain {
             Some(certificate) => certificate.data().ndn()?.signature_info(),
             None => self.subject.signature_info(),
         }
+    }
+}
+
+fn not_revoked(
+    revocations: &Revocations,
+    certificate: &Certificate,
+    issuer: Option<&Certificate>,
+) -> Result<(), ValidationError> {
+    match revocations.find(certificate, issuer) {
+        Some(record) => Err(ValidationError::Revoked {
+            name: certificate.name().to_string(),
+            record: record.data().name().to_string(),
+        }),
+        None => Ok(()),
     }
 }

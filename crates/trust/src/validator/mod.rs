@@ -5,6 +5,7 @@ mod chain;
 mod outcome;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
@@ -13,6 +14,7 @@ use packet::{Data, Interest, Name, NameRef};
 
 use crate::certificate::{Certificate, UnixTime, names};
 use crate::policy::Policy;
+use crate::revocation::Revocations;
 use cache::CertificateCache;
 use chain::Chain;
 
@@ -84,6 +86,7 @@ pub struct Validator {
     policy: Policy,
     anchors: Vec<Certificate>,
     limits: ValidatorLimits,
+    revocations: Arc<Revocations>,
     cache: CertificateCache,
     waiting: BTreeMap<ValidationId, Chain>,
     fetches: BTreeMap<Name, Fetch>,
@@ -114,6 +117,7 @@ impl Validator {
             policy,
             anchors: anchors.into_iter().collect(),
             limits,
+            revocations: Arc::default(),
             cache: CertificateCache::new(limits.cached),
             waiting: BTreeMap::new(),
             fetches: BTreeMap::new(),
@@ -128,6 +132,13 @@ impl Validator {
     /// What it trusts without proof.
     pub fn anchors(&self) -> &[Certificate] {
         &self.anchors
+    }
+
+    /// Refuses from now on what these records revoke, anchors included. What was verified before is verified
+    /// again.
+    pub fn set_revocations(&mut self, revocations: Arc<Revocations>) {
+        self.revocations = revocations;
+        self.cache.clear();
     }
 
     /// What it has done.
@@ -228,7 +239,7 @@ impl Validator {
         match step {
             Err(error) => self.conclude(id, chain.into_subject(), Err(error)),
             Ok((_, Some((certificate, certificate_until)))) => {
-                let verdict = chain.verify_down(&certificate, &mut self.counters);
+                let verdict = chain.verify_down(&certificate, &self.revocations, &mut self.counters);
                 if verdict.is_ok() {
                     // What was verified by something counts no longer than that.
                     let mut until = certificate_until.min(now.plus_secs(self.limits.cached_secs));

@@ -131,6 +131,14 @@ pub enum ValidationError {
         /// When it is valid.
         validity: ValidityPeriod,
     },
+    /// A certificate of the chain was revoked.
+    #[error("the certificate {name} is revoked by {record}")]
+    Revoked {
+        /// The certificate.
+        name: String,
+        /// The record.
+        record: String,
+    },
     /// A certificate of the chain could not be had.
     #[error("the certificate {name} could not be fetched: {failure}")]
     NotFetched {

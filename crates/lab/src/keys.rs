@@ -3,7 +3,9 @@
 use packet::Name;
 use packet::random::Random;
 use trust::certificate::{names, self_signed};
-use trust::{Certificate, PrivateKey, Signer, UnixTime, ValidityPeriod};
+use trust::{Certificate, PrivateKey, Revocation, RevocationReason, Signer, UnixTime, ValidityPeriod};
+
+use crate::experiment::plan::EarlierKey;
 
 /// What part of the seed a key is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,11 +14,18 @@ pub(crate) enum Origin {
     Trusted,
     /// A forger's, who calls it by the trusted one's name.
     Forged,
+    /// The one that the owner had before, which somebody has stolen. Its certificate counts like that of the
+    /// trusted one, unless it has run out or is revoked.
+    Earlier,
 }
 
 /// The key of an identity, in a run with this seed.
 pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKey, String> {
-    let stream: u64 = if origin == Origin::Forged { 0x666f_7267 } else { 0x6b65_7973 };
+    let stream: u64 = match origin {
+        Origin::Trusted => 0x6b65_7973,
+        Origin::Forged => 0x666f_7267,
+        Origin::Earlier => 0x6561_726c,
+    };
     let of_identity = identity
         .bytes()
         .fold(stream, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -30,18 +39,59 @@ pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKe
 
 /// What signs with it.
 pub(crate) fn signer(seed: u64, origin: Origin, identity: &str) -> Result<Signer, String> {
-    Ok(Signer::new(key(seed, origin, identity)?, key_name(identity)?))
+    Ok(Signer::new(key(seed, origin, identity)?, key_name(origin, identity)?))
 }
 
 /// The certificate of the trusted key of an identity, valid for ever and signed by itself.
 pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, String> {
-    let key = key(seed, Origin::Trusted, identity)?;
-    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-    self_signed(&key, &key_name(identity)?, names::SELF, UnixTime::from_secs(0), validity)
+    certificate_of(seed, (Origin::Trusted, identity), UnixTime::END)
+}
+
+/// The certificate of the earlier key of an identity, signed by itself.
+pub(crate) fn earlier_certificate(
+    seed: u64,
+    identity: &str,
+    state: EarlierKey,
+) -> Result<Certificate, String> {
+    // All but the first second of virtual time is later than that.
+    let until = if state == EarlierKey::Expired { UnixTime::from_secs(0) } else { UnixTime::END };
+    certificate_of(seed, (Origin::Earlier, identity), until)
+}
+
+/// Everything that is believed of an identity's keys.
+pub(crate) fn certificates(
+    seed: u64,
+    (identity, earlier): (&str, Option<EarlierKey>),
+) -> Result<Vec<Certificate>, String> {
+    let mut list = vec![certificate(seed, identity)?];
+    if let Some(state) = earlier {
+        list.push(earlier_certificate(seed, identity, state)?);
+    }
+    Ok(list)
+}
+
+/// The record by which an owner revokes its earlier key.
+pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, String> {
+    let certificate = earlier_certificate(seed, identity, EarlierKey::Revoked)?;
+    let signer = signer(seed, Origin::Earlier, identity)?;
+    let reason = RevocationReason::KeyCompromise;
+    Revocation::issue(&certificate, &signer, UnixTime::from_secs(0), reason)
         .map_err(|error| error.to_string())
 }
 
-fn key_name(identity: &str) -> Result<Name, String> {
+fn certificate_of(
+    seed: u64,
+    (origin, identity): (Origin, &str),
+    not_after: UnixTime,
+) -> Result<Certificate, String> {
+    let key = key(seed, origin, identity)?;
+    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after };
+    self_signed(&key, &key_name(origin, identity)?, names::SELF, UnixTime::from_secs(0), validity)
+        .map_err(|error| error.to_string())
+}
+
+fn key_name(origin: Origin, identity: &str) -> Result<Name, String> {
     let identity = identity.trim_end_matches('/');
-    format!("{identity}/KEY/1").parse().map_err(|error: packet::name::UriError| error.to_string())
+    let id = if origin == Origin::Earlier { 0 } else { 1 };
+    format!("{identity}/KEY/{id}").parse().map_err(|error: packet::name::UriError| error.to_string())
 }

@@ -39,6 +39,21 @@ fn a_thief_of_names_takes_most_of_the_goodput_and_nothing_where_owners_alone_may
     }
 }
 
+#[test]
+fn a_stolen_key_takes_most_of_the_goodput_and_nothing_once_it_has_run_out_or_is_revoked() {
+    let changes = [
+        ("duration = \"12 s\"", "duration = \"6 s\""),
+        ("start = \"4 s\"", "start = \"2.5 s\""),
+        ("start = \"2 s\"", "start = \"1.5 s\""),
+        ("count = 80", "count = 40"),
+    ];
+    let (_, list) = outcome("breach", &changes);
+    assert_eq!(list.len(), 6);
+    for verdict in &list {
+        assert_eq!(verdict.outcome, Outcome::Confirmed, "{verdict:?}");
+    }
+}
+
 fn refused(from: &str, to: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/infiltration.toml");
     let text = std::fs::read_to_string(path).unwrap();
@@ -50,8 +65,12 @@ fn refused(from: &str, to: &str) -> String {
 fn mistakes_in_registrations_are_told() {
     let told = refused("registrations = \"anyone\"", "registrations = \"everyone\"");
     assert!(told.contains("node.router.forwarder.registrations"), "{told}");
-    let told = refused("key = \"owner\"", "key = \"stolen\"");
+    let told = refused("key = \"owner\"", "key = \"lost\"");
     assert!(told.contains("registration.owner.key"), "{told}");
+    let told = refused("key = \"owner\"", "key = \"stolen\"");
+    assert!(told.contains("no content with this prefix is signed by its owner"), "{told}");
+    let told = refused("size = \"1 Mbit\"", "size = \"1 Mbit\"\nearlier_key = \"expired\"");
+    assert!(told.contains("content.files.earlier_key: nothing is signed with a key"), "{told}");
     let told = refused("at = \"producer\"\nto = \"router\"", "at = \"producer\"\nto = \"consumer\"");
     assert!(told.contains("no link joins them"), "{told}");
     let told = refused("duration = \"12 s\"", "duration = \"12 s\"\ndialect = \"ccnx\"");

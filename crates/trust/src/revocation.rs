@@ -102,17 +102,15 @@ impl Revocation {
     /// # Errors
     /// The name or the content is not that of a record.
     pub fn new(data: Data) -> Result<Self, RevocationError> {
-        let certificate = certificate_of(data.name())
-            .ok_or_else(|| RevocationError::Name(data.name().to_string()))?;
+        let certificate =
+            certificate_of(data.name()).ok_or_else(|| RevocationError::Name(data.name().to_string()))?;
         let mut reader = tlv::Reader::new(data.content(), "RevocationRecord");
         let time = reader.required(REVOCATION_TIMESTAMP, "RevocationTimestamp")?;
         let time = UnixTime::from_millis(tlv::read_nni(time, "RevocationTimestamp")?);
         let hash = reader.required(PUBLIC_KEY_HASH, "PublicKeyHash")?;
         let wrong_length = packet::Rule::BadLength(hash.value.len());
-        let key_digest = hash
-            .value
-            .try_into()
-            .map_err(|_| DecodeError::new("PublicKeyHash", hash.start, wrong_length))?;
+        let key_digest =
+            hash.value.try_into().map_err(|_| DecodeError::new("PublicKeyHash", hash.start, wrong_length))?;
         let reason = reader.required(REVOCATION_REASON, "RevocationReason")?;
         let reason = RevocationReason::of(tlv::read_nni(reason, "RevocationReason")?);
         Ok(Revocation { certificate, time, key_digest, reason, data })

@@ -12,6 +12,7 @@ use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
 use super::packets;
 use super::producer::Files;
+use super::signatures::Signatures;
 use crate::experiment::plan::ControllerKind;
 
 /// The columns of the transfers' table.
@@ -30,6 +31,8 @@ pub(super) struct DownloadConfig {
     pub(super) lifetime: Duration,
     /// Is what the owner has not made refused?
     pub(super) verify: bool,
+    /// How that is found out, where the owner signs.
+    pub(super) signatures: Option<Signatures>,
     pub(super) seed: u64,
 }
 
@@ -163,7 +166,11 @@ impl Activity for Downloads {
         let Some((file, segment)) = self.config.files.place(data.name()) else { return false };
         let Some(numbers) = self.wanted.get(&file).cloned() else { return false };
         let is_right = data.content() == self.config.files.content(file, segment);
-        if self.config.verify && !is_right {
+        let is_refused = match &mut self.config.signatures {
+            Some(signatures) => !signatures.accept(now, data),
+            None => self.config.verify && !is_right,
+        };
+        if is_refused {
             // It is as good as lost: asked for again when its time is over.
             return true;
         }

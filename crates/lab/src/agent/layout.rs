@@ -122,6 +122,7 @@ mod tests {
                 sizes,
                 segment_bytes: 4096,
                 freshness_ns: 1,
+                signed: None,
             };
             let layout = Layout::new(&plan, 7);
             let mut expected = 0;

@@ -16,6 +16,7 @@ pub mod producer;
 mod registration;
 mod run;
 mod served;
+mod signatures;
 mod standstill;
 mod traffic;
 pub(crate) mod workloads;

@@ -40,8 +40,8 @@ pub(super) fn interest(dialect: Dialect, name: Name, nonce: u32, lifetime: Durat
     }
 }
 
-/// Data, without a signature that would say who made it.
-pub(super) fn data(dialect: Dialect, object: &Object<'_>) -> Option<Data> {
+/// Data, in NDN signed by `signer`, and otherwise without a signature that would say who made it.
+pub(super) fn data(dialect: Dialect, object: &Object<'_>, signer: Option<&Signer>) -> Option<Data> {
     match dialect {
         Dialect::Ndn => {
             let builder = DataBuilder::new(object.name.clone()).content(object.content.to_vec());
@@ -53,7 +53,10 @@ pub(super) fn data(dialect: Dialect, object: &Object<'_>) -> Option<Data> {
                 Some(component) => builder.final_block(component),
                 None => builder,
             };
-            builder.build_with_digest().ok()
+            match signer {
+                Some(signer) => signer.sign_data(&builder).ok(),
+                None => builder.build_with_digest().ok(),
+            }
         }
         Dialect::Ccnx => ccnx_object(object).ok(),
     }

@@ -4,10 +4,12 @@
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, Name, NameRef};
+use trust::Signer;
 
 use super::layout::Layout;
 use super::packets::{self, Object};
 use crate::experiment::plan::{ContentPlan, Dialect};
+use crate::keys::{self, Origin};
 
 /// The names of one content's files and segments.
 #[derive(Debug, Clone)]
@@ -17,6 +19,8 @@ pub struct Files {
     freshness: Duration,
     seed: u64,
     dialect: Dialect,
+    /// The owner's, where the owner signs.
+    signer: Option<Signer>,
 }
 
 impl Files {
@@ -27,9 +31,10 @@ impl Files {
     /// When the prefix is not a name, which the experiment's check has ruled out.
     pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, String> {
         let prefix: Name = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
+        let signer = plan.signed.map(|_| keys::signer(seed, Origin::Trusted, &plan.prefix)).transpose()?;
         let seed = Random::derive(seed, place as u64).next_u64();
         let (layout, freshness) = (Layout::new(plan, seed), Duration::from_nanos(plan.freshness_ns));
-        Ok(Files { prefix, layout, freshness, seed, dialect })
+        Ok(Files { prefix, layout, freshness, seed, dialect, signer })
     }
 
     /// The prefix of all files.
@@ -103,24 +108,25 @@ impl Files {
         Some((segment, self.packet(file, segment)?))
     }
 
-    /// Data by the name that an Interest asks for, as long as the right one, whose bytes are others.
+    /// Data by the name that an Interest asks for, as long as the right one, whose bytes are others, signed
+    /// by `signer`.
     #[must_use]
-    pub fn forgery(&self, interest: &Interest) -> Option<Data> {
+    pub fn forgery(&self, interest: &Interest, signer: Option<&Signer>) -> Option<Data> {
         let (file, segment) = self.place(interest.name())?;
         let content: Vec<u8> = self.content(file, segment).into_iter().map(|byte| !byte).collect();
-        self.made_of(file, segment, &content)
+        self.made_of((file, segment), &content, signer)
     }
 
     /// The packet of a segment.
     fn packet(&self, file: u32, segment: u64) -> Option<Data> {
-        self.made_of(file, segment, &self.content(file, segment))
+        self.made_of((file, segment), &self.content(file, segment), self.signer.as_ref())
     }
 
-    fn made_of(&self, file: u32, segment: u64, content: &[u8]) -> Option<Data> {
+    fn made_of(&self, (file, segment): (u32, u64), content: &[u8], signer: Option<&Signer>) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments(file) - 1).ok()?;
         let (freshness, last) = (self.freshness, last.as_ref().last());
-        packets::data(self.dialect, &Object { name: &name, content, freshness, last })
+        packets::data(self.dialect, &Object { name: &name, content, freshness, last }, signer)
     }
 }
 
@@ -138,6 +144,7 @@ mod tests {
             sizes: None,
             segment_bytes: 4096,
             freshness_ns: 1_000_000_000,
+            signed: None,
         };
         Files::new(&plan, 0, 7, dialect).unwrap()
     }

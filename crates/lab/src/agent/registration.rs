@@ -28,6 +28,8 @@ pub(super) struct Registration {
     next: Instant,
     /// The commands that were sent and may still be answered.
     sent: Vec<Name>,
+    /// When the command was made that is sent, if not now.
+    replays: Option<Instant>,
     log: Log,
 }
 
@@ -38,10 +40,10 @@ impl Registration {
         (seed, own_seed): (u64, u64),
         log: Log,
     ) -> Result<Self, String> {
-        let signer = match plan.key {
-            RegistrationKey::None => Signer::digest(),
-            RegistrationKey::Trusted => keys::signer(seed, Origin::Trusted, &plan.identity)?,
-            RegistrationKey::Forged => keys::signer(seed, Origin::Forged, &plan.identity)?,
+        let signer = signer(plan, seed)?.unwrap_or_else(Signer::digest);
+        let replays = match plan.key {
+            RegistrationKey::Replayed(at_ns) => Some(Instant::from_nanos(at_ns)),
+            _ => None,
         };
         let prefix = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
         let mut random = Random::from_seed(own_seed);
@@ -49,14 +51,25 @@ impl Registration {
         let cost = Some(u64::from(plan.cost));
         let wanted = ControlParameters { name: Some(prefix), cost, ..ControlParameters::default() };
         let (left, sent) = (plan.attempts, Vec::new());
-        Ok(Registration { wanted, signer, random, left, next: start, sent, log })
+        Ok(Registration { wanted, signer, random, left, next: start, sent, replays, log })
     }
 
     fn command(&mut self, now: Instant) -> Option<Interest> {
         let interest = Command::RibRegister.interest(CommandScope::Localhop, &self.wanted).ok()?;
         let interest = interest.lifetime(EVERY).nonce(self.random.next_u32());
-        self.signer.sign(self.log.unix_millis(now), &interest).ok()
+        self.signer.sign(self.log.unix_millis(self.replays.unwrap_or(now)), &interest).ok()
     }
+}
+
+/// What signs in the name of whoever asks; `None` without a key.
+pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, String> {
+    let origin = match plan.key {
+        RegistrationKey::None => return Ok(None),
+        RegistrationKey::Trusted | RegistrationKey::Replayed(_) => Origin::Trusted,
+        RegistrationKey::Forged => Origin::Forged,
+        RegistrationKey::Stolen => Origin::Earlier,
+    };
+    keys::signer(seed, origin, &plan.identity).map(Some)
 }
 
 impl Activity for Registration {

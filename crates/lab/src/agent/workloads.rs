@@ -7,6 +7,7 @@ use flow::source::{Generator, Reply, Source as _};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
+use trust::Signer;
 
 use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
@@ -19,6 +20,7 @@ use super::prefixes::PrefixLog;
 use super::producer::Files;
 use super::registration::{self, Registration};
 use super::served::ServedLog;
+use super::signatures::Signatures;
 use super::traffic::{Traffic, TrafficConfig, TrafficSource};
 use crate::experiment::plan::{self, Response, Workload};
 
@@ -29,7 +31,7 @@ pub(crate) struct Served {
     /// Files by their content's place in the plan.
     files: Vec<(usize, Files)>,
     /// Files of others that it answers for with bytes of its own.
-    forged: Vec<Files>,
+    forged: Vec<(Files, Option<Signer>)>,
     /// Answers whatever else is asked below the prefixes for that.
     pongs: Generator<AgentSigner>,
     log: ServedLog,
@@ -76,7 +78,9 @@ impl Served {
                 return Some(data);
             }
         }
-        if let Some(data) = self.forged.iter().find_map(|files| files.forgery(interest)) {
+        if let Some(data) =
+            self.forged.iter().find_map(|(files, signer)| files.forgery(interest, signer.as_ref()))
+        {
             return Some(data);
         }
         match self.pongs.answer(interest) {
@@ -88,7 +92,7 @@ impl Served {
 }
 
 /// Prefixes of others that an attacker at this node takes Interests for, and the files that it forges.
-fn taken(job: &Job) -> Result<(Vec<Name>, Vec<Files>), String> {
+fn taken(job: &Job) -> Result<(Vec<Name>, Vec<(Files, Option<Signer>)>), String> {
     let (mut prefixes, mut forged) = (Vec::new(), Vec::new());
     for workload in &job.workloads {
         let plan::Activity::Register(registration) = &workload.does else { continue };
@@ -101,7 +105,11 @@ fn taken(job: &Job) -> Result<(Vec<Name>, Vec<Files>), String> {
             for (place, content) in job.contents.iter().enumerate() {
                 let files = Files::new(content, place, job.seed, job.dialect)?;
                 if prefix.as_ref().is_prefix_of(files.prefix().as_ref()) {
-                    forged.push(files);
+                    let signer = match content.signed {
+                        Some(_) => registration::signer(registration, job.seed)?,
+                        None => None,
+                    };
+                    forged.push((files, signer));
                 }
             }
         }
@@ -216,7 +224,11 @@ fn activity(
     };
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
-            let config = download_config(workload, files(*content)?, seed)?;
+            let mut config = download_config(workload, files(*content)?, seed)?;
+            let signed = job.contents.get(*content).filter(|content| content.signed.is_some());
+            if let Some(content) = signed.filter(|_| config.verify) {
+                config.signatures = Some(Signatures::of(content, job.seed, epoch_ns)?);
+            }
             Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
         plan::Activity::Register(wanted) => {
@@ -297,6 +309,7 @@ fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<Downl
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
         verify: *verify,
+        signatures: None,
         seed,
     })
 }

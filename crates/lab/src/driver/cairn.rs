@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, NodePlan, Plan, Registrations};
+use crate::experiment::plan::{Dialect, EarlierKey, LinkKind, LinkPlan, NodePlan, Plan, Registrations};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -200,9 +200,23 @@ fn write_registrations(text: &mut String, setup: &Setup<'_>) -> Result<(), Drive
     }
     let Registrations::Keys(own_names) = accepts else { return Ok(()) };
     let failed = |source| DriverError::Configuration { node: node.name.clone(), source };
-    for (number, identity) in setup.plan.believed_identities().into_iter().enumerate() {
-        let certificate =
-            crate::keys::certificate(setup.seed, identity).map_err(io::Error::other).map_err(failed)?;
+    let believed = setup.plan.believed_identities();
+    let mut records = Vec::new();
+    for (identity, _) in believed.iter().filter(|(_, earlier)| *earlier == Some(EarlierKey::Revoked)) {
+        let record = crate::keys::revocation(setup.seed, identity).map_err(io::Error::other);
+        records.extend_from_slice(record.map_err(failed)?.data().wire());
+    }
+    if !records.is_empty() {
+        let file = setup.folder.join("revoked.records");
+        std::fs::write(&file, records).map_err(failed)?;
+        let _ = writeln!(text, "revocations = {:?}", file.display().to_string());
+    }
+    let mut certificates = Vec::new();
+    for believed in believed {
+        let of_identity = crate::keys::certificates(setup.seed, believed).map_err(io::Error::other);
+        certificates.extend(of_identity.map_err(failed)?);
+    }
+    for (number, certificate) in certificates.into_iter().enumerate() {
         let file = setup.folder.join(format!("believed-{number}.cert"));
         std::fs::write(&file, certificate.data().wire()).map_err(failed)?;
         let _ = writeln!(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
-pub use self::registration::{RegistrationKey, RegistrationPlan, Registrations, Response};
+pub use self::registration::{EarlierKey, RegistrationKey, RegistrationPlan, Registrations, Response};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
     Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
@@ -301,6 +301,9 @@ pub struct ContentPlan {
     pub segment_bytes: u32,
     /// Freshness period of a segment.
     pub freshness_ns: u64,
+    /// Where the owner signs it, what became of the key that the owner had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<EarlierKey>,
 }
 
 /// How a fetcher decides what to ask for.

@@ -1,8 +1,8 @@
 //! Content with its defaults filled in: how many files, and how large each is.
 
-use super::model::{File, Sizes};
+use super::model::{Content, File, Sizes};
 use super::named_files::Files;
-use super::plan::{ContentPlan, MAX_SIZED_FILES, SizesPlan};
+use super::plan::{ContentPlan, EarlierKey, MAX_SIZED_FILES, SizesPlan};
 use super::resolve::Findings;
 
 /// Bytes of the largest file that can be written: numbers of segments have room for so many.
@@ -53,9 +53,29 @@ pub(super) fn contents(file: &File, names: &[&str], files: &Files, f: &mut Findi
             sizes,
             segment_bytes: u32::try_from(segment).unwrap_or(4096),
             freshness_ns: content.freshness.map_or(3_600_000_000_000, |span| span.0),
+            signed: signed(file, &key, content, f),
         });
     }
     contents
+}
+
+/// What became of the owner's earlier key, if the owner signs.
+fn signed(file: &File, key: &str, content: &Content, f: &mut Findings) -> Option<EarlierKey> {
+    let words = [("none", false), ("owner", true)];
+    let is_signed = f.word(&format!("{key}.key"), content.key.as_deref().unwrap_or("none"), &words)?;
+    let word = content.earlier_key.as_deref().unwrap_or("valid");
+    let earlier = f.word(&format!("{key}.earlier_key"), word, &EarlierKey::WORDS)?;
+    if !is_signed {
+        if content.earlier_key.is_some() {
+            let hint = Some("write key = \"owner\"".to_owned());
+            f.add(format!("{key}.earlier_key"), "nothing is signed with a key", hint);
+        }
+        return None;
+    }
+    if file.dialect.as_deref().is_some_and(|dialect| dialect != "ndn") {
+        f.add(format!("{key}.key"), "content is signed with a key in NDN only", None);
+    }
+    Some(earlier)
 }
 
 /// What is said of sizes, or why it makes no sense.

@@ -87,6 +87,8 @@ fn registration(
         ("own", (RegistrationKey::Trusted, &own)),
         ("owner", (RegistrationKey::Trusted, &prefix)),
         ("forged", (RegistrationKey::Forged, &prefix)),
+        ("stolen", (RegistrationKey::Stolen, &prefix)),
+        ("replayed", (RegistrationKey::Replayed(owners_start(file, &prefix)), &prefix)),
     ];
     let signed = f.word(&format!("{key}.key"), given.key.as_deref().unwrap_or("none"), &keys);
     let answers =
@@ -94,6 +96,10 @@ fn registration(
     let word = given.answers.as_deref().unwrap_or("content");
     let answers = f.word(&format!("{key}.answers"), word, &answers)?;
     let (signs, identity) = signed?;
+    if signs == RegistrationKey::Stolen && !is_signed(file, &prefix) {
+        let hint = Some("write key = \"owner\" for that content".to_owned());
+        f.add(format!("{key}.key"), "no content with this prefix is signed by its owner", hint);
+    }
     let identity = identity.clone();
     let does = Activity::Register(RegistrationPlan {
         to,
@@ -107,9 +113,27 @@ fn registration(
     Some(Workload {
         name: name.to_owned(),
         at,
-        start_ns: given.start.map_or(500_000_000, |span| span.0),
+        start_ns: start_of(given),
         stop_ns: file.duration.0,
         does,
         part_of: None,
     })
+}
+
+fn start_of(given: &model::Registration) -> u64 {
+    given.start.map_or(500_000_000, |span| span.0)
+}
+
+/// When the owner of a prefix asks for its route; at once if it never does.
+fn owners_start(file: &File, prefix: &str) -> u64 {
+    let is_owner = |given: &&model::Registration| {
+        given.key.as_deref() == Some("owner") && given.prefix.trim_end_matches('/') == prefix
+    };
+    file.registration.values().find(is_owner).map_or(0, start_of)
+}
+
+/// Whether the owner of a prefix signs its content.
+fn is_signed(file: &File, prefix: &str) -> bool {
+    let signed = |content: &model::Content| content.key.as_deref() == Some("owner");
+    file.content.values().any(|content| content.prefix.trim_end_matches('/') == prefix && signed(content))
 }

@@ -241,6 +241,9 @@ section! {
         /// and the faces they lead by, over a restart. The node must be able to make files in its folder.
         /// Left out, such routes end with the node.
         state_file: Option<PathBuf> = None,
+        /// A file with records of revoked keys, signed by their owners or issuers, as `cairn cert revoke`
+        /// writes them. It is read again when it has changed.
+        revocations: Option<PathBuf> = None,
     }
 }
 

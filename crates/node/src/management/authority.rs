@@ -106,7 +106,7 @@ impl Authority {
     ///
     /// # Errors
     /// Why not.
-    pub(super) fn check(
+    pub fn check(
         &mut self,
         now: Now,
         command: Command,
@@ -151,7 +151,7 @@ impl Authority {
     ///
     /// # Errors
     /// Why not.
-    pub(super) fn check_owner(
+    pub fn check_owner(
         &self,
         command: Command,
         scope: CommandScope,

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 use engine::FaceId;
 use management::{Command, CommandScope};
@@ -17,8 +18,9 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::certificate::names::identity_of;
 use trust::policy::Policy;
 use trust::validator::{FetchFailure, Subject, ValidationError, ValidationId};
-use trust::{Certificate, UnixTime, Validator, ValidatorLimits};
+use trust::{Certificate, Revocations, UnixTime, Validator, ValidatorLimits};
 
+use super::RevocationList;
 use super::keys::{MODULES, Privileges, word_of};
 use crate::control::{Now, Question};
 
@@ -62,6 +64,9 @@ struct Branch {
 pub struct Delegation {
     /// By the word for what may be done, because each operator passes on what is his.
     branches: BTreeMap<&'static str, Branch>,
+    revocations: Arc<RevocationList>,
+    /// Those that the validators know.
+    revoked: Arc<Revocations>,
     questions: VecDeque<Question>,
     concluded: VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
 }
@@ -94,6 +99,22 @@ impl Delegation {
         Delegation { branches: MODULES.into_iter().filter_map(branch).collect(), ..Delegation::default() }
     }
 
+    /// The same, but no certificate counts that these records revoke.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Arc<RevocationList>) -> Self {
+        Delegation { revocations, ..self }
+    }
+
+    fn look_at_revocations(&mut self) {
+        let current = self.revocations.current();
+        if !Arc::ptr_eq(&current, &self.revoked) {
+            for branch in self.branches.values_mut() {
+                branch.validator.set_revocations(Arc::clone(&current));
+            }
+            self.revoked = current;
+        }
+    }
+
     /// Whether `key` may have been certified by somebody who may give such commands.
     pub(super) fn concerns(&self, command: Command, scope: CommandScope, key: NameRef<'_>) -> bool {
         let Some(branch) = self.branches.get(word_of(command, scope)) else { return false };
@@ -104,6 +125,7 @@ impl Delegation {
     /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no
     /// room.
     pub(super) fn await_certificate(&mut self, now: Now, key: Name, pending: PendingCommand) -> bool {
+        self.look_at_revocations();
         let waits =
             |branch: &Branch| branch.pending.values().filter(|other| other.from == pending.from).count();
         if self.branches.values().map(waits).sum::<usize>() >= MAX_WAITING_PER_FACE {

@@ -21,6 +21,14 @@ pub enum KeyRejection {
         /// When it counts.
         validity: ValidityPeriod,
     },
+    /// Its owner or issuer has revoked it.
+    #[error("{certificate} is revoked by {record}")]
+    Revoked {
+        /// The certificate.
+        certificate: Name,
+        /// The record.
+        record: Name,
+    },
     /// It may do other things.
     #[error("{certificate} may not {}", what(.module))]
     NotPrivileged {

@@ -4,14 +4,16 @@
 //! that has just started, without routes, can be managed. Keys that they have certified are the matter of
 //! [`Delegation`](super::Delegation).
 
+use std::sync::Arc;
+
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::{Data, NameRef};
 use thiserror::Error;
-use trust::certificate::names::{identity_of, is_certificate_name};
+use trust::certificate::names::{identity_of, is_certificate_name, key_of};
 use trust::{Certificate, UnixTime};
 
-use super::{KeyRejection, VerifyCommand};
+use super::{KeyRejection, RevocationList, VerifyCommand};
 
 /// A word that stands for nothing that a key may do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -64,12 +66,35 @@ pub(super) fn word_of(command: Command, scope: CommandScope) -> &'static str {
 #[derive(Debug)]
 pub struct TrustedKeys {
     keys: Vec<(Certificate, Privileges)>,
+    revocations: Arc<RevocationList>,
 }
 
 impl TrustedKeys {
     /// These certificates, each with what it may be used for.
     pub fn new(keys: Vec<(Certificate, Privileges)>) -> Self {
-        TrustedKeys { keys }
+        TrustedKeys { keys, revocations: Arc::default() }
+    }
+
+    /// The same, but for those that these records revoke.
+    #[must_use]
+    pub fn with_revocations(self, revocations: Arc<RevocationList>) -> Self {
+        TrustedKeys { revocations, ..self }
+    }
+
+    /// Whether the certificate counts at this time, and nobody who may has revoked it.
+    fn check_counts(&self, unix_millis: u64, certificate: &Certificate) -> Result<(), KeyRejection> {
+        if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
+            return Err(not_valid_now(certificate));
+        }
+        let issuer = certificate.signer().and_then(key_of);
+        let issuer = self.keys.iter().find(|(other, _)| Some(other.key_name()) == issuer);
+        match self.revocations.current().find(certificate, issuer.map(|(issuer, _)| issuer)) {
+            Some(record) => Err(KeyRejection::Revoked {
+                certificate: certificate.name().to_name(),
+                record: record.data().name().to_name(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The certificates with this name, or of the key with this name.
@@ -97,8 +122,8 @@ impl VerifyCommand for TrustedKeys {
         let (module, _) = command.words();
         let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
-            if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
-                rejection = not_valid_now(certificate);
+            if let Err(does_not_count) = self.check_counts(unix_millis, certificate) {
+                rejection = does_not_count;
             } else if !privileges.include(word_of(command, scope)) {
                 rejection = not_privileged(certificate, Some(module));
             } else {
@@ -151,8 +176,8 @@ impl VerifyCommand for TrustedKeys {
         };
         let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
-            if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
-                rejection = not_valid_now(certificate);
+            if let Err(does_not_count) = self.check_counts(unix_millis, certificate) {
+                rejection = does_not_count;
             } else if !privileges.include(word_of(Command::RibAnnounce, scope)) {
                 rejection = not_privileged(certificate, None);
             } else if !certificate.identity().is_prefix_of(announcement.name()) {

@@ -1,13 +1,14 @@
 //! Management as a configuration wants it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use thiserror::Error;
 use trust::text::TextError;
 use trust::{Certificate, CertificateError};
 
 use super::keys::{Privileges, TrustedKeys};
-use super::{Authority, Delegation, ManagementConfig};
+use super::{Authority, Delegation, ManagementConfig, RevocationList};
 use crate::config::{AuthorizeSection, Config, ConfigError};
 
 impl ManagementConfig {
@@ -19,6 +20,7 @@ impl ManagementConfig {
         let section = &config.management;
         // All of them, whomever they concern: a file that is missing is a mistake.
         config.authorize.iter().try_for_each(|section| trusted_key(section).map(drop))?;
+        let revocations = revocations(section.revocations.as_deref())?;
         let authority = |is_for_neighbours: bool| {
             // A key for neighbours only says nothing about the applications of this host.
             let concerned = config.authorize.iter().filter(|section| {
@@ -27,7 +29,10 @@ impl ManagementConfig {
             let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
             Ok::<_, ConfigError>(match keys.is_empty() {
                 true => Authority::Anyone,
-                false => Authority::of_keys(Box::new(TrustedKeys::new(keys))),
+                false => {
+                    let keys = TrustedKeys::new(keys).with_revocations(Arc::clone(&revocations));
+                    Authority::of_keys(Box::new(keys))
+                }
             })
         };
         let delegating = config.authorize.iter().filter(|section| section.delegates);
@@ -36,7 +41,8 @@ impl ManagementConfig {
         rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
             .map_err(|error| ConfigError::new(format!("the system gives no random numbers: {error}")))?;
         Ok(ManagementConfig {
-            delegation: Delegation::new(&delegating, u64::from_ne_bytes(seed)),
+            delegation: Delegation::new(&delegating, u64::from_ne_bytes(seed))
+                .with_revocations(Arc::clone(&revocations)),
             localhost: authority(false)?,
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
@@ -46,6 +52,14 @@ impl ManagementConfig {
             ..Default::default()
         })
     }
+}
+
+fn revocations(path: Option<&Path>) -> Result<Arc<RevocationList>, ConfigError> {
+    let Some(path) = path else { return Ok(Arc::default()) };
+    let list = RevocationList::in_file(path).map_err(|problem| {
+        ConfigError::new(format!("management.revocations: {}: {problem}", path.display()))
+    })?;
+    Ok(Arc::new(list))
 }
 
 fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), ConfigError> {

@@ -1,10 +1,17 @@
 //! Keys that an operator trusts, with real signatures.
 
-use cairn_node::management::{KeyRejection, Privileges, TrustedKeys, UnknownModule, VerifyCommand};
+use std::sync::Arc;
+
+use cairn_node::management::{
+    KeyRejection, Privileges, RevocationList, TrustedKeys, UnknownModule, VerifyCommand,
+};
 use management::{Command, CommandScope, CommandSignature, PrefixAnnouncement};
 use packet::{Component, Data};
 use trust::certificate::{names, self_signed};
-use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};
+use trust::{
+    Certificate, Freshness, KeyKind, PrivateKey, Revocation, RevocationReason, Signer, UnixTime,
+    ValidityPeriod,
+};
 
 use crate::manager::{about, name};
 
@@ -150,4 +157,35 @@ fn a_key_that_is_bound_to_its_names_gets_no_route_for_names_of_others() {
     assert!(owns(&alice, "/alice/tv/KEY/9", "/alice/tv/news"));
     assert!(!owns(&alice, "/alice/tv/KEY/9", "/alice/films"));
     assert!(owns(&bob, "/bob/tv/KEY/9", "/alice/films"));
+}
+
+fn revoked_by(signer: &Signer, certificate: &Certificate) -> Vec<u8> {
+    let reason = RevocationReason::KeyCompromise;
+    let record = Revocation::issue(certificate, signer, UnixTime::from_secs(NOW_S), reason).unwrap();
+    record.data().wire().to_vec()
+}
+
+#[test]
+fn a_key_that_is_revoked_while_the_node_runs_gives_no_further_commands_and_others_do() {
+    let folder = testkit::folder::TestFolder::new("revoked-keys");
+    let file = folder.join("records");
+    let (alice, bob) = (friend("/alice"), friend("/bob"));
+    std::fs::write(&file, revoked_by(&bob.signers[1], &alice.certificate)).unwrap();
+    let keys = [&alice, &bob].map(|person| (person.certificate.clone(), may(&["rib"]))).to_vec();
+    let list = Arc::new(RevocationList::in_file(&file).unwrap());
+    let keys = TrustedKeys::new(keys).with_revocations(list);
+    let command =
+        |person: &Person| verify(&keys, &person.signers[0], Command::RibRegister, CommandScope::Localhost);
+    assert_eq!(command(&alice), Ok(()), "another's record revokes nothing");
+    let mut records = revoked_by(&alice.signers[1], &alice.certificate);
+    records.extend(revoked_by(&bob.signers[1], &alice.certificate));
+    std::fs::write(&file, &records).unwrap();
+    assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })), "{:?}", command(&alice));
+    assert_eq!(command(&bob), Ok(()));
+    // Neither spoiling the file nor removing it makes the key count again.
+    std::fs::write(&file, &records[..records.len() - 1]).unwrap();
+    assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })));
+    std::fs::remove_file(&file).unwrap();
+    assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })));
+    assert!(RevocationList::in_file(&file).is_err(), "at the start a file that is missing is a mistake");
 }

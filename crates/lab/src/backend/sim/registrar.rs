@@ -1,20 +1,24 @@
 //! What takes registrations of neighbours at a simulated node: the daemon's own check of keys, in front of
 //! the table of routes of the node's engine.
 
+use std::sync::Arc;
+
 use engine::FaceConfig;
 use management::{
-    Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, RequestName, StatusCode,
-    Target, response_data,
+    Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
-use node::management::{Privileges, STRANGERS_LEAST_COST, TrustedKeys, VerifyCommand};
-use packet::ndn::KeyLocator;
+use node::control::Now;
+use node::management::{
+    Authority, AuthorizationError, Privileges, RevocationList, STRANGERS_LEAST_COST, TrustedKeys,
+};
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Name};
 use sim::{AppId, Application, Context, NodeId};
+use trust::Revocations;
 
 use super::network::Built;
 use super::run::SimulationError;
-use crate::experiment::plan::{NodeIndex, Plan, Registrations};
+use crate::experiment::plan::{EarlierKey, NodeIndex, Plan, Registrations};
 use crate::experiment::resolve_registrations::MANAGEMENT;
 use crate::keys;
 
@@ -35,7 +39,7 @@ struct Accepted {
 /// Takes registrations at one node.
 struct Registrar {
     accepts: Registrations,
-    keys: TrustedKeys,
+    authority: Authority,
     /// Who asks for which prefix: packets of virtual time do not say where they came from.
     neighbours: Vec<(Name, u64, NodeId)>,
     accepted: Vec<Accepted>,
@@ -43,23 +47,20 @@ struct Registrar {
 
 impl Registrar {
     /// Decides as the daemon does.
-    fn decide(&self, now: Instant, interest: &Interest) -> Option<Result<ControlParameters, StatusCode>> {
+    fn decide(&mut self, now: Instant, interest: &Interest) -> Option<Result<ControlParameters, StatusCode>> {
         let request = RequestName::parse(interest.name())?;
         if request.target != Target::Command(Command::RibRegister) {
             return None;
         }
         let parameters = ControlParameters::decode(request.parameter()?.value).ok()?;
         let prefix = parameters.name.as_ref()?;
-        if matches!(self.accepts, Registrations::Keys(_)) {
-            let signature = CommandSignature::of(interest).ok()?;
-            let Some(KeyLocator::Name(key)) = signature.info.key_locator else { return None };
-            let (command, scope) = (Command::RibRegister, CommandScope::Localhop);
-            let unix_ms = now.as_nanos() / 1_000_000;
-            let verdict = self.keys.verify_command(unix_ms, command, scope, key, &signature);
-            let verdict = verdict.and_then(|()| self.keys.verify_owner(command, scope, key, prefix.as_ref()));
-            if verdict.is_err() {
-                return Some(Err(StatusCode::Unauthorized));
-            }
+        let (command, scope) = (Command::RibRegister, CommandScope::Localhop);
+        let now = Now { monotonic: now, unix_millis: now.as_nanos() / 1_000_000 };
+        let verdict = self.authority.check(now, command, scope, interest);
+        match verdict.and_then(|()| self.authority.check_owner(command, scope, interest, prefix.as_ref())) {
+            Ok(()) => {}
+            Err(AuthorizationError::Malformed(_)) => return None,
+            Err(_) => return Some(Err(StatusCode::Unauthorized)),
         }
         Some(Ok(parameters))
     }
@@ -128,13 +129,18 @@ fn registrar(
     let words = ["localhop".to_owned()];
     let wrong = |error: String| SimulationError::Workload(error);
     let mut believed = Vec::new();
-    for identity in plan.believed_identities() {
+    let mut records = Revocations::default();
+    for (identity, earlier) in plan.believed_identities() {
         let privileges = Privileges::of(&words).map_err(|error| wrong(error.to_string()))?;
         let privileges = match accepts {
             Registrations::Keys(true) => privileges.for_own_names(),
             _ => privileges,
         };
-        believed.push((keys::certificate(seed, identity).map_err(wrong)?, privileges));
+        let certificates = keys::certificates(seed, (identity, earlier)).map_err(wrong)?;
+        believed.extend(certificates.into_iter().map(|certificate| (certificate, privileges.clone())));
+        if earlier == Some(EarlierKey::Revoked) {
+            records.add(keys::revocation(seed, identity).map_err(wrong)?);
+        }
     }
     let mut neighbours = Vec::new();
     for (from, registration) in plan.registrations().filter(|(_, registration)| registration.to == at) {
@@ -142,7 +148,13 @@ fn registrar(
         let prefix = registration.prefix.parse().map_err(|error| wrong(format!("{error}")))?;
         neighbours.push((prefix, u64::from(registration.cost), *node));
     }
-    Ok(Registrar { accepts, keys: TrustedKeys::new(believed), neighbours, accepted: Vec::new() })
+    let revocations = Arc::new(RevocationList::fixed(records));
+    let keys = TrustedKeys::new(believed).with_revocations(revocations);
+    let authority = match accepts {
+        Registrations::Keys(_) => Authority::of_keys(Box::new(keys)),
+        _ => Authority::Anyone,
+    };
+    Ok(Registrar { authority, accepts, neighbours, accepted: Vec::new() })
 }
 
 /// An application cannot change its node: routes are made every so often while neighbours ask.

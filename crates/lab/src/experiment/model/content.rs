@@ -21,6 +21,13 @@ tables! {
         segment: Option<Size> = "4096 B",
         /// How long a segment counts as fresh in a cache.
         freshness: Option<Span> = "1 h",
+        /// What signs the segments: `none`, a digest; `owner`, the owner's key, whose identity is the prefix.
+        /// Downloads with `verify` then check the signature of each, up to what is believed of the owner.
+        key: Option<String> = "none",
+        /// What became of the key that the owner had before, and which a registration with the key `stolen`
+        /// uses: `valid`, its certificate counts still; `expired`, it has run out in the first second;
+        /// `revoked`, the owner has revoked it, and whoever checks keys has the record.
+        earlier_key: Option<String> = "valid",
     }
 
     /// Sizes of files: a list, a distribution, or what a file has counted. Those that are drawn are drawn

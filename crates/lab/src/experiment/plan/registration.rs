@@ -1,5 +1,7 @@
 //! Routes that nodes ask their neighbours for.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Activity, NodeIndex, Plan};
@@ -33,6 +35,27 @@ pub enum RegistrationKey {
     Trusted,
     /// Another one by the name of a key that is believed.
     Forged,
+    /// The one that the owner had before.
+    Stolen,
+    /// One that is believed, in a command from this time on.
+    Replayed(u64),
+}
+
+/// What became of the key that an owner had before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EarlierKey {
+    /// Its certificate counts still.
+    Valid,
+    /// It has run out.
+    Expired,
+    /// The owner has revoked it.
+    Revoked,
+}
+
+impl EarlierKey {
+    /// The words for it.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("valid", EarlierKey::Valid), ("expired", EarlierKey::Expired), ("revoked", EarlierKey::Revoked)];
 }
 
 /// What a node does with Interests that it has got a route for.
@@ -84,16 +107,18 @@ impl Plan {
         })
     }
 
-    /// The identities whose keys nodes that ask for keys believe, each once.
+    /// The identities whose keys are believed by whoever asks for keys, each once, and what became of the
+    /// keys that they had before.
     #[must_use]
-    pub fn believed_identities(&self) -> Vec<&str> {
-        let mut list: Vec<&str> = self
+    pub fn believed_identities(&self) -> Vec<(&str, Option<EarlierKey>)> {
+        let mut believed: BTreeMap<&str, Option<EarlierKey>> = self
             .registrations()
             .filter(|(_, registration)| registration.key == RegistrationKey::Trusted)
-            .map(|(_, registration)| registration.identity.as_str())
+            .map(|(_, registration)| (registration.identity.as_str(), None))
             .collect();
-        list.sort_unstable();
-        list.dedup();
-        list
+        for content in self.contents.iter().filter(|content| content.signed.is_some()) {
+            believed.insert(content.prefix.as_str(), content.signed);
+        }
+        believed.into_iter().collect()
     }
 }

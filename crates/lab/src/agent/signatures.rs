@@ -1,0 +1,44 @@
+//! Whether segments are signed by their owner, as consumers find out.
+
+use std::sync::Arc;
+
+use packet::Data;
+use packet::random::Random;
+use packet::time::Instant;
+use trust::validator::{FetchFailure, Subject};
+use trust::{Policy, Revocations, UnixTime, Validator, ValidatorLimits};
+
+use crate::experiment::plan::{ContentPlan, EarlierKey};
+use crate::keys;
+
+/// Checks signatures against what is believed of one owner. Nothing is fetched: consumers have the owner's
+/// certificates, and the record where it has revoked one.
+#[derive(Debug)]
+pub(super) struct Signatures {
+    validator: Validator,
+    epoch_ns: u64,
+}
+
+impl Signatures {
+    pub(super) fn of(content: &ContentPlan, seed: u64, epoch_ns: u64) -> Result<Self, String> {
+        let anchors = keys::certificates(seed, (&content.prefix, content.signed))?;
+        let random = Random::from_seed(seed);
+        let mut validator = Validator::new(Policy::Hierarchical, anchors, ValidatorLimits::default(), random);
+        if content.signed == Some(EarlierKey::Revoked) {
+            let mut records = Revocations::default();
+            records.add(keys::revocation(seed, &content.prefix)?);
+            validator.set_revocations(Arc::new(records));
+        }
+        Ok(Signatures { validator, epoch_ns })
+    }
+
+    /// Whether the owner has signed the Data.
+    pub(super) fn accept(&mut self, now: Instant, data: &Data) -> bool {
+        let now = UnixTime::from_millis(self.epoch_ns.saturating_add(now.as_nanos()) / 1_000_000);
+        self.validator.validate(now, Subject::Data(data.clone()));
+        while let Some(asked) = self.validator.poll_interest() {
+            self.validator.handle_failure(asked.name(), FetchFailure::Unsendable);
+        }
+        self.validator.poll_outcome().is_some_and(|outcome| outcome.verdict.is_ok())
+    }
+}

@@ -1,0 +1,108 @@
+//! Records of revoked keys, as the operator keeps them in a file.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use packet::{Buffer, Data, DecodeError};
+use thiserror::Error;
+use trust::revocation::RevocationError;
+use trust::text::TextError;
+use trust::{Revocation, Revocations};
+
+/// The largest file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Why a file gives no records.
+#[derive(Debug, Error)]
+pub enum RevocationFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// It is no base64, PEM or Data.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// Something in it is no Data.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// Something in it is no record.
+    #[error(transparent)]
+    Record(#[from] RevocationError),
+    /// More records than are kept.
+    #[error(
+        "it has more than {} records, or more than {} of one key",
+        Revocations::MAX,
+        Revocations::MAX_PER_KEY
+    )]
+    Full,
+}
+
+/// Where a node finds out which keys are revoked. A file is read again when it has changed, so that a key can
+/// be revoked while the node runs. One that cannot be read, or is gone, leaves what was known: nobody makes a
+/// key count again by spoiling the file.
+#[derive(Debug, Default)]
+pub struct RevocationList {
+    path: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    records: Arc<Revocations>,
+    /// What the file looked like when it was read last, or tried to be.
+    seen: Option<(SystemTime, u64)>,
+}
+
+impl RevocationList {
+    /// These, for good.
+    #[must_use]
+    pub fn fixed(records: Revocations) -> Self {
+        let state = State { records: Arc::new(records), seen: None };
+        RevocationList { path: None, state: Mutex::new(state) }
+    }
+
+    /// Those in a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds something else.
+    pub fn in_file(path: &Path) -> Result<Self, RevocationFileError> {
+        let state = State { seen: stamp(path), records: Arc::new(read(path)?) };
+        Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
+    }
+
+    /// Those of now.
+    #[must_use]
+    pub fn current(&self) -> Arc<Revocations> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(path) = &self.path else { return Arc::clone(&state.records) };
+        let seen = stamp(path);
+        if seen != state.seen {
+            state.seen = seen;
+            match read(path) {
+                Ok(records) => {
+                    tracing::info!(count = records.count(), "records of revoked keys were read anew");
+                    state.records = Arc::new(records);
+                }
+                Err(error) => tracing::warn!(
+                    "{}: {error}; the records of revoked keys stay as they were",
+                    path.display()
+                ),
+            }
+        }
+        Arc::clone(&state.records)
+    }
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn read(path: &Path) -> Result<Revocations, RevocationFileError> {
+    let file = trust::whole_file::read(path, MAX_FILE_BYTES)?;
+    let mut records = Revocations::default();
+    for packet in trust::text::packets_in(&file)? {
+        records.add(Revocation::new(Data::decode_ndn(Buffer::from(packet))?)?);
+    }
+    if records.refused() > 0 { Err(RevocationFileError::Full) } else { Ok(records) }
+}

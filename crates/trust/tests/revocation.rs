@@ -164,6 +164,25 @@ fn a_validator_refuses_what_hangs_on_a_revoked_certificate_also_if_it_was_verifi
 }
 
 #[test]
+fn a_certificate_that_is_looked_at_itself_is_refused_if_it_is_revoked() {
+    let lab = Party::anchor("/lab/KEY/1");
+    let alice = lab.issue("/lab/alice/KEY/1");
+    let anchors = [lab.certificate.clone()];
+    let limits = ValidatorLimits::default();
+    let mut validator = Validator::new(Policy::Hierarchical, anchors, limits, Random::from_seed(1));
+    let mut verdict = |record: Option<Revocation>| {
+        validator.set_revocations(Arc::new(records(record)));
+        validator.validate(NOW, Subject::Data(alice.certificate.data().clone()));
+        validator.poll_outcome().unwrap().verdict.map(drop)
+    };
+    assert_eq!(verdict(None), Ok(()));
+    for record in [alice.revokes(&alice.certificate), lab.revokes(&alice.certificate)] {
+        let refused = verdict(Some(record));
+        assert!(matches!(refused, Err(ValidationError::Revoked { .. })), "{refused:?}");
+    }
+}
+
+#[test]
 fn the_time_in_a_record_decides_nothing_whatever_the_clocks_say() {
     let lab = Party::anchor("/lab/KEY/1");
     for time in [UnixTime::from_secs(0), NOW.plus_secs(86_400), UnixTime::END] {

@@ -14,14 +14,14 @@ use trust::certificate::{Issue, names, self_signed};
 use trust::store::KeyStore;
 use trust::text;
 use trust::validator::{FetchFailure, Subject};
-use trust::{Certificate, Policy, Validator, ValidatorLimits};
+use trust::{Certificate, Policy, Revocation, RevocationReason, Signer, Validator, ValidatorLimits};
 
 use super::key::valid_for;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::serve_until;
 use crate::tool::signing::StoreArguments;
-use crate::tool::trusting::certificates;
+use crate::tool::trusting::{certificates, revocations};
 use crate::tool::units::duration;
 use crate::tool::{ToolError, finish, output, write_output};
 
@@ -38,6 +38,8 @@ Examples:
   cairn cert show alice.cert
   cairn cert self-sign /lab --valid 20y                    a new certificate of an old key
   cairn cert delete /lab/alice/KEY/1/NA/v=1
+  cairn cert revoke alice.cert -o alice.revoked            Alice's key was stolen
+  cairn cert revoke alice.cert --by /lab -o alice.revoked  the lab takes its certificate back
   cairn cert serve /lab /lab/alice                         publish them, so that they can be fetched
 
 Exit codes: 0 done; 1 failure; 2 wrong usage; 5 not trusted (check).")]
@@ -101,6 +103,10 @@ enum Action {
         #[arg(long, short, value_enum, default_value = "base64")]
         format: CertFormat,
     },
+    /// Write a record that revokes a certificate: by its own key every certificate of the key, by the key of
+    /// its issuer this one alone. It counts where it is put: `--revocations` of tools, `revocations` below
+    /// `[management]` of a node.
+    Revoke(RevokeArguments),
     /// Delete a certificate.
     Delete {
         /// Its name.
@@ -116,6 +122,9 @@ enum Action {
         /// Files with certificates that may lie between.
         #[arg(long)]
         with: Vec<PathBuf>,
+        /// A file with records of revoked keys and certificates.
+        #[arg(long, value_name = "FILE")]
+        revocations: Vec<PathBuf>,
     },
     /// Publish certificates from the key store until Ctrl-C, so that others can fetch them.
     Serve {
@@ -143,6 +152,27 @@ struct SignArguments {
     /// The form.
     #[arg(long, short, value_enum, default_value = "base64")]
     format: CertFormat,
+}
+
+#[derive(Debug, Args)]
+struct RevokeArguments {
+    /// The file with the certificate.
+    certificate: PathBuf,
+    /// Who revokes it: a key or identity in the store; the certificate's own key if it is left out.
+    #[arg(long)]
+    by: Option<Name>,
+    /// Why: unspecified, key-compromise, issuer-compromise or superseded.
+    #[arg(long, default_value = "key-compromise", value_parser = reason)]
+    reason: RevocationReason,
+    /// Where to; standard output if it is left out.
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+}
+
+fn reason(word: &str) -> Result<RevocationReason, String> {
+    let known = RevocationReason::WORDS.iter().find(|(other, _)| *other == word);
+    let words = RevocationReason::WORDS.map(|(word, _)| word).join(", ");
+    known.map(|(_, reason)| *reason).ok_or_else(|| format!("there are {words}"))
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -180,8 +210,8 @@ impl CertArguments {
     }
 
     fn act(&self) -> Result<ExitCode, ToolError> {
-        if let Action::Check { file, anchor, with } = &self.action {
-            return check(file, anchor, with);
+        if let Action::Check { file, anchor, with, revocations } = &self.action {
+            return check(file, (anchor, revocations), with);
         }
         let store = self.store.open();
         if let Action::Show { what, json } = &self.action {
@@ -206,6 +236,7 @@ impl CertArguments {
                 write_output(output.as_deref(), &CertFormat::Base64.encode(&request), false)?;
             }
             Action::Sign(arguments) => arguments.sign(&store)?,
+            Action::Revoke(arguments) => arguments.revoke(&store)?,
             Action::Import { file } => {
                 for certificate in certificates(file)? {
                     store.add_certificate(&certificate)?;
@@ -248,6 +279,32 @@ impl SignArguments {
         write_output(self.output.as_deref(), &bytes, false)
     }
 }
+
+impl RevokeArguments {
+    fn revoke(&self, store: &KeyStore) -> Result<(), ToolError> {
+        let mut text = String::new();
+        for certificate in certificates(&self.certificate)? {
+            let by = self.by.clone().unwrap_or_else(|| certificate.to_key_name());
+            let found = store.find(&by)?;
+            let issuer = certificate.signer().and_then(names::key_of);
+            let may = [Some(certificate.key_name()), issuer].contains(&Some(found.name.as_ref()));
+            if !may {
+                let (by, name) = (&found.name, certificate.name());
+                return Err(ToolError::other(format!("{by} neither owns nor issued {name}")));
+            }
+            let signer = Signer::new(found.key.clone(), found.name.clone());
+            let record = Revocation::issue(&certificate, &signer, Clock::start().unix(), self.reason)
+                .map_err(|error| ToolError::other(error.to_string()))?;
+            tell!("revoked {}", record.certificate());
+            let headers = [("Name", record.data().name().to_string())];
+            text.push_str(&text::to_pem(REVOCATION_LABEL, &headers, record.data().wire()));
+        }
+        write_output(self.output.as_deref(), text.as_bytes(), false)
+    }
+}
+
+/// What a PEM block with a record is called.
+const REVOCATION_LABEL: &str = "NDN REVOCATION";
 
 fn describe(certificate: &Certificate) -> Value {
     json!({
@@ -326,7 +383,11 @@ fn all_certificates(store: &KeyStore, named: &[Name]) -> Result<Vec<Certificate>
     Ok(found)
 }
 
-fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode, ToolError> {
+fn check(
+    file: &Path,
+    (anchors, revoked): (&[PathBuf], &[PathBuf]),
+    with: &[PathBuf],
+) -> Result<ExitCode, ToolError> {
     let mut trusted = Vec::new();
     for path in anchors {
         trusted.extend(certificates(path)?);
@@ -338,6 +399,7 @@ fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode,
     let now = Clock::start().unix();
     let random = Random::from_seed(Clock::seed());
     let mut validator = Validator::new(Policy::Hierarchical, trusted, ValidatorLimits::default(), random);
+    validator.set_revocations(revocations(revoked)?);
     let mut all_trusted = true;
     for certificate in certificates(file)? {
         let name = certificate.name().to_string();

@@ -1,15 +1,17 @@
 //! Whom a tool trusts.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use client::Clock;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
 use packet::ccnx::ContentObjectView;
 use packet::random::Random;
+use packet::{Buffer, Data};
 use trust::policy::{Policy, Rules};
 use trust::text::packets_in;
-use trust::{Certificate, PublicKey, Validator, ValidatorLimits};
+use trust::{Certificate, PublicKey, Revocation, Revocations, Validator, ValidatorLimits};
 
 use super::ToolError;
 
@@ -24,6 +26,10 @@ pub(crate) struct TrustArguments {
     /// lies under its own name.
     #[arg(long, value_name = "FILE", help_heading = "Trust")]
     pub(crate) rules: Option<PathBuf>,
+    /// A file with records of revoked keys and certificates, as `cairn cert revoke` writes them. May be given
+    /// several times. What they revoke is not trusted, not even an anchor.
+    #[arg(long, value_name = "FILE", help_heading = "Trust")]
+    pub(crate) revocations: Vec<PathBuf>,
 }
 
 impl TrustArguments {
@@ -36,7 +42,9 @@ impl TrustArguments {
     pub(crate) fn validator(&self) -> Result<Option<Validator>, ToolError> {
         let Some((policy, anchors)) = self.policy_and_anchors()? else { return Ok(None) };
         let random = Random::from_seed(Clock::seed());
-        Ok(Some(Validator::new(policy, anchors, ValidatorLimits::default(), random)))
+        let mut validator = Validator::new(policy, anchors, ValidatorLimits::default(), random);
+        validator.set_revocations(revocations(&self.revocations)?);
+        Ok(Some(validator))
     }
 
     /// Who may sign what, and the certificates that are trusted without proof; `None` if there are none.
@@ -97,6 +105,26 @@ impl TrustArguments {
         };
         Ok(if manifest { Box::new(ManifestVerifier::new(verifier, Clock::seed())) } else { verifier })
     }
+}
+
+/// The records in files.
+pub(crate) fn revocations(files: &[PathBuf]) -> Result<Arc<Revocations>, ToolError> {
+    let mut records = Revocations::default();
+    for path in files {
+        let wrong = |error: &dyn std::fmt::Display| ToolError::other(format!("{}: {error}", path.display()));
+        let bytes = super::input(Some(path))?;
+        for packet in packets_in(&bytes).map_err(|error| wrong(&error))? {
+            let data = Data::decode_ndn(Buffer::from(packet)).map_err(|error| wrong(&error))?;
+            records.add(Revocation::new(data).map_err(|error| wrong(&error))?);
+        }
+        if records.refused() > 0 {
+            let (all, of_key) = (Revocations::MAX, Revocations::MAX_PER_KEY);
+            return Err(wrong(&format!(
+                "there are more than {all} records, or more than {of_key} of one key"
+            )));
+        }
+    }
+    Ok(Arc::new(records))
 }
 
 /// The certificates in a file.

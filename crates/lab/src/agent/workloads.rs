@@ -224,11 +224,7 @@ fn activity(
     };
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
-            let mut config = download_config(workload, files(*content)?, seed)?;
-            let signed = job.contents.get(*content).filter(|content| content.signed.is_some());
-            if let Some(content) = signed.filter(|_| config.verify) {
-                config.signatures = Some(Signatures::of(content, job.seed, epoch_ns)?);
-            }
+            let config = download_config(workload, (job, *content), files(*content)?, (seed, epoch_ns))?;
             Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
         plan::Activity::Register(wanted) => {
@@ -281,12 +277,23 @@ fn activity(
     })
 }
 
+/// How a download finds out who has made its segments, if the owner signs them.
+fn signatures(job: &Job, content: usize, epoch_ns: u64) -> Result<Option<Signatures>, String> {
+    let signed = job.contents.get(content).filter(|content| content.signed.is_some());
+    signed.map(|content| Signatures::of(content, job.seed, epoch_ns)).transpose()
+}
+
 fn parsed(prefix: &str) -> Result<Name, String> {
     prefix.parse().map_err(|error| format!("{prefix}: {error}"))
 }
 
 /// What a workload that downloads works with.
-fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<DownloadConfig, String> {
+fn download_config(
+    workload: &Workload,
+    (job, content): (&Job, usize),
+    files: Files,
+    (seed, epoch_ns): (u64, u64),
+) -> Result<DownloadConfig, String> {
     let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
         return Err(format!("{} is no download", workload.name));
     };
@@ -309,7 +316,7 @@ fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<Downl
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
         verify: *verify,
-        signatures: None,
+        signatures: if *verify { signatures(job, content, epoch_ns)? } else { None },
         seed,
     })
 }

@@ -106,7 +106,11 @@ impl Chain {
         }
         self.subject
             .verify(&signer.verifier())
-            .map_err(|error| ValidationError::Signature { name: self.subject.name().to_string(), error })
+            .map_err(|error| ValidationError::Signature { name: self.subject.name().to_string(), error })?;
+        match self.subject.as_certificate() {
+            Some(certificate) => not_revoked(revocations, &certificate, Some(signer)),
+            None => Ok(()),
+        }
     }
 
     /// The certificate of the key that signed the packet, when `trusted` is on top of the chain.

@@ -47,6 +47,16 @@ impl Subject {
         })
     }
 
+    /// The certificate that it is, if it is one.
+    pub(super) fn as_certificate(&self) -> Option<Certificate> {
+        match self {
+            Subject::Data(data) if self.kind() == Some(ClaimKind::Certificate) => {
+                Certificate::new(data.clone()).ok()
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn signature_info(&self) -> Option<SignatureInfo<'_>> {
         match self {
             Subject::Data(data) => data.ndn()?.signature_info(),

@@ -9,14 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use client::{AsyncClient, Trust};
+use client::{AsyncClient, Clock, Trust};
+use flow::verify::AnchoredVerifier;
 use gateway::origin::mapping::Mapping;
 use gateway::{GatewayConfig, Server, Trusting, WriteLine};
+use packet::random::Random;
+use trust::{Validator, ValidatorLimits};
 
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
-use crate::tool::trusting::TrustArguments;
+use crate::tool::trusting::{TrustArguments, revocations};
 
 /// How often is looked whether it is to end.
 const TICK: Duration = Duration::from_millis(100);
@@ -89,7 +92,13 @@ impl RunArguments {
         let trusting = match self.trust.policy_and_anchors()? {
             None => Trusting::new(Trust::anybody),
             Some((policy, anchors)) => {
-                Trusting::new(move || Trust::policy(policy.clone(), anchors.iter().cloned()))
+                let records = revocations(&self.trust.revocations)?;
+                Trusting::new(move || {
+                    let (limits, random) = (ValidatorLimits::default(), Random::from_seed(Clock::seed()));
+                    let mut validator = Validator::new(policy.clone(), anchors.clone(), limits, random);
+                    validator.set_revocations(Arc::clone(&records));
+                    Trust::verifier(Box::new(AnchoredVerifier::new(validator)))
+                })
             }
         };
         Ok(if self.manifest { trusting.by_manifest() } else { trusting })

@@ -28,8 +28,9 @@ pub(super) struct Registration {
     next: Instant,
     /// The commands that were sent and may still be answered.
     sent: Vec<Name>,
-    /// When the command was made that is sent, if not now.
+    /// When the command was made that is sent, if not now, and the command.
     replays: Option<Instant>,
+    replayed: Option<Interest>,
     log: Log,
 }
 
@@ -51,7 +52,7 @@ impl Registration {
         let cost = Some(u64::from(plan.cost));
         let wanted = ControlParameters { name: Some(prefix), cost, ..ControlParameters::default() };
         let (left, sent) = (plan.attempts, Vec::new());
-        Ok(Registration { wanted, signer, random, left, next: start, sent, replays, log })
+        Ok(Registration { wanted, signer, random, left, next: start, sent, replays, replayed: None, log })
     }
 
     fn command(&mut self, now: Instant) -> Option<Interest> {
@@ -97,7 +98,13 @@ impl Activity for Registration {
         }
         self.left -= 1;
         self.next = now + EVERY;
-        let interest = self.command(now)?;
+        let interest = match self.replayed.clone() {
+            Some(again) => again,
+            None => self.command(now)?,
+        };
+        if self.replays.is_some() {
+            self.replayed = Some(interest.clone());
+        }
         self.sent.push(interest.name().to_name());
         Some(interest)
     }

@@ -31,7 +31,7 @@ pub(crate) struct Served {
     /// Files by their content's place in the plan.
     files: Vec<(usize, Files)>,
     /// Files of others that it answers for with bytes of its own.
-    forged: Vec<(Files, Option<Signer>)>,
+    forged: Vec<ForgedFiles>,
     /// Answers whatever else is asked below the prefixes for that.
     pongs: Generator<AgentSigner>,
     log: ServedLog,
@@ -79,7 +79,7 @@ impl Served {
             }
         }
         if let Some(data) =
-            self.forged.iter().find_map(|(files, signer)| files.forgery(interest, signer.as_ref()))
+            self.forged.iter().find_map(|forged| forged.files.forgery(interest, forged.signer.as_ref()))
         {
             return Some(data);
         }
@@ -91,8 +91,16 @@ impl Served {
     }
 }
 
+/// Files of somebody else's content that an attacker makes up.
+#[derive(Debug)]
+struct ForgedFiles {
+    files: Files,
+    /// A key that is not the owner's, or was stolen.
+    signer: Option<Signer>,
+}
+
 /// Prefixes of others that an attacker at this node takes Interests for, and the files that it forges.
-fn taken(job: &Job) -> Result<(Vec<Name>, Vec<(Files, Option<Signer>)>), String> {
+fn taken(job: &Job) -> Result<(Vec<Name>, Vec<ForgedFiles>), String> {
     let (mut prefixes, mut forged) = (Vec::new(), Vec::new());
     for workload in &job.workloads {
         let plan::Activity::Register(registration) = &workload.does else { continue };
@@ -109,7 +117,7 @@ fn taken(job: &Job) -> Result<(Vec<Name>, Vec<(Files, Option<Signer>)>), String>
                         Some(_) => registration::signer(registration, job.seed)?,
                         None => None,
                     };
-                    forged.push((files, signer));
+                    forged.push(ForgedFiles { files, signer });
                 }
             }
         }

@@ -41,7 +41,7 @@ Examples:
   cairn repo list store 'ccnx:/lab/*'
   cairn repo run store /lab")]
 pub(crate) enum RepoCommand {
-    Run(run::RunArguments),
+    Run(Box<run::RunArguments>),
     Put(put::PutArguments),
     Get(transfer::GetArguments),
     List(show::ListArguments),

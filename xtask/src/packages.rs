@@ -82,3 +82,29 @@ pub(crate) fn http(root: &Path) -> Result<(), String> {
     }
     if is_there() { Ok(()) } else { Err("the packages lack lighttpd, nginx or squid".to_owned()) }
 }
+
+/// Where Slurm is unpacked, a manager of clusters.
+const SLURM: &str = "target/test-tools/slurm";
+
+/// Its packages, and those of the libraries of these that are not everywhere.
+const SLURM_PACKAGES: &[&str] = &[
+    "slurmctld",
+    "slurmd",
+    "slurm-client",
+    "slurm-wlm-basic-plugins",
+    "libhwloc15",
+    "libmunge2",
+    "liblz4-1",
+    "libnuma1",
+];
+
+/// Slurm in a folder of its own: one that the system has manages a cluster already, and tests have theirs.
+pub(crate) fn slurm(root: &Path) -> Result<(), String> {
+    let programs = root.join(SLURM).join("usr/sbin");
+    // Debian says in the program's name which of several builds it is.
+    let is_there = || ["slurmctld-wlm", "slurmctld"].iter().any(|name| programs.join(name).is_file());
+    if !is_there() {
+        unpack("slurm", SLURM_PACKAGES, root)?;
+    }
+    if is_there() { Ok(()) } else { Err("the packages have no slurmctld".to_owned()) }
+}

@@ -39,6 +39,7 @@ pub mod parallel;
 pub mod report;
 pub mod run;
 mod sampling;
+mod scratch;
 pub mod stats;
 pub mod study;
 mod wall_clock;

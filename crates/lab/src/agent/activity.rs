@@ -1,13 +1,14 @@
 //! What every workload of an agent can be asked.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use formats::csv;
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, Name};
+
+use crate::scratch::{self, Output};
 
 /// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be
 /// asked again.
@@ -43,14 +44,14 @@ pub(super) trait Activity: Send {
 /// A table that is written row by row as things happen. Times in it are seconds since the epoch.
 #[derive(Debug)]
 pub(super) struct Log {
-    table: csv::Writer<File>,
+    table: csv::Writer<Output>,
     /// Nanoseconds since the epoch at the run's start.
     epoch_ns: u64,
 }
 
 impl Log {
     pub(super) fn create(folder: &Path, name: &str, head: &[&str], epoch_ns: u64) -> io::Result<Self> {
-        let mut table = csv::Writer::new(File::create(folder.join(name))?);
+        let mut table = csv::Writer::new(scratch::create(&folder.join(name))?);
         table.row(head)?;
         Ok(Log { table, epoch_ns })
     }

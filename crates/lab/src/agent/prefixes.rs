@@ -1,12 +1,12 @@
 //! What an agent asked for and what it answered, by prefixes that the experiment names.
 
-use std::fs;
 use std::io;
 
 use formats::csv;
 use packet::{Name, NameRef};
 
 use super::job::Job;
+use crate::scratch;
 
 /// How the name of the table begins of what was asked; the node's name follows.
 pub(crate) const ASKED: &str = "prefixes-asked-";
@@ -75,6 +75,6 @@ impl PrefixLog {
             std::iter::once(place.to_string()).chain(numbers).collect::<Vec<String>>()
         });
         let text = csv::to_string(std::iter::once(head).chain(rows));
-        fs::write(job.folder.join(format!("{kind}{}.csv", job.node)), text)
+        scratch::write(&job.folder.join(format!("{kind}{}.csv", job.node)), text)
     }
 }

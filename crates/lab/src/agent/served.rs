@@ -1,12 +1,13 @@
 //! What an agent has sent of its content, by the second: what remains for caches to have answered.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use formats::csv;
 use packet::time::Instant;
+
+use crate::scratch;
 
 /// How the name of the table begins; the node's name follows.
 pub(crate) const SERVED: &str = "served-";
@@ -33,6 +34,9 @@ impl ServedLog {
             [*second, *content as u64, *packets, *bytes, *objects].map(|number| number.to_string())
         });
         let head = HEAD.map(str::to_owned);
-        fs::write(folder.join(format!("{SERVED}{node}.csv")), csv::to_string([head].into_iter().chain(rows)))
+        scratch::write(
+            &folder.join(format!("{SERVED}{node}.csv")),
+            csv::to_string([head].into_iter().chain(rows)),
+        )
     }
 }

@@ -1,11 +1,12 @@
 //! How long a client stood still: its loop turns at the latest when it said it would.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use formats::csv;
+
+use crate::scratch;
 
 /// The longest that a client waits for a packet before it turns.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -44,7 +45,7 @@ impl Standstill {
     pub(super) fn write(&self, folder: &Path, node: &str) -> io::Result<()> {
         let longest_s = format!("{:.6}", self.longest.as_secs_f64());
         let text = csv::to_string([["longest_s"], [&longest_s]]);
-        fs::write(folder.join(format!("{STANDSTILL}{node}.csv")), text)
+        scratch::write(&folder.join(format!("{STANDSTILL}{node}.csv")), text)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Which Interests on a link ask again, and which only ask for a name that was asked for before.
 
 use std::collections::HashSet;
-use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::Path;
@@ -12,6 +11,7 @@ use packet::Name;
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
 use crate::run::open_table;
+use crate::scratch;
 
 /// How the files begin in which agents write down what they asked for again; the node's name follows.
 pub(crate) const AGAIN: &str = "again-";
@@ -61,8 +61,7 @@ impl Origins {
     /// Reads what the agents of a run wrote down beside its captures.
     pub(crate) fn read(plan: &Plan, raw: &Path) -> io::Result<Self> {
         let mut origins = Origins::of(plan);
-        for entry in fs::read_dir(raw)?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+        for name in scratch::names(raw)? {
             if !name.starts_with(AGAIN) {
                 continue;
             }

@@ -18,6 +18,7 @@ pub use capture::CaptureError;
 pub use gates::{Gate, STANDSTILLS, gates};
 pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use prefixes::PrefixCounts;
+pub(crate) use repeat::numbers;
 pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};
 pub use table::Table;
 pub use window::Window;

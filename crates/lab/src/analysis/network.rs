@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::order::read_json;
+use crate::scratch;
 use crate::stats::fairness;
 
 /// The file among the raw ones.
@@ -85,7 +86,7 @@ impl NetworkCounts {
     /// When it is there and cannot be read.
     pub fn read(raw: &Path) -> io::Result<Option<Self>> {
         let path = raw.join(NETWORK_FILE);
-        if path.is_file() { read_json(&path).map(Some) } else { Ok(None) }
+        if scratch::is_file(&path) { read_json(&path).map(Some) } else { Ok(None) }
     }
 
     /// The part of lookups that found something.

@@ -125,12 +125,27 @@ pub fn derive(
     folder: &Path,
     thrown_away: Vec<String>,
 ) -> Result<(RepeatData, RepeatResult), DeriveError> {
-    let (raw, derived) = (folder.join("raw"), folder.join("derived"));
+    let derived = folder.join("derived");
     fs::create_dir_all(&derived)?;
+    let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
+    write_json(&folder.join("result.json"), &result)?;
+    Ok((data, result))
+}
+
+/// The numbers of the repeat whose raw files are in a folder. Tables by the second are written into
+/// `derived`, if anybody wants them.
+pub(crate) fn numbers(
+    plan: &Plan,
+    raw: &Path,
+    derived: Option<&Path>,
+    thrown_away: Vec<String>,
+) -> Result<(RepeatData, RepeatResult), DeriveError> {
+    let keep =
+        |table: &Table, name: String| derived.map_or(Ok(()), |derived| table.write(&derived.join(name)));
     let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
     let seconds = outcome.stop_ns.saturating_sub(outcome.start_ns) as f64 / 1e9;
     let mut data = RepeatData { seconds, ..RepeatData::default() };
-    let origins = Origins::read(plan, &raw)?;
+    let origins = Origins::read(plan, raw)?;
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
         let start_s = outcome.start_at(&node.name) as f64 / 1e9;
@@ -140,10 +155,11 @@ pub fn derive(
         join_short_end(&mut log, plan.recording.sample_every_ns as f64 / 1e9);
         add_busy(node.cpu, &mut log);
         add_outcomes(&mut log);
-        log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
+        keep(&log, format!("forwarder-{}.csv", node.name))?;
         let mut traffic = match node.watch {
             Some(link) if plan.recording.probe.capture && outcome.taps.contains_key(&node.name) => {
-                traffic(plan, (index, link), (&raw, &derived), &outcome, &origins)?
+                let place = derived.unwrap_or(raw);
+                traffic(plan, (index, link), (raw, place), &outcome, &origins)?
             }
             Some(_) => counted_elsewhere(&raw.join(format!("traffic-{}.csv", node.name)), seconds)?,
             None => Table::default(),
@@ -152,18 +168,17 @@ pub fn derive(
             rates(&mut traffic, seconds);
             add_load(plan, link, &mut traffic);
         }
-        traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
+        keep(&traffic, format!("traffic-{}.csv", node.name))?;
         // Other forwarders do not tell, and runs of earlier versions have not asked.
         let store = table_if_there(&raw.join(sample::store_file(&node.name)))?;
         let occupancy = table_if_there(&raw.join(sample::occupancy_file(&node.name)))?;
         data.nodes.push(NodeData { log, traffic, store, occupancy });
     }
-    clients(plan, &raw, &outcome, &mut data)?;
+    clients(plan, raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
-        table.table().write(&derived.join(format!("transfers-{name}.csv")))?;
+        keep(&table.table(), format!("transfers-{name}.csv"))?;
     }
     let result = RepeatResult { thrown_away, dropped_lines, ..result(plan, &data, outcome) };
-    write_json(&folder.join("result.json"), &result)?;
     Ok((data, result))
 }
 

@@ -1,10 +1,11 @@
 //! Tables of numbers with named columns, as CSV. An empty field is a number that is missing.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use formats::csv;
+
+use crate::scratch;
 
 /// A table of numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,7 +58,7 @@ impl Table {
     ///
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut table = csv::Writer::new(File::create(path)?);
+        let mut table = csv::Writer::new(scratch::create(path)?);
         table.row(&self.columns)?;
         for row in &self.rows {
             table.row(row.iter().map(|value| field(*value)))?;

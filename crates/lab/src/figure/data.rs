@@ -1,5 +1,6 @@
 //! The numbers behind a figure, as CSV for people and as Parquet for their tools.
 
+use std::io;
 use std::iter;
 
 use formats::csv;
@@ -89,6 +90,35 @@ impl Data {
         let names = self.columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         let row = |row| self.columns.iter().map(|(_, column)| column.field(row)).collect();
         csv::to_string(iter::once(names).chain((0..self.rows()).map(row)))
+    }
+
+    /// The row of titles, into a table that is written part by part.
+    pub(crate) fn write_csv_head<W: io::Write>(&self, to: &mut csv::Writer<W>) -> io::Result<()> {
+        to.row(self.columns.iter().map(|(name, _)| name))
+    }
+
+    /// The rows below it.
+    pub(crate) fn write_csv_rows<W: io::Write>(&self, to: &mut csv::Writer<W>) -> io::Result<()> {
+        let row = |row| self.columns.iter().map(move |(_, column)| column.field(row));
+        (0..self.rows()).try_for_each(|number| to.row(row(number)))
+    }
+
+    /// The columns of a Parquet file that is written part by part.
+    pub(crate) fn parquet_columns(&self) -> Vec<formats::parquet::Column<'_>> {
+        parquet::columns(self)
+    }
+
+    /// All rows as one part of such a file.
+    pub(crate) fn write_parquet_group<W: io::Write>(
+        &self,
+        to: &mut formats::parquet::Writer<'_, W>,
+    ) -> io::Result<()> {
+        parquet::group(self, to)
+    }
+
+    /// How pages of Parquet files are compressed.
+    pub(crate) fn gzip(page: &[u8]) -> Option<Vec<u8>> {
+        parquet::gzip(page)
     }
 
     /// A Parquet file.

@@ -1,7 +1,7 @@
 //! The numbers behind a figure as Parquet: one row group, compressed with gzip. Words are required, numbers
 //! may be missing.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,34 +10,38 @@ use formats::parquet::{self, Kind, Writer};
 use super::data::{Column, Data};
 
 /// Compressed; memory does not refuse to be written to.
-fn gzip(page: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn gzip(page: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(page).ok()?;
     encoder.finish().ok()
 }
 
-pub(super) fn write(data: &Data) -> Vec<u8> {
+pub(super) fn columns(data: &Data) -> Vec<parquet::Column<'_>> {
     let kind = |column: &Column| match column {
         Column::Text(_) => Kind::Text,
         Column::Number(_) => Kind::OptionalReal,
         Column::Whole(_) => Kind::Whole,
         Column::Boolean(_) => Kind::Boolean,
     };
-    let columns = data.columns.iter().map(|(name, column)| parquet::Column { name, kind: kind(column) });
-    let columns: Vec<parquet::Column<'_>> = columns.collect();
-    let (mut file, rows) = (Vec::new(), data.rows());
+    data.columns.iter().map(|(name, column)| parquet::Column { name, kind: kind(column) }).collect()
+}
+
+/// All rows as one row group.
+pub(super) fn group<W: io::Write>(data: &Data, writer: &mut Writer<'_, W>) -> io::Result<()> {
+    let rows = data.rows();
+    writer.group(rows, |place, values| match data.columns.get(place) {
+        Some((_, Column::Text(list))) => list.iter().take(rows).for_each(|text| values.text(text)),
+        Some((_, Column::Number(list))) => list.iter().take(rows).for_each(|number| values.real(*number)),
+        Some((_, Column::Whole(list))) => list.iter().take(rows).for_each(|number| values.whole(*number)),
+        Some((_, Column::Boolean(list))) => list.iter().take(rows).for_each(|value| values.boolean(*value)),
+        None => {}
+    })
+}
+
+pub(super) fn write(data: &Data) -> Vec<u8> {
+    let (columns, mut file) = (columns(data), Vec::new());
     let written = Writer::new(&mut file, &columns, Some(gzip)).and_then(|mut writer| {
-        writer.group(rows, |place, values| match data.columns.get(place) {
-            Some((_, Column::Text(list))) => list.iter().take(rows).for_each(|text| values.text(text)),
-            Some((_, Column::Number(list))) => {
-                list.iter().take(rows).for_each(|number| values.real(*number));
-            }
-            Some((_, Column::Whole(list))) => list.iter().take(rows).for_each(|number| values.whole(*number)),
-            Some((_, Column::Boolean(list))) => {
-                list.iter().take(rows).for_each(|value| values.boolean(*value));
-            }
-            None => {}
-        })?;
+        group(data, &mut writer)?;
         writer.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))
     });
     debug_assert!(written.is_ok(), "memory does not refuse to be written to");

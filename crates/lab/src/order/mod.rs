@@ -19,6 +19,7 @@ use crate::capture::tap::TapCounts;
 use crate::driver::{Programs, ServerCounts};
 use crate::experiment::Plan;
 use crate::experiment::plan::Change;
+use crate::scratch;
 
 /// The file in the run's folder that holds the order.
 pub const ORDER_FILE: &str = "order.json";
@@ -170,6 +171,9 @@ impl Outcome {
 /// When it cannot be written.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    if scratch::is_in_memory(path) {
+        return scratch::write(path, text);
+    }
     // Whoever is killed meanwhile leaves the whole file or none.
     let part = path.with_extension("part");
     std::fs::write(&part, text)?;
@@ -185,6 +189,6 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// When it cannot be read.
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
-    let text = whole_file::read(path, MOST_BYTES)?;
+    let text = scratch::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES))?;
     serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

@@ -1,33 +1,56 @@
 //! What a sweep varies, as columns of its own: numbers as numbers, with their unit in the column's name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toml::Value;
 
-use super::data::RunData;
+use super::data::{CaseData, RunData};
 use crate::figure::Data;
 
-/// The table with a column for each factor; `cases` are the names of the rows' cases.
-pub(super) fn columns(run: &RunData, cases: &[&str], data: Data) -> Data {
+/// The values that cases have of a factor, in the order of the cases.
+pub(super) enum Factor {
+    /// Numbers of one unit, which the label names.
+    Numbers(Vec<f64>),
+    /// Anything else.
+    Words(Vec<String>),
+}
+
+/// Each factor with the label of its column, and what the cases of a run have of it.
+pub(super) fn of_cases(run: &RunData) -> Vec<(String, Factor)> {
     let factors = run.experiment.factors(&run.record.backend);
     let of_case: HashMap<&str, &[(String, Value)]> =
         factors.iter().map(|(name, factors)| (name.as_str(), factors.as_slice())).collect();
-    let mut labels: Vec<&str> = Vec::new();
+    let (mut labels, mut seen): (Vec<&str>, HashSet<&str>) = Default::default();
     for (label, _) in factors.iter().flat_map(|(_, factors)| factors) {
-        if !labels.contains(&label.as_str()) {
+        if seen.insert(label) {
             labels.push(label);
         }
     }
-    labels.into_iter().fold(data, |data, label| {
-        let value = |case: &&str| {
-            let list = of_case.get(case).copied().unwrap_or_default();
+    let column = |label: &str| {
+        let value = |case: &CaseData| {
+            let list = of_case.get(case.plan.case.as_str()).copied().unwrap_or_default();
             list.iter().find(|(other, _)| other == label).map(|(_, value)| word(value))
         };
-        let words: Vec<String> = cases.iter().map(|case| value(case).unwrap_or_default()).collect();
+        let words: Vec<String> = run.cases.iter().map(|case| value(case).unwrap_or_default()).collect();
         match numbers(&words) {
-            Some(("", numbers)) => data.numbers(label, numbers),
-            Some((unit, numbers)) => data.numbers(&format!("{label} ({unit})"), numbers),
-            None => data.words(label, words),
+            Some(("", numbers)) => (label.to_owned(), Factor::Numbers(numbers)),
+            Some((unit, numbers)) => (format!("{label} ({unit})"), Factor::Numbers(numbers)),
+            None => (label.to_owned(), Factor::Words(words)),
+        }
+    };
+    labels.into_iter().map(column).collect()
+}
+
+/// The table with a column for each factor; `places` are the places of the rows' cases among all.
+pub(super) fn add(varied: &[(String, Factor)], places: &[usize], data: Data) -> Data {
+    varied.iter().fold(data, |data, (label, factor)| match factor {
+        Factor::Numbers(list) => {
+            let of = |place: &usize| list.get(*place).copied().unwrap_or(f64::NAN);
+            data.numbers(label, places.iter().map(of).collect())
+        }
+        Factor::Words(list) => {
+            let of = |place: &usize| list.get(*place).cloned().unwrap_or_default();
+            data.words(label, places.iter().map(of).collect())
         }
     })
 }

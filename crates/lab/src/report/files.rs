@@ -7,8 +7,8 @@ use super::compose::document;
 use super::data::{ReportError, RunData};
 use super::document::Document;
 use super::verdict::verdicts;
-use super::{factors, html, overview, pdf};
-use crate::figure::{Data, Drawing};
+use super::{every_number, html, overview, pdf};
+use crate::figure::Drawing;
 use crate::run::RunFolder;
 
 /// Makes the report of a run, its figures and its table of results. Returns the page's path.
@@ -36,9 +36,7 @@ pub fn write_report_of(run: &RunData) -> Result<PathBuf, ReportError> {
     // A report that is made again leaves nothing of the one before.
     let _ = fs::remove_dir_all(&place);
     write_figures(&document, &place)?;
-    let results = results_table(run);
-    fs::write(folder.path().join("results.csv"), results.to_csv())?;
-    fs::write(folder.path().join("results.parquet"), results.to_parquet())?;
+    every_number::write(run, folder.path())?;
     Ok(path)
 }
 
@@ -68,35 +66,4 @@ pub(super) fn write_figures(document: &Document, place: &Path) -> std::io::Resul
         }
     }
     Ok(())
-}
-
-/// Every number of every repeat in one table, for people's own tools: what was varied, then what was found.
-/// `results.csv` and `results.parquet` are this table.
-#[must_use]
-pub fn results_table(run: &RunData) -> Data {
-    const NUMBERS: [&str; 11] =
-        ["count", "mean", "deviation", "min", "p5", "median", "p95", "p99", "max", "last", "sum"];
-    let (mut cases, mut measures) = (Vec::new(), Vec::new());
-    let (mut repeats, mut valid) = (Vec::new(), Vec::new());
-    let mut places = Vec::new();
-    let mut numbers: [Vec<f64>; NUMBERS.len()] = Default::default();
-    for case in &run.cases {
-        for (repeat, result) in (1i64..).zip(&case.results) {
-            for (key, summary) in &result.values {
-                cases.push(case.plan.case.clone());
-                measures.push(key.clone());
-                places.push(case.plan.case.as_str());
-                repeats.push(repeat);
-                valid.push(result.is_valid());
-                for (name, list) in NUMBERS.iter().zip(&mut numbers) {
-                    list.push(summary.named(name).unwrap_or(f64::NAN));
-                }
-            }
-        }
-    }
-    let data = factors::columns(run, &places, Data::default().words("case", cases))
-        .whole("repeat", repeats)
-        .booleans("valid", valid)
-        .words("measure", measures);
-    NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))
 }

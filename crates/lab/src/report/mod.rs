@@ -9,6 +9,7 @@ mod compose;
 mod contour;
 mod data;
 mod document;
+mod every_number;
 mod factors;
 mod figures;
 mod files;
@@ -33,7 +34,7 @@ mod verdict;
 
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use files::{drawings, results_table, write_report, write_report_of};
+pub use files::{drawings, write_report, write_report_of};
 pub use results::{Row, result_rows, results_markdown};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,

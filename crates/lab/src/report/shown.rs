@@ -1,5 +1,7 @@
 //! What a report is made of, for programs that show it themselves: figures, and tables of results.
 
+use std::collections::HashMap;
+
 use formats::spelling;
 
 use super::compose::document;
@@ -135,7 +137,11 @@ fn valid_repeats(case: &CaseData) -> usize {
 
 fn with_factors(run: &RunData, cases: &[&str]) -> Data {
     let words = cases.iter().map(|name| (*name).to_owned()).collect();
-    factors::columns(run, cases, Data::default().words("case", words))
+    let place_of: HashMap<&str, usize> =
+        run.cases.iter().enumerate().map(|(place, case)| (case.plan.case.as_str(), place)).collect();
+    let places: Vec<usize> =
+        cases.iter().map(|name| place_of.get(name).copied().unwrap_or(usize::MAX)).collect();
+    factors::add(&factors::of_cases(run), &places, Data::default().words("case", words))
 }
 
 /// A row for each case: what was varied, how many of its repeats are valid, and why others are not.

@@ -9,6 +9,8 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use trust::whole_file;
 
+use crate::scratch;
+
 /// Compresses a file and takes the plain one away. Returns the new one's path.
 ///
 /// # Errors
@@ -32,6 +34,9 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
 ///
 /// When neither is there.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if let Some(bytes) = scratch::read(path) {
+        return Ok(Box::new(io::Cursor::new(bytes?)));
+    }
     match whole_file::open(path) {
         Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 16, file))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -8,22 +8,22 @@ use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
 use super::attempt::{drawn_again, plan_of_attempt, seed_of};
+use super::begin::begin;
 use super::build::{Build, Program};
-use super::calendar;
 use super::error::{RunError, io_error};
-use super::folder::{Lock, RunFolder, RunRecord};
-use super::machine::Machine;
+use super::folder::{RunFolder, RunRecord};
 use super::progress::Progress;
 use super::records::{self, Record, Records};
 use super::shard::Shard;
-use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive};
+use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers};
 use crate::backend::hosts::Inventory;
-use crate::backend::{Backend, backend};
-use crate::driver::{Programs, driver};
-use crate::experiment::plan::{Software, TraceFormat};
+use crate::backend::{Backend, VIRTUAL_TIME, backend};
+use crate::driver::Programs;
+use crate::experiment::plan::TraceFormat;
 use crate::experiment::{DrawnAgain, Experiment, Plan};
 use crate::order::{Event, Order, Owner, Stop, read_json};
 use crate::parallel;
+use crate::scratch::Scratch;
 use crate::study::Runner;
 
 /// What a run is started with, beside the experiment.
@@ -59,22 +59,6 @@ pub struct Options {
     pub stop: Stop,
 }
 
-/// The command that carries out an experiment like this.
-fn command(experiment: &Experiment, options: &Options) -> String {
-    let mut words = format!("cairn lab run {} --on {}", experiment.shown(), options.backend);
-    let mut add = |key: &str, value: Option<String>| {
-        words.extend(value.map(|value| format!(" --{key} {value}")));
-    };
-    add("repeats", options.repeats.map(|repeats| repeats.to_string()));
-    add("seed", options.seed.map(|seed| seed.to_string()));
-    add("only", options.only.as_ref().map(|only| format!("'{only}'")));
-    add("shard", options.shard.map(|shard| shard.to_string()));
-    if !options.controls {
-        words.push_str(" --no-controls");
-    }
-    words
-}
-
 /// What a run says itself, whatever its experiment does.
 #[derive(Clone, Copy, Default)]
 struct Overrides {
@@ -108,17 +92,21 @@ fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, Ru
     Ok(plans)
 }
 
-/// Runs an experiment from the beginning. The report is not part of this.
-///
-/// # Errors
-///
-/// Why it ended early; what was measured so far stays.
-pub fn execute(
+/// What a run consists of.
+pub(super) struct Chosen {
+    pub(super) plans: Vec<Plan>,
+    /// So many there are, with those that are in the shares of others.
+    of: usize,
+    /// So many of the first of those are in this share.
+    before: usize,
+}
+
+/// What options leave of an experiment, once it is clear that it can be run there.
+pub(super) fn chosen(
     experiment: &Experiment,
     options: &Options,
-    mut observe: impl FnMut(&Progress) + Send,
-) -> Result<RunFolder, RunError> {
-    let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
+    backend: &dyn Backend,
+) -> Result<Chosen, RunError> {
     experiment.can_run_on(&options.backend)?;
     let Options { repeats, seed, trace_format, .. } = *options;
     let mut plans = plans(experiment, &options.backend, Overrides { repeats, seed, trace_format })?;
@@ -130,14 +118,33 @@ pub fn execute(
             return Err(RunError::NoCase(only.clone(), names.join("; ")));
         }
     }
+    let (of, mut before) = (plans.len(), records::FOLDERS_KEPT);
     if let Some(shard) = options.shard {
         shard.retain(&mut plans);
+        before = shard.of_first(records::FOLDERS_KEPT);
         if plans.is_empty() {
             return Err(RunError::Plan(format!("no case is in the share {shard}: there are fewer cases")));
         }
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;
-    let (folder, _lock, record) = begin(experiment, options, &plans)?;
+    Ok(Chosen { plans, of, before })
+}
+
+/// Runs an experiment from the beginning. The report is not part of this.
+///
+/// # Errors
+///
+/// Why it ended early; what was measured so far stays.
+pub fn execute(
+    experiment: &Experiment,
+    options: &Options,
+    mut observe: impl FnMut(&Progress) + Send,
+) -> Result<RunFolder, RunError> {
+    let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
+    let Chosen { plans, of, before } = chosen(experiment, options, &*backend)?;
+    let is_virtual = options.backend == VIRTUAL_TIME;
+    let recorded_from = records::are_kept(is_virtual, of).then_some(before);
+    let (folder, _lock, record) = begin(experiment, options, &plans, recorded_from)?;
     observe(&Progress::Folder(folder.path().to_owned()));
     let records = records_of(&folder, &record, &mut observe)?;
     let programs = &options.programs;
@@ -146,59 +153,6 @@ pub fn execute(
     let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
-}
-
-/// Makes the folder of a run, with all that is known before anything is measured.
-pub(super) fn begin(
-    experiment: &Experiment,
-    options: &Options,
-    plans: &[Plan],
-) -> Result<(RunFolder, Lock, RunRecord), RunError> {
-    let has_forwarders = |plan: &&Plan| plan.software != Software::None;
-    let first = plans.iter().find(has_forwarders);
-    let software = first.map(|plan| driver(plan.software, &options.programs)).transpose()?;
-    let folder = match &options.out {
-        Some(out) => RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?,
-        None => RunFolder::create(&options.runs, &experiment.name)
-            .map_err(io_error(format!("no folder for the run in {}", options.runs.display())))?,
-    };
-    fs::write(folder.experiment(), &experiment.text).map_err(io_error("the experiment cannot be copied"))?;
-    keep_files(experiment, &folder).map_err(io_error("a file of the experiment cannot be copied"))?;
-    if let Some(hosts) = &options.hosts {
-        let text = toml::to_string(hosts).map_err(io::Error::other);
-        let written = text.and_then(|text| fs::write(folder.hosts(), text));
-        written.map_err(io_error("the file of hosts cannot be copied"))?;
-    }
-    let lock = folder.lock().map_err(io_error("the run's folder"))?;
-    let record = RunRecord {
-        experiment: experiment.name.clone(),
-        title: experiment.file.title.clone(),
-        backend: options.backend.clone(),
-        command: command(experiment, options),
-        began: calendar::now().to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        software: software.map_or_else(String::new, |software| software.version()),
-        program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),
-        resumed_by: Vec::new(),
-        machine: Machine::here(),
-        cases: plans.iter().map(|plan| plan.case.clone()).collect(),
-        repeats: plans.first().map_or(experiment.file.repeats.unwrap_or(1), |plan| plan.schedule.repeats),
-        seed: plans.first().map_or(experiment.file.seed.unwrap_or(1), |plan| plan.schedule.seed),
-        trace_format: options.trace_format,
-        complete: false,
-    };
-    folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
-    Ok((folder, lock, record))
-}
-
-/// Copies the files that an experiment names, so that the run's folder has all that it was made of.
-fn keep_files(experiment: &Experiment, folder: &RunFolder) -> io::Result<()> {
-    for (name, bytes) in experiment.files.iter() {
-        let place = folder.file_of_experiment(name);
-        place.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(place, bytes)?;
-    }
-    Ok(())
 }
 
 /// What `run.json` says. A run that was killed at once has none.
@@ -250,6 +204,25 @@ pub fn resume_until(
     programs: &Programs,
     build: Build,
     stop: Stop,
+    observe: impl FnMut(&Progress) + Send,
+) -> Result<RunFolder, RunError> {
+    resume_with(path, programs, build, Way { workers: None, stop }, observe)
+}
+
+/// How a run goes on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Way {
+    /// Repeats beside each other in virtual time; by default as many as there are processors.
+    pub(super) workers: Option<usize>,
+    pub(super) stop: Stop,
+}
+
+/// The same, in a certain way.
+pub(super) fn resume_with(
+    path: &Path,
+    programs: &Programs,
+    build: Build,
+    Way { workers, stop }: Way,
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
@@ -273,7 +246,7 @@ pub fn resume_until(
     observe(&Progress::Folder(folder.path().to_owned()));
     let hosts = folder.hosts();
     let hosts = if hosts.is_file() { Some(Inventory::read(&hosts)?) } else { None };
-    let backend = backend(&record.backend, hosts.as_ref(), None)?;
+    let backend = backend(&record.backend, hosts.as_ref(), workers)?;
     let records = records_of(&folder, &record, &mut observe)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
     let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
@@ -311,10 +284,8 @@ fn records_of(
     record: &RunRecord,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<Option<Records>, RunError> {
-    if !records::are_kept(record) {
-        return Ok(None);
-    }
-    let (records, damage) = Records::open(folder).map_err(io_error("the run's records"))?;
+    let Some(from) = records::from(record) else { return Ok(None) };
+    let (records, damage) = Records::open(folder, from).map_err(io_error("the run's records"))?;
     damage.into_iter().for_each(|text| observe(&Progress::Note(text)));
     Ok(Some(records))
 }
@@ -426,6 +397,9 @@ fn beside_each_other(
 /// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays,
 /// marked.
 fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -> Result<(), RunError> {
+    if in_memory(run, job, observe)? {
+        return Ok(());
+    }
     let Job { case, repeat, plan } = *job;
     let place = run.folder.repeat(case, repeat);
     loop {
@@ -437,33 +411,13 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         fs::create_dir_all(&place).map_err(io_error("no folder for a repeat"))?;
         let raw = place.join("raw");
         let seed = seed_of(plan, repeat, attempt);
-        let order = Order {
-            plan: plan_of_attempt(run.drawn.as_ref(), plan, seed)?,
-            seed,
-            owner: Owner::this_process(),
-            programs: run.programs.clone(),
-            stays: false,
-            stop: run.stop.clone(),
-        };
-        let carried_out = run.backend.carry_out(&order, &raw, &mut |event| observe(&translate(event)));
-        if carried_out.is_err() {
-            run.goes_on()?;
-        }
-        carried_out.map_err(|source| RunError::Repeat {
-            what: format!(
-                "repeat {} of `{}`",
-                repeat + 1,
-                if plan.case.is_empty() { &plan.title } else { &plan.case }
-            ),
-            source,
-            folder: run.folder.path().display().to_string(),
-        })?;
+        let order = carry_out(run, job, seed, &raw, observe)?;
         observe(&Progress::Step("summary".to_owned()));
         let (data, result) = derive(&order.plan, &place, discarded)?;
         let records = run.records.as_ref().filter(|_| result.reasons().is_empty());
         if let Some(records) = records.filter(|records| records.takes(case)) {
             let record = Record { case, repeat, result, network: data.network };
-            records.take(&record, &place).map_err(io_error("a repeat cannot be recorded"))?;
+            records.take(&record, &place).map_err(io_error(NOT_RECORDED))?;
             observe(&Progress::Done { invalid: Vec::new() });
             return Ok(());
         }
@@ -478,6 +432,60 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         }
         run.folder.discard(case, repeat, &why).map_err(io_error("an attempt cannot be put aside"))?;
     }
+}
+
+/// One attempt, whose raw data goes into a folder.
+fn carry_out(
+    run: &Run<'_>,
+    job: &Job<'_>,
+    seed: u64,
+    raw: &Path,
+    observe: &mut dyn FnMut(&Progress),
+) -> Result<Order, RunError> {
+    let Job { repeat, plan, .. } = *job;
+    let order = Order {
+        plan: plan_of_attempt(run.drawn.as_ref(), plan, seed)?,
+        seed,
+        owner: Owner::this_process(),
+        programs: run.programs.clone(),
+        stays: false,
+        stop: run.stop.clone(),
+    };
+    let carried_out = run.backend.carry_out(&order, raw, &mut |event| observe(&translate(event)));
+    if carried_out.is_err() {
+        run.goes_on()?;
+    }
+    let name = || if plan.case.is_empty() { &plan.title } else { &plan.case };
+    carried_out.map_err(|source| RunError::Repeat {
+        what: format!("repeat {} of `{}`", repeat + 1, name()),
+        source,
+        folder: run.folder.path().display().to_string(),
+    })?;
+    Ok(order)
+}
+
+const NOT_RECORDED: &str = "a repeat cannot be recorded";
+
+/// The first attempt of a repeat of which only a record stays, without a file. False where it needs its
+/// folder: in virtual time the same comes out once more there.
+fn in_memory(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -> Result<bool, RunError> {
+    let Job { case, repeat, plan } = *job;
+    let records = run.records.as_ref().filter(|records| records.takes(case));
+    let Some(records) = records.filter(|_| !plan.recording.trace.is_asked()) else { return Ok(false) };
+    run.goes_on()?;
+    if !run.folder.discarded(case, repeat).is_empty() {
+        return Ok(false);
+    }
+    let scratch = Scratch::new();
+    let order = carry_out(run, job, seed_of(plan, repeat, 0), scratch.path(), observe)?;
+    let (data, result) = numbers(&order.plan, scratch.path(), None, Vec::new())?;
+    if !result.reasons().is_empty() {
+        return Ok(false);
+    }
+    let record = Record { case, repeat, result, network: data.network };
+    records.append(&record).map_err(io_error(NOT_RECORDED))?;
+    observe(&Progress::Done { invalid: Vec::new() });
+    Ok(true)
 }
 
 /// How often a repeat that came out like this is measured again. Whoever loses a forwarder, or has one or a

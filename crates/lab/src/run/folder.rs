@@ -85,6 +85,10 @@ pub struct RunRecord {
     /// Another form of traces than the experiment says.
     #[serde(default)]
     pub trace_format: Option<TraceFormat>,
+    /// From this case on, counted from 0, valid repeats are lines of `records/` and have no folder; nothing
+    /// where each case has one, and in runs of earlier versions.
+    #[serde(default)]
+    pub recorded_from: Option<usize>,
     /// Is it done?
     pub complete: bool,
 }

@@ -2,15 +2,18 @@
 
 mod archive;
 mod attempt;
+mod begin;
 mod build;
 mod calendar;
 mod error;
 mod execute;
 pub mod folder;
 pub(crate) mod machine;
+mod merge;
 pub mod progress;
 pub(crate) mod records;
 mod shard;
+pub mod slurm;
 mod study;
 
 pub use crate::order::Stop;
@@ -21,5 +24,6 @@ pub use error::RunError;
 pub use execute::{Options, derive_anew, execute, resume, resume_until};
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;
-pub use shard::{Shard, ShardError, merge};
+pub use merge::merge;
+pub use shard::{Shard, ShardError};
 pub use study::execute_study;

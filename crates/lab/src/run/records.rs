@@ -29,7 +29,7 @@ const CASES_OF_A_FILE: usize = 1000;
 /// More simulated cases than these are recorded …
 const MOST_FOLDERS: usize = 2000;
 /// … but for the first of them, whose details a report shows, and those that are not valid.
-const FOLDERS_KEPT: usize = 16;
+pub(super) const FOLDERS_KEPT: usize = 16;
 /// Bytes of a record, unpacked.
 const MOST_BYTES_OF_A_RECORD: u64 = 64 << 20;
 
@@ -50,19 +50,28 @@ pub(crate) struct Record {
 pub(super) struct Records {
     folder: PathBuf,
     done: HashSet<(usize, u32)>,
+    /// Cases before this one keep their folders.
+    from: usize,
     /// One appends at a time.
     writing: Mutex<()>,
 }
 
-/// Does a run have so many cases that not each has a folder?
-pub(super) fn are_kept(record: &RunRecord) -> bool {
-    record.is_virtual() && record.cases.len() > MOST_FOLDERS
+/// Does a run have so many cases, with those in the shares of others, that not each has a folder?
+pub(super) fn are_kept(is_virtual: bool, cases: usize) -> bool {
+    is_virtual && cases > MOST_FOLDERS
+}
+
+/// From which case on a run has records, and none if each has a folder.
+pub(super) fn from(record: &RunRecord) -> Option<usize> {
+    // Runs of earlier versions do not say it.
+    let earlier = || are_kept(record.is_virtual(), record.cases.len()).then_some(FOLDERS_KEPT);
+    record.recorded_from.or_else(earlier)
 }
 
 impl Records {
     /// Is a valid repeat of this case recorded, and does it need no folder?
     pub(super) fn takes(&self, case: usize) -> bool {
-        case >= FOLDERS_KEPT
+        case >= self.from
     }
 
     /// Records a repeat and takes its folder away.
@@ -76,7 +85,7 @@ impl Records {
 
     /// Those of a run. What is not whole of them, such as a last one after an interruption, is taken away and
     /// told in a sentence.
-    pub(super) fn open(folder: &RunFolder) -> io::Result<(Self, Vec<String>)> {
+    pub(super) fn open(folder: &RunFolder, from: usize) -> io::Result<(Self, Vec<String>)> {
         let folder = folder.path().join(FOLDER);
         fs::create_dir_all(&folder)?;
         let (mut done, mut told) = (HashSet::new(), Vec::new());
@@ -90,7 +99,7 @@ impl Records {
                 found.keep_whole(&path)?;
             }
         }
-        Ok((Records { folder, done, writing: Mutex::new(()) }, told))
+        Ok((Records { folder, done, from, writing: Mutex::new(()) }, told))
     }
 
     /// Was a repeat there when they were opened?
@@ -112,25 +121,39 @@ impl Records {
     }
 }
 
-/// Every record of a run, by case and repeat; none where each case has a folder. A last one that is being
-/// written is left out.
+/// Hands out every record of a run, in the order of its files; none where each case has a folder. A last one
+/// that is being written is left out.
+///
+/// # Errors
+///
+/// When one is damaged that others follow, and what `take` finds.
+pub(crate) fn each(folder: &RunFolder, mut take: impl FnMut(Record) -> io::Result<()>) -> io::Result<()> {
+    let folder = folder.path().join(FOLDER);
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for path in files(&folder)? {
+        let found = Found::read(&path)?;
+        if let Some(why) = found.damage() {
+            let why = format!("{}: {why}", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        found.records.into_iter().try_for_each(|(record, _)| take(record))?;
+    }
+    Ok(())
+}
+
+/// Every record of a run, by case and repeat.
 ///
 /// # Errors
 ///
 /// When one is damaged that others follow.
 pub(crate) fn read(folder: &RunFolder) -> io::Result<BTreeMap<(usize, u32), Record>> {
     let mut all = BTreeMap::new();
-    let folder = folder.path().join(FOLDER);
-    if folder.is_dir() {
-        for path in files(&folder)? {
-            let found = Found::read(&path)?;
-            if let Some(why) = found.damage() {
-                let why = format!("{}: {why}", path.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-            all.extend(found.records.into_iter().map(|(record, _)| ((record.case, record.repeat), record)));
-        }
-    }
+    each(folder, |record| {
+        all.insert((record.case, record.repeat), record);
+        Ok(())
+    })?;
     Ok(all)
 }
 
@@ -213,7 +236,7 @@ mod tests {
     fn three(name: &str) -> (PathBuf, RunFolder) {
         let above = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
         let folder = RunFolder::create(&above, "x").unwrap();
-        let (records, told) = Records::open(&folder).unwrap();
+        let (records, told) = Records::open(&folder, 0).unwrap();
         assert!(told.is_empty());
         for case in [0, 1, 999, 1000] {
             records.append(&record(case)).unwrap();
@@ -236,7 +259,7 @@ mod tests {
         let whole = fs::metadata(&path).unwrap().len();
         File::options().write(true).open(&path).unwrap().set_len(whole - 3).unwrap();
         assert_eq!(cases(&folder), [0, 1, 1000], "whoever looks meanwhile sees the others");
-        let (records, told) = Records::open(&folder).unwrap();
+        let (records, told) = Records::open(&folder, 0).unwrap();
         assert!(told.len() == 1 && told[0].contains("not written to its end"), "{told:?}");
         assert!(records.has(0, 0) && !records.has(999, 0) && records.has(1000, 0) && !records.has(0, 1));
         records.append(&record(999)).unwrap();
@@ -258,10 +281,10 @@ mod tests {
             fs::write(&path, &bad).unwrap();
             let refused = read(&folder).unwrap_err().to_string();
             assert!(refused.contains(&format!("first at byte {first}")), "{refused}");
-            let (records, told) = Records::open(&folder).unwrap();
+            let (records, told) = Records::open(&folder, 0).unwrap();
             assert!(told.len() == 1 && told[0].contains(&format!("first at byte {first}")), "{told:?}");
             assert!(records.has(0, 0) && !records.has(1, 0) && records.has(999, 0));
-            assert!(Records::open(&folder).unwrap().1.is_empty(), "it is told once");
+            assert!(Records::open(&folder, 0).unwrap().1.is_empty(), "it is told once");
             records.append(&record(1)).unwrap();
             assert_eq!(cases(&folder), [0, 1, 999, 1000], "{place}");
         }

@@ -1,16 +1,10 @@
-//! The cases of an experiment shared out over machines, and put together again.
+//! The cases of an experiment shared out over machines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::str::FromStr;
 
-use super::error::{RunError, io_error};
-use super::folder::{RunFolder, RunRecord};
-use super::records::{self, Record, Records};
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::Plan;
 
 /// One of several shares of an experiment's cases: `3/16` is the third of sixteen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +25,7 @@ impl FromStr for Shard {
         let numbers = || {
             let (number, of) = text.split_once('/')?;
             let (number, of) = (number.trim().parse().ok()?, of.trim().parse().ok()?);
-            (1 <= number && number <= of).then_some(Shard { number, of })
+            Shard::new(number, of)
         };
         numbers().ok_or_else(|| ShardError(text.to_owned()))
     }
@@ -44,6 +38,11 @@ impl fmt::Display for Shard {
 }
 
 impl Shard {
+    /// The share of this number, from 1, of so many; nothing where there is none.
+    pub(super) fn new(number: u32, of: u32) -> Option<Self> {
+        (1 <= number && number <= of).then_some(Shard { number, of })
+    }
+
     /// Keeps what is in the share: every so manieth case, with its controls.
     pub(super) fn retain(self, plans: &mut Vec<Plan>) {
         let cases = plans.iter().filter(|plan| plan.control.is_none()).map(|plan| plan.case.clone());
@@ -53,108 +52,32 @@ impl Shard {
             mine.contains(case)
         });
     }
-}
 
-/// Puts runs of shares of one experiment together, as one run of all their cases.
-///
-/// # Errors
-///
-/// Runs of different experiments, backends, seeds or repeats; a case that two of them have; a file.
-pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
-    let wrong = |part: &RunFolder, why: &str| RunError::Plan(format!("{}: {why}", part.path().display()));
-    let mut read: Vec<(&RunFolder, RunRecord)> = Vec::new();
-    for part in parts {
-        let record = part.record().map_err(io_error(format!("{}: run.json", part.path().display())))?;
-        read.push((part, record));
+    /// How many of the first cases of the whole are in the share.
+    pub(super) fn of_first(self, cases: usize) -> usize {
+        cases.saturating_sub(self.number as usize - 1).div_ceil(self.of as usize)
     }
-    let Some((first, head)) = read.first() else {
-        return Err(RunError::Plan("there is nothing to be merged".to_owned()));
-    };
-    let text = |part: &RunFolder| fs::read_to_string(part.experiment());
-    let whole = text(first).map_err(io_error("the experiment cannot be read"))?;
-    let (mut cases, mut seen): (Vec<String>, HashSet<String>) = Default::default();
-    for (part, record) in &read {
-        let is_same = text(part).map_err(io_error("the experiment cannot be read"))? == whole;
-        let of = |record: &RunRecord| (record.backend.clone(), record.seed, record.repeats);
-        if !is_same || of(record) != of(head) {
-            return Err(wrong(part, "it is a run of another experiment, backend, seed or number of repeats"));
-        }
-        if let Some(case) = record.cases.iter().find(|case| seen.contains(*case)) {
-            return Err(wrong(part, &format!("its case `{case}` is in another run, too")));
-        }
-        seen.extend(record.cases.iter().cloned());
-        cases.extend(record.cases.iter().cloned());
-    }
-    let experiment = Experiment::read(&first.experiment())?;
-    let order: Vec<String> = experiment.plans(&head.backend)?.into_iter().map(|plan| plan.case).collect();
-    let places = |names: &[String]| -> HashMap<String, usize> {
-        names.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect()
-    };
-    let in_order = places(&order);
-    cases.sort_by_key(|case| in_order.get(case));
-    let merged = places(&cases);
-    let folder = RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?;
-    let copied = io_error("a run cannot be copied");
-    let copy_all = || -> io::Result<()> {
-        fs::copy(first.experiment(), folder.experiment())?;
-        for (name, _) in experiment.files.iter() {
-            let place = folder.file_of_experiment(name);
-            place.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::copy(first.file_of_experiment(name), place)?;
-        }
-        for (part, record) in &read {
-            let recorded = records::read(part)?;
-            let all = if recorded.is_empty() { None } else { Some(Records::open(&folder)?.0) };
-            for (of, found) in recorded {
-                let place = record.cases.get(of.0).and_then(|case| merged.get(case));
-                if let (Some(all), Some(place)) = (&all, place) {
-                    all.append(&Record { case: *place, ..found })?;
-                }
-            }
-            for (place, case) in record.cases.iter().enumerate() {
-                let from = part.repeat(place, 0);
-                let to = folder.repeat(merged.get(case).copied().unwrap_or(0), 0);
-                if let (Some(from), Some(to)) = (from.parent(), to.parent()) {
-                    copy(from, to)?;
-                }
-            }
-        }
-        Ok(())
-    };
-    copy_all().map_err(copied)?;
-    let complete = read.iter().all(|(_, record)| record.complete) && cases.len() == order.len();
-    let record = RunRecord { cases, complete, ..head.clone() };
-    folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
-    Ok(folder)
-}
-
-/// A folder with all that is in it; a case that has not begun has none.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    if !from.is_dir() {
-        return Ok(());
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Experiment;
 
     #[test]
     fn shares_are_written_as_one_of_so_many() {
         assert_eq!("3/16".parse::<Shard>().unwrap().to_string(), "3/16");
         for text in ["", "3", "0/4", "5/4", "1/0", "a/b", "-1/2"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_cases_of_the_whole_are_shared_out_like_all() {
+        for (of, cases) in [(1, 16), (3, 16), (5, 3), (16, 16), (40, 16)] {
+            let shares: Vec<usize> = (1..=of).map(|number| Shard { number, of }.of_first(cases)).collect();
+            assert_eq!(shares.iter().sum::<usize>(), cases, "{shares:?}");
+            assert!(shares.is_sorted_by(|one, next| one >= next), "{shares:?}");
         }
     }
 

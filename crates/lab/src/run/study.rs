@@ -1,7 +1,8 @@
 //! A study as a run: its folder has the experiment, what ran it, and its tables and figures.
 
+use super::begin::begin;
 use super::error::{RunError, io_error};
-use super::execute::{Options, begin};
+use super::execute::Options;
 use super::folder::RunFolder;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
@@ -32,7 +33,7 @@ pub fn execute_study(
     let mut experiment = experiment.clone();
     experiment.file.repeats = options.repeats.or(experiment.file.repeats);
     experiment.file.seed = options.seed.or(experiment.file.seed);
-    let (folder, _lock, mut record) = begin(&experiment, options, &[])?;
+    let (folder, _lock, mut record) = begin(&experiment, options, &[], None)?;
     let report = run(&experiment, &Runner { workers: options.workers, progress })?;
     report.write_to(folder.path()).map_err(io_error("the study's tables and figures cannot be written"))?;
     let said = write_json(&folder.path().join("report.json"), &report);

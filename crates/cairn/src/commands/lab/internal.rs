@@ -32,6 +32,13 @@ pub(crate) enum Internal {
         /// Its name.
         name: String,
     },
+    /// Runs one share of a sweep on a cluster.
+    Part {
+        /// The sweep's folder.
+        folder: PathBuf,
+        /// The share, by number from 1.
+        number: u32,
+    },
     /// Serves and loads at one node.
     Agent {
         /// The file with the job.
@@ -72,6 +79,7 @@ impl Internal {
             }
             Internal::World { folder } => world::run(&folder)?,
             Internal::Hold { .. } => {}
+            Internal::Part { folder, number } => super::slurm::part(&folder, number)?,
             Internal::Agent { job } => lab::agent::run(&job)?,
             Internal::Remote { folder } => remote::run(&folder)?,
             Internal::Leash { words } => {

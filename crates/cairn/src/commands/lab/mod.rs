@@ -10,6 +10,7 @@ mod live;
 mod page_for_beginners;
 mod run;
 mod runs;
+mod slurm;
 mod study;
 mod verdicts;
 mod watch;
@@ -43,6 +44,7 @@ Examples:
   cairn lab run first.toml                        real forwarders, as root
   cairn lab run first.toml --on sim               the same in virtual time
   cairn lab sweep first.toml --key 'link.*.rate' --values '10 Mbit/s,20 Mbit/s'
+  cairn lab sweep first.toml --key 'link.*.rate' --values '10 Mbit/s,20 Mbit/s' --on slurm
   cairn lab list
   cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
   cairn lab calibrate machine.toml

@@ -12,9 +12,11 @@ use lab::experiment::plan::TraceFormat;
 use lab::experiment::{Experiment, SweepValue, with_sweep};
 use lab::report::{RunData, write_report_of};
 use lab::run::progress::Progress;
+use lab::run::slurm::SlurmRun;
 use lab::run::{Build, Options, RunFolder, Shard, Stop, execute, merge, resume};
 
 use super::Outcome;
+use super::slurm::{self, SlurmArguments};
 use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
@@ -82,12 +84,14 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     run: Arguments,
     /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
-    /// `sim` for virtual time.
+    /// `sim` for virtual time, `slurm` for virtual time on a cluster that Slurm manages.
     #[arg(long, default_value = "netns")]
     on: String,
     /// The file that names the machines, for `--on hosts`.
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
+    #[command(flatten)]
+    slurm: SlurmArguments,
 }
 
 /// An experiment as it stands, with one more key that is run over many values.
@@ -112,11 +116,21 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let shown = format!("{} with --key and --values", path.display());
     let experiment = Experiment::parse_in(path.parent(), &name, &shown, &text).map_err(ToolError::other)?;
-    carry_out(&experiment, &arguments.run.run, &arguments.run.on, arguments.run.hosts.as_deref())
+    carry_out_on(&experiment, &arguments.run)
 }
 
 pub(super) fn run_on(arguments: &RunArguments) -> Outcome {
-    run(&arguments.run, &arguments.on, arguments.hosts.as_deref())
+    let experiment = super::files::read(&arguments.run.file).map_err(ToolError::other)?;
+    carry_out_on(&experiment, arguments)
+}
+
+fn carry_out_on(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
+    let RunArguments { run, on, hosts, slurm } = arguments;
+    if on == slurm::NAME {
+        return slurm::run(experiment, &options(run, on, hosts.as_deref())?, slurm, Form::of(run.json));
+    }
+    slurm.refuse_elsewhere()?;
+    carry_out(experiment, run, on, hosts.as_deref())
 }
 
 /// Runs a file on a backend.
@@ -156,6 +170,9 @@ pub(super) fn options(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> 
 }
 
 pub(super) fn go_on(folder: &Path, form: Form) -> Outcome {
+    if let Some(run) = SlurmRun::open(folder).map_err(ToolError::other)? {
+        return slurm::go_on(run, form);
+    }
     let mut screen = Screen::new(false)?;
     let folder =
         resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
@@ -171,7 +188,7 @@ pub(super) fn put_together(out: &Path, parts: &[PathBuf], form: Form) -> Outcome
 }
 
 /// Writes the report and says where it is.
-fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
+pub(super) fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
     let run = RunData::read(folder).map_err(ToolError::other)?;
     let page = write_report_of(&run).map_err(ToolError::other)?;
@@ -207,6 +224,20 @@ fn terminal_width() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let asked = || rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
     said.or_else(asked).filter(|width| *width > 0).unwrap_or(80)
+}
+
+/// How much of the whole is done after so many seconds, and how long the rest will take at this pace.
+pub(super) fn time_left(share: f64, passed: f64) -> String {
+    if share <= 0.0 {
+        return "0 %".to_owned();
+    }
+    let left = passed / share - passed;
+    let words = match left {
+        left if left < 90.0 => format!("{left:.0} s"),
+        left if left < 5400.0 => format!("{:.0} min", left / 60.0),
+        left => format!("{:.1} h", left / 3600.0),
+    };
+    format!("{:.0} %, {words} left", share * 100.0)
 }
 
 /// What a person sees while a run goes on.
@@ -254,28 +285,18 @@ impl Screen {
     /// How much of the whole is done, and how long the rest will take at this pace.
     fn overall(&self, part: f64) -> String {
         let share = ((self.done.0 as f64 + part) / self.done.1.max(1) as f64).clamp(0.0, 1.0);
-        let passed = self.began.elapsed().as_secs_f64();
-        if share <= 0.0 {
-            return "0 %".to_owned();
-        }
-        let left = passed / share - passed;
-        let words = match left {
-            left if left < 90.0 => format!("{left:.0} s"),
-            left if left < 5400.0 => format!("{:.0} min", left / 60.0),
-            left => format!("{:.1} h", left / 3600.0),
-        };
-        format!("{:.0} %, {words} left", share * 100.0)
+        time_left(share, self.began.elapsed().as_secs_f64())
     }
 
     /// A line that stays.
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let clear = if self.open { "\r\x1b[K" } else { "" };
         self.open = false;
         put(&format!("{clear}{text}\n"));
     }
 
     /// A line that the next one replaces.
-    fn status(&mut self, text: &str) {
+    pub(super) fn status(&mut self, text: &str) {
         if self.terminal {
             // One line at any width: a line that wraps could not be replaced.
             let width = terminal_width().saturating_sub(1).max(20);

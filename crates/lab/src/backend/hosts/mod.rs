@@ -16,3 +16,4 @@ mod ssh;
 pub use clock::Clock;
 pub use conduct::conduct;
 pub use inventory::{Inventory, InventoryError};
+pub(crate) use ssh::quoted;

@@ -175,8 +175,8 @@ fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Received)>) -
     }
 }
 
-/// A text as the remote shell reads it as one word.
-fn quoted(text: &str) -> String {
+/// A text as a shell reads it as one word.
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

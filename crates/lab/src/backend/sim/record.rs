@@ -1,7 +1,6 @@
 //! What the lab records of a real run, read off the simulated one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -16,6 +15,7 @@ use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
 use crate::experiment::plan::{Activity, Plan, TracePlan};
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Load, LogOf};
+use crate::scratch;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
@@ -259,13 +259,13 @@ impl Recorder {
             let Some(engine) = built.network.engine(*id) else { continue };
             let counters = engine.content_store_counters();
             let store = sample::store(counters.hits, counters.misses);
-            fs::write(folder.join(sample::store_file(&node.name)), store)?;
+            scratch::write(&folder.join(sample::store_file(&node.name)), store)?;
         }
         for (node, text) in plan.nodes.iter().zip(&self.occupancy) {
-            fs::write(folder.join(sample::occupancy_file(&node.name)), text)?;
+            scratch::write(&folder.join(sample::occupancy_file(&node.name)), text)?;
         }
         for ((node, log), traffic) in plan.nodes.iter().zip(&self.logs).zip(&self.traffic) {
-            fs::write(folder.join(format!("forwarder-{}.csv", node.name)), log)?;
+            scratch::write(&folder.join(format!("forwarder-{}.csv", node.name)), log)?;
             traffic.write(&folder.join(format!("traffic-{}.csv", node.name)))?;
         }
         Ok(())

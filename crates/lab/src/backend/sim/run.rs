@@ -1,6 +1,5 @@
 //! One repeat in virtual time.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -18,6 +17,7 @@ use crate::analysis::{NETWORK_FILE, NetworkCounts};
 use crate::experiment::Plan;
 use crate::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::sampling::moment;
+use crate::scratch;
 
 /// Why a simulation gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -201,7 +201,7 @@ pub fn simulate(
     folder: &Path,
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, SimulationError> {
-    fs::create_dir_all(folder)?;
+    scratch::create_dir_all(folder)?;
     let mut world = World::new(order, folder, &mut observe)?;
     observe(&step("workloads"));
     world.run(order, &mut observe)?;

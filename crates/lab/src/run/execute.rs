@@ -206,23 +206,23 @@ pub fn resume_until(
     stop: Stop,
     observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
-    resume_with(path, programs, build, Way { workers: None, stop }, observe)
+    resume_with(path, programs, build, Continuation { workers: None, stop }, observe)
 }
 
 /// How a run goes on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Way {
+pub(super) struct Continuation {
     /// Repeats beside each other in virtual time; by default as many as there are processors.
     pub(super) workers: Option<usize>,
     pub(super) stop: Stop,
 }
 
-/// The same, in a certain way.
+/// The same, as the continuation says.
 pub(super) fn resume_with(
     path: &Path,
     programs: &Programs,
     build: Build,
-    Way { workers, stop }: Way,
+    Continuation { workers, stop }: Continuation,
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;

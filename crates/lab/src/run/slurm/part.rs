@@ -14,7 +14,7 @@ use crate::order::Stop;
 use crate::order::{read_json, write_json};
 use crate::run::build::Build;
 use crate::run::error::{RunError, io_error};
-use crate::run::execute::{Options, Way, execute, resume_with};
+use crate::run::execute::{Continuation, Options, execute, resume_with};
 use crate::run::folder::RunFolder;
 use crate::run::progress::Progress;
 use crate::run::shard::Shard;
@@ -92,7 +92,7 @@ pub fn carry_out(
         observe(progress);
     };
     let part = if place.join("run.json").is_file() {
-        resume_with(&place, programs, build, Way { workers, stop: Stop::default() }, heed)?
+        resume_with(&place, programs, build, Continuation { workers, stop: Stop::default() }, heed)?
     } else {
         // Who was ended before anything was measured has left nothing of use.
         let _ = fs::remove_dir_all(&place);

@@ -168,8 +168,9 @@ impl NativeRun {
         kind: &str,
         of: &str,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(place) = repeat.checked_sub(1) else { return Ok(None) };
         let read = apart(py, || {
-            let data = self.run.repeat(case, repeat.saturating_sub(1))?;
+            let data = self.run.repeat(case, place)?;
             Ok(self.repeat_data(&data, case, kind, of))
         })?;
         let data = read.map_err(|error: ReportError| raise(py, "ReadError", (error.to_string(),)))?;

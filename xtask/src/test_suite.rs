@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path, features: &str, variables: &[(&str, &str)]) -> Re
     let all = [&all[..], &["--lib", "--bins", "--tests", "--no-fail-fast"]].concat();
     let Err(failed) = cargo(&all, root, variables)? else { return Ok(Verdict::Passed) };
     if failed.is_empty() {
-        return Err("cargo failed, and names no test".to_owned());
+        return Err("cargo failed, and not by tests alone".to_owned());
     }
     let names: Vec<&str> = failed.iter().map(String::as_str).collect();
     println!("\nonce more, alone: {}", names.join(", "));
@@ -71,8 +71,25 @@ fn pass_on(from: impl Read, to: &mut impl Write) -> String {
     said
 }
 
-/// The names in lines `test NAME ... FAILED`.
+/// The names in lines `test NAME ... FAILED`; none if a program ended before it had counted its tests, for
+/// what it did not run is not known.
 fn failures(said: &str) -> BTreeSet<String> {
+    let counted = |line: &str| {
+        line.strip_prefix("test result: FAILED.")?
+            .split(';')
+            .nth(1)?
+            .trim()
+            .split(' ')
+            .next()?
+            .parse::<usize>()
+            .ok()
+    };
+    let counted: usize = said.lines().filter_map(counted).sum();
+    let named =
+        said.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ... FAILED")).count();
+    if counted != named || said.contains("(signal: ") {
+        return BTreeSet::new();
+    }
     let name = |line: &str| {
         let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
         Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
@@ -96,6 +113,13 @@ error: test failed, to rerun pass `-p cairn --test tools`
     #[test]
     fn failed_tests_are_found_in_what_cargo_prints() {
         assert_eq!(Vec::from_iter(failures(SAID)), ["one_that_should", "parts::one_that_fails"]);
+    }
+
+    #[test]
+    fn a_program_that_crashed_excuses_nobody() {
+        let crashed = "error: process didn't exit successfully: `tools` (signal: 6, SIGABRT)";
+        assert!(failures(&format!("{SAID}{crashed}")).is_empty());
+        assert!(failures(&SAID.replace("2 failed", "3 failed")).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub enum Trigger {
     New,
     /// Others wait for it already; the face that asks does so for the first time.
     Joined,
-    /// The face that asks waits for it already: a retransmission.
+    /// The face that asks waits for it already: a retransmission. Or nobody waits any more.
     Again,
     /// Something else happened to a pending Interest.
     Other,

@@ -249,6 +249,7 @@ impl Engine {
         let Arrival { now, face, .. } = arrival;
         let record = self.in_record(arrival, self.is_local(face), interest, nonce);
         let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(Trigger::Again) };
+        let is_alone = entry.in_records.is_empty();
         let trigger = match entry.in_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => {
                 *existing = record;
@@ -268,7 +269,7 @@ impl Engine {
                 if let Some(entry) = self.tables.pending.get_mut(id) {
                     entry.in_records.push(record);
                 }
-                Trigger::Joined
+                if is_alone { Trigger::Again } else { Trigger::Joined }
             }
         };
         let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(trigger) };

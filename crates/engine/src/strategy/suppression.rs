@@ -3,13 +3,15 @@
 //! A retransmission may go out after a short interval, which grows, as in NFD: who repeats an Interest has
 //! missed the answer. Another consumer's first Interest says nothing of the kind. If it went out, too, two
 //! who fetch the same object over a round trip of more than 10 ms would make every link above them carry it
-//! twice. So it waits with the others as long as an answer may be on its way: for the longest of the
-//! intervals since the Interest was last sent to somebody else. NFD makes no difference between the two.
+//! twice. So it is not sent on as long as the answer may be on its way: within the longest of the intervals
+//! since the Interest was last sent. Nothing sends it later but the consumer, who asks again. NFD makes no
+//! difference between the two.
 
 use packet::time::Duration;
 
 use super::StrategyContext;
 use crate::face_id::FaceId;
+use crate::tables::pending::OutRecord;
 use crate::trigger::Trigger;
 use packet::parameters::{ParameterError, Parameters};
 
@@ -81,16 +83,25 @@ impl Suppression {
     }
 
     /// Whether the Interest is a consumer's first and the answer to another's may be on its way: it was sent
-    /// not long ago, and not to where this one comes from.
+    /// not long ago, to where this one would be sent, too.
     pub(super) fn awaits_with_others(&self, context: &StrategyContext<'_>) -> bool {
-        let (now, ingress) = (context.now(), context.ingress());
         context.trigger() == Trigger::Joined
-            && context.out_records().iter().any(|record| {
-                Some(record.face) != ingress
-                    && record.nacked.is_none()
-                    && record.expires > now
-                    && now.saturating_since(record.sent_at) < self.max
-            })
+            && context.out_records().iter().any(|record| self.stands_for_arrival(context, record))
+    }
+
+    /// Whether what was sent serves the Interest that arrived as well as a copy of it would. It does not if
+    /// its lifetime ends much earlier, for then the answer may come too late for it; if its face is no next
+    /// hop for this one; or if it was not to be flooded and this one may be.
+    fn stands_for_arrival(&self, context: &StrategyContext<'_>, record: &OutRecord) -> bool {
+        let ingress = context.ingress();
+        let waits_until = context.in_records().iter().find(|waiting| Some(waiting.face) == ingress);
+        Some(record.face) != ingress
+            && record.nacked.is_none()
+            && record.expires > context.now()
+            && context.now().saturating_since(record.sent_at) < self.max
+            && waits_until.is_none_or(|waiting| record.expires + self.max >= waiting.expires)
+            && (!record.non_discovery || context.is_non_discovery())
+            && context.eligible_next_hops().any(|hop| hop.face == record.face)
     }
 
     /// Sends the Interest to `face` unless that was done only just now; false if it was.
@@ -98,8 +109,11 @@ impl Suppression {
         let now = context.now();
         let interval = match context.out_record(face) {
             Some(record) if record.expires > now => {
-                let shortest = if context.trigger() == Trigger::Joined { self.max } else { self.initial };
-                let interval = record.suppress_for.max(shortest);
+                let is_joined = context.trigger() == Trigger::Joined;
+                if is_joined && self.stands_for_arrival(context, record) {
+                    return false;
+                }
+                let interval = record.suppress_for.max(self.initial);
                 if now.saturating_since(record.sent_at) < interval {
                     return false;
                 }

@@ -1,8 +1,8 @@
 //! Records of revoked keys, as the operator keeps them in a file.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use packet::{Buffer, Data, DecodeError};
 use thiserror::Error;
@@ -50,7 +50,7 @@ pub struct RevocationList {
 struct State {
     records: Arc<Revocations>,
     /// What the file looked like when it was read last, or tried to be.
-    seen: Option<(SystemTime, u64)>,
+    seen: Option<Stamp>,
 }
 
 impl RevocationList {
@@ -79,6 +79,11 @@ impl RevocationList {
         if seen != state.seen {
             state.seen = seen;
             match read(path) {
+                // A file that was cut off, or is being written, brings no key back.
+                Ok(records) if records.count() < state.records.count() => tracing::warn!(
+                    "{}: there are fewer records of revoked keys than before; those stay",
+                    path.display()
+                ),
                 Ok(records) => {
                     tracing::info!(count = records.count(), "records of revoked keys were read anew");
                     state.records = Arc::new(records);
@@ -93,9 +98,12 @@ impl RevocationList {
     }
 }
 
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// Inode, change time in seconds and nanoseconds, length: other rights and another file are a change, too.
+type Stamp = (u64, i64, i64, u64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec(), metadata.len()))
 }
 
 fn read(path: &Path) -> Result<Revocations, RevocationFileError> {

@@ -254,10 +254,12 @@ impl SlurmRun {
         let parts = parts.map_err(io_error("a part is missing"))?;
         let merging = self.folder.path().join(MERGING);
         let _ = fs::remove_dir_all(&merging);
+        // All shares are here: the whole is complete if they are, whichever cases were asked for.
+        let complete = parts.iter().all(|part| part.record().is_ok_and(|record| record.complete));
         let merged = merge(&parts, &merging)?;
         let record = merged.record().map_err(io_error("run.json"))?;
         let SlurmRecord { experiment, command, began, .. } = self.record;
-        let record = RunRecord { experiment, command, began, ..record };
+        let record = RunRecord { experiment, command, began, complete, ..record };
         let moved = move_all(&merging, self.folder.path());
         moved.map_err(io_error("the parts cannot be put together"))?;
         self.folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;

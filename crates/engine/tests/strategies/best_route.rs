@@ -75,6 +75,30 @@ fn who_was_asked_and_asks_does_not_wait_for_itself() {
 }
 
 #[test]
+fn nobody_waits_with_an_interest_that_ends_long_before_their_own() {
+    for strategy in ["best-route", "load-balance", "stateful-forwarding", "asf", "multicast"] {
+        let mut node = Node::new(strategy, 5);
+        node.route("/a", &[(4, 10)]);
+        let brief = Duration::from_millis(100);
+        assert_eq!(node.interest_of(1, "/a/1", brief, &Default::default()), [Sent::Interest(4)]);
+        node.wait_ms(20);
+        assert_eq!(node.interest(2, "/a/1"), [Sent::Interest(4)], "{strategy}: the answer may take longer");
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_face_that_is_gone_or_no_next_hop_any_more() {
+    for strategy in ["best-route", "load-balance", "stateful-forwarding", "asf"] {
+        let mut node = Node::new(strategy, 5);
+        node.route("/a", &[(3, 10), (4, 20)]);
+        assert_eq!(node.interest(1, "/a/1"), [Sent::Interest(3)]);
+        node.engine.remove_face(FaceId(3));
+        node.wait_ms(20);
+        assert_eq!(node.interest(2, "/a/1"), [Sent::Interest(4)], "{strategy}");
+    }
+}
+
+#[test]
 fn after_a_nack_the_consumer_is_told_and_its_next_interest_takes_the_cheapest_next_hop_again() {
     let mut node = node();
     for number in 0..3 {

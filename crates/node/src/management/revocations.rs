@@ -70,7 +70,7 @@ impl RevocationList {
         Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
     }
 
-    /// Those of now.
+    /// Those of now. Once the file was read, none is taken away any more.
     #[must_use]
     pub fn current(&self) -> Arc<Revocations> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

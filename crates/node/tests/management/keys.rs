@@ -182,7 +182,9 @@ fn a_key_that_is_revoked_while_the_node_runs_gives_no_further_commands_and_other
     std::fs::write(&file, &records).unwrap();
     assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })), "{:?}", command(&alice));
     assert_eq!(command(&bob), Ok(()));
-    // Neither spoiling the file nor removing it makes the key count again.
+    // Neither emptying the file, nor spoiling, nor removing it makes the key count again.
+    std::fs::write(&file, "").unwrap();
+    assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })));
     std::fs::write(&file, &records[..records.len() - 1]).unwrap();
     assert!(matches!(command(&alice), Err(KeyRejection::Revoked { .. })));
     std::fs::remove_file(&file).unwrap();

@@ -1,5 +1,6 @@
 //! Runs that are there: their numbers as Parquet, their figures as SVG.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -7,7 +8,7 @@ use lab::analysis::RepeatData;
 use lab::figure::Data;
 use lab::report::{
     Conclusion, ReportError, ReportFigure, RunData, Verdict, cases_table, conclusion, estimates_table,
-    measures, report_figures, results_table, unit_of, verdicts, verdicts_table,
+    measures, report_figures, unit_of, verdicts, verdicts_table, write_results,
 };
 use lab::run::RunFolder;
 use pyo3::prelude::*;
@@ -138,13 +139,14 @@ impl NativeRun {
 
     /// The table of that name as Parquet; nothing if there is none.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let data = apart(py, || match name {
-            "results" => Some(results_table(&self.run)),
-            "cases" => Some(cases_table(&self.run)),
-            "verdicts" => Some(verdicts_table(&self.verdicts)),
-            _ => None,
+        let bytes = apart(py, || match name {
+            "results" => self.results().map(Some),
+            "cases" => Ok(Some(cases_table(&self.run).to_parquet())),
+            "verdicts" => Ok(Some(verdicts_table(&self.verdicts).to_parquet())),
+            _ => Ok(None),
         })?;
-        data.map(|data| parquet(py, &data)).transpose()
+        let bytes = bytes.map_err(|error| raise(py, "ReadError", (error.to_string(),)))?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// The unit of a measure; empty where it is a bare number.
@@ -192,6 +194,13 @@ impl NativeRun {
 }
 
 impl NativeRun {
+    /// Every number of every repeat, as Parquet.
+    fn results(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        write_results(&self.run, &mut bytes)?;
+        Ok(bytes)
+    }
+
     fn repeat_data(&self, data: &RepeatData, case: usize, kind: &str, of: &str) -> Option<Data> {
         let plan = &self.run.cases.get(case)?.plan;
         let node = || data.nodes.get(plan.node(of)?);

@@ -19,41 +19,55 @@ const ROWS_AT_ONCE: usize = 100_000;
 
 /// Writes `results.csv` and `results.parquet`.
 pub(super) fn write(run: &RunData, folder: &Path) -> io::Result<()> {
+    let create = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
+    write_csv(run, create("results.csv")?)?;
+    write_results(run, &mut create("results.parquet")?)
+}
+
+fn write_csv(run: &RunData, out: impl Write) -> io::Result<()> {
+    let varied = factors::of_cases(run);
+    let mut table = csv::Writer::new(out);
+    rows(&[], 0, &varied).write_csv_head(&mut table)?;
+    for (first, cases) in blocks(&run.cases) {
+        rows(cases, first, &varied).write_csv_rows(&mut table)?;
+    }
+    table.flush()
+}
+
+/// Every number of every repeat, as Parquet.
+///
+/// # Errors
+///
+/// What `out` refuses.
+pub fn write_results(run: &RunData, out: &mut impl Write) -> io::Result<()> {
     let varied = factors::of_cases(run);
     let shape = rows(&[], 0, &varied);
     let columns = shape.parquet_columns();
-    let create = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
-    let mut text = csv::Writer::new(create("results.csv")?);
-    let mut packed = create("results.parquet")?;
-    shape.write_csv_head(&mut text)?;
-    let mut table = parquet::Writer::new(&mut packed, &columns, Some(Data::gzip))?;
-    let mut first = 0;
-    for cases in blocks(&run.cases) {
-        let rows = rows(cases, first, &varied);
-        rows.write_csv_rows(&mut text)?;
-        rows.write_parquet_group(&mut table)?;
-        first += cases.len();
+    let mut table = parquet::Writer::new(&mut *out, &columns, Some(Data::gzip))?;
+    for (first, cases) in blocks(&run.cases) {
+        rows(cases, first, &varied).write_parquet_group(&mut table)?;
     }
     table.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))?;
-    text.flush()?;
-    packed.flush()
+    out.flush()
 }
 
 fn rows_of(case: &CaseData) -> usize {
     case.results.iter().map(|result| result.values.len()).sum()
 }
 
-/// The cases, as many at a time as have room.
-fn blocks(mut cases: &[CaseData]) -> impl Iterator<Item = &[CaseData]> {
+/// The cases, as many at a time as have room, and the place of the first of them among all.
+fn blocks(cases: &[CaseData]) -> impl Iterator<Item = (usize, &[CaseData])> {
+    let mut first = 0;
     std::iter::from_fn(move || {
+        let rest = cases.get(first..).filter(|rest| !rest.is_empty())?;
         let mut rows = 0;
         let has_room = |case: &&CaseData| {
             rows += rows_of(case);
             rows <= ROWS_AT_ONCE
         };
-        let count = cases.iter().take_while(has_room).count().max(1);
-        let (block, rest) = cases.split_at_checked(count)?;
-        cases = rest;
+        let count = rest.iter().take_while(has_room).count().max(1);
+        let block = (first, rest.get(..count)?);
+        first += count;
         Some(block)
     })
 }

@@ -30,8 +30,8 @@ pub(crate) struct NativeRun {
 pub(crate) fn open(py: Python<'_>, folder: PathBuf) -> PyResult<NativeRun> {
     let read = || RunData::read(&RunFolder::open(&folder)?);
     let read = apart(py, || read().map_err(|error: ReportError| error.to_string()))?;
-    read.map(NativeRun::new)
-        .map_err(|error| raise(py, "ReadError", (format!("{}: {error}", folder.display()),)))
+    let run = read.map_err(|error| raise(py, "ReadError", (format!("{}: {error}", folder.display()),)))?;
+    NativeRun::of(py, run)
 }
 
 fn parquet<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyBytes>> {
@@ -40,9 +40,12 @@ fn parquet<'py>(py: Python<'py>, data: &Data) -> PyResult<Bound<'py, PyBytes>> {
 }
 
 impl NativeRun {
-    pub(crate) fn new(run: RunData) -> Self {
-        let verdicts = verdicts(&run);
-        NativeRun { run, verdicts, figures: OnceLock::new() }
+    /// A run with its verdicts, which may take as long as the run is large.
+    pub(crate) fn of(py: Python<'_>, run: RunData) -> PyResult<Self> {
+        apart(py, || {
+            let verdicts = verdicts(&run);
+            NativeRun { run, verdicts, figures: OnceLock::new() }
+        })
     }
 
     fn drawn(&self) -> &[ReportFigure] {

@@ -108,7 +108,7 @@ pub(crate) fn run(
     let ended = follow(py, listener, &stop, move |teller| {
         carried_out(teller, |teller| execute(&experiment, &options, |progress| teller.tell(progress)))
     })?;
-    ended.map(NativeRun::new).map_err(|error| error.raise(py))
+    ended.map_err(|error| error.raise(py)).and_then(|run| NativeRun::of(py, run))
 }
 
 /// Goes on with a run that was interrupted.
@@ -127,7 +127,7 @@ pub(crate) fn resume(
             resume_until(&folder, &programs, build(), asked, |progress| teller.tell(progress))
         })
     })?;
-    ended.map(NativeRun::new).map_err(|error| error.raise(py))
+    ended.map_err(|error| error.raise(py)).and_then(|run| NativeRun::of(py, run))
 }
 
 /// The backend that a run was begun on. What is wrong with the folder is said by who goes on with it.

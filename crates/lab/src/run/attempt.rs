@@ -25,7 +25,7 @@ pub(super) fn plan_of_attempt(
     Ok(drawn)
 }
 
-/// The seed of an attempt of a repeat.
+/// The seed of an attempt of a repeat. Behind the largest number comes zero.
 pub(super) fn seed_of(plan: &Plan, repeat: u32, attempt: usize) -> u64 {
-    plan.schedule.seed + u64::from(repeat) + ((attempt as u64) << 32)
+    plan.schedule.seed.wrapping_add(u64::from(repeat)).wrapping_add((attempt as u64) << 32)
 }

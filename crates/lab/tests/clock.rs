@@ -31,8 +31,8 @@ fn tables_one_and_two_are_within_the_bounds_of_the_papers() {
     let ours: Vec<[String; 2]> =
         smooth.rows.iter().map(|row| [row[1].to_string(), row[2].to_string()]).collect();
     assert_eq!(ours, [["8.73", "8.73"], ["8.70", "8.70"], ["8.69", "8.69"]], "the paper's and ours");
-    // Three tables and six figures for each of two readings.
-    assert_eq!((report.tables.len(), report.figures.len()), (6, 12));
+    // Four tables and six figures for each of two readings.
+    assert_eq!((report.tables.len(), report.figures.len()), (8, 12));
     // The first overflow halves the rate. It takes more of them, and never gets to 1 a second.
     let falls = report.tables.iter().find(|table| table.name == "trajectory-ndnsim").unwrap();
     let row = |tick: &str| falls.rows.iter().find(|row| row[0].to_string() == tick).unwrap();
@@ -47,6 +47,37 @@ fn tables_one_and_two_are_within_the_bounds_of_the_papers() {
             .iter()
             .all(|figure| figure.drawing.to_svg().contains("<polyline") && figure.csv.len() > 1000)
     );
+}
+
+/// The verdict on each statement of a table, and its control.
+fn verdicts(report: &Report, table: &str) -> Vec<[String; 3]> {
+    let table = report.tables.iter().find(|other| other.name == table).unwrap();
+    table.rows.iter().map(|row| [1, 2, 4].map(|column| row[column].to_string())).collect()
+}
+
+#[test]
+fn what_is_confirmed_of_one_flow_fails_without_its_cause_and_what_is_not_is_contradicted() {
+    let report = report(LINEAR, 2);
+    let verdicts = verdicts(&report, "statements-ndnsim");
+    let with = |word: &str| verdicts.iter().filter(|row| row[1] == word).collect::<Vec<_>>();
+    assert_eq!([with("confirmed").len(), with("by construction").len()], [8, 2], "{verdicts:#?}");
+    assert!(with("confirmed").iter().all(|row| row[2].starts_with("fails with")), "{verdicts:#?}");
+    let [contradicted] = with("contradicted")[..] else { panic!("{verdicts:#?}") };
+    assert!(contradicted[0].contains("reduced to 1"), "{contradicted:?}");
+    // Where buckets leak whole packets, a tick of 50 ms takes nothing away.
+    let whole = self::verdicts(&report, "statements-whole");
+    let slightly = whole.iter().find(|row| row[0].starts_with("50 ms: the throughput")).unwrap();
+    assert_eq!(slightly[1], "contradicted");
+}
+
+#[test]
+fn a_statement_whose_control_has_no_runs_says_so() {
+    let text = with(STARTS, "pairs = [2, 5, 10]", "pairs = [2]");
+    let text = with(&text, "duration = \"10 s\"", "duration = \"2 s\"");
+    let report = report(&with(&text, "other_starts = 7", "other_starts = 1"), 2);
+    let verdicts = verdicts(&report, "statements-adapting");
+    let none = verdicts.iter().find(|row| row[0] == "Several flows: smoothening does not help.").unwrap();
+    assert_eq!(none[2], "none: no runs with one flow");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod clock;
 mod persistent_cache;
 pub mod report;
 mod runner;
+mod statement;
 
 pub(crate) use runner::check;
 pub use runner::{Runner, StudyError, run};

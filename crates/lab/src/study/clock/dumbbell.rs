@@ -1,8 +1,8 @@
 //! The dumbbell: figures 8 to 11, the cells that the paper names, and the orderings that it states.
 
 use super::experiment::{Experiment, Point, tick_text};
-use super::orderings;
 use super::scenario::Outcome;
+use super::statements::{self, Numbers, Quantity};
 use super::summary::{Results, paper_cell};
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::stats::Estimate;
@@ -54,15 +54,12 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
         for (name, what, value, digits) in QUANTITIES {
             report.tables.push(sweep.table(name, what, &results, value, digits));
         }
-        let misses = if number == 0 { Some(&mut report.misses) } else { None };
-        report.tables.push(orderings::table(&sweep, &results, misses));
+        let numbers = Numbers { experiment, results: &results, reading: number, without: None };
+        report.tables.push(statements::table(&statements::dumbbell::CLAIMS, &numbers));
         report.figures.extend(sweep.figures(&results));
     }
     Ok(report)
 }
-
-/// A number of a run.
-pub(super) type Quantity = fn(&Outcome) -> f64;
 
 /// What there is a table of: its name, its title, the number and its digits.
 const QUANTITIES: [(&str, &str, Quantity, usize); 4] = [

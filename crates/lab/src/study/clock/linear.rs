@@ -2,6 +2,7 @@
 
 use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::{Outcome, Recorded};
+use super::statements::{self, Numbers};
 use super::summary::{Results, paper_cell, range};
 use crate::figure::{Axis, LineChart, Series};
 use crate::stats::Summary;
@@ -38,6 +39,8 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
             report.tables.push(table(experiment, &results, number, paper, misses));
         }
         report.tables.push(trajectories(experiment, &results, number));
+        let numbers = Numbers { experiment, results: &results, reading: number, without: None };
+        report.tables.push(statements::table(&statements::linear::CLAIMS, &numbers));
         report.figures.extend(figures(experiment, &results, number));
     }
     let unexplained: u64 =

@@ -10,8 +10,8 @@ mod consumer;
 mod dumbbell;
 mod experiment;
 mod linear;
-mod orderings;
 mod scenario;
+mod statements;
 mod summary;
 
 use super::{Findings, Runner, StudyError};

@@ -6,53 +6,10 @@ use super::experiment::Experiment;
 use super::results::{Place, Results};
 use crate::stats::{Interval, Level, Sample};
 use crate::study::report::{Cell, Table};
+use crate::study::statement::Verdict;
 
 /// How far an overall rate may be from the paper's, in points.
 const NEAR: f64 = 2.0;
-
-/// What came of a statement, in the lab's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Confirmed,
-    Contradicted,
-    ByConstruction,
-    NotTestable,
-}
-
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Contradicted => "contradicted",
-            Verdict::ByConstruction => "by construction",
-            Verdict::NotTestable => "not testable here",
-        }
-    }
-
-    fn when(holds: bool) -> Self {
-        if holds { Verdict::Confirmed } else { Verdict::Contradicted }
-    }
-
-    /// Of all of a statement that has several parts.
-    fn all(parts: impl IntoIterator<Item = Verdict>) -> Self {
-        let parts: Vec<Verdict> = parts.into_iter().collect();
-        let any = |verdict| parts.contains(&verdict);
-        match () {
-            () if any(Verdict::Contradicted) => Verdict::Contradicted,
-            () if any(Verdict::NotTestable) || parts.is_empty() => Verdict::NotTestable,
-            () => Verdict::Confirmed,
-        }
-    }
-
-    /// Whether a number is above another, when it lies so far from it.
-    fn above(difference: Option<Interval>, least: f64) -> Self {
-        match difference {
-            Some(Interval { low, .. }) if low > least => Verdict::Confirmed,
-            Some(Interval { high, .. }) if high <= least => Verdict::Contradicted,
-            _ => Verdict::NotTestable,
-        }
-    }
-}
 
 struct Finding {
     section: &'static str,
@@ -268,11 +225,7 @@ impl Numbers<'_> {
         let mut add = adder(findings);
         let difference =
             self.hits(VIDEO, 16, QUARTER).less(1.0, &self.hits(VIDEO, 16, HALF), true, Level::NinetyFive);
-        let below = match Verdict::above(difference, 1.0) {
-            Verdict::Confirmed => Verdict::Contradicted,
-            Verdict::Contradicted => Verdict::Confirmed,
-            other => other,
-        };
+        let below = Verdict::above(difference, 1.0).of_the_opposite();
         add(
             "IV-C",
             "YouTube, 16 GB: overall, DR25 and DR50 differ by less than one point.",
@@ -429,27 +382,4 @@ fn number(class: Option<usize>) -> String {
 
 fn interval_text(interval: Option<Interval>) -> String {
     interval.map_or_else(String::new, |Interval { low, high }| format!("{low:+.1} to {high:+.1} points"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_several_parts_the_worst_counts() {
-        use Verdict::{Confirmed, Contradicted, NotTestable};
-        assert_eq!(Verdict::all([Confirmed, Confirmed]), Confirmed);
-        assert_eq!(Verdict::all([Confirmed, NotTestable]), NotTestable);
-        assert_eq!(Verdict::all([NotTestable, Contradicted]), Contradicted);
-        assert_eq!(Verdict::all([]), NotTestable);
-    }
-
-    #[test]
-    fn what_an_interval_does_not_settle_is_not_testable() {
-        let interval = |low, high| Some(Interval { low, high });
-        assert_eq!(Verdict::above(interval(0.1, 0.3), 0.0), Verdict::Confirmed);
-        assert_eq!(Verdict::above(interval(-0.1, 0.3), 0.0), Verdict::NotTestable);
-        assert_eq!(Verdict::above(interval(-0.3, -0.1), 0.0), Verdict::Contradicted);
-        assert_eq!(Verdict::above(None, 0.0), Verdict::NotTestable);
-    }
 }

@@ -125,7 +125,7 @@ impl Experiment {
         format!("A burst at the link's rate fits into a bucket of {depth} packets up to a tick of {ticks}.")
     }
 
-    fn several_cells<'a>(
+    pub(super) fn several_cells<'a>(
         &'a self,
         cells: &'a [(Job, Outcome)],
         variant: usize,
@@ -225,7 +225,7 @@ impl Experiment {
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
     sum / f64::from(count)
 }

@@ -2,6 +2,7 @@
 //! clocks.
 
 mod findings;
+mod statement;
 
 use flow::{ControllerSpec, RateChange, Smoothing};
 use packet::time::{Duration, Instant};
@@ -137,6 +138,7 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
     experiment.report_speeds(&cells, &mut report);
     experiment.report_several(&cells, &mut report);
     experiment.report_mixed(&cells, &mut report);
+    experiment.report_statement(&cells, &mut report);
     Ok(report)
 }
 

@@ -1,0 +1,164 @@
+//! What the paper says, sentence by sentence, held against the runs; and against runs without the cause that
+//! the paper names, in which the sentence must fail.
+
+pub(super) mod dumbbell;
+pub(super) mod linear;
+
+use super::experiment::{Experiment, Point};
+use super::scenario::{Outcome, Recorded};
+use super::summary::Results;
+use crate::stats::Sample;
+use crate::study::report::{Cell, Table};
+use crate::study::statement::Verdict;
+
+/// What a sentence of the paper rests on, and its control does without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The clock ticks coarsely. Without: a fine clock.
+    Ticks,
+    /// Interests also leave when something arrives. Without: at ticks alone.
+    Smoothening,
+    /// There are several flows. Without: one.
+    OtherFlows,
+}
+
+impl Cause {
+    fn without(self) -> &'static str {
+        match self {
+            Cause::Ticks => "with a fine clock",
+            Cause::Smoothening => "without smoothening",
+            Cause::OtherFlows => "with one flow",
+        }
+    }
+}
+
+/// A sentence of the paper.
+pub(super) struct Claim {
+    /// Where it stands.
+    pub(super) section: &'static str,
+    pub(super) says: &'static str,
+    pub(super) test: Test,
+}
+
+/// How a sentence is tested. A test gives nothing where the study has no runs for it.
+pub(super) enum Test {
+    /// Numbers decide, and must decide otherwise without the cause.
+    Numbers(fn(&Numbers<'_>) -> Option<Found>, Cause),
+    /// Nothing else could happen.
+    ByConstruction(fn(&Numbers<'_>) -> Option<String>),
+    /// Nothing here could tell, for this reason.
+    Untested(&'static str),
+}
+
+/// What the numbers say.
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) evidence: String,
+}
+
+/// The table of some sentences in one reading of the paper.
+pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> Table {
+    let word = &numbers.experiment.readings[numbers.reading].name;
+    let mut table = Table::new(
+        &format!("statements-{word}"),
+        &format!("What the paper says, and what came of it (reading {word:?})"),
+        &["section", "statement", "verdict", "here", "control"],
+    );
+    for claim in claims {
+        let Some(Judged { verdict, evidence, control }) = judged(claim, numbers) else { continue };
+        let cells = [claim.section, claim.says, verdict.word()].map(Cell::from);
+        table.rows.push(cells.into_iter().chain([evidence.into(), control.into()]).collect());
+    }
+    if numbers.experiment.sweep.other_starts > 0 {
+        table.notes.push(
+            "That a number is less than another is known when all of the 95 % interval of their difference says so."
+                .into(),
+        );
+    }
+    table
+}
+
+struct Judged {
+    verdict: Verdict,
+    evidence: String,
+    control: String,
+}
+
+fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
+    match claim.test {
+        Test::Numbers(test, cause) => {
+            let Found { verdict, evidence } = test(numbers)?;
+            let (verdict, control) = match test(&Numbers { without: Some(cause), ..*numbers }) {
+                None => (verdict, format!("none: no runs {}", cause.without())),
+                Some(other) if other.verdict == Verdict::Contradicted => {
+                    (verdict, format!("fails {}: {}", cause.without(), other.evidence))
+                }
+                Some(other) => {
+                    let holds = format!("does not fail {}: {}", cause.without(), other.evidence);
+                    let verdict = if verdict == Verdict::Confirmed { Verdict::NotTestable } else { verdict };
+                    (verdict, holds)
+                }
+            };
+            Some(Judged { verdict, evidence, control })
+        }
+        Test::ByConstruction(evidence) => Some(Judged {
+            verdict: Verdict::ByConstruction,
+            evidence: evidence(numbers)?,
+            control: String::new(),
+        }),
+        Test::Untested(why) => {
+            Some(Judged { verdict: Verdict::NotTestable, evidence: why.to_owned(), control: String::new() })
+        }
+    }
+}
+
+/// The runs of one reading; of a control, those without a cause.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) results: &'a Results,
+    pub(super) reading: usize,
+    pub(super) without: Option<Cause>,
+}
+
+/// A number of a run.
+pub(super) type Quantity = fn(&Outcome) -> f64;
+
+impl Numbers<'_> {
+    fn point(&self, pairs: usize, depth: u32, tick_ms: f64, smoothened: bool) -> Point {
+        let tick_ms = if self.without == Some(Cause::Ticks) { 0.0 } else { tick_ms };
+        // There is nothing to smoothen in a fine clock.
+        let smoothened = smoothened && tick_ms > 0.0 && self.without != Some(Cause::Smoothening);
+        let pairs = if self.without == Some(Cause::OtherFlows) { 1 } else { pairs };
+        Point { reading: self.reading, pairs, depth, tick_ms, smoothened, start: 0 }
+    }
+
+    /// A number over all start times.
+    fn sample(&self, point: &Point, value: Quantity) -> Option<Sample> {
+        let values: Vec<f64> = self.results.all_starts(point).map(value).collect();
+        let exact = self.experiment.sweep.other_starts == 0;
+        (!values.is_empty()).then_some(Sample { values, exact })
+    }
+
+    /// What was written down of the run that starts as the file says.
+    fn recorded(&self, point: &Point) -> Option<&Recorded> {
+        self.results.get(point)?.recorded.as_ref()
+    }
+
+    /// The first bucket depth that the study has.
+    fn first_depth(&self) -> Option<u32> {
+        self.experiment.sweep.bucket_depths.first().copied()
+    }
+}
+
+fn mean(sample: &Sample) -> f64 {
+    sample.values.iter().sum::<f64>() / sample.values.len() as f64
+}
+
+fn highest(sample: &Sample) -> f64 {
+    sample.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn lowest(sample: &Sample) -> f64 {
+    sample.values.iter().copied().fold(f64::INFINITY, f64::min)
+}

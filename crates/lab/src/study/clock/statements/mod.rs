@@ -88,16 +88,11 @@ fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
     match claim.test {
         Test::Numbers(test, cause) => {
             let Found { verdict, evidence } = test(numbers)?;
-            let (verdict, control) = match test(&Numbers { without: Some(cause), ..*numbers }) {
-                None => (verdict, format!("none: no runs {}", cause.without())),
-                Some(other) if other.verdict == Verdict::Contradicted => {
-                    (verdict, format!("fails {}: {}", cause.without(), other.evidence))
-                }
-                Some(other) => {
-                    let holds = format!("does not fail {}: {}", cause.without(), other.evidence);
-                    let verdict = if verdict == Verdict::Confirmed { Verdict::NotTestable } else { verdict };
-                    (verdict, holds)
-                }
+            // What does not hold has no cause that could be taken away.
+            let (verdict, control) = if verdict == Verdict::Confirmed {
+                controlled(cause, test(&Numbers { without: Some(cause), ..*numbers }))
+            } else {
+                (verdict, String::new())
             };
             Some(Judged { verdict, evidence, control })
         }
@@ -109,6 +104,18 @@ fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
         Test::Untested(why) => {
             Some(Judged { verdict: Verdict::NotTestable, evidence: why.to_owned(), control: String::new() })
         }
+    }
+}
+
+/// The verdict on what is confirmed, and what its control shows.
+fn controlled(cause: Cause, without: Option<Found>) -> (Verdict, String) {
+    let what = cause.without();
+    match without {
+        None => (Verdict::Confirmed, format!("none: no runs {what}")),
+        Some(Found { verdict: Verdict::Contradicted, evidence }) => {
+            (Verdict::Confirmed, format!("fails {what}: {evidence}"))
+        }
+        Some(Found { evidence, .. }) => (Verdict::NotTestable, format!("does not fail {what}: {evidence}")),
     }
 }
 

@@ -141,9 +141,11 @@ pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
 
 /// Makes this process a session of its own that goes before the others of the machine, where the system
 /// shares processors among sessions: what else runs here shall not look like a slow node. Without effect
-/// for who is started from a shell by hand.
+/// for who is started from a shell by hand, whose session is the shell's.
 pub(crate) fn go_apart() {
-    if rustix::process::setsid().is_ok() {
+    let leads_session =
+        || rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
+    if rustix::process::setsid().is_ok() || leads_session() {
         let _ = std::fs::write("/proc/self/autogroup", "-20");
     }
 }

@@ -137,6 +137,14 @@ impl Codec {
         }
     }
 
+    /// The largest frame that the path was found to carry, if that has changed since the last call.
+    pub(crate) fn poll_path_mtu(&mut self) -> Option<usize> {
+        match self {
+            Codec::Ndn(codec) => codec.poll_path_mtu(),
+            Codec::Ccnx(_) | Codec::Bare(_) => None,
+        }
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is due.
     pub(crate) fn next_deadline(&self) -> Instant {
         match self {

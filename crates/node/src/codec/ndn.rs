@@ -198,9 +198,11 @@ impl NdnCodec {
         while self.service.poll_transmit(now, sink.bytes()).is_some() {
             sink.end_frame(None);
         }
-        if let Some(bytes) = self.service.poll_path_mtu() {
-            tracing::info!(bytes, "a path carries frames of another size than before; packets are cut to it");
-        }
+    }
+
+    /// The largest frame that the path was found to carry, if that has changed since the last call.
+    pub(super) fn poll_path_mtu(&mut self) -> Option<usize> {
+        self.service.poll_path_mtu()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {

@@ -179,8 +179,9 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
         Err(response) => return Err(response),
     };
     let local = parameters.local_uri.as_deref().map(uri).transpose()?;
-    let changes = convert::face_changes(parameters);
-    let persistency = changes.persistency.unwrap_or(FacePersistency::Persistent);
+    let mut changes = convert::face_changes(parameters);
+    // Taken out: the node makes the face with it, and would apply it again as a change.
+    let persistency = changes.persistency.take().unwrap_or(FacePersistency::Persistent);
     Ok(CreateFace { remote, local, persistency, changes, dialect: MANAGED })
 }
 

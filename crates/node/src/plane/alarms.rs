@@ -13,6 +13,9 @@ use crate::transport::websocket::ping;
 
 /// Faces that an address may have and still leave as long as anybody.
 const FEW_FACES_PER_ADDRESS: usize = 32;
+/// Time between two lines of the log about what paths carry. A neighbour that answers some probes and not
+/// others has its face's MTU change several times a second.
+const PATH_MTU_LOG_INTERVAL: Duration = Duration::from_secs(1);
 /// Faces looked after in one turn.
 const ALARMS_PER_TURN: usize = 256;
 
@@ -50,6 +53,7 @@ impl DataPlane {
         }
         if face.codec.next_deadline() <= now {
             self.handle_link_timeout(id);
+            self.tell_path_mtu(id);
         }
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(port) = &mut face.transport {
@@ -88,6 +92,23 @@ impl DataPlane {
             }
         }
         self.renew_alarm(id);
+    }
+
+    /// Says in the log what the path of a face carries, if that has changed; later, if something was said of
+    /// another face just now.
+    fn tell_path_mtu(&mut self, id: FaceId) {
+        if self.now < self.schedule.next_path_mtu_told {
+            return;
+        }
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let Some(bytes) = face.codec.poll_path_mtu() else { return };
+        self.schedule.next_path_mtu_told = self.now + PATH_MTU_LOG_INTERVAL;
+        tracing::info!(
+            face = id.0,
+            remote = %face.remote,
+            bytes,
+            "the path carries frames of another size than before; packets are cut to it"
+        );
     }
 
     /// Sets the next alarm of a face by all that it may wait for.

@@ -21,6 +21,8 @@ pub(super) struct Schedule {
     pub(super) waking: Waking,
     /// Looks for sources that are ready again and again and bring nothing.
     pub(super) watchdog: Watchdog,
+    /// When the log next says that a path carries frames of another size.
+    pub(super) next_path_mtu_told: Instant,
 }
 
 impl Schedule {
@@ -31,6 +33,7 @@ impl Schedule {
             put_off: Vec::new(),
             waking: Waking::new(now),
             watchdog: Watchdog::default(),
+            next_path_mtu_told: now,
         }
     }
 }

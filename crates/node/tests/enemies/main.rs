@@ -13,6 +13,7 @@ mod floods;
 mod frames;
 mod least;
 mod link_layer;
+mod log;
 mod memory;
 mod mutate;
 mod neighbours;

@@ -119,7 +119,8 @@ impl NodeControl for FakeNode {
         }
         let mut face = face(FaceId(self.next_face), &request.remote.to_string(), "udp4://192.0.2.2:6363");
         face.state = self.new_faces_are;
-        face.persistency = request.persistency;
+        // As the data plane does it: the face is made, and then changed.
+        face.persistency = request.changes.persistency.unwrap_or(request.persistency);
         face.reliability = request.changes.reliability.unwrap_or(false);
         face.congestion_marking = request.changes.congestion_marking.unwrap_or(true);
         self.next_face += 1;

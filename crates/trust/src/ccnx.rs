@@ -111,6 +111,16 @@ pub fn own_key(object: &ContentObjectView<'_>) -> Result<Option<PublicKey>, Veri
     PublicKey::from_spki_of_ccnx(spki).map(Some).map_err(|_| VerifyError::OtherPublisher)
 }
 
+/// The key in a file that names a publisher: a public key (SubjectPublicKeyInfo, DER), or the object that
+/// holds one, as `ccnpeek` prints it.
+///
+/// # Errors
+/// No key that can be used.
+pub fn publisher_key(bytes: &[u8]) -> Result<PublicKey, KeyError> {
+    let object = ContentObjectView::decode(bytes);
+    PublicKey::from_spki_of_ccnx(object.map_or(bytes, |object| object.content()))
+}
+
 /// The SubjectPublicKeyInfo of an X.509 certificate. Whoever signed that says nothing here: the publisher's
 /// digest is of the key alone.
 fn key_in_x509(der: &[u8]) -> Result<Vec<u8>, KeyError> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use clap::Args;
 use client::Clock;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
-use packet::ccnx::ContentObjectView;
 use packet::random::Random;
 use packet::{Buffer, Data};
 use trust::policy::{Policy, Rules};
@@ -89,9 +88,7 @@ impl TrustArguments {
         let mut anchors = Vec::new();
         for path in &self.anchor {
             let bytes = super::input(Some(path))?;
-            let object = ContentObjectView::decode(&bytes);
-            let spki = object.map_or(&bytes[..], |object| object.content());
-            let key = PublicKey::from_spki_of_ccnx(spki);
+            let key = trust::ccnx::publisher_key(&bytes);
             anchors.push(key.map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?);
         }
         Ok(anchors)

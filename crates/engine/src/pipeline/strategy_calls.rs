@@ -204,6 +204,11 @@ impl Engine {
                     self.nack_one(id, face, reason);
                 }
                 Action::NackAll { .. } | Action::Reject { .. } if self.turns_to_store(now, id) => {}
+                // CCNx has no Nacks: as at a ccnd, who asked waits on. An application may publish without
+                // having been asked.
+                Action::NackAll { drop, .. } if interest.dialect() == Dialect::Ccnx => {
+                    self.count_drop(ingress, drop);
+                }
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);

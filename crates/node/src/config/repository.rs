@@ -9,6 +9,7 @@ use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
 use repo::eviction::{DeletionRule, PolicySpec};
 use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
+use trust::ccnx::publisher_key;
 
 use super::ConfigError;
 use super::cold::ColdSection;
@@ -63,6 +64,10 @@ pub struct RepositorySection {
     /// Who may: `host`, applications on this host, or `anyone`.
     #[serde(default)]
     pub ccnx_clients: CcnxClients,
+    /// Files with the public keys of publishers, or the objects that hold them: what they have signed is
+    /// stored, whoever hands it over, and nothing else.
+    #[serde(default)]
+    pub ccnx_anchors: Vec<PathBuf>,
     /// The name (`ccnx:/…`) below which its policy is; left out, that of ccnr.
     pub ccnx_name: Option<String>,
     /// Where volumes go that the folder has no room for.
@@ -135,15 +140,34 @@ impl RepositorySection {
             return Ok(None);
         }
         let namespaces = self.ccnx_namespaces.iter().map(|text| name("ccnx_namespaces", text));
-        let authority = match self.ccnx_clients {
-            CcnxClients::Host => Authority::Host,
-            CcnxClients::Anyone => Authority::Anyone,
-        };
+        let authority = self.authority()?;
         Ok(Some(CcnrConfig {
             global_prefix: name("ccnx_name", self.ccnx_name.as_deref().unwrap_or(GLOBAL_PREFIX))?,
             namespaces: namespaces.collect::<Result<_, _>>()?,
             authority,
         }))
+    }
+
+    /// Whose objects of CCNx are stored.
+    fn authority(&self) -> Result<Authority, ConfigError> {
+        let publisher = |path: &PathBuf| {
+            let bad =
+                |why: String| ConfigError::new(format!("repository.ccnx_anchors: {}: {why}", path.display()));
+            let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+            publisher_key(&bytes).map_err(|error| bad(error.to_string()))
+        };
+        match (self.ccnx_clients, self.ccnx_anchors.is_empty()) {
+            (CcnxClients::Host, true) => Ok(Authority::Host),
+            (CcnxClients::Anyone, true) => Ok(Authority::Anyone),
+            (CcnxClients::Host, false) => {
+                self.ccnx_anchors.iter().map(publisher).collect::<Result<_, _>>().map(Authority::Publishers)
+            }
+            (CcnxClients::Anyone, false) => {
+                let why = "repository.ccnx_anchors: with ccnx_clients = \"anyone\" they would mean nothing; \
+                           leave one of the two out";
+                Err(ConfigError::new(why.to_owned()))
+            }
+        }
     }
 
     /// How the store behaves, and which Data is kept.
@@ -306,6 +330,18 @@ mod tests {
             ("patience_millis = 0", "repository.patience_millis: "),
             ("prefixes = []", "repository.prefixes: "),
             ("ccnx_namespaces = ['a']", "repository.ccnx_namespaces: \"a\""),
+            (
+                "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['/none']",
+                "repository.ccnx_anchors: /none: No such",
+            ),
+            (
+                "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['/dev/null']",
+                "repository.ccnx_anchors: /dev/null: ",
+            ),
+            (
+                "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['x']\nccnx_clients = 'anyone'",
+                "repository.ccnx_anchors: with ccnx_clients = \"anyone\" they would mean nothing",
+            ),
             ("ccnx_namespaces = ['ccnx:/']\nccnx_name = 'a'", "repository.ccnx_name: \"a\""),
             (
                 "[repository.cold]\nhot_bytes = 1",

@@ -25,6 +25,7 @@ use crate::control::{CreateInnerFace, NodeControl as _};
 use crate::node::RemoteControl;
 use crate::share_of_time::StrangersTime;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
+use crate::transport::ring::Signal;
 
 /// What may wait for it.
 const LIMITS: InnerLimits = InnerLimits { packets: 1024, bytes: 8 << 20 };
@@ -56,6 +57,8 @@ struct Loop {
     face: InnerFace,
     signer: CcnxSigner,
     driver: CcnrDriver,
+    /// Raised when the store has said something.
+    told: Arc<Signal>,
     namespaces: Vec<Name>,
     strangers: Strangers,
     time: StrangersTime,
@@ -77,12 +80,15 @@ impl CcnrService {
         let ccnr = Ccnr::new(now(clock), signer.clone(), config).map_err(IoError::other)?;
         let prefixes = ccnr.prefixes().map_err(IoError::other)?;
         let began = StdInstant::now();
+        let told = Signal::new()?;
+        let raised = Arc::clone(&told);
         let mut service = Loop {
             clock,
             remote,
             face,
             signer,
-            driver: CcnrDriver::new(ccnr, service),
+            driver: CcnrDriver::new(ccnr, service, Arc::new(move || raised.raise())),
+            told,
             namespaces,
             strangers: Strangers::new(began),
             time: StrangersTime::new(began),
@@ -116,6 +122,7 @@ fn now(clock: Clock) -> Now {
 impl Loop {
     fn run(mut self) {
         loop {
+            self.told.lower();
             let Ok(packet) = self.face.recv() else { return };
             let has_worked = packet.is_some();
             if let Some(packet) = packet {
@@ -230,12 +237,14 @@ impl Loop {
 
     fn wait(&self) {
         let at = self.clock.now();
-        let deadline = self.driver.next_deadline(at).min(at + LOOK);
+        let deadline = self.driver.next_deadline().min(at + LOOK);
         let left = deadline.saturating_since(at).max(Duration::from_millis(1)).as_nanos();
         let timeout =
             Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
         // Whatever came of it, there is a look at all.
-        let _ = poll(&mut [PollFd::from_borrowed_fd(self.face.as_fd(), PollFlags::IN)], Some(&timeout));
+        let descriptors = [self.face.as_fd(), self.told.as_fd()];
+        let mut descriptors = descriptors.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let _ = poll(&mut descriptors, Some(&timeout));
     }
 }
 

@@ -27,7 +27,7 @@ impl Signal {
     }
 
     /// To be called behind what there is to see, such as a push.
-    fn raise(&self) {
+    pub(crate) fn raise(&self) {
         // Noted after it is done: whoever sees the note can read the descriptor.
         if !self.is_raised.load(SeqCst) {
             // It cannot fail but for a counter that is full, and then the descriptor is readable.

@@ -1,10 +1,11 @@
 //! A [`Ccnr`] whose store is that of a service. What is to be sent is its owner's business.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use flow::verify::Now;
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 use packet::{Data, Dialect, Interest, Name};
 
 use super::{Ccnr, CcnrCounters, Effect, Origin, Question, StoreAnswer};
@@ -12,9 +13,6 @@ use crate::limits::Rejection;
 use crate::service::ServiceHandle;
 use crate::store::{Answer, Store};
 use packet::UnixTime;
-
-/// How long the store may take before it is looked whether it has answered.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// What is to be sent, or told.
 #[derive(Clone, Debug)]
@@ -36,6 +34,24 @@ pub enum Outgoing {
     },
 }
 
+/// Called from the store's threads when one of them has said something: [`CcnrDriver::turn`] is due.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// The store's threads say something, and wake whoever waits for it.
+#[derive(Clone)]
+struct Teller {
+    results: Sender<StoreResult>,
+    wake: Wake,
+}
+
+impl Teller {
+    fn tell(&self, result: StoreResult) {
+        // Nobody listens any more when the driver is gone.
+        let _ = self.results.send(result);
+        (self.wake)();
+    }
+}
+
 /// What the store's threads say.
 enum StoreResult {
     Answer(u64, StoreAnswer),
@@ -47,11 +63,11 @@ enum StoreResult {
 ///
 /// # Calling order
 /// Give it what comes, call [`turn`](Self::turn), and send what [`poll_outgoing`](Self::poll_outgoing) gives.
-/// Do that again at [`next_deadline`](Self::next_deadline).
+/// Do that again at [`next_deadline`](Self::next_deadline), and when it wakes its owner.
 pub struct CcnrDriver {
     ccnr: Ccnr,
     service: ServiceHandle,
-    tell: Sender<StoreResult>,
+    teller: Teller,
     told: Receiver<StoreResult>,
     /// Answers of the store that are still to come.
     waiting: usize,
@@ -59,10 +75,11 @@ pub struct CcnrDriver {
 }
 
 impl CcnrDriver {
-    /// A repository whose packets are in this service's store.
-    pub fn new(ccnr: Ccnr, service: ServiceHandle) -> Self {
-        let (tell, told) = channel();
-        CcnrDriver { ccnr, service, tell, told, waiting: 0, outgoing: VecDeque::new() }
+    /// A repository whose packets are in this service's store, which wakes its owner by `wake`.
+    pub fn new(ccnr: Ccnr, service: ServiceHandle, wake: Wake) -> Self {
+        let (results, told) = channel();
+        let teller = Teller { results, wake };
+        CcnrDriver { ccnr, service, teller, told, waiting: 0, outgoing: VecDeque::new() }
     }
 
     /// The repository itself.
@@ -112,10 +129,14 @@ impl CcnrDriver {
         self.outgoing.pop_front()
     }
 
-    /// When [`turn`](Self::turn) is due.
-    pub fn next_deadline(&self, now: Instant) -> Instant {
-        let due = self.ccnr.next_deadline();
-        if self.waiting > 0 { due.min(now + PAUSE) } else { due }
+    /// When [`turn`](Self::turn) is due, whatever the store says.
+    pub fn next_deadline(&self) -> Instant {
+        self.ccnr.next_deadline()
+    }
+
+    /// Whether the store has still to say something, of which it wakes its owner.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting > 0
     }
 
     fn carry_out(&mut self, now: Now, effect: Effect) {
@@ -127,19 +148,17 @@ impl CcnrDriver {
                 self.outgoing.push_back(Outgoing::Fetched { object, stored, is_complete });
             }
             Effect::Store { fetch, data } => {
-                let tell = self.tell.clone();
-                let done = move |result| {
-                    let _ = tell.send(StoreResult::Stored(fetch, result));
-                };
+                let teller = self.teller.clone();
+                let done = move |result| teller.tell(StoreResult::Stored(fetch, result));
                 match self.service.insert_and_tell(data, done) {
                     Ok(()) => self.waiting += 1,
                     Err(_) => self.ccnr.handle_stored(now, fetch, Err(Rejection::DiskFailed)),
                 }
             }
             Effect::Ask { number, question } => {
-                let tell = self.tell.clone();
+                let teller = self.teller.clone();
                 let ask = move |store: &mut Store, now: UnixTime| {
-                    let _ = tell.send(StoreResult::Answer(number, answer(store, now, &question)));
+                    teller.tell(StoreResult::Answer(number, answer(store, now, &question)));
                 };
                 // A service that has ended answers nothing any more.
                 self.waiting += usize::from(self.service.post(ask).is_ok());

@@ -36,7 +36,7 @@ use trust::ccnx::CcnxSigner;
 use crate::limits::Rejection;
 use crate::store::Children;
 pub use authority::{Authority, Origin};
-pub use driver::{CcnrDriver, Outgoing};
+pub use driver::{CcnrDriver, Outgoing, Wake};
 use job::{Job, Target};
 use listing::{Listings, is_excluded};
 use objects::Objects;

@@ -1,12 +1,13 @@
 //! Serving a repository to clients of CCNx, beside any forwarder that speaks it.
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
 use flow::verify::Now;
 use packet::ccnx::uri;
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, Name};
 use repo::ccnr::{Authority, Ccnr, CcnrConfig, CcnrDriver, GLOBAL_PREFIX, Origin, Outgoing};
 use repo::fetch::FetchConfig;
@@ -17,6 +18,9 @@ use super::window::{Window, ask_for_ccnx};
 use crate::tool::ToolError;
 use crate::tool::serving::leave;
 use packet::name::name_in_dialect;
+
+/// How long the store may take before it is looked whether it has said something.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// A repository as ccnr is one.
 pub(super) struct CcnxRepository {
@@ -48,7 +52,8 @@ impl CcnxRepository {
         for prefix in ccnr.prefixes()? {
             client.register(&prefix)?;
         }
-        let driver = CcnrDriver::new(ccnr, service.clone());
+        // The connection cannot be woken by it, and looks.
+        let driver = CcnrDriver::new(ccnr, service.clone(), Arc::new(|| {}));
         let face = CcnxFace { client, driver, namespaces: namespaces.to_vec() };
         Ok(CcnxRepository { face, service, answers })
     }
@@ -118,7 +123,11 @@ impl AppFace for CcnxFace {
     fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, ClientError> {
         loop {
             self.drive()?;
-            let due = until.min(self.driver.next_deadline(self.client.now()));
+            let store_due = match self.driver.is_waiting() {
+                true => self.client.now() + LOOK,
+                false => Instant::NEVER,
+            };
+            let due = until.min(self.driver.next_deadline()).min(store_due);
             match self.client.next(Some(due))? {
                 Some(Event::Interest { interest, header }) => return Ok(Some((interest, header))),
                 Some(Event::Data { data, .. }) => self.driver.handle_data(now(&self.client), &data),

@@ -24,11 +24,11 @@ impl Drop for Running<'_> {
 }
 
 impl AsyncClient {
-    /// Runs a fetch until the object is complete, and gives it back with how it ended: [`Client::fetch`], with
-    /// the same reader. Everything else goes on meanwhile.
+    /// Runs a fetch until the object is complete, and gives it back with how it ended: [`Client::fetch`],
+    /// with the same reader. Everything else goes on meanwhile.
     ///
-    /// The reader is called in the task that waits here, and must not wait itself. It must not call the client
-    /// from [`Reader::progress`], which looks at the fetch while nobody else may change the client.
+    /// The reader is called in the task that waits here, and must not block. From [`Reader::progress`] it
+    /// must not call the client, which is locked while the fetch is looked at.
     ///
     /// [`Client::fetch`]: crate::Client::fetch
     pub async fn fetch(

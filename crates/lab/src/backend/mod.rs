@@ -21,7 +21,7 @@ pub enum BackendError {
     Io(#[from] std::io::Error),
     /// Virtual time.
     #[error(transparent)]
-    Simulation(#[from] sim::SimulationError),
+    Simulation(#[from] Box<sim::SimulationError>),
     /// What is said of the hosts.
     #[error(transparent)]
     Inventory(#[from] hosts::InventoryError),
@@ -133,7 +133,7 @@ impl Backend for VirtualTime {
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
     ) -> Result<(), BackendError> {
-        Ok(sim::simulate(order, raw, observe).map(drop)?)
+        Ok(sim::simulate(order, raw, observe).map(drop).map_err(Box::new)?)
     }
 }
 

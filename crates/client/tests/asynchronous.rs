@@ -8,11 +8,15 @@ mod common;
 use std::future::Future;
 
 use cairn_client::{
-    AskError, AsyncClient, BackOffConfig, Client, ClientError, Event, FetchFailure, Trust, WhenGone,
+    AskError, AsyncClient, BackOffConfig, Client, ClientError, Event, FetchFailure, FetchOptions, Reader,
+    Trust, WhenGone,
 };
 use common::{Ccnd, Peer, answer_command, ccnx_client, connect, forwarder};
 use flow::source::{Reply, answer_with};
-use flow::{Answer, Publication, PublicationConfig};
+use flow::verify::IntegrityVerifier;
+use flow::{
+    Answer, FetchConfig, Fetcher, Publication, PublicationConfig, Segment, Verification, VerifiedFetch,
+};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
@@ -275,4 +279,66 @@ fn a_prefix_is_registered_with_a_forwarder_of_ccnx_and_taken_back() {
         client.unregister(&prefix).await.unwrap();
     });
     assert_eq!(forwarder.join().unwrap(), ["KEY", "selfreg", "unreg"]);
+}
+
+/// Keeps what comes, and wants no more after so many segments.
+struct Collected {
+    bytes: Vec<u8>,
+    segments_left: usize,
+    told: u32,
+}
+
+impl Collected {
+    fn at_most(segments: usize) -> Self {
+        Collected { bytes: Vec::new(), segments_left: segments, told: 0 }
+    }
+}
+
+impl Reader for Collected {
+    fn segments(&mut self, segments: &[Segment]) -> std::io::Result<()> {
+        segments.iter().for_each(|segment| self.bytes.extend_from_slice(segment.data.content()));
+        self.segments_left = self.segments_left.saturating_sub(segments.len());
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Fetcher) -> bool {
+        self.told += 1;
+        self.segments_left > 0
+    }
+}
+
+fn file_fetch(client: &AsyncClient) -> VerifiedFetch {
+    let config = FetchConfig { verification: Verification::Owner, ..FetchConfig::default() };
+    let fetcher = Fetcher::new(name("/far/file"), config, client.now(), 1);
+    VerifiedFetch::new(fetcher, Box::new(IntegrityVerifier::new()))
+}
+
+#[test]
+fn a_fetch_brings_its_reader_all_segments_in_order_and_tells_how_far_it_is() {
+    let (client, peer) = connect(busy_forwarder);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let mut reader = Collected::at_most(usize::MAX);
+        let (fetch, outcome) = client.fetch(file_fetch(&client), &mut reader, &FetchOptions::default()).await;
+        outcome.unwrap();
+        assert!(reader.bytes == bytes(), "{} bytes", reader.bytes.len());
+        assert!(reader.told > 0, "nothing was told of progress");
+        assert_eq!(fetch.fetcher().object_name().unwrap(), &name("/far/file/v=1"));
+    });
+    peer.join().unwrap();
+}
+
+#[test]
+fn a_fetch_ends_when_its_reader_wants_no_more_and_the_connection_goes_on() {
+    let (client, peer) = connect(busy_forwarder);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let mut reader = Collected::at_most(1);
+        let (_, outcome) = client.fetch(file_fetch(&client), &mut reader, &FetchOptions::default()).await;
+        assert!(matches!(outcome, Err(FetchFailure::Interrupted)), "{outcome:?}");
+        assert!(!reader.bytes.is_empty() && reader.bytes.len() < bytes().len());
+        let asked = InterestBuilder::new(name("/far/question"));
+        client.ask(&asked, Duration::from_secs(10)).await.unwrap();
+    });
+    peer.join().unwrap();
 }

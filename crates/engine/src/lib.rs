@@ -74,7 +74,7 @@ pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
 pub use face_id::FaceId;
-pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
+pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket, UnknownRateMethod};
 pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{

@@ -1,9 +1,13 @@
 //! Keys of an experiment, all of them made from the seed: two runs sign the same bytes.
 
 use packet::Name;
+use packet::name::UriError;
 use packet::random::Random;
 use trust::certificate::{names, self_signed};
-use trust::{Certificate, PrivateKey, Revocation, RevocationReason, Signer, UnixTime, ValidityPeriod};
+use trust::revocation::RevocationError;
+use trust::{
+    Certificate, CertificateError, PrivateKey, Revocation, RevocationReason, Signer, UnixTime, ValidityPeriod,
+};
 
 use crate::experiment::plan::EarlierKey;
 
@@ -19,8 +23,30 @@ pub(crate) enum Origin {
     Earlier,
 }
 
+/// Why the keys of an identity cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The identity is no name.
+    #[error("{name}: {source}")]
+    Name {
+        /// The name that its key would have.
+        name: String,
+        /// What is wrong with it.
+        source: UriError,
+    },
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] trust::KeyError),
+    /// Its certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The record that revokes it.
+    #[error(transparent)]
+    Revocation(#[from] RevocationError),
+}
+
 /// The key of an identity, in a run with this seed.
-pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKey, String> {
+pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKey, KeyError> {
     let stream: u64 = match origin {
         Origin::Trusted => 0x6b65_7973,
         Origin::Forged => 0x666f_7267,
@@ -34,16 +60,16 @@ pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKe
     for part in bytes.chunks_exact_mut(8) {
         part.copy_from_slice(&random.next_u64().to_le_bytes());
     }
-    PrivateKey::ed25519_of_seed(&bytes).map_err(|error| error.to_string())
+    Ok(PrivateKey::ed25519_of_seed(&bytes)?)
 }
 
 /// What signs with it.
-pub(crate) fn signer(seed: u64, origin: Origin, identity: &str) -> Result<Signer, String> {
+pub(crate) fn signer(seed: u64, origin: Origin, identity: &str) -> Result<Signer, KeyError> {
     Ok(Signer::new(key(seed, origin, identity)?, key_name(origin, identity)?))
 }
 
 /// The certificate of the trusted key of an identity, valid for ever and signed by itself.
-pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, String> {
+pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, KeyError> {
     certificate_of(seed, (Origin::Trusted, identity), UnixTime::END)
 }
 
@@ -52,7 +78,7 @@ pub(crate) fn earlier_certificate(
     seed: u64,
     identity: &str,
     state: EarlierKey,
-) -> Result<Certificate, String> {
+) -> Result<Certificate, KeyError> {
     // All but the first second of virtual time is later than that.
     let until = if state == EarlierKey::Expired { UnixTime::from_secs(0) } else { UnixTime::END };
     certificate_of(seed, (Origin::Earlier, identity), until)
@@ -62,7 +88,7 @@ pub(crate) fn earlier_certificate(
 pub(crate) fn certificates(
     seed: u64,
     (identity, earlier): (&str, Option<EarlierKey>),
-) -> Result<Vec<Certificate>, String> {
+) -> Result<Vec<Certificate>, KeyError> {
     let mut list = vec![certificate(seed, identity)?];
     if let Some(state) = earlier {
         list.push(earlier_certificate(seed, identity, state)?);
@@ -71,27 +97,27 @@ pub(crate) fn certificates(
 }
 
 /// The record by which an owner revokes its earlier key.
-pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, String> {
+pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, KeyError> {
     let certificate = earlier_certificate(seed, identity, EarlierKey::Revoked)?;
     let signer = signer(seed, Origin::Earlier, identity)?;
     let reason = RevocationReason::KeyCompromise;
-    Revocation::issue(&certificate, &signer, UnixTime::from_secs(0), reason)
-        .map_err(|error| error.to_string())
+    Ok(Revocation::issue(&certificate, &signer, UnixTime::from_secs(0), reason)?)
 }
 
 fn certificate_of(
     seed: u64,
     (origin, identity): (Origin, &str),
     not_after: UnixTime,
-) -> Result<Certificate, String> {
+) -> Result<Certificate, KeyError> {
     let key = key(seed, origin, identity)?;
     let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after };
-    self_signed(&key, &key_name(origin, identity)?, names::SELF, UnixTime::from_secs(0), validity)
-        .map_err(|error| error.to_string())
+    let key_name = key_name(origin, identity)?;
+    Ok(self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(0), validity)?)
 }
 
-fn key_name(origin: Origin, identity: &str) -> Result<Name, String> {
+fn key_name(origin: Origin, identity: &str) -> Result<Name, KeyError> {
     let identity = identity.trim_end_matches('/');
     let id = if origin == Origin::Earlier { 0 } else { 1 };
-    format!("{identity}/KEY/{id}").parse().map_err(|error: packet::name::UriError| error.to_string())
+    let name = format!("{identity}/KEY/{id}");
+    name.parse().map_err(|source| KeyError::Name { name, source })
 }

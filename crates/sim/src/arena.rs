@@ -59,6 +59,14 @@ ids! {
     pub(crate) HeldId;
     /// Something that the owner of the network planned.
     pub(crate) PlanId;
+    /// An object of a catalogue, in the order of popularity.
+    pub(crate) ObjectId;
+    /// A node's cache that has room, in the order of the nodes.
+    pub(crate) CacheId;
+    /// Somebody from whom requests come, in the order in which they were named.
+    pub(crate) ReceiverId;
+    /// Somebody who has objects for good, in the order in which they were named.
+    pub(crate) SourceId;
 }
 
 /// Faces of a node are numbered from the first that is not reserved.
@@ -128,8 +136,18 @@ impl<I: Id, T> Arena<I, T> {
         self.items.iter()
     }
 
+    pub(crate) fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+
     pub(crate) fn values_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.items.iter_mut()
+    }
+}
+
+impl<I, T> FromIterator<T> for Arena<I, T> {
+    fn from_iter<L: IntoIterator<Item = T>>(items: L) -> Self {
+        Arena { items: items.into_iter().collect(), id: PhantomData }
     }
 }
 

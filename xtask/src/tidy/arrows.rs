@@ -49,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client",
             "gateway",
             "repo",
+            "formats",
             "node",
             "sim",
             "lab",

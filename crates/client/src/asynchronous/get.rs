@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use flow::{Segment, VerifiedFetch};
+use flow::{Fetcher, Segment, VerifiedFetch};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::{AsyncClient, driver};
-use crate::client::fetching::{FetchFailure, FetchOptions, FetchStep};
+use crate::client::fetching::{FetchFailure, FetchOptions, FetchStep, Reader};
 use crate::error::ClientError;
 use crate::get::{FetchMonitor, Fetched, Get, PartFile};
 use crate::session::FetchId;
@@ -20,6 +20,32 @@ struct Running<'a> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.client.lock().session.end_fetch(self.id);
+    }
+}
+
+impl AsyncClient {
+    /// Runs a fetch until the object is complete, and gives it back with how it ended: [`Client::fetch`],
+    /// with the same reader. Everything else goes on meanwhile.
+    ///
+    /// The reader is called in the task that waits here, and must not block. From [`Reader::progress`] it
+    /// must not call the client, which is locked while the fetch is looked at.
+    ///
+    /// [`Client::fetch`]: crate::Client::fetch
+    pub async fn fetch(
+        &self,
+        fetch: VerifiedFetch,
+        reader: &mut (impl Reader + Send + ?Sized),
+        options: &FetchOptions,
+    ) -> (VerifiedFetch, Result<(), FetchFailure>) {
+        let id = self.lock().session.begin_fetch(fetch, options.next_hop_face);
+        let running = Running { client: self, id };
+        self.shared().poked.notify_one();
+        let outcome = running.read(reader, options).await;
+        let ended = self.lock().session.end_fetch(id);
+        match ended {
+            Some(fetch) => (fetch, outcome),
+            None => unreachable!("nobody else ends it"),
+        }
     }
 }
 
@@ -78,29 +104,52 @@ impl Running<'_> {
     ) -> Result<(), FetchFailure> {
         let mut segments: Vec<Segment> = Vec::new();
         loop {
-            let step = self.step(rest, options, &mut segments).await?;
-            match step {
+            match self.step(|fetcher| rest.tell(fetcher), options, &mut segments).await? {
                 FetchStep::Over(outcome) => return outcome,
                 FetchStep::Segments => {
                     for segment in &segments {
                         rest.count(segment)?;
                         out.write_all(segment.data.content()).await?;
                     }
-                    // There is room for more.
-                    self.client.change(|client| {
-                        client.recycle(&mut segments);
-                        Ok(())
-                    })?;
+                    self.recycle(&mut segments)?;
                 }
                 FetchStep::Refused(_) | FetchStep::Waiting => {}
             }
         }
     }
 
+    /// The same for a reader, which is told of refused packets too.
+    async fn read(
+        &self,
+        reader: &mut (impl Reader + Send + ?Sized),
+        options: &FetchOptions,
+    ) -> Result<(), FetchFailure> {
+        let mut segments: Vec<Segment> = Vec::new();
+        loop {
+            match self.step(|fetcher| reader.progress(fetcher), options, &mut segments).await? {
+                FetchStep::Over(outcome) => return outcome,
+                FetchStep::Segments => {
+                    reader.segments(&segments)?;
+                    self.recycle(&mut segments)?;
+                }
+                FetchStep::Refused(refused) => reader.refused(refused),
+                FetchStep::Waiting => {}
+            }
+        }
+    }
+
+    /// Takes back the memory of segments that are done with: there is room for more.
+    fn recycle(&self, segments: &mut Vec<Segment>) -> Result<(), ClientError> {
+        self.client.change(|client| {
+            client.recycle(segments);
+            Ok(())
+        })
+    }
+
     /// The next thing that has come of the fetch, telling how far it is meanwhile.
     async fn step(
         &self,
-        rest: &mut FetchMonitor<'_>,
+        mut goes_on: impl FnMut(&Fetcher) -> bool,
         options: &FetchOptions,
         segments: &mut Vec<Segment>,
     ) -> Result<FetchStep, FetchFailure> {
@@ -112,8 +161,8 @@ impl Running<'_> {
             if driver::is_gone_too_long(client.gone_since(), client.now(), options.longest_outage) {
                 return Some(Err(ClientError::Away(client.connection().remote().clone())));
             }
-            let goes_on = client.session.fetch(self.id).is_some_and(|fetch| rest.tell(fetch.fetcher()));
-            (!goes_on).then_some(Ok(FetchStep::Over(Err(FetchFailure::Interrupted))))
+            let wants_more = client.session.fetch(self.id).is_some_and(|fetch| goes_on(fetch.fetcher()));
+            (!wants_more).then_some(Ok(FetchStep::Over(Err(FetchFailure::Interrupted))))
         });
         Ok(looked.await??)
     }

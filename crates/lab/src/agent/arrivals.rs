@@ -6,6 +6,7 @@ use flow::WorkloadSpec;
 use flow::workload::{Outcome, Replay, Setting, Workload};
 use packet::time::{Duration, Instant};
 
+use super::error::{self, JobError};
 use crate::experiment::plan::ArrivalsPlan;
 
 /// Decides about the downloads of a workload.
@@ -24,12 +25,12 @@ impl Arrivals {
         (start, stop): (Instant, Instant),
         files: u32,
         seed: u64,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, JobError> {
         let workload: Box<dyn Workload> = match plan {
             ArrivalsPlan::Workload(text) => {
-                let spec: WorkloadSpec = text.parse().map_err(|error: flow::SpecError| error.to_string())?;
+                let spec: WorkloadSpec = error::spec(text)?;
                 let setting = Setting { begin: start, end: stop, items: Some(files.into()), seed };
-                spec.start(&setting).map_err(|error| error.to_string())?
+                spec.start(&setting).map_err(|source| JobError::Spec { spec: text.clone(), source })?
             }
             ArrivalsPlan::Trace(trace) => {
                 let own = trace.own().map(|(at, file)| (start + Duration::from_nanos(at), file.into()));

@@ -10,6 +10,7 @@ use packet::{Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
+use super::error::{self, JobError};
 use super::packets;
 use super::producer::Files;
 use super::signatures::Signatures;
@@ -68,14 +69,14 @@ pub(super) struct Downloads {
 }
 
 impl Downloads {
-    pub(super) fn new(config: DownloadConfig, log: Log) -> Result<Self, String> {
+    pub(super) fn new(config: DownloadConfig, log: Log) -> Result<Self, JobError> {
         let spec = match &config.controller {
             ControllerKind::Named(spec) => spec.clone(),
             ControllerKind::Fixed => format!("fixed/window~{}", config.window),
             ControllerKind::Aimd => format!("aimd/initial~{}", config.window),
             ControllerKind::Cubic => format!("cubic/initial~{}", config.window),
         };
-        let controller: ControllerSpec = spec.parse().map_err(|error| format!("{spec}: {error}"))?;
+        let controller: ControllerSpec = error::spec(&spec)?;
         // An overloaded network answers late; giving up is left to the end of the run.
         let transfer = TransferConfig { controller, max_attempts: u32::MAX, ..TransferConfig::default() };
         Ok(Downloads {

@@ -6,6 +6,7 @@
 mod activity;
 mod arrivals;
 mod download;
+mod error;
 mod flood;
 mod job;
 mod layout;
@@ -22,6 +23,7 @@ mod traffic;
 pub(crate) mod workloads;
 
 pub(crate) use download::HEAD as TRANSFERS_HEAD;
+pub use error::{JobError, KeyError};
 pub use job::Job;
 pub(crate) use prefixes::{ANSWERED, ASKED};
 pub use run::{AgentError, run};

@@ -5,6 +5,7 @@ use std::io;
 use formats::csv;
 use packet::{Name, NameRef};
 
+use super::error::{self, JobError};
 use super::job::Job;
 use crate::scratch;
 
@@ -31,12 +32,9 @@ pub(super) struct PrefixCounts {
 pub(super) struct PrefixLog(Vec<(Name, PrefixCounts)>);
 
 impl PrefixLog {
-    pub(super) fn new(job: &Job) -> Result<Self, String> {
-        let counted = |prefix: &String| {
-            let name = prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"))?;
-            Ok((name, PrefixCounts::default()))
-        };
-        job.prefixes.iter().map(counted).collect::<Result<_, String>>().map(PrefixLog)
+    pub(super) fn new(job: &Job) -> Result<Self, JobError> {
+        let counted = |prefix: &String| Ok((error::name(prefix)?, PrefixCounts::default()));
+        job.prefixes.iter().map(counted).collect::<Result<_, JobError>>().map(PrefixLog)
     }
 
     /// Changes the counts of every prefix of a name.

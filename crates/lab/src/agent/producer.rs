@@ -6,6 +6,7 @@ use packet::time::Duration;
 use packet::{Component, Data, Interest, Name, NameRef};
 use trust::Signer;
 
+use super::error::{self, JobError};
 use super::layout::Layout;
 use super::packets::{self, Object};
 use crate::experiment::plan::{ContentPlan, Dialect};
@@ -28,9 +29,9 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// When the prefix is not a name, which the experiment's check has ruled out.
-    pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, String> {
-        let prefix: Name = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
+    /// When the prefix is not a name, or a key cannot be made. The experiment's check has ruled that out.
+    pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, JobError> {
+        let prefix = error::name(&plan.prefix)?;
         let signer = plan.signed.map(|_| keys::signer(seed, Origin::Trusted, &plan.prefix)).transpose()?;
         let seed = Random::derive(seed, place as u64).next_u64();
         let (layout, freshness) = (Layout::new(plan, seed), Duration::from_nanos(plan.freshness_ns));

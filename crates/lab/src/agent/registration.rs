@@ -9,6 +9,7 @@ use packet::{Data, Interest, NackReason, Name};
 use trust::{InterestSigner, Signer};
 
 use super::activity::{Activity, Log};
+use super::error::{self, JobError, KeyError};
 use crate::experiment::plan::{RegistrationKey, RegistrationPlan};
 use crate::keys::{self, Origin};
 
@@ -40,13 +41,13 @@ impl Registration {
         start: Instant,
         (seed, own_seed): (u64, u64),
         log: Log,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, JobError> {
         let signer = signer(plan, seed)?.unwrap_or_else(Signer::digest);
         let replays = match plan.key {
             RegistrationKey::Replayed(at_ns) => Some(Instant::from_nanos(at_ns)),
             _ => None,
         };
-        let prefix = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
+        let prefix = error::name(&plan.prefix)?;
         let mut random = Random::from_seed(own_seed);
         let signer = InterestSigner::new(signer, Random::from_seed(random.next_u64()));
         let cost = Some(u64::from(plan.cost));
@@ -63,7 +64,7 @@ impl Registration {
 }
 
 /// What signs in the name of whoever asks; `None` without a key.
-pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, String> {
+pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, KeyError> {
     let origin = match plan.key {
         RegistrationKey::None => return Ok(None),
         RegistrationKey::Trusted | RegistrationKey::Replayed(_) => Origin::Trusted,

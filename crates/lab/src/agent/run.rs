@@ -13,6 +13,7 @@ use packet::{Interest, LinkHeader, Packet};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
 
+use super::error::JobError;
 use super::job::Job;
 use super::standstill::{LONGEST_WAIT, Standstill};
 use super::workloads::{Activities, Served};
@@ -39,12 +40,22 @@ pub enum AgentError {
         /// What failed.
         source: WorkError,
     },
-    /// The job makes no sense.
-    #[error("the agent's job {} cannot be read: {}", .0.display(), .1)]
-    Job(PathBuf, String),
-    /// A workload makes no sense.
-    #[error("agent of `{0}`: {1}")]
-    Workload(String, String),
+    /// The job is not there, or is no job.
+    #[error("the agent's job {} cannot be read: {source}", .file.display())]
+    Unreadable {
+        /// Its file.
+        file: PathBuf,
+        /// What failed.
+        source: io::Error,
+    },
+    /// What it asks for.
+    #[error("agent of `{node}`: {source}")]
+    Job {
+        /// The node.
+        node: String,
+        /// What makes no sense.
+        source: JobError,
+    },
 }
 
 /// What keeps an agent from its work.
@@ -80,10 +91,9 @@ struct Agent {
 ///
 /// When the job cannot be read, or the forwarder cannot be worked with.
 pub fn run(job: &Path) -> Result<(), AgentError> {
-    let text =
-        std::fs::read_to_string(job).map_err(|error| AgentError::Job(job.to_owned(), error.to_string()))?;
-    let job: Job =
-        serde_json::from_str(&text).map_err(|error| AgentError::Job(job.to_owned(), error.to_string()))?;
+    let unreadable = |source| AgentError::Unreadable { file: job.to_owned(), source };
+    let text = std::fs::read_to_string(job).map_err(unreadable)?;
+    let job: Job = serde_json::from_str(&text).map_err(|error| unreadable(error.into()))?;
     let node = job.node.clone();
     let failed = |source| AgentError::Work { node: node.clone(), source };
     let client = connect(&job).map_err(failed)?;
@@ -139,7 +149,8 @@ fn say(line: &str) -> io::Result<()> {
 
 impl Agent {
     fn new(job: Job, client: Client) -> Result<Self, AgentError> {
-        let served = Served::new(&job).map_err(|message| AgentError::Workload(job.node.clone(), message))?;
+        let served =
+            Served::new(&job).map_err(|source| AgentError::Job { node: job.node.clone(), source })?;
         Ok(Agent {
             client,
             served,

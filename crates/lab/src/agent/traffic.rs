@@ -9,6 +9,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 
 use super::activity::{Activity, Log};
+use super::error::{self, JobError};
 use super::packets;
 use super::producer::Files;
 use crate::experiment::plan::ReplayPlan;
@@ -35,10 +36,10 @@ pub(super) enum TrafficSource {
 
 impl TrafficSource {
     /// What a plan says: a trace, or else a workload by its name and parameters.
-    pub(super) fn of(workload: &str, trace: Option<&ReplayPlan>) -> Result<Self, String> {
+    pub(super) fn of(workload: &str, trace: Option<&ReplayPlan>) -> Result<Self, JobError> {
         match trace {
             Some(trace) => Ok(TrafficSource::Replays(trace.clone())),
-            None => workload.parse().map(TrafficSource::Draws).map_err(|error: SpecError| error.to_string()),
+            None => error::spec(workload).map(TrafficSource::Draws),
         }
     }
 }

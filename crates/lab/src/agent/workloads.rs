@@ -12,6 +12,7 @@ use trust::Signer;
 use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
 use super::download::{self, DownloadConfig, Downloads};
+use super::error::{self, JobError};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
 use super::packets::AgentSigner;
@@ -43,7 +44,7 @@ const ARRIVALS: u64 = 0x6172_7269;
 const PONG: &[u8] = b"pong";
 
 impl Served {
-    pub(crate) fn new(job: &Job) -> Result<Self, String> {
+    pub(crate) fn new(job: &Job) -> Result<Self, JobError> {
         let mut files = Vec::new();
         for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
             files.push((place, Files::new(content, place, job.seed, job.dialect)?));
@@ -51,7 +52,7 @@ impl Served {
         let (taken, forged) = taken(job)?;
         let mut answers = Vec::new();
         for prefix in &job.answers {
-            answers.push(prefix.parse().map_err(|error| format!("{prefix}: {error}"))?);
+            answers.push(error::name(prefix)?);
         }
         let prefixes = files.iter().map(|(_, files)| files.prefix().clone()).chain(answers.iter().cloned());
         let prefixes = prefixes.chain(taken).collect();
@@ -100,15 +101,14 @@ struct ForgedFiles {
 }
 
 /// Prefixes of others that an attacker at this node takes Interests for, and the files that it forges.
-fn taken(job: &Job) -> Result<(Vec<Name>, Vec<ForgedFiles>), String> {
+fn taken(job: &Job) -> Result<(Vec<Name>, Vec<ForgedFiles>), JobError> {
     let (mut prefixes, mut forged) = (Vec::new(), Vec::new());
     for workload in &job.workloads {
         let plan::Activity::Register(registration) = &workload.does else { continue };
         if registration.answers == Response::Content || registration.attempts == 0 {
             continue;
         }
-        let prefix: Name =
-            registration.prefix.parse().map_err(|error| format!("{}: {error}", registration.prefix))?;
+        let prefix = error::name(&registration.prefix)?;
         if registration.answers == Response::Forged {
             for (place, content) in job.contents.iter().enumerate() {
                 let files = Files::new(content, place, job.seed, job.dialect)?;
@@ -149,8 +149,8 @@ impl Activities {
     }
 
     /// Those of a job, whose times count from `epoch_ns`.
-    pub(crate) fn new(job: &Job, epoch_ns: u64) -> Result<Self, String> {
-        let list: Result<_, String> = job
+    pub(crate) fn new(job: &Job, epoch_ns: u64) -> Result<Self, JobError> {
+        let list: Result<_, JobError> = job
             .workloads
             .iter()
             .enumerate()
@@ -219,17 +219,15 @@ fn activity(
     number: usize,
     workload: &Workload,
     epoch_ns: u64,
-) -> Result<Box<dyn Activity>, String> {
+) -> Result<Box<dyn Activity>, JobError> {
     let seed = Random::derive(job.seed, ((job.at as u64) << 32) | number as u64).next_u64();
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
     let log = |kind: &str, head: &[&str]| {
-        let name = format!("{kind}-{}.csv", workload.name);
-        Log::create(&job.folder, &name, head, epoch_ns).map_err(|error| format!("{name}: {error}"))
+        let file = format!("{kind}-{}.csv", workload.name);
+        let log = Log::create(&job.folder, &file, head, epoch_ns);
+        log.map_err(|source| JobError::Log { file, source })
     };
-    let files = |place: usize| {
-        let content = job.contents.get(place).ok_or("there is no such content")?;
-        Files::new(content, place, job.seed, job.dialect)
-    };
+    let files = |place: usize| files_of(job, workload, place);
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
             let config = download_config(workload, (job, *content), files(*content)?, (seed, epoch_ns))?;
@@ -241,7 +239,7 @@ fn activity(
         }
         plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
             let config = FloodConfig {
-                prefix: parsed(prefix)?,
+                prefix: error::name(prefix)?,
                 start,
                 stop,
                 burst: *burst,
@@ -256,7 +254,7 @@ fn activity(
         }
         plan::Activity::Ping { prefix, every_ns, count, lifetime_ns, .. } => {
             let config = PingConfig {
-                prefix: parsed(prefix)?,
+                prefix: error::name(prefix)?,
                 start,
                 stop,
                 every: Duration::from_nanos(*every_ns),
@@ -277,22 +275,24 @@ fn activity(
                 seed,
             };
             let traffic = Traffic::new(config, log("traffic", &ping::HEAD)?);
-            Box::new(traffic.map_err(|error| error.to_string())?)
+            Box::new(traffic.map_err(|source| JobError::Spec { spec: workload.clone(), source })?)
         }
         plan::Activity::Load { .. } | plan::Activity::Consume(_) | plan::Activity::Program(_) => {
-            return Err(format!("{} is no client", workload.name));
+            return Err(JobError::NotForAgents(workload.name.clone()));
         }
     })
 }
 
-/// How a download finds out who has made its segments, if the owner signs them.
-fn signatures(job: &Job, content: usize, epoch_ns: u64) -> Result<Option<Signatures>, String> {
-    let signed = job.contents.get(content).filter(|content| content.signed.is_some());
-    signed.map(|content| Signatures::of(content, job.seed, epoch_ns)).transpose()
+/// The files of the content at that place of the plan, which a workload asks for.
+fn files_of(job: &Job, workload: &Workload, place: usize) -> Result<Files, JobError> {
+    let missing = || JobError::NoContent { workload: workload.name.clone(), content: place };
+    Files::new(job.contents.get(place).ok_or_else(missing)?, place, job.seed, job.dialect)
 }
 
-fn parsed(prefix: &str) -> Result<Name, String> {
-    prefix.parse().map_err(|error| format!("{prefix}: {error}"))
+/// How a download finds out who has made its segments, if the owner signs them.
+fn signatures(job: &Job, content: usize, epoch_ns: u64) -> Result<Option<Signatures>, JobError> {
+    let signed = job.contents.get(content).filter(|content| content.signed.is_some());
+    Ok(signed.map(|content| Signatures::of(content, job.seed, epoch_ns)).transpose()?)
 }
 
 /// What a workload that downloads works with.
@@ -301,12 +301,12 @@ fn download_config(
     (job, content): (&Job, usize),
     files: Files,
     (seed, epoch_ns): (u64, u64),
-) -> Result<DownloadConfig, String> {
+) -> Result<DownloadConfig, JobError> {
     let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
-        return Err(format!("{} is no download", workload.name));
+        return Err(JobError::NotForAgents(workload.name.clone()));
     };
     let plan::Activity::Download { controller, window, lifetime_ns, verify, .. } = &workload.does else {
-        return Err(format!("{} is no download", workload.name));
+        return Err(JobError::NotForAgents(workload.name.clone()));
     };
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
     let arrivals = match arrivals {

@@ -19,9 +19,28 @@ pub enum BackendError {
     /// A file or the guard.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The run itself failed.
+    /// Virtual time.
+    #[error(transparent)]
+    Simulation(#[from] Box<sim::SimulationError>),
+    /// What is said of the hosts.
+    #[error(transparent)]
+    Inventory(#[from] hosts::InventoryError),
+    /// A host did not do its part.
+    #[error("host of `{node}`: {why} (ssh's own words are in {})", .log.display())]
+    Host {
+        /// Its node.
+        node: String,
+        /// What went wrong there, also in its own words.
+        why: String,
+        /// What ssh has printed.
+        log: std::path::PathBuf,
+    },
+    /// The process that keeps the namespaces has said, in words of its own, why it gave up.
     #[error("{0}")]
-    Failed(String),
+    Guard(String),
+    /// It ended without a word.
+    #[error("the run ended with {0}; what went wrong stands on the screen above")]
+    GuardEnded(std::process::ExitStatus),
 }
 
 /// What carries an order out: all that the rest of the lab knows of it.
@@ -114,8 +133,7 @@ impl Backend for VirtualTime {
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
     ) -> Result<(), BackendError> {
-        let outcome = sim::simulate(order, raw, observe);
-        outcome.map(drop).map_err(|error| BackendError::Failed(error.to_string()))
+        Ok(sim::simulate(order, raw, observe).map(drop).map_err(Box::new)?)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::backend::BackendError;
 use crate::backend::hosts::InventoryError;
 use crate::driver::DriverError;
 use crate::experiment::{Finding, Problems};
+use crate::run::slurm::SlurmError;
 use crate::study::StudyError;
 
 /// Why a run ended before its report.
@@ -65,6 +66,9 @@ pub enum RunError {
         /// Why there is nothing to go on with, and what to do.
         why: String,
     },
+    /// The cluster that Slurm manages.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     /// A study.
     #[error(transparent)]
     Study(#[from] StudyError),

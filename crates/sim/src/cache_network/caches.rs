@@ -6,7 +6,8 @@ use std::hint;
 use engine::Eviction;
 
 use super::CacheNetworkError;
-use super::paths::words;
+use super::paths::{place_of, words};
+use crate::arena::{Arena, CacheId, Id as _, ObjectId};
 
 /// Objects times caches that there are tables for: four bytes each.
 const MOST_PLACES: usize = 1 << 30;
@@ -15,7 +16,7 @@ const MOST_PLACES: usize = 1 << 30;
 const MOST_SCANNED: u32 = 128;
 
 pub(super) struct Caches<E> {
-    list: Vec<Cache<E>>,
+    list: Arena<CacheId, Cache<E>>,
     /// For each object a bit for each cache that has it.
     holders: Vec<u64>,
     /// Words of that for an object.
@@ -27,7 +28,7 @@ pub(super) struct Caches<E> {
 struct Cache<E> {
     policy: E,
     /// The object in each slot.
-    objects: Vec<u32>,
+    objects: Vec<ObjectId>,
     capacity: u32,
 }
 
@@ -37,41 +38,42 @@ impl<E: Eviction> Caches<E> {
         objects: usize,
         start: impl Fn() -> E,
     ) -> Result<Self, CacheNetworkError> {
-        let list: Vec<Cache<E>> =
+        let list: Arena<CacheId, Cache<E>> =
             capacities.map(|capacity| Cache { policy: start(), objects: Vec::new(), capacity }).collect();
         let words = words(list.len());
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
-        let is_scanned = list.iter().all(|cache| cache.capacity <= MOST_SCANNED);
+        let is_scanned = list.values().all(|cache| cache.capacity <= MOST_SCANNED);
         let slots = vec![0; if is_scanned { 0 } else { places }];
         Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }
 
     /// Asks for the memory that these objects' requests will look at first.
     #[inline(always)]
-    pub(super) fn prefetch(&self, objects: &[u32]) {
+    pub(super) fn prefetch(&self, objects: impl Iterator<Item = ObjectId>) {
         let first =
-            |object: &u32| self.holders.get(*object as usize * self.words).copied().unwrap_or_default();
-        hint::black_box(objects.iter().fold(0, |sum, object| sum ^ first(object)));
+            |object: ObjectId| self.holders.get(object.index() * self.words).copied().unwrap_or_default();
+        hint::black_box(objects.fold(0, |sum, object| sum ^ first(object)));
     }
 
     /// Who has the object.
     #[inline(always)]
-    pub(super) fn row(&self, object: u32) -> &[u64] {
-        let begin = object as usize * self.words;
+    pub(super) fn row(&self, object: ObjectId) -> &[u64] {
+        let begin = object.index() * self.words;
         self.holders.get(begin..begin + self.words).unwrap_or_default()
     }
 
     #[inline(always)]
-    pub(super) fn has(&self, row: &[u64], cache: u32) -> bool {
-        row.get(cache as usize / 64).is_some_and(|word| word >> (cache % 64) & 1 == 1)
+    pub(super) fn has(&self, row: &[u64], cache: CacheId) -> bool {
+        let (word, bit) = place_of(cache);
+        row.get(word).is_some_and(|word| word & bit != 0)
     }
 
     #[inline(always)]
-    pub(super) fn touch(&mut self, object: u32, cache: u32) {
-        let known = self.slots.get(object as usize * self.list.len() + cache as usize).copied();
-        let own = &mut self.list[cache as usize];
+    pub(super) fn touch(&mut self, object: ObjectId, cache: CacheId) {
+        let known = self.slots.get(object.index() * self.list.len() + cache.index()).copied();
+        let own = &mut self.list[cache];
         let slot = match known {
             Some(slot) => slot,
             None => own.objects.iter().position(|other| *other == object).unwrap_or(0) as u32,
@@ -81,21 +83,21 @@ impl<E: Eviction> Caches<E> {
 
     /// Takes a copy into a cache that has none.
     #[inline]
-    pub(super) fn put(&mut self, object: u32, cache: u32) {
-        let (number, count) = (cache as usize, self.list.len());
-        let own = &mut self.list[number];
+    pub(super) fn put(&mut self, object: ObjectId, cache: CacheId) {
+        let ((word, bit), count) = (place_of(cache), self.list.len());
+        let own = &mut self.list[cache];
         let slot = if (own.objects.len() as u64) < u64::from(own.capacity) {
             own.objects.push(object);
             (own.objects.len() - 1) as u32
         } else {
             let Some(slot) = own.policy.evict() else { return };
             let gone = std::mem::replace(&mut own.objects[slot as usize], object);
-            self.holders[gone as usize * self.words + number / 64] &= !(1 << (cache % 64));
+            self.holders[gone.index() * self.words + word] &= !bit;
             slot
         };
         own.policy.insert(slot, key_of(object));
-        self.holders[object as usize * self.words + number / 64] |= 1 << (cache % 64);
-        if let Some(place) = self.slots.get_mut(object as usize * count + number) {
+        self.holders[object.index() * self.words + word] |= bit;
+        if let Some(place) = self.slots.get_mut(object.index() * count + cache.index()) {
             *place = slot;
         }
     }
@@ -103,7 +105,7 @@ impl<E: Eviction> Caches<E> {
 
 /// Identifies an object to the policy: spread over all bits, as the hashes of names are.
 #[inline(always)]
-fn key_of(object: u32) -> u64 {
-    let key = (u64::from(object) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn key_of(object: ObjectId) -> u64 {
+    let key = (u64::from(object.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     key ^ key >> 32
 }

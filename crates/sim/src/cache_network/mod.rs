@@ -19,6 +19,7 @@ use caches::Caches;
 use paths::{CachePaths, Stop};
 pub use placement::{CopyPlacement, UnknownCopyPlacement};
 
+use crate::arena::{Arena, CacheId, ObjectId, ReceiverId, SourceId};
 use crate::topology::Topology;
 
 /// A network of caches: who has room, who asks, who has everything.
@@ -162,25 +163,31 @@ impl CacheNetwork {
         (catalogue, warm_up, requests): (&Zipf, u64, u64),
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
-        let capacities = ways.caches.iter().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
+        let capacities = ways.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
         let caches = Caches::new(capacities, catalogue.objects(), start)?;
         // Where each object is for good.
-        let sources =
-            (0..catalogue.objects()).map(|_| random.below(self.sources.len() as u64) as u32).collect();
-        let mut run =
-            Run { ways, caches, sources, placement: self.placement, answered: vec![0; ways.caches.len()] };
+        let sources = (0..catalogue.objects())
+            .map(|_| SourceId(random.below(self.sources.len() as u64) as u32))
+            .collect();
+        let mut run = Run {
+            ways,
+            caches,
+            sources,
+            placement: self.placement,
+            answered: ways.caches.values().map(|_| 0).collect(),
+        };
         run.requests(catalogue, warm_up, random);
-        run.answered.fill(0);
+        run.answered.values_mut().for_each(|count| *count = 0);
         let sums = run.requests(catalogue, requests, random);
         let mut hits_at = vec![0; self.topology.nodes.len()];
-        for (node, hits) in ways.caches.iter().zip(&run.answered) {
+        for (node, hits) in ways.caches.values().zip(run.answered.values()) {
             if let Some(place) = hits_at.get_mut(*node) {
                 *place = *hits;
             }
         }
         Ok(CacheNetworkReport {
             requests,
-            hits: run.answered.iter().sum(),
+            hits: run.answered.values().sum(),
             hits_at,
             hops: sums.hops,
             hops_to_source: sums.hops_to_source,
@@ -199,10 +206,10 @@ struct Sums {
 struct Run<'a, E> {
     ways: &'a CachePaths,
     caches: Caches<E>,
-    sources: Vec<u32>,
+    sources: Arena<ObjectId, SourceId>,
     placement: CopyPlacement,
     /// Requests that each cache answered.
-    answered: Vec<u64>,
+    answered: Arena<CacheId, u64>,
 }
 
 /// Requests drawn at once, so that what is fetched for one need not wait for another.
@@ -217,9 +224,10 @@ impl<E: Eviction> Run<'_, E> {
             left -= count as u64;
             let batch = &mut batch[..count];
             catalogue.draw_all(random, batch);
-            self.caches.prefetch(batch);
-            hint::black_box(batch.iter().fold(0, |sum, object| sum ^ self.sources[*object as usize]));
-            for &object in &*batch {
+            let objects = batch.iter().copied().map(ObjectId);
+            self.caches.prefetch(objects.clone());
+            hint::black_box(objects.clone().fold(0, |sum, object| sum ^ self.sources[object].0));
+            for object in objects {
                 self.request(object, &mut sums, random);
             }
         }
@@ -227,9 +235,9 @@ impl<E: Eviction> Run<'_, E> {
     }
 
     #[inline]
-    fn request(&mut self, object: u32, sums: &mut Sums, random: &mut Random) {
-        let receiver = random.below(self.ways.receivers as u64) as usize;
-        let source = self.sources[object as usize] as usize;
+    fn request(&mut self, object: ObjectId, sums: &mut Sums, random: &mut Random) {
+        let receiver = ReceiverId(random.below(self.ways.receivers as u64) as u32);
+        let source = self.sources[object];
         let way = self.ways.way(receiver, source);
         let row = self.caches.row(object);
         // How many caches were asked in vain; the next one on the way has it, or else the source.
@@ -241,7 +249,7 @@ impl<E: Eviction> Run<'_, E> {
         let missed = found.unwrap_or(way.caches.len());
         let end = match found.map(|place| way.caches[place]) {
             Some(stop) => {
-                self.answered[stop.cache as usize] += 1;
+                self.answered[stop.cache] += 1;
                 self.caches.touch(object, stop.cache);
                 (stop.hops, stop.nanos)
             }

@@ -1,13 +1,13 @@
 //! The shortest paths from receivers to sources, as the caches on them.
 
 use super::{CacheNetwork, CacheNetworkError};
+use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
 use crate::paths::{Graph, RouteSelection, Step};
 
 /// A cache on a way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
-    /// Its number.
-    pub(super) cache: u32,
+    pub(super) cache: CacheId,
     /// Links from the receiver.
     pub(super) hops: u32,
     /// Delay from the receiver.
@@ -30,11 +30,9 @@ pub(super) struct CachePath<'a> {
 /// All of them.
 pub(super) struct CachePaths {
     /// The node of each cache.
-    pub(super) caches: Vec<usize>,
-    /// By cache.
-    pub(super) room: Vec<f64>,
-    /// By cache.
-    pub(super) centrality: Vec<f64>,
+    pub(super) caches: Arena<CacheId, usize>,
+    pub(super) room: Arena<CacheId, f64>,
+    pub(super) centrality: Arena<CacheId, f64>,
     pub(super) receivers: usize,
     sources: usize,
     stops: Vec<Stop>,
@@ -77,7 +75,7 @@ impl CachePaths {
             masks: Vec::new(),
             words: words(caches.len()),
             list: Vec::new(),
-            caches,
+            caches: caches.into_iter().collect(),
         };
         // Of each source the link by which each node reaches it.
         let exits: Vec<Vec<Option<usize>>> =
@@ -101,9 +99,9 @@ impl CachePaths {
         let begin = self.stops.len();
         let (mut node, mut hops, mut nanos, mut room_so_far) = (receiver, 0u32, 0u64, 0.0);
         loop {
-            if let Ok(number) = self.caches.binary_search(&node) {
-                room_so_far += self.room[number];
-                self.stops.push(Stop { cache: number as u32, hops, nanos, room_so_far });
+            if let Some(cache) = self.cache_at(node) {
+                room_so_far += self.room[cache];
+                self.stops.push(Stop { cache, hops, nanos, room_so_far });
             }
             if node == source {
                 break;
@@ -117,15 +115,20 @@ impl CachePaths {
         let first = self.masks.len();
         self.masks.resize(first + self.words, 0);
         for stop in &self.stops[begin..] {
-            self.masks[first + stop.cache as usize / 64] |= 1 << (stop.cache % 64);
+            let (word, bit) = place_of(stop.cache);
+            self.masks[first + word] |= bit;
         }
         self.list.push((begin, self.stops.len(), hops, nanos));
         Ok(())
     }
 
+    fn cache_at(&self, node: usize) -> Option<CacheId> {
+        self.caches.as_slice().binary_search(&node).ok().map(CacheId::from_index)
+    }
+
     #[inline(always)]
-    pub(super) fn way(&self, receiver: usize, source: usize) -> CachePath<'_> {
-        let place = receiver * self.sources + source;
+    pub(super) fn way(&self, receiver: ReceiverId, source: SourceId) -> CachePath<'_> {
+        let place = receiver.index() * self.sources + source.index();
         let (begin, end, hops, nanos) = self.list[place];
         let mask = place * self.words;
         CachePath { caches: &self.stops[begin..end], mask: &self.masks[mask..mask + self.words], hops, nanos }
@@ -135,6 +138,12 @@ impl CachePaths {
 /// Words with a bit for each of so many caches.
 pub(super) fn words(caches: usize) -> usize {
     caches.div_ceil(64).max(1)
+}
+
+/// The word and the bit of a cache.
+#[inline(always)]
+pub(super) fn place_of(cache: CacheId) -> (usize, u64) {
+    (cache.index() / 64, 1 << (cache.0 % 64))
 }
 
 fn exits(graph: &Graph<usize>, source: usize, nodes: usize) -> Vec<Option<usize>> {

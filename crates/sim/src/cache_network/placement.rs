@@ -7,6 +7,7 @@ use packet::random::Random;
 use thiserror::Error;
 
 use super::paths::{CachePaths, Stop};
+use crate::arena::CacheId;
 
 /// On which of the nodes between who has an object and who asked for it a copy is left.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +79,7 @@ impl CopyPlacement {
         missed: usize,
         ways: &CachePaths,
         random: &mut Random,
-        put: &mut impl FnMut(u32),
+        put: &mut impl FnMut(CacheId),
     ) {
         let Some((last, _)) = way[..missed].split_last() else { return };
         match self {
@@ -102,7 +103,7 @@ impl CopyPlacement {
             CopyPlacement::OneAtRandom => put(way[random.below(missed as u64) as usize].cache),
             CopyPlacement::ProbCache(weight) => prob_cache(weight, way, missed, ways, random, put),
             CopyPlacement::MostCentral => {
-                let central = |stop: &Stop| ways.centrality[stop.cache as usize];
+                let central = |stop: &Stop| ways.centrality[stop.cache];
                 // Of equals the first.
                 let mut best = way[0];
                 for stop in &way[1..missed] {
@@ -125,16 +126,16 @@ fn prob_cache(
     missed: usize,
     ways: &CachePaths,
     random: &mut Random,
-    put: &mut impl FnMut(u32),
+    put: &mut impl FnMut(CacheId),
 ) {
     let caches = (missed + usize::from(missed < way.len())) as f64;
     let mut passed = 0.0;
     for place in (0..missed).rev() {
         let stop = way[place];
         passed += 1.0;
-        let own = ways.room[stop.cache as usize];
+        let own = ways.room[stop.cache];
         let before = way.get(place + 1).filter(|before| before.hops == stop.hops + 1);
-        let before = before.map_or(0.0, |before| ways.room[before.cache as usize]);
+        let before = before.map_or(0.0, |before| ways.room[before.cache]);
         let rest = stop.room_so_far + before;
         let probability = rest / (weight * own) * libm::pow(passed / caches, caches);
         if random.chance(probability) {

@@ -100,7 +100,9 @@ fn held(order: &Order, place: &Place, shows: bool) -> Result<(), ToolError> {
     });
     match held {
         // Ended before it was up, because somebody wanted that.
-        Err(LiveError::Conduct(BackendError::Failed(_))) if interrupt.came() => Ok(()),
+        Err(LiveError::Conduct(BackendError::Guard(_) | BackendError::GuardEnded(_))) if interrupt.came() => {
+            Ok(())
+        }
         other => other.map_err(ToolError::other),
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lab::experiment::Experiment;
 use lab::run::progress::Progress;
-use lab::run::slurm::{Cluster, SlurmRun, SlurmState, Tasks, carry_out};
+use lab::run::slurm::{Cluster, SlurmError, SlurmRun, SlurmState, Tasks, carry_out};
 use lab::run::{Options, RunError};
 
 use super::Outcome;
@@ -146,11 +146,12 @@ impl Sweep {
             let state = self.run.state();
             let words = words(&state, &before, &tasks, began.elapsed().as_secs_f64());
             self.screen.status(&format!("  {words}"));
-            if let Err(why) = &tasks
-                && told != *why
-            {
-                self.screen.line(&format!("  note: {why}; still waiting"));
-                told.clone_from(why);
+            if let Err(why) = &tasks {
+                let why = why.to_string();
+                if told != why {
+                    self.screen.line(&format!("  note: {why}; still waiting"));
+                    told = why;
+                }
             }
             let is_over = tasks.is_ok_and(|tasks| missing.is_disjoint(&tasks.numbers));
             gone = if is_over { gone + 1 } else { 0 };
@@ -208,7 +209,7 @@ impl Sweep {
 }
 
 /// How far it is, in a line.
-fn words(state: &SlurmState, before: &SlurmState, tasks: &Result<Tasks, String>, passed: f64) -> String {
+fn words(state: &SlurmState, before: &SlurmState, tasks: &Result<Tasks, SlurmError>, passed: f64) -> String {
     let SlurmState { done, all, not_begun, complete, parts } = *state;
     // Parts that have not begun have about as many repeats as the others.
     let begun = parts - not_begun;

@@ -65,14 +65,19 @@ impl RateMethod {
     }
 }
 
-impl std::str::FromStr for RateMethod {
-    type Err = String;
+/// There is no such way to compute rates.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}: rates are computed by hobhis or mircc")]
+pub struct UnknownRateMethod(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl std::str::FromStr for RateMethod {
+    type Err = UnknownRateMethod;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRateMethod> {
         [RateMethod::Hobhis, RateMethod::Mircc]
             .into_iter()
             .find(|method| method.as_str() == text)
-            .ok_or_else(|| format!("{text}: rates are computed by hobhis or mircc"))
+            .ok_or_else(|| UnknownRateMethod(text.to_owned()))
     }
 }
 

@@ -49,7 +49,7 @@ pub fn conduct(
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, BackendError> {
     let plan = &order.plan;
-    inventory.check(plan).map_err(|error| BackendError::Failed(error.to_string()))?;
+    inventory.check(plan)?;
     fs::create_dir_all(folder)?;
     write_json(&folder.join(ORDER_FILE), order)?;
     // Paths of sockets must be short.
@@ -63,7 +63,7 @@ pub fn conduct(
             sockets: &sockets.0,
             log: folder.join(format!("ssh-{}.txt", node.name)),
             node: &node.name,
-            host: inventory.host(&node.name).map_err(|error| BackendError::Failed(error.to_string()))?,
+            host: inventory.host(&node.name)?,
             options: &inventory.options,
         };
         connections.push(ssh.start(index, sender.clone())?);
@@ -88,9 +88,9 @@ impl Hosts<'_> {
     }
 
     fn failed(&self, index: usize, why: &str) -> BackendError {
-        let log = self.connections.get(index).map(|connection| connection.log().display().to_string());
-        let (node, log) = (self.plan.node_name(index), log.unwrap_or_default());
-        BackendError::Failed(format!("host of `{node}`: {why} (ssh's own words are in {log})"))
+        let log = self.connections.get(index).map(|connection| connection.log().to_owned());
+        let (node, log) = (self.plan.node_name(index).to_owned(), log.unwrap_or_default());
+        BackendError::Host { node, why: why.to_owned(), log }
     }
 
     /// The answers of all hosts to a request for each.
@@ -224,7 +224,7 @@ impl Hosts<'_> {
         let plan = self.plan;
         let address = |node: usize, link: &str| {
             let found = inventory.address(plan.node_name(node), link);
-            found.map_err(|error| BackendError::Failed(error.to_string()))
+            Ok::<_, BackendError>(found?)
         };
         let mut looks = Vec::new();
         for node in 0..plan.nodes.len() {
@@ -262,8 +262,7 @@ impl Hosts<'_> {
                     remote_ether: there.ether,
                 });
             }
-            let host =
-                inventory.host(&named.name).map_err(|error| BackendError::Failed(error.to_string()))?;
+            let host = inventory.host(&named.name)?;
             let links = plan.links.iter().enumerate();
             orders.push(HostOrder {
                 plan: plan.clone(),

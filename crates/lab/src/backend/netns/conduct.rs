@@ -57,10 +57,8 @@ pub(crate) fn follow(mut guard: Child, mut observe: impl FnMut(&Event)) -> Resul
     }
     let status = guard.wait()?;
     match failed {
-        Some(why) => Err(BackendError::Failed(why)),
-        None if !status.success() => Err(BackendError::Failed(format!(
-            "the run ended with {status}; what went wrong stands on the screen above"
-        ))),
+        Some(why) => Err(BackendError::Guard(why)),
+        None if !status.success() => Err(BackendError::GuardEnded(status)),
         None => Ok(()),
     }
 }

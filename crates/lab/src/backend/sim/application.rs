@@ -4,8 +4,8 @@ use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use sim::{Application, Context};
 
-use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
+use crate::agent::{Job, JobError};
 
 /// Everything that runs at one node.
 pub(super) struct Agent {
@@ -20,7 +20,7 @@ impl Agent {
     ///
     /// # Errors
     /// The job makes no sense.
-    pub(super) fn new(job: Job, end: Instant) -> Result<Self, String> {
+    pub(super) fn new(job: Job, end: Instant) -> Result<Self, JobError> {
         let (served, activities) = (Served::new(&job)?, Activities::new(&job, 0)?);
         Ok(Agent { job, served, activities, end })
     }

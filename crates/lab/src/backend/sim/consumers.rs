@@ -6,11 +6,11 @@ use flow::workload::Spacing;
 use flow::{FetchConfig, PublicationConfig, TransferConfig};
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
-use sim::{AppId, Flooder, Network, NodeId, VerificationTime, VerifiedFetcher};
+use sim::{AppId, Flooder, IntoName as _, Network, NodeId, VerificationTime, VerifiedFetcher};
 
+use super::error::{ApplicationError, SimulationError};
 use super::keys::Keys;
 use super::network::Built;
-use super::run::SimulationError;
 use crate::experiment::plan::{
     Activity, Answers, ConsumerKind, ConsumerPlan, Gap, NodeIndex, Plan, ProducerPlan, VerificationPlan,
     Workload,
@@ -25,11 +25,6 @@ pub(super) struct Placed {
     pub(super) application: AppId,
 }
 
-fn wrong(name: &str) -> impl Fn(String) -> SimulationError {
-    let name = name.to_owned();
-    move |error| SimulationError::Workload(format!("{name}: {error}"))
-}
-
 /// Adds all producers, and then all consumers.
 pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Placed>, SimulationError> {
     let keys = Keys::of(plan, seed)?;
@@ -37,14 +32,14 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
         for node in &producer.nodes {
             if let Some(id) = built.nodes.get(*node) {
                 add_producer(&mut built.network, *id, producer, (seed, &keys))
-                    .map_err(wrong(&producer.name))?;
+                    .map_err(ApplicationError::of(&producer.name))?;
             }
         }
     }
     let mut placed = Vec::new();
     for (workload, of_plan) in plan.workloads.iter().enumerate() {
         let Activity::Consume(consumer) = &of_plan.does else { continue };
-        let catalogue = catalogue(consumer).map_err(wrong(&of_plan.name))?;
+        let catalogue = catalogue(consumer).map_err(ApplicationError::of(&of_plan.name))?;
         for node in &consumer.nodes {
             let Some(id) = built.nodes.get(*node) else { continue };
             let network = &mut built.network;
@@ -55,16 +50,11 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
                 }
                 _ => add_consumer(network, *id, of_plan, consumer, catalogue.clone()),
             };
-            let application = application.map_err(wrong(&of_plan.name))?;
+            let application = application.map_err(ApplicationError::of(&of_plan.name))?;
             placed.push(Placed { workload, node: *node, application });
         }
     }
     Ok(placed)
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
-fn text(error: impl ToString) -> String {
-    error.to_string()
 }
 
 fn add_producer(
@@ -72,17 +62,18 @@ fn add_producer(
     node: NodeId,
     producer: &ProducerPlan,
     (seed, keys): (u64, &Keys),
-) -> Result<(), String> {
-    let bytes = |bytes: u64| usize::try_from(bytes).map_err(text);
+) -> Result<(), ApplicationError> {
+    let bytes = |bytes: u64| usize::try_from(bytes);
     let mut application = match producer.answers {
         Answers::File(size) => {
             let mut random = Random::derive(seed, 0x6669_6c65);
             let content: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
-            let prefix = producer.prefix.parse().map_err(text)?;
-            let signer = keys.signer(producer).map_err(text)?;
+            let prefix = producer.prefix.as_str().into_name()?;
+            let signer = keys.signer(producer)?;
             let config = PublicationConfig::new(prefix, 1, size, signer);
-            let publisher = sim::Publisher::new(config, content).map_err(text)?;
-            return network.add_application(node, publisher).map(drop).map_err(text);
+            let publisher = sim::Publisher::new(config, content)?;
+            network.add_application(node, publisher)?;
+            return Ok(());
         }
         Answers::Packets(size) => sim::Producer::of_packet_size(bytes(size)?),
         Answers::Contents(size) => sim::Producer::new(bytes(size)?),
@@ -93,13 +84,14 @@ fn add_producer(
     if let Some(delay) = producer.reply_delay_ns {
         application = application.reply_delay(Duration::from_nanos(delay));
     }
-    network.add_producer(node, producer.prefix.as_str(), application).map(drop).map_err(text)
+    network.add_producer(node, producer.prefix.as_str(), application)?;
+    Ok(())
 }
 
 /// The catalogue of a consumer that has one; all its nodes share it.
-fn catalogue(consumer: &ConsumerPlan) -> Result<Option<Arc<Zipf>>, String> {
+fn catalogue(consumer: &ConsumerPlan) -> Result<Option<Arc<Zipf>>, ApplicationError> {
     let ConsumerKind::Zipf { objects, exponent, shift, .. } = consumer.kind else { return Ok(None) };
-    let zipf = Zipf::new(objects as usize, exponent, shift).map_err(text)?;
+    let zipf = Zipf::new(objects as usize, exponent, shift)?;
     Ok(Some(Arc::new(zipf)))
 }
 
@@ -109,7 +101,7 @@ fn add_consumer(
     workload: &Workload,
     consumer: &ConsumerPlan,
     catalogue: Option<Arc<Zipf>>,
-) -> Result<AppId, String> {
+) -> Result<AppId, ApplicationError> {
     let prefix = consumer.prefix.as_str();
     let start = Duration::from_nanos(workload.start_ns);
     // Without a word on it nothing is stopped before the network is.
@@ -123,38 +115,38 @@ fn add_consumer(
             (sim::Consumer::batches(prefix, batches), Gap::Even)
         }
         ConsumerKind::Zipf { per_second, gap, .. } => {
-            let catalogue = catalogue.ok_or("it has no catalogue")?;
+            let catalogue = catalogue.ok_or(ApplicationError::NoCatalogue)?;
             (sim::Consumer::zipf(prefix, catalogue, *per_second), *gap)
         }
         ConsumerKind::Transfer(controller) => {
             let config = transfer(consumer, controller.as_deref())?;
-            let mut application = sim::TransferConsumer::new(prefix, config).map_err(text)?.start_at(start);
+            let mut application = sim::TransferConsumer::new(prefix, config)?.start_at(start);
             if let Some(items) = consumer.items {
                 application = application.items(items);
             }
             if let Some(lifetime) = lifetime {
                 application = application.lifetime(lifetime);
             }
-            return network.add_application(node, application).map_err(text);
+            return Ok(network.add_application(node, application)?);
         }
         ConsumerKind::File(controller) => {
             let config = fetch(consumer, controller.as_deref())?;
-            let application = sim::FileFetcher::new(prefix, config).map_err(text)?.start_at(start);
-            return network.add_application(node, application).map_err(text);
+            let application = sim::FileFetcher::new(prefix, config)?.start_at(start);
+            return Ok(network.add_application(node, application)?);
         }
         ConsumerKind::Flood(per_second) => {
-            let mut application = Flooder::new(prefix, *per_second).map_err(text)?.between(start, stop);
+            let mut application = Flooder::new(prefix, *per_second)?.between(start, stop);
             if let Some(lifetime) = lifetime {
                 application = application.lifetime(lifetime);
             }
-            return network.add_application(node, application).map_err(text);
+            return Ok(network.add_application(node, application)?);
         }
         ConsumerKind::Workload { spec, objects } => {
             let application = workload_consumer(prefix, spec, *objects, lifetime)?.between(start, stop);
-            return network.add_application(node, application).map_err(text);
+            return Ok(network.add_application(node, application)?);
         }
     };
-    let mut application = application.map_err(text)?.start_at(start).stop_at(stop);
+    let mut application = application?.start_at(start).stop_at(stop);
     application = application.spacing(spacing(gap));
     if let Some(items) = consumer.items {
         application = application.limit(items);
@@ -165,7 +157,7 @@ fn add_consumer(
     if let Some(attempts) = consumer.attempts {
         application = application.attempts(attempts);
     }
-    network.add_application(node, application).map_err(text)
+    Ok(network.add_application(node, application)?)
 }
 
 /// A consumer that asks as a workload says.
@@ -174,15 +166,15 @@ fn workload_consumer(
     spec: &str,
     objects: Option<u32>,
     lifetime: Option<Duration>,
-) -> Result<sim::WorkloadConsumer, String> {
-    let mut application = sim::WorkloadConsumer::new(prefix, &spec.parse().map_err(text)?).map_err(text)?;
+) -> Result<sim::WorkloadConsumer, ApplicationError> {
+    let mut application = sim::WorkloadConsumer::new(prefix, &spec.parse()?)?;
     if let Some(objects) = objects {
         application = application.items(u64::from(objects));
     }
     if let Some(lifetime) = lifetime {
         application = application.lifetime(lifetime);
     }
-    application.check().map_err(text)?;
+    application.check()?;
     Ok(application)
 }
 
@@ -193,15 +185,14 @@ fn verified(
     (workload, consumer): (&Workload, &ConsumerPlan),
     config: FetchConfig,
     (cost, keys): (VerificationPlan, &Keys),
-) -> Result<AppId, String> {
+) -> Result<AppId, ApplicationError> {
     let charge = VerificationTime {
         signature: Duration::from_nanos(cost.signature_ns),
         hashed_kibibyte: Duration::from_nanos(cost.hashed_kibibyte_ns),
     };
-    let application =
-        VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier()).map_err(text)?;
+    let application = VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier())?;
     let application = application.charge(charge).start_at(Duration::from_nanos(workload.start_ns));
-    network.add_application(node, application).map_err(text)
+    Ok(network.add_application(node, application)?)
 }
 
 fn spacing(gap: Gap) -> Spacing {
@@ -212,14 +203,14 @@ fn spacing(gap: Gap) -> Spacing {
     }
 }
 
-fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, String> {
+fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, ApplicationError> {
     Ok(FetchConfig { transfer: transfer(consumer, controller)?, ..FetchConfig::default() })
 }
 
-fn transfer(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<TransferConfig, String> {
+fn transfer(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<TransferConfig, ApplicationError> {
     let mut config = TransferConfig::default();
     if let Some(controller) = controller {
-        config.controller = controller.parse().map_err(text)?;
+        config.controller = controller.parse()?;
     }
     if let Some(attempts) = consumer.attempts {
         config.max_attempts = attempts;

@@ -4,9 +4,9 @@ use flow::verify::{AnchoredVerifier, Verifier};
 use packet::random::Random;
 use trust::{Certificate, Policy, Signer, Validator, ValidatorLimits};
 
-use super::run::SimulationError;
+use super::error::{ApplicationError, SimulationError};
 use crate::experiment::plan::{Plan, ProducerKey, ProducerPlan};
-use crate::keys::{Origin, certificate, signer};
+use crate::keys::{KeyError, Origin, certificate, signer};
 
 /// The keys of an experiment.
 #[derive(Debug)]
@@ -22,14 +22,13 @@ impl Keys {
         let trusted = plan.producers.iter().filter(|producer| producer.key == ProducerKey::Trusted);
         for producer in trusted {
             let anchor = certificate(seed, &producer.prefix);
-            let wrong = |error| SimulationError::Workload(format!("{}: {error}", producer.name));
-            keys.anchors.push(anchor.map_err(wrong)?);
+            keys.anchors.push(anchor.map_err(|error| ApplicationError::of(&producer.name)(error.into()))?);
         }
         Ok(keys)
     }
 
     /// What signs the segments of a producer's file. Producers of one prefix share a key.
-    pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, String> {
+    pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, KeyError> {
         match producer.key {
             ProducerKey::Digest => Ok(Signer::digest()),
             ProducerKey::Trusted => signer(self.seed, Origin::Trusted, &producer.prefix),

@@ -5,6 +5,7 @@
 mod application;
 mod consumers;
 mod counted;
+mod error;
 mod events;
 mod keys;
 mod network;
@@ -13,4 +14,5 @@ mod registrar;
 mod run;
 mod trace;
 
-pub use run::{SimulationError, simulate};
+pub use error::{ApplicationError, SimulationError};
+pub use run::simulate;

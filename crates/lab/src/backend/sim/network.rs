@@ -4,10 +4,10 @@ use engine::{FaceConfig, RateLimit};
 use packet::time::{Duration, Instant};
 use sim::{
     Clock, CoDel, CoDelAction, FaceTimes, KindTimes, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
-    Queue, SimError,
+    Queue,
 };
 
-use super::run::SimulationError;
+use super::error::SimulationError;
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
     Activity, ClockPlan, Dialect, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink, UseCosts,
@@ -99,9 +99,7 @@ pub(super) fn limit_faces(network: &mut Network, node: NodeId, forwarder: &Forwa
 /// The settings of a node's forwarder, for the node that is added next.
 fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationError> {
     let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
-    let strategy = strategy
-        .parse()
-        .map_err(|error: engine::StrategyError| SimulationError::Strategy(error.to_string()))?;
+    let strategy = strategy.parse::<engine::StrategySpec>()?;
     let eviction: Option<engine::EvictionPolicy> =
         node.forwarder.eviction.as_deref().map(str::parse).transpose()?;
     let placement: Option<engine::CachePlacement> =
@@ -182,10 +180,9 @@ fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(),
 
 fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError> {
     let SimulatedLink { rate_control, frames, reliable, .. } = &link.simulated;
-    let control = rate_control.as_ref().map(|(method, max_held)| {
-        let method = method.parse::<engine::RateMethod>();
-        method.map(|method| (method, *max_held)).map_err(|error| SimulationError::Network(error.to_string()))
-    });
+    let control = rate_control
+        .as_ref()
+        .map(|(method, max_held)| method.parse::<engine::RateMethod>().map(|method| (method, *max_held)));
     let mut config = LinkConfig {
         rate_bits_per_second: link.rate_bps,
         bucket_bytes: bucket_bytes(link),
@@ -230,12 +227,6 @@ fn queue(link: &LinkPlan) -> Queue {
         action: if codel.mark { CoDelAction::Mark } else { CoDelAction::Drop },
     });
     Queue { mark_above_bytes: given.mark_above_bytes, codel, ..queue }
-}
-
-impl From<SimError> for SimulationError {
-    fn from(error: SimError) -> Self {
-        SimulationError::Network(error.to_string())
-    }
 }
 
 #[cfg(test)]

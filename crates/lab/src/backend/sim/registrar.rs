@@ -13,11 +13,11 @@ use node::management::{
 };
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Name};
-use sim::{AppId, Application, Context, NodeId};
+use sim::{AppId, Application, Context, IntoName as _, NodeId};
 use trust::Revocations;
 
+use super::error::{ApplicationError, SimulationError};
 use super::network::Built;
-use super::run::SimulationError;
 use crate::experiment::plan::{EarlierKey, NodeIndex, Plan, Registrations};
 use crate::experiment::resolve_registrations::MANAGEMENT;
 use crate::keys;
@@ -112,7 +112,8 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), Simul
             continue;
         }
         let Some(id) = built.nodes.get(index).copied() else { continue };
-        let registrar = registrar(built, plan, (index, accepts), seed)?;
+        let registrar =
+            registrar(built, plan, (index, accepts), seed).map_err(ApplicationError::of(&node.name))?;
         let face = FaceConfig { dialect: plan.dialect.into(), ..FaceConfig::local() };
         let application = built.network.add_application_with(id, registrar, face)?;
         plan_looks(built, plan, (index, id), application);
@@ -125,27 +126,26 @@ fn registrar(
     plan: &Plan,
     (at, accepts): (NodeIndex, Registrations),
     seed: u64,
-) -> Result<Registrar, SimulationError> {
+) -> Result<Registrar, ApplicationError> {
     let words = ["localhop".to_owned()];
-    let wrong = |error: String| SimulationError::Workload(error);
     let mut believed = Vec::new();
     let mut records = Revocations::default();
     for (identity, earlier) in plan.believed_identities() {
-        let privileges = Privileges::of(&words).map_err(|error| wrong(error.to_string()))?;
+        let privileges = Privileges::of(&words)?;
         let privileges = match accepts {
             Registrations::Keys(true) => privileges.for_own_names(),
             _ => privileges,
         };
-        let certificates = keys::certificates(seed, (identity, earlier)).map_err(wrong)?;
+        let certificates = keys::certificates(seed, (identity, earlier))?;
         believed.extend(certificates.into_iter().map(|certificate| (certificate, privileges.clone())));
         if earlier == Some(EarlierKey::Revoked) {
-            records.add(keys::revocation(seed, identity).map_err(wrong)?);
+            records.add(keys::revocation(seed, identity)?);
         }
     }
     let mut neighbours = Vec::new();
     for (from, registration) in plan.registrations().filter(|(_, registration)| registration.to == at) {
         let Some(node) = built.nodes.get(from) else { continue };
-        let prefix = registration.prefix.parse().map_err(|error| wrong(format!("{error}")))?;
+        let prefix = registration.prefix.as_str().into_name()?;
         neighbours.push((prefix, u64::from(registration.cost), *node));
     }
     let revocations = Arc::new(RevocationList::fixed(records));

@@ -1,6 +1,5 @@
 //! One repeat in virtual time.
 
-use std::io;
 use std::path::Path;
 
 use engine::FaceConfig;
@@ -9,6 +8,7 @@ use sim::AppId;
 
 use super::application::Agent;
 use super::consumers::{self, Placed};
+use super::error::SimulationError;
 use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
 use super::{counted, events, registrar, trace};
@@ -18,32 +18,6 @@ use crate::experiment::Plan;
 use crate::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::sampling::moment;
 use crate::scratch;
-
-/// Why a simulation gave no result.
-#[derive(Debug, thiserror::Error)]
-pub enum SimulationError {
-    /// The network.
-    #[error("the network cannot be simulated: {0}")]
-    Network(String),
-    /// A strategy that does not exist.
-    #[error("{0}")]
-    Strategy(String),
-    /// An eviction policy that does not exist.
-    #[error(transparent)]
-    Eviction(#[from] engine::UnknownEviction),
-    /// A placement of copies that does not exist.
-    #[error(transparent)]
-    Placement(#[from] engine::UnknownPlacement),
-    /// A workload.
-    #[error("a workload cannot be simulated: {0}")]
-    Workload(String),
-    /// A file.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// Somebody asked for the end.
-    #[error("it was asked to end before it was done")]
-    Stopped,
-}
 
 fn nanos(moment: std::time::Duration) -> u64 {
     u64::try_from(moment.as_nanos()).unwrap_or(u64::MAX)
@@ -60,7 +34,7 @@ fn start_agents(
     for (index, id) in built.nodes.iter().enumerate() {
         let job = Job::of(&order.plan, index, order.seed, Path::new("unused"), folder.to_owned());
         let Some(job) = job else { continue };
-        let agent = Agent::new(job, end).map_err(SimulationError::Workload)?;
+        let agent = Agent::new(job, end)?;
         let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
         agents.push(built.network.add_application_with(*id, agent, face)?);
     }

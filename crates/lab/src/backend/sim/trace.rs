@@ -8,7 +8,7 @@ use packet::time::Duration;
 use sim::trace::{Record, Table};
 use sim::{LinkId, Network, Trace, TraceConfig};
 
-use super::run::SimulationError;
+use super::error::SimulationError;
 use crate::experiment::plan::{TraceFormat, TracePlan};
 
 /// What the simulator is to record. All packets are counted for the tables of nodes, whatever is asked for.

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::error::SlurmError;
+
 /// The commands of a cluster.
 #[derive(Debug, Clone)]
 pub struct Cluster {
@@ -29,15 +31,11 @@ impl Cluster {
     /// # Errors
     ///
     /// When one is in none of them.
-    pub fn find(folders: impl IntoIterator<Item = PathBuf>) -> Result<Self, String> {
+    pub fn find(folders: impl IntoIterator<Item = PathBuf>) -> Result<Self, SlurmError> {
         let folders: Vec<PathBuf> = folders.into_iter().collect();
-        let find = |name: &str| {
+        let find = |name: &'static str| {
             let places = folders.iter().map(|folder| folder.join(name));
-            places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-                format!(
-                    "{name} is not in PATH: run this where jobs are submitted, or name its folder in CAIRN_SLURM"
-                )
-            })
+            places.into_iter().find(|path| path.is_file()).ok_or(SlurmError::NoCommand(name))
         };
         Ok(Cluster { sbatch: find("sbatch")?, squeue: find("squeue")? })
     }
@@ -49,7 +47,7 @@ impl Cluster {
         script: &Path,
         tasks: &BTreeSet<u32>,
         options: &[String],
-    ) -> Result<String, String> {
+    ) -> Result<String, SlurmError> {
         let mut words: Vec<OsString> = ["--parsable", "--chdir"].map(OsString::from).to_vec();
         words.push(folder.into());
         words.push(format!("--array={}", ranges(tasks)).into());
@@ -60,7 +58,7 @@ impl Cluster {
         // On a cluster of several its name follows.
         let id = said.trim().split(';').next().unwrap_or_default();
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-        if is_id { Ok(id.to_owned()) } else { Err(format!("sbatch has said no job: {said}")) }
+        if is_id { Ok(id.to_owned()) } else { Err(SlurmError::NoJob(said)) }
     }
 
     /// Which tasks of jobs wait or run.
@@ -68,15 +66,15 @@ impl Cluster {
     /// # Errors
     ///
     /// What `squeue` says.
-    pub fn tasks(&self, jobs: &[String]) -> Result<Tasks, String> {
+    pub fn tasks(&self, jobs: &[String]) -> Result<Tasks, SlurmError> {
         let mut tasks = Tasks::default();
         // One by one: a job that is forgotten, as all are some time after their end, is an error.
         for job in jobs {
             let words = ["--noheader", "--array", "--format=%K|%T|%r", "--jobs", job];
             match run(&self.squeue, &words.map(OsString::from)) {
                 Ok(lines) => lines.lines().for_each(|line| tasks.add(line)),
-                Err(why) if why.contains("Invalid job id") => {}
-                Err(why) => return Err(why),
+                Err(error) if error.is_of_forgotten_job() => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(tasks)
@@ -97,23 +95,24 @@ impl Tasks {
 }
 
 /// Where tasks print to. Slurm reads `%` in the whole path, and stops reading it at a backslash.
-fn output(folder: &Path) -> Result<String, String> {
+fn output(folder: &Path) -> Result<String, SlurmError> {
     let plain = folder.to_str().filter(|text| !text.contains(['\\', '\n']));
-    let why = || format!("{}: Slurm cannot print into a folder of this name", folder.display());
-    Ok(format!("{}/part-%a.txt", plain.ok_or_else(why)?.replace('%', "%%")))
+    let error = || SlurmError::Folder(folder.to_owned());
+    Ok(format!("{}/part-%a.txt", plain.ok_or_else(error)?.replace('%', "%%")))
 }
 
 /// What a command prints; what it complains of where it fails.
-fn run(program: &Path, words: &[OsString]) -> Result<String, String> {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
+fn run(program: &Path, words: &[OsString]) -> Result<String, SlurmError> {
     let output = Command::new(program).args(words).output();
-    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
+    let output = output.map_err(|source| SlurmError::NotStarted { program: program.to_owned(), source })?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    Err(format!("{name}: {}", if said.is_empty() { output.status.to_string() } else { said.join("; ") }))
+    let said = if said.is_empty() { output.status.to_string() } else { said.join("; ") };
+    let command = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Err(SlurmError::Failed { command, said })
 }
 
 /// Numbers as Slurm reads them: `1-3,7`.
@@ -136,6 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_job_that_the_cluster_has_forgotten_is_told_from_other_failures() {
+        let failed = |said: &str| SlurmError::Failed { command: "squeue".to_owned(), said: said.to_owned() };
+        assert!(failed("slurm_load_jobs error: Invalid job id specified").is_of_forgotten_job());
+        assert!(!failed("Unable to contact slurm controller").is_of_forgotten_job());
+    }
+
+    #[test]
     fn tasks_are_named_in_ranges() {
         let of = |numbers: &[u32]| ranges(&numbers.iter().copied().collect());
         assert_eq!(of(&[1, 2, 3, 7, 9, 10]), "1-3,7,9-10");
@@ -144,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_slurm_would_read_in_a_folder_s_name_is_escaped_or_refused() {
-        assert_eq!(output(Path::new("/runs/100 %a")), Ok("/runs/100 %%a/part-%a.txt".to_owned()));
+        assert_eq!(output(Path::new("/runs/100 %a")).unwrap(), "/runs/100 %%a/part-%a.txt");
         assert!(output(Path::new("/runs/back\\slash")).is_err());
     }
 
@@ -160,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_command_that_is_missing_is_named_with_the_way_out() {
-        let why = Cluster::find([PathBuf::from("/nowhere")]).unwrap_err();
+        let why = Cluster::find([PathBuf::from("/nowhere")]).unwrap_err().to_string();
         assert!(why.starts_with("sbatch is not in PATH") && why.contains("CAIRN_SLURM"), "{why}");
     }
 }

@@ -15,6 +15,7 @@
 //! complete stay, those that still have a task are waited for, and others get a new one.
 
 mod cluster;
+mod error;
 mod part;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::cluster::{Cluster, Tasks};
+pub use self::error::SlurmError;
 pub use self::part::carry_out;
 use super::begin::{command, new_folder};
 use super::build::Program;
@@ -104,7 +106,7 @@ impl SlurmRun {
         shards: Option<u32>,
         words: &[String],
     ) -> Result<Self, RunError> {
-        check_words(words).map_err(RunError::Plan)?;
+        check_words(words)?;
         if experiment.file.study.is_some() {
             let why = "a study has no cases that could be shared out: run it with --on sim";
             return Err(RunError::Plan(format!("{}: {why}", experiment.shown())));
@@ -200,17 +202,17 @@ impl SlurmRun {
         let _lock = self.folder.lock().map_err(at_work())?;
         // Somebody else may have submitted it meanwhile.
         self.record = read_json(&self.folder.path().join("slurm.json")).map_err(at_work())?;
-        let has_task = cluster.tasks(&self.record.jobs).map_err(RunError::Plan)?;
+        let has_task = cluster.tasks(&self.record.jobs)?;
         let mut parts = self.missing();
         parts.retain(|number| !has_task.numbers.contains(number));
         if parts.is_empty() {
             return Ok(parts);
         }
         let script = self.folder.path().join("slurm.sh");
-        let text = script_text(self, program).map_err(RunError::Plan)?;
+        let text = script_text(self, program)?;
         fs::write(&script, text).map_err(io_error("slurm.sh cannot be written"))?;
         let job = cluster.submit(self.folder.path(), &script, &parts, &self.record.options);
-        self.record.jobs.push(job.map_err(RunError::Plan)?);
+        self.record.jobs.push(job?);
         self.write()?;
         Ok(parts)
     }
@@ -288,26 +290,26 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Words for `sbatch` must be options, each whole, and leave alone what the job is made of.
-fn check_words(words: &[String]) -> Result<(), String> {
+fn check_words(words: &[String]) -> Result<(), SlurmError> {
     let ours = ["-a", "--array", "-D", "--chdir", "-o", "--output", "--wrap", "--parsable", "-n", "--ntasks"];
     for word in words {
         let name = word.split('=').next().unwrap_or_default();
         let is_whole = name.starts_with('-') && !name.contains(char::is_whitespace);
         if !is_whole {
-            return Err(format!("`{word}` is no option of sbatch; write it like --partition=long"));
+            return Err(SlurmError::NoOption(word.clone()));
         }
         if ours.contains(&name) {
-            return Err(format!("{name} cannot be given to sbatch: the sweep sets it itself"));
+            return Err(SlurmError::OwnOption(name.to_owned()));
         }
     }
     Ok(())
 }
 
 /// The array job.
-fn script_text(run: &SlurmRun, program: &Path) -> Result<String, String> {
+fn script_text(run: &SlurmRun, program: &Path) -> Result<String, SlurmError> {
     let word = |path: &Path| {
-        let text = path.to_str().ok_or_else(|| format!("{} is not UTF-8, which Slurm needs", path.display()));
-        Ok::<_, String>(hosts::quoted(text?))
+        let text = path.to_str().ok_or_else(|| SlurmError::NotText(path.to_owned()));
+        Ok::<_, SlurmError>(hosts::quoted(text?))
     };
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let name: String =
@@ -337,7 +339,7 @@ mod tests {
     fn what_would_take_the_job_apart_is_not_passed_on() {
         let check = |word: &str| check_words(&[word.to_owned()]);
         for word in ["--partition=long", "-p=x", "--mem=4G", "--comment=two words", "--exclusive"] {
-            assert_eq!(check(word), Ok(()), "{word}");
+            assert!(check(word).is_ok(), "{word}");
         }
         for word in ["", "long", "--partition long", "--array=1-3", "-a", "--wrap=x", "--output=/dev/null"] {
             assert!(check(word).is_err(), "{word}");

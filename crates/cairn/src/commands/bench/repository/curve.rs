@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use client::{Client, Event, Remote};
+use formats::csv;
 use lab::figure::{Axis, Drawing, LineChart, Series};
 use node::Node;
 use node::control::Unmanaged;
@@ -89,7 +90,7 @@ pub(super) fn measure(stage: &Stage, file: &Path, rows: &mut Vec<Row>) -> Result
     let deleting = deleting(&steps);
     std::fs::write(file, draw(&steps, deleting).to_svg()).map_err(ToolError::file(file))?;
     let numbers = file.with_extension("csv");
-    std::fs::write(&numbers, csv(&steps)).map_err(ToolError::file(&numbers))?;
+    std::fs::write(&numbers, table(&steps)).map_err(ToolError::file(&numbers))?;
     add_rows(&steps, &reads, deleting, rows);
     Ok(())
 }
@@ -245,13 +246,19 @@ fn draw(steps: &[Interval], (from, to): (f64, f64)) -> Drawing {
     Drawing::grid("A router while its repository deletes a quarter", 2, 20.0, &parts)
 }
 
-fn csv(steps: &[Interval]) -> String {
-    let head = "seconds,reads,p99 seconds,bytes taken in,bytes given back\n".to_owned();
-    steps.iter().fold(head, |mut text, step| {
+fn table(steps: &[Interval]) -> String {
+    let head = ["seconds", "reads", "p99 seconds", "bytes taken in", "bytes given back"].map(str::to_owned);
+    let rows = steps.iter().map(|step| {
         let Interval { at, reads, p99, taken_in, given_back } = step;
-        text.push_str(&format!("{at:.2},{reads},{p99:.6},{taken_in},{given_back}\n"));
-        text
-    })
+        [
+            format!("{at:.2}"),
+            reads.to_string(),
+            format!("{p99:.6}"),
+            taken_in.to_string(),
+            given_back.to_string(),
+        ]
+    });
+    csv::to_string(std::iter::once(head).chain(rows))
 }
 
 fn add_rows(steps: &[Interval], reads: &[(f64, f64)], (from, to): (f64, f64), rows: &mut Vec<Row>) {
@@ -289,6 +296,6 @@ mod tests {
         assert!((steps[1].p99 - 0.745).abs() < 1e-9 && steps[2].p99.is_nan());
         let all = super::steps(&[samples.as_slice(), &[sample(0.055, 160, 40)]].concat(), &[]);
         assert_eq!(deleting(&all), (all[3].at, all[3].at));
-        assert_eq!(csv(&steps).lines().count(), 4);
+        assert_eq!(table(&steps).lines().count(), 4);
     }
 }

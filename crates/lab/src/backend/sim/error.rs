@@ -1,0 +1,86 @@
+//! Why a simulation gave no result.
+
+use std::io;
+use std::num::TryFromIntError;
+
+use flow::{PublishError, SpecError};
+use node::management::UnknownModule;
+use packet::random::ZipfError;
+use sim::SimError;
+
+use crate::agent::JobError;
+use crate::keys::KeyError;
+
+/// Why a simulation gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// The network.
+    #[error("the network cannot be simulated: {0}")]
+    Network(#[from] SimError),
+    /// A strategy that does not exist.
+    #[error(transparent)]
+    Strategy(#[from] engine::StrategyError),
+    /// An eviction policy that does not exist.
+    #[error(transparent)]
+    Eviction(#[from] engine::UnknownEviction),
+    /// A placement of copies that does not exist.
+    #[error(transparent)]
+    Placement(#[from] engine::UnknownPlacement),
+    /// A way to compute rates that does not exist.
+    #[error("the network cannot be simulated: {0}")]
+    RateMethod(#[from] engine::UnknownRateMethod),
+    /// A producer, a consumer, or what takes registrations.
+    #[error("a workload cannot be simulated: {name}: {source}")]
+    Workload {
+        /// What the experiment calls it, or its node.
+        name: String,
+        /// What is wrong with it.
+        source: ApplicationError,
+    },
+    /// What an agent would do.
+    #[error("a workload cannot be simulated: {0}")]
+    Job(#[from] JobError),
+    /// A file.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Somebody asked for the end.
+    #[error("it was asked to end before it was done")]
+    Stopped,
+}
+
+/// Why an application cannot be put into the network.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplicationError {
+    /// Its name or packets, or the node.
+    #[error(transparent)]
+    Network(#[from] SimError),
+    /// Its controller or workload.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// It asks by popularity, and nothing says of what.
+    #[error("it has no catalogue")]
+    NoCatalogue,
+    /// The popularity of what it asks for.
+    #[error(transparent)]
+    Popularity(#[from] ZipfError),
+    /// The file that it publishes.
+    #[error(transparent)]
+    Publication(#[from] PublishError),
+    /// A key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// What a key may be used for.
+    #[error(transparent)]
+    Privilege(#[from] UnknownModule),
+    /// A size that this machine cannot count to.
+    #[error(transparent)]
+    Size(#[from] TryFromIntError),
+}
+
+impl ApplicationError {
+    /// This, of what has that name.
+    pub(super) fn of(name: &str) -> impl Fn(ApplicationError) -> SimulationError {
+        let name = name.to_owned();
+        move |source| SimulationError::Workload { name: name.clone(), source }
+    }
+}

@@ -61,7 +61,7 @@ fn what_is_confirmed_of_one_flow_fails_without_its_cause_and_what_is_not_is_cont
     let verdicts = verdicts(&report, "statements-ndnsim");
     let with = |word: &str| verdicts.iter().filter(|row| row[1] == word).collect::<Vec<_>>();
     assert_eq!([with("confirmed").len(), with("by construction").len()], [8, 2], "{verdicts:#?}");
-    assert!(with("confirmed").iter().all(|row| row[2].starts_with("fails with")), "{verdicts:#?}");
+    assert!(with("confirmed").iter().all(|row| row[2].starts_with("fails ")), "{verdicts:#?}");
     let [contradicted] = with("contradicted")[..] else { panic!("{verdicts:#?}") };
     assert!(contradicted[0].contains("reduced to 1"), "{contradicted:?}");
     // Where buckets leak whole packets, a tick of 50 ms takes nothing away.

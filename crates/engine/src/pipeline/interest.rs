@@ -12,7 +12,7 @@ use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, VariantTag};
+use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag};
 use crate::trigger::Trigger;
 
 /// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
@@ -114,7 +114,9 @@ impl Engine {
             if self.is_duplicate(id, face, nonce) {
                 return Verdict::Loop;
             }
-            if self.tables.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
+            // What was sent nowhere may have been published since.
+            let has_gone = |entry: &Pending| !entry.in_records.is_empty() && !entry.out_records.is_empty();
+            if self.tables.pending.get(id).is_some_and(has_gone) {
                 return Verdict::Joined(id);
             }
         }

@@ -29,8 +29,9 @@ impl Engine {
             return true;
         }
         let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());
-        // What comes again went upstream before, and the store had nothing then.
-        if trigger != Trigger::New || !allowed || !asking.store.may_have(interest, arrival.hashes) {
+        // What comes again went upstream before, and the store had nothing then; unless it had nowhere to go.
+        let is_first = trigger == Trigger::New || entry.out_records.is_empty();
+        if !is_first || !allowed || !asking.store.may_have(interest, arrival.hashes) {
             return false;
         }
         let origin = self.faces.get(arrival.face).and_then(|face| face.config.origin);

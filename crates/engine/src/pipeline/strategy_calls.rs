@@ -206,9 +206,9 @@ impl Engine {
                 Action::NackAll { .. } | Action::Reject { .. } if self.turns_to_store(now, id) => {}
                 // CCNx has no Nacks: as at a ccnd, who asked waits on. An application may publish without
                 // having been asked.
-                Action::NackAll { drop, .. } if interest.dialect() == Dialect::Ccnx => {
-                    self.count_drop(ingress, drop);
-                }
+                Action::NackAll { drop: DropReason::NoNextHop, .. }
+                | Action::Reject { drop: DropReason::NoNextHop }
+                    if interest.dialect() == Dialect::Ccnx => {}
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);

@@ -137,7 +137,13 @@ impl RepositorySection {
             uri::parse(text).map_err(bad)
         };
         if self.ccnx_namespaces.is_empty() {
-            return Ok(None);
+            return match self.ccnx_anchors.first() {
+                None => Ok(None),
+                Some(_) => Err(ConfigError::new(
+                    "repository.ccnx_anchors: without ccnx_namespaces nothing of CCNx is stored; give the names"
+                        .to_owned(),
+                )),
+            };
         }
         let namespaces = self.ccnx_namespaces.iter().map(|text| name("ccnx_namespaces", text));
         let authority = self.authority()?;
@@ -330,6 +336,10 @@ mod tests {
             ("patience_millis = 0", "repository.patience_millis: "),
             ("prefixes = []", "repository.prefixes: "),
             ("ccnx_namespaces = ['a']", "repository.ccnx_namespaces: \"a\""),
+            (
+                "ccnx_anchors = ['/none']",
+                "repository.ccnx_anchors: without ccnx_namespaces nothing of CCNx is stored",
+            ),
             (
                 "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['/none']",
                 "repository.ccnx_anchors: /none: No such",

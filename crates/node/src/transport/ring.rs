@@ -26,7 +26,8 @@ impl Signal {
         Ok(Arc::new(Signal { event, is_raised: AtomicBool::new(false) }))
     }
 
-    /// To be called behind what there is to see, such as a push.
+    /// To be called behind what there is to see, such as a push, and by one thread at a time: of two, one
+    /// could leave the note behind after the other's was taken away, and nobody would be woken.
     pub(crate) fn raise(&self) {
         // Noted after it is done: whoever sees the note can read the descriptor.
         if !self.is_raised.load(SeqCst) {

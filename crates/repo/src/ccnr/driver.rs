@@ -34,10 +34,10 @@ pub enum Outgoing {
     },
 }
 
-/// Called from the store's threads when one of them has said something: [`CcnrDriver::turn`] is due.
+/// Called by the store's thread, which is one, when it has said something: [`CcnrDriver::turn`] is due.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// The store's threads say something, and wake whoever waits for it.
+/// The store's thread says something, and wakes whoever waits for it.
 #[derive(Clone)]
 struct Teller {
     results: Sender<StoreResult>,
@@ -52,7 +52,7 @@ impl Teller {
     }
 }
 
-/// What the store's threads say.
+/// What the store's thread says.
 enum StoreResult {
     Answer(u64, StoreAnswer),
     Stored(u64, Result<(), Rejection>),

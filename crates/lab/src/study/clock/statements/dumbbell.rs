@@ -1,6 +1,6 @@
 //! The dumbbell: section V.
 
-use super::{Cause, Claim, Found, Numbers, Quantity, Test, mean};
+use super::{Cause, Claim, Control, Found, Numbers, Quantity, Test, mean};
 use crate::stats::Sample;
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
@@ -13,6 +13,8 @@ const LESS: f64 = 0.9;
 const MUCH_LESS: f64 = 0.5;
 /// What is at least so much of another is as good as it.
 const AS_GOOD: f64 = 0.99;
+/// What is at least so much of another is not "less".
+const NEARLY: f64 = 0.95;
 /// What helps brings so much more at least.
 const HELPS: f64 = 1.05;
 /// Shares are similar from this index of Jain's on.
@@ -25,22 +27,22 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 14] = [
     Claim {
         section: "V.B, V.C",
         says: "One flow: the cells that the paper names, 16 to 91 Mbps.",
-        test: Test::Numbers(named_cells, Cause::Ticks),
+        test: Test::Numbers(named_cells, Control::Without(Cause::Ticks)),
     },
     Claim {
         section: "V.B",
         says: "One flow, depth 50: less at 5 ms, much less at 10 ms.",
-        test: Test::Numbers(one_flow_shallow, Cause::Ticks),
+        test: Test::Numbers(one_flow_shallow, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "VI",
         says: "One flow, depth 50: even 1 ms takes something away.",
-        test: Test::Numbers(one_millisecond, Cause::Ticks),
+        test: Test::Numbers(one_millisecond, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "V.B",
         says: "One flow, depth 100: less at 10 ms only.",
-        test: Test::Numbers(one_flow_deeper, Cause::Ticks),
+        test: Test::Numbers(one_flow_deeper, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "V.B",
@@ -50,37 +52,37 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 14] = [
     Claim {
         section: "V.C",
         says: "One flow: smoothening helps where ticks hurt.",
-        test: Test::Numbers(smoothening_helps, Cause::Smoothening),
+        test: Test::Numbers(smoothening_helps, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "V.B",
         says: "Several flows together get less than one alone, with the fine clock too.",
-        test: Test::Numbers(several_get_less, Cause::OtherFlows),
+        test: Test::Numbers(several_get_less, Control::None("one flow would be held against itself")),
     },
     Claim {
         section: "V.B",
         says: "Several flows, depth 50: less with every longer tick.",
-        test: Test::Numbers(less_with_every_tick, Cause::Ticks),
+        test: Test::Numbers(less_with_every_tick, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "V.B",
         says: "The same as a trend: least at the longest tick.",
-        test: Test::Numbers(least_at_the_longest, Cause::Ticks),
+        test: Test::Numbers(least_at_the_longest, Control::Without(Cause::ShallowBucket)),
     },
     Claim {
         section: "V.B",
         says: "Several flows, depths 100 and 500: the fine clock is best, but for 10 ms at depth 100.",
-        test: Test::Numbers(fine_is_best, Cause::Ticks),
+        test: Test::Numbers(fine_is_best, Control::Without(Cause::OtherFlows)),
     },
     Claim {
         section: "V.B",
         says: "Several flows get similar shares at a tick of 1 ms and a depth of 50.",
-        test: Test::Numbers(similar_shares, Cause::Ticks),
+        test: Test::Numbers(similar_shares, Control::None("the paper names no cause")),
     },
     Claim {
         section: "V.C",
         says: "Several flows: smoothening does not help.",
-        test: Test::Numbers(smoothening_does_not_help, Cause::OtherFlows),
+        test: Test::Numbers(smoothening_does_not_help, Control::Without(Cause::OtherFlows)),
     },
     Claim {
         section: "V.A",
@@ -173,15 +175,21 @@ fn one_flow_deeper(numbers: &Numbers<'_>) -> Option<Found> {
     let at = |tick_ms| mbps(numbers, 1, 100, tick_ms, false);
     let verdict = Verdict::all([
         Verdict::less(&at(10.0)?, LESS, &at(5.0)?),
-        Verdict::less(&at(5.0)?, 0.95, &at(1.0)?).of_the_opposite(),
+        Verdict::less(&at(5.0)?, NEARLY, &at(0.0)?).of_the_opposite(),
+        Verdict::less(&at(1.0)?, NEARLY, &at(0.0)?).of_the_opposite(),
     ]);
     Some(Found { verdict, evidence: text_by_tick(&by_tick(at)?) })
 }
 
-fn one_flow_deep(numbers: &Numbers<'_>) -> Option<String> {
+fn one_flow_deep(numbers: &Numbers<'_>) -> Option<Found> {
     let samples = by_tick(|tick_ms| mbps(numbers, 1, 500, tick_ms, false))?;
+    let ((_, fine), others) = samples.split_first()?;
+    let parts = others.iter().map(|(_, other)| Verdict::less(other, AS_GOOD, fine).of_the_opposite());
     let text = text_by_tick(&samples);
-    Some(format!("the largest burst is 100 Interests, a fifth of the bucket; {text}"))
+    Some(Found {
+        verdict: Verdict::all(parts),
+        evidence: format!("the largest burst is 100 Interests, a fifth of the bucket; {text}"),
+    })
 }
 
 fn smoothening_helps(numbers: &Numbers<'_>) -> Option<Found> {
@@ -227,7 +235,7 @@ fn fine_is_best(numbers: &Numbers<'_>) -> Option<Found> {
         let samples = by_tick(|tick_ms| several_mbps(numbers, depth, tick_ms, false))?;
         let ((_, fine), others) = samples.split_first()?;
         for ((_, other), tick_ms) in others.iter().zip(TICKS_MS) {
-            let is_less = Verdict::less(other, 1.0, fine);
+            let is_less = Verdict::less(other, AS_GOOD, fine);
             let is_exception = (depth, tick_ms) == (100, 10.0);
             parts.push(if is_exception { is_less.of_the_opposite() } else { is_less });
         }

@@ -1,6 +1,6 @@
 //! The line of four nodes: sections III and IV.
 
-use super::{Cause, Claim, Found, Numbers, Quantity, Test, highest, lowest, mean};
+use super::{Cause, Claim, Control, Found, Numbers, Quantity, Test, highest, lowest, mean};
 use crate::stats::Sample;
 use crate::study::clock::scenario::{Outcome, Recorded};
 use crate::study::clock::summary::paper_cell;
@@ -30,22 +30,22 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 11] = [
     Claim {
         section: "III.B",
         says: "Table I: throughput and Nacks at 50, 100 and 200 ms.",
-        test: Test::Numbers(|numbers| paper_table(numbers, false), Cause::Ticks),
+        test: Test::Numbers(|numbers| paper_table(numbers, false), Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
         says: "50 ms: the throughput decreases slightly, and there are some Nacks.",
-        test: Test::Numbers(slightly_less, Cause::Ticks),
+        test: Test::Numbers(slightly_less, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
         says: "100 and 200 ms: Nacks increase, and the throughput decreases largely.",
-        test: Test::Numbers(largely_less, Cause::Ticks),
+        test: Test::Numbers(largely_less, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
         says: "The rate is limited to 600 at 100 ms, and to 300 at 200 ms.",
-        test: Test::Numbers(limited_rate, Cause::Ticks),
+        test: Test::Numbers(limited_rate, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
@@ -55,27 +55,27 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 11] = [
     Claim {
         section: "III.B",
         says: "Multiple Nacks follow, by which the rate is reduced to 1.",
-        test: Test::Numbers(reduced_to_one, Cause::Ticks),
+        test: Test::Numbers(reduced_to_one, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
         says: "At 200 ms the bucket overflows about as often as at 100 ms.",
-        test: Test::Numbers(as_often, Cause::Ticks),
+        test: Test::Numbers(as_often, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "III.B",
         says: "50 ms: the bucket stays full for about 0.5 s, and then overflows.",
-        test: Test::Numbers(full_for_a_while, Cause::Ticks),
+        test: Test::Numbers(full_for_a_while, Control::Without(Cause::Bursts)),
     },
     Claim {
         section: "IV.B",
         says: "Smoothened: no Nacks, and a throughput close to that of the fine clock.",
-        test: Test::Numbers(smoothened, Cause::Smoothening),
+        test: Test::Numbers(smoothened, Control::Without(Cause::Smoothening)),
     },
     Claim {
         section: "IV.B",
         says: "Table II: throughput and Nacks, smoothened.",
-        test: Test::Numbers(|numbers| paper_table(numbers, true), Cause::Smoothening),
+        test: Test::Numbers(|numbers| paper_table(numbers, true), Control::Without(Cause::Smoothening)),
     },
 ];
 
@@ -95,10 +95,16 @@ fn recorded<'a>(numbers: &'a Numbers<'_>, tick_ms: f64) -> Option<&'a Recorded> 
     numbers.recorded(&numbers.point(1, numbers.first_depth()?, tick_ms, false))
 }
 
-fn fine_clock(numbers: &Numbers<'_>) -> Option<String> {
+fn fine_clock(numbers: &Numbers<'_>) -> Option<Found> {
     let (mbps, nacks) = (asked(numbers, 0.0, false)?, nacks(numbers, 0.0, false)?);
+    let recorded = recorded(numbers, 0.0)?;
+    let (first, last) = (recorded.rate.first()?.1, recorded.rate.last()?.1);
+    let holds = highest(&nacks) == 0.0 && falls(recorded).is_empty();
     let (mbps, nacks) = (mean(&mbps), highest(&nacks));
-    Some(format!("no rate above what the bucket leaks; {mbps:.2} Mbps, {nacks:.0} Nacks at most"))
+    let evidence = format!(
+        "from {first:.0} to {last:.0} and never down, as no rate is above what the bucket leaks; {mbps:.2} Mbps, {nacks:.0} Nacks"
+    );
+    Some(Found { verdict: Verdict::when(holds), evidence })
 }
 
 /// The paper's numbers within what our start times bring.
@@ -181,13 +187,12 @@ fn falls(recorded: &Recorded) -> Vec<Fall> {
     pairs.collect()
 }
 
-/// When the bucket overflows: falls that follow each other within a tick are of one burst.
+/// When the bucket overflows: falls that follow each other from tick to tick are of one overflow.
 fn overflows(recorded: &Recorded, tick_ms: f64) -> Vec<f64> {
-    let falls = falls(recorded);
     let mut before = f64::NEG_INFINITY;
     let mut firsts = Vec::new();
-    for fall in falls {
-        if fall.at - before >= tick_ms / 1e3 {
+    for fall in falls(recorded) {
+        if fall.at - before > 1.5 * tick_ms / 1e3 {
             firsts.push(fall.at);
         }
         before = fall.at;
@@ -195,10 +200,16 @@ fn overflows(recorded: &Recorded, tick_ms: f64) -> Vec<f64> {
     firsts
 }
 
-fn first_overflow(numbers: &Numbers<'_>) -> Option<String> {
+fn first_overflow(numbers: &Numbers<'_>) -> Option<Found> {
     let first = |tick_ms| falls(recorded(numbers, tick_ms)?).first().map(|fall| fall.from);
     let (at_100, at_200) = (first(100.0)?, first(200.0)?);
-    Some(format!("a tick's burst must exceed the bucket; the rate is then {at_100:.0} and {at_200:.0}"))
+    let near = |rate: f64, theirs: f64| (rate / theirs - 1.0).abs() <= RATE_MARGIN;
+    Some(Found {
+        verdict: Verdict::when(near(at_100, 510.0) && near(at_200, 255.0)),
+        evidence: format!(
+            "a tick's burst must exceed the bucket; the rate is then {at_100:.0} and {at_200:.0}"
+        ),
+    })
 }
 
 fn reduced_to_one(numbers: &Numbers<'_>) -> Option<Found> {
@@ -226,24 +237,30 @@ fn as_often(numbers: &Numbers<'_>) -> Option<Found> {
 }
 
 fn full_for_a_while(numbers: &Numbers<'_>) -> Option<Found> {
+    const TICK_S: f64 = 0.05;
     let full = f64::from(numbers.first_depth()?) * FULL;
     let recorded = recorded(numbers, 50.0)?;
     let mut since = f64::NEG_INFINITY;
-    let mut times = Vec::new();
+    let (mut times, mut stays) = (Vec::new(), true);
     for overflow in overflows(recorded, 50.0) {
-        let first = recorded.depth.iter().find(|(at, depth)| *at > since && *depth >= full);
-        times.extend(first.map(|(at, _)| overflow - at));
+        let is_meant = |at: f64| at > since && at <= overflow;
+        let full_at = || recorded.depth.iter().filter(|(_, depth)| *depth >= full).map(|(at, _)| *at);
+        let all: Vec<f64> = full_at().filter(|at| is_meant(*at)).collect();
+        times.extend(all.first().map(|first| overflow - first));
+        // It empties between ticks, and is full again at each.
+        stays &= all.windows(2).all(|pair| matches!(pair, [one, next] if next - one < 1.5 * TICK_S));
         // What is full in the moment of the overflow is of this one.
-        since = overflow + 0.05;
+        since = overflow + TICK_S;
     }
     let (least, most) = times
         .iter()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), time| (least.min(*time), most.max(*time)));
     let evidence = match times.len() {
         0 => "it never overflows".to_owned(),
-        count => format!("{least:.2} to {most:.2} s before each of {count} overflows"),
+        count => format!("full at each tick for {least:.2} to {most:.2} s before each of {count} overflows"),
     };
-    Some(Found { verdict: Verdict::when(!times.is_empty() && least >= 0.25 && most <= 0.75), evidence })
+    let holds = !times.is_empty() && stays && least >= 0.25 && most <= 0.75;
+    Some(Found { verdict: Verdict::when(holds), evidence })
 }
 
 fn smoothened(numbers: &Numbers<'_>) -> Option<Found> {

@@ -1,5 +1,5 @@
-//! What the paper says, sentence by sentence, held against the runs; and against runs without the cause that
-//! the paper names, in which the sentence must fail.
+//! What the paper says, sentence by sentence, held against the runs; and against runs without its cause, in
+//! which the sentence must fail.
 
 pub(super) mod dumbbell;
 pub(super) mod linear;
@@ -16,16 +16,25 @@ use crate::study::statement::Verdict;
 pub(super) enum Cause {
     /// The clock ticks coarsely. Without: a fine clock.
     Ticks,
+    /// Interests leave in bursts, one at each tick. Without: smoothened.
+    Bursts,
+    /// A burst is large for the bucket. Without: a bucket of [`DEEP`].
+    ShallowBucket,
     /// Interests also leave when something arrives. Without: at ticks alone.
     Smoothening,
     /// There are several flows. Without: one.
     OtherFlows,
 }
 
+/// A bucket that no burst of the study fills.
+const DEEP: u32 = 500;
+
 impl Cause {
     fn without(self) -> &'static str {
         match self {
             Cause::Ticks => "with a fine clock",
+            Cause::Bursts => "smoothened",
+            Cause::ShallowBucket => "with a depth of 500",
             Cause::Smoothening => "without smoothening",
             Cause::OtherFlows => "with one flow",
         }
@@ -42,12 +51,22 @@ pub(super) struct Claim {
 
 /// How a sentence is tested. A test gives nothing where the study has no runs for it.
 pub(super) enum Test {
-    /// Numbers decide, and must decide otherwise without the cause.
-    Numbers(fn(&Numbers<'_>) -> Option<Found>, Cause),
-    /// Nothing else could happen.
-    ByConstruction(fn(&Numbers<'_>) -> Option<String>),
+    /// Numbers decide, and must decide otherwise in the control.
+    Numbers(Decide, Control),
+    /// Nothing else could happen; if it does all the same, the sentence is contradicted.
+    ByConstruction(Decide),
     /// Nothing here could tell, for this reason.
     Untested(&'static str),
+}
+
+pub(super) type Decide = fn(&Numbers<'_>) -> Option<Found>;
+
+/// What is to be seen where a sentence must fail.
+#[derive(Clone, Copy)]
+pub(super) enum Control {
+    Without(Cause),
+    /// There can be none, for this reason.
+    None(&'static str),
 }
 
 /// What the numbers say.
@@ -69,12 +88,12 @@ pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> Table {
         let cells = [claim.section, claim.says, verdict.word()].map(Cell::from);
         table.rows.push(cells.into_iter().chain([evidence.into(), control.into()]).collect());
     }
-    if numbers.experiment.sweep.other_starts > 0 {
-        table.notes.push(
-            "That a number is less than another is known when all of the 95 % interval of their difference says so."
-                .into(),
-        );
-    }
+    table.notes.push(if numbers.experiment.sweep.other_starts > 0 {
+        "That a number is less than another is known when all of the 95 % interval of their difference says so."
+            .into()
+    } else {
+        "From one start time: another may bring several per cent more or less.".to_owned()
+    });
     table
 }
 
@@ -86,21 +105,23 @@ struct Judged {
 
 fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
     match claim.test {
-        Test::Numbers(test, cause) => {
-            let Found { verdict, evidence } = test(numbers)?;
-            // What does not hold has no cause that could be taken away.
-            let (verdict, control) = if verdict == Verdict::Confirmed {
-                controlled(cause, test(&Numbers { without: Some(cause), ..*numbers }))
-            } else {
-                (verdict, String::new())
+        Test::Numbers(decide, control) => {
+            let Found { verdict, evidence } = decide(numbers)?;
+            let (verdict, control) = match control {
+                // What does not hold has no cause that could be taken away.
+                _ if verdict != Verdict::Confirmed => (verdict, String::new()),
+                Control::None(why) => (verdict, format!("none: {why}")),
+                Control::Without(cause) => {
+                    controlled(cause, decide(&Numbers { without: Some(cause), ..*numbers }))
+                }
             };
             Some(Judged { verdict, evidence, control })
         }
-        Test::ByConstruction(evidence) => Some(Judged {
-            verdict: Verdict::ByConstruction,
-            evidence: evidence(numbers)?,
-            control: String::new(),
-        }),
+        Test::ByConstruction(decide) => {
+            let Found { verdict, evidence } = decide(numbers)?;
+            let verdict = if verdict == Verdict::Confirmed { Verdict::ByConstruction } else { verdict };
+            Some(Judged { verdict, evidence, control: String::new() })
+        }
         Test::Untested(why) => {
             Some(Judged { verdict: Verdict::NotTestable, evidence: why.to_owned(), control: String::new() })
         }
@@ -133,10 +154,13 @@ pub(super) type Quantity = fn(&Outcome) -> f64;
 
 impl Numbers<'_> {
     fn point(&self, pairs: usize, depth: u32, tick_ms: f64, smoothened: bool) -> Point {
-        let tick_ms = if self.without == Some(Cause::Ticks) { 0.0 } else { tick_ms };
+        let without = |cause| self.without == Some(cause);
+        let tick_ms = if without(Cause::Ticks) { 0.0 } else { tick_ms };
+        let smoothened = (smoothened || without(Cause::Bursts)) && !without(Cause::Smoothening);
         // There is nothing to smoothen in a fine clock.
-        let smoothened = smoothened && tick_ms > 0.0 && self.without != Some(Cause::Smoothening);
-        let pairs = if self.without == Some(Cause::OtherFlows) { 1 } else { pairs };
+        let smoothened = smoothened && tick_ms > 0.0;
+        let pairs = if without(Cause::OtherFlows) { 1 } else { pairs };
+        let depth = if without(Cause::ShallowBucket) { DEEP } else { depth };
         Point { reading: self.reading, pairs, depth, tick_ms, smoothened, start: 0 }
     }
 

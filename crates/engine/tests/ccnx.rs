@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Transmit};
-use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks, uri};
+use packet::ccnx::{ContentObjectFields, Exclude, ExcludeEntry, InterestFields, SignedInfo, Ticks, uri};
 use packet::time::Instant;
 use packet::{Data, Dialect, EncodeError, Interest, Packet};
 
@@ -66,6 +66,63 @@ fn who_asks_before_there_is_a_route_gets_what_an_application_then_publishes_unas
     assert_eq!(sent(&mut engine), vec![]);
     receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
     assert_eq!(sent(&mut engine), vec![(NEIGHBOUR, "data".to_owned())]);
+}
+
+#[test]
+fn who_asked_before_there_was_a_route_is_sent_on_when_he_asks_again_whatever_the_strategy() {
+    for strategy in ["best-route", "multicast", "access"] {
+        let mut engine = engine();
+        let prefix = uri::parse("ccnx:/early").unwrap();
+        let spec = strategy.parse().unwrap();
+        engine.set_strategy(Dialect::Ccnx, prefix.as_ref(), &spec).unwrap();
+        let ask = |engine: &mut Engine, nonce: &[u8]| {
+            let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
+            receive(engine, OTHER, Packet::Interest(interest("ccnx:/early", fields)));
+        };
+        ask(&mut engine, b"first");
+        assert_eq!(sent(&mut engine), vec![], "{strategy}");
+        let hop = NextHop { face: NEIGHBOUR, cost: 0 };
+        engine.add_route(Instant::ZERO, Dialect::Ccnx, prefix.as_ref(), hop).unwrap();
+        let at_once = sent(&mut engine);
+        ask(&mut engine, b"again");
+        let all = [at_once, sent(&mut engine)].concat();
+        assert_eq!(all, vec![(NEIGHBOUR, "interest".to_owned())], "{strategy}");
+    }
+}
+
+/// What a stranger's Interests with so much to exclude keep a Data from reaching at once, it reaches when it
+/// is asked for again.
+#[test]
+fn who_waits_without_a_route_behind_long_selectors_finds_in_the_content_store_what_was_published() {
+    let mut passed_over = 0;
+    for asks_first in [true, false] {
+        let mut engine = engine();
+        let plain = |engine: &mut Engine, nonce: &[u8]| {
+            let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
+            receive(engine, OTHER, Packet::Interest(interest("ccnx:/early", fields)));
+        };
+        if asks_first {
+            plain(&mut engine, b"first");
+        }
+        for byte in [0xfe, 0xff] {
+            let long = [byte; 4000];
+            let mut exclude = Exclude::default();
+            exclude.push(ExcludeEntry::Component(&long)).unwrap();
+            let fields = InterestFields { exclude: Some(exclude.as_ref()), ..InterestFields::default() };
+            receive(&mut engine, NEIGHBOUR, Packet::Interest(interest("ccnx:/early", fields)));
+        }
+        if !asks_first {
+            plain(&mut engine, b"first");
+        }
+        receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
+        let reached = |engine: &mut Engine| sent(engine).iter().any(|(face, _)| *face == OTHER);
+        if !reached(&mut engine) {
+            passed_over += 1;
+            plain(&mut engine, b"again");
+            assert!(reached(&mut engine), "asks first: {asks_first}");
+        }
+    }
+    assert!(passed_over > 0, "selectors were not long enough");
 }
 
 #[test]

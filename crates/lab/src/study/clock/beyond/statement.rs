@@ -11,6 +11,7 @@ const OF_THE_LINK: f64 = 0.9;
 const SIMILAR: f64 = 0.98;
 
 /// What a kind of methods brings at worst.
+#[derive(Clone, Copy)]
 struct Worst {
     of_the_link: f64,
     fairness: f64,

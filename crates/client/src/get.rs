@@ -166,7 +166,8 @@ impl<'a, C> Get<'a, C> {
         self
     }
 
-    /// Tells `watch` how far it is, now and then and at every signal; it says whether to go on.
+    /// Tells `watch` how far it is, now and then and at every signal; it says whether to go on. It must not
+    /// call the client, which may be locked meanwhile.
     pub fn progress(mut self, watch: impl FnMut(&Progress) -> bool + Send + 'a) -> Self {
         self.order.watch = Box::new(watch);
         self

@@ -14,6 +14,9 @@ use trust::ccnx::publisher_key;
 use super::ConfigError;
 use super::cold::ColdSection;
 
+/// A file with a key, or with the object that holds one, is smaller.
+const MAX_ANCHOR_BYTES: u64 = 64 << 10;
+
 /// A repository on a disk behind the content store: Data that passes by is kept in it, and Interests that the
 /// content store has no answer for are answered from it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -159,7 +162,8 @@ impl RepositorySection {
         let publisher = |path: &PathBuf| {
             let bad =
                 |why: String| ConfigError::new(format!("repository.ccnx_anchors: {}: {why}", path.display()));
-            let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+            let read = trust::whole_file::read(path, MAX_ANCHOR_BYTES);
+            let bytes = read.map_err(|error| bad(error.to_string()))?;
             publisher_key(&bytes).map_err(|error| bad(error.to_string()))
         };
         match (self.ccnx_clients, self.ccnx_anchors.is_empty()) {
@@ -345,8 +349,8 @@ mod tests {
                 "repository.ccnx_anchors: /none: No such",
             ),
             (
-                "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['/dev/null']",
-                "repository.ccnx_anchors: /dev/null: ",
+                "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['/dev/zero']",
+                "repository.ccnx_anchors: /dev/zero: it is no file",
             ),
             (
                 "ccnx_namespaces = ['ccnx:/']\nccnx_anchors = ['x']\nccnx_clients = 'anyone'",

@@ -55,8 +55,7 @@ pub use controller::{
     SentReport, add_controllers, controller_names,
 };
 pub use fetch::{
-    Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Progress, Segment, Subject,
-    Unverified, Verification,
+    Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Progress, Segment, Verification,
 };
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
@@ -70,4 +69,5 @@ pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, DataOutcome, Failure, Request, Transfer, TransferConfig, TransferCounters};
 pub use verified::{RefusedPacket, VerifiedFetch};
+pub use verify::{Subject, Unverified};
 pub use workload::{Workload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, NameRef};
 
-use crate::fetch::{FetchError, Fetcher, Segment, Subject};
+use crate::fetch::{FetchError, Fetcher, Segment};
+use crate::verify::Subject;
 use crate::verify::{Cost, Now, VerificationError, VerificationOutcome, Verifier};
 
 /// A packet that the verifier refused. The fetch asks for it again, if it was not refused too often.

@@ -10,7 +10,6 @@ use hyper::body::Body;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
-use packet::Name;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -19,11 +18,13 @@ use crate::counters::Counters;
 use crate::failure::Failure;
 use crate::guard::Guard;
 use crate::limits::Limits;
+use crate::object::{self, Asked, Means};
 use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
+use crate::reply::{Reply, in_time, plain, refusal, set};
 use crate::resolve::{Found, resolve};
 use crate::trusting::Trusting;
-use crate::{name_path, object, own_page, pages};
+use crate::{name_path, own_page, pages};
 
 /// What a gateway is to be.
 #[derive(Clone)]
@@ -84,21 +85,6 @@ impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gateway").field("counters", &self.counters).finish_non_exhaustive()
     }
-}
-
-/// A response before it is known to whom it goes.
-pub(crate) type Reply = Response<Content>;
-
-/// An object that is asked for, whatever way its name was said.
-pub(crate) struct Asked<'a> {
-    pub(crate) name: Name,
-    /// The path ends in a slash.
-    pub(crate) is_folder: bool,
-    pub(crate) query: &'a str,
-    pub(crate) headers: &'a HeaderMap,
-    pub(crate) method: &'a Method,
-    /// It is shown as what a web server sent, by the name of that server.
-    pub(crate) is_own_origin: bool,
 }
 
 impl Gateway {
@@ -239,7 +225,12 @@ impl Gateway {
         if found.is_listing() {
             return self.folder(asked, found, permit).await;
         }
-        object::send(self, &asked, found, permit).await
+        object::send(&self.means(), &asked, found, permit).await
+    }
+
+    /// What sending an object takes.
+    fn means(&self) -> Means<'_> {
+        Means { client: &self.client, trusting: &self.trusting, limits: &self.limits }
     }
 
     /// One of those that may fetch at once.
@@ -277,7 +268,7 @@ impl Gateway {
         if asked.query.is_empty() && pages::entries(&listing).any(|entry| entry.name == b"index.html") {
             let name = asked.name.with(packet::Component::generic(b"index.html"))?;
             let found = resolve(&self.client, &self.trusting, &name).await?;
-            return object::send(self, &Asked { name, ..asked }, found, permit).await;
+            return object::send(&self.means(), &Asked { name, ..asked }, found, permit).await;
         }
         let (kind, text) = match asked.query {
             "list=json" => ("application/json", pages::folder_json(&asked.name, &listing)),
@@ -289,43 +280,6 @@ impl Gateway {
         set(&mut response, header::CONTENT_SECURITY_POLICY, pages::PAGE_POLICY);
         Ok(response)
     }
-}
-
-/// What came in time, or that it did not.
-pub(crate) fn in_time<T>(
-    result: Result<Result<T, Failure>, tokio::time::error::Elapsed>,
-) -> Result<T, Failure> {
-    result.unwrap_or_else(|_| Err(Failure::NoAnswer("it took too long until the first bytes came".into())))
-}
-
-/// Sets a header whose value is known to be one; what is not is left out.
-pub(crate) fn set<T>(response: &mut Response<T>, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
-    }
-}
-
-/// A short text.
-pub(crate) fn plain(status: StatusCode, text: &str) -> Reply {
-    let mut response = Response::new(Content::from(text.to_owned()));
-    *response.status_mut() = status;
-    set(&mut response, header::CONTENT_TYPE, "text/plain; charset=utf-8");
-    set(&mut response, header::CACHE_CONTROL, "no-store");
-    response
-}
-
-/// A page that says why there is no object.
-fn refusal(failure: &Failure) -> Reply {
-    let status = failure.status();
-    let mut response = Response::new(Content::from(pages::error(status, &failure.to_string())));
-    *response.status_mut() = status;
-    set(&mut response, header::CONTENT_TYPE, "text/html; charset=utf-8");
-    set(&mut response, header::CONTENT_SECURITY_POLICY, pages::PAGE_POLICY);
-    set(&mut response, header::CACHE_CONTROL, "no-store");
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        set(&mut response, header::RETRY_AFTER, "1");
-    }
-    response
 }
 
 /// Pages of other origins may read it.

@@ -44,6 +44,7 @@ mod outgoing;
 mod own_page;
 mod pages;
 pub mod range;
+mod reply;
 mod resolve;
 mod server;
 mod stream;

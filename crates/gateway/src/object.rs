@@ -1,27 +1,49 @@
 //! An object as a response: all of it, parts of it, or that the client has it already.
 
-use hyper::header;
+use client::AsyncClient;
+use hyper::header::{self, HeaderMap};
 use hyper::{Method, Response, StatusCode};
-use packet::UnixTime;
+use packet::{Name, UnixTime};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::conditions::{Validators, Verdict};
 use crate::content_type;
 use crate::failure::Failure;
-use crate::gateway::{Asked, Gateway, Reply, in_time, set};
+use crate::limits::Limits;
 use crate::name_path;
 use crate::outgoing::Content;
 use crate::range::{RequestedRange, wanted};
+use crate::reply::{Reply, in_time, set};
 use crate::resolve::{Extent, Found};
 use crate::stream::{Chunk, FetchContext, Stream};
+use crate::trusting::Trusting;
 
 /// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
 const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
 
+/// An object that is asked for, whatever way its name was said.
+pub(crate) struct Asked<'a> {
+    pub(crate) name: Name,
+    /// The path ends in a slash.
+    pub(crate) is_folder: bool,
+    pub(crate) query: &'a str,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) method: &'a Method,
+    /// It is shown as what a web server sent, by the name of that server.
+    pub(crate) is_own_origin: bool,
+}
+
+/// What sending an object takes from the gateway.
+pub(crate) struct Means<'a> {
+    pub(crate) client: &'a AsyncClient,
+    pub(crate) trusting: &'a Trusting,
+    pub(crate) limits: &'a Limits,
+}
+
 /// Sends what was found.
 pub(crate) async fn send(
-    gateway: &Gateway,
+    means: &Means<'_>,
     asked: &Asked<'_>,
     found: Found,
     permit: OwnedSemaphorePermit,
@@ -45,9 +67,9 @@ pub(crate) async fn send(
         }
     }
     let Extent::Sized { size_bytes, .. } = found.extent else {
-        return open(gateway, asked, found, permit, kind, response).await;
+        return open(means, asked, found, permit, kind, response).await;
     };
-    let fetch_context = fetch_context(gateway, &found);
+    let fetch_context = fetch_context(means, &found);
     let parts = match asked.headers.get(header::RANGE) {
         Some(range) if asked.method == Method::GET && validators.allows_parts(asked.headers) => {
             wanted(range.as_bytes(), size_bytes)
@@ -80,7 +102,7 @@ pub(crate) async fn send(
         set_kind(&mut response, asked, kind.as_deref().unwrap_or(content_type::UNKNOWN));
         return Ok(response);
     }
-    let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
+    let first = in_time(timeout(means.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| match status {
         StatusCode::OK => content_type::by_first_bytes(first).to_owned(),
         // How a part begins says nothing about the whole.
@@ -92,7 +114,7 @@ pub(crate) async fn send(
 
 /// What has no size that is known: it is sent as it comes, without parts.
 async fn open(
-    gateway: &Gateway,
+    means: &Means<'_>,
     asked: &Asked<'_>,
     found: Found,
     permit: OwnedSemaphorePermit,
@@ -105,21 +127,21 @@ async fn open(
         set_kind(&mut response, asked, &kind);
         return Ok(response.map(|_| Content::Full(bytes.into())));
     }
-    let mut stream = Stream::new(fetch_context(gateway, &found), vec![Chunk::All], permit);
-    let first = in_time(timeout(gateway.limits.first_bytes, stream.begin()).await)?;
+    let mut stream = Stream::new(fetch_context(means, &found), vec![Chunk::All], permit);
+    let first = in_time(timeout(means.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(first).to_owned());
     set_kind(&mut response, asked, &kind);
     Ok(response.map(|_| Content::Stream(Box::new(stream))))
 }
 
-fn fetch_context(gateway: &Gateway, found: &Found) -> FetchContext {
+fn fetch_context(means: &Means<'_>, found: &Found) -> FetchContext {
     FetchContext {
-        client: gateway.client.clone(),
-        trusting: gateway.trusting.clone(),
+        client: means.client.clone(),
+        trusting: means.trusting.clone(),
         object: found.object.clone(),
         extent: found.extent.clone(),
-        buffer_bytes: gateway.limits.buffer_bytes,
-        drought: gateway.limits.drought,
+        buffer_bytes: means.limits.buffer_bytes,
+        drought: means.limits.drought,
     }
 }
 

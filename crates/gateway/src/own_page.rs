@@ -8,8 +8,8 @@ use packet::time::Duration;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::gateway::{Reply, set};
 use crate::outgoing::Content;
+use crate::reply::{Reply, set};
 
 /// How long the forwarder on this host may take for one packet.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::NamingConvention;
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
-use crate::verify::VerificationError;
+use crate::verify::{Subject, Unverified, VerificationError};
 use buffer::Reorder;
 use dialect::{Part, convention_below, final_segment, is_application_nack, is_versioned, numbered};
 use discovery::Finder;
@@ -23,24 +23,6 @@ use object::Object;
 use required_digests::RequiredDigests;
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
-
-/// What a packet that waits for the owner's verdict is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subject {
-    /// An answer to discovery: metadata, or any packet of the object.
-    Discovery,
-    /// A segment.
-    Segment(u64),
-}
-
-/// A packet that counts for nothing until the owner accepts it.
-#[derive(Clone, Debug)]
-pub struct Unverified {
-    /// What it is.
-    pub subject: Subject,
-    /// The packet.
-    pub data: Data,
-}
 
 /// The next segment of the object.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::fetch::{Subject, Unverified};
+use super::unverified::{Subject, Unverified};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::Validator;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::fetch::Unverified;
+use super::unverified::Unverified;
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, NameRef};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::fetch::{Subject, Unverified};
+use super::unverified::{Subject, Unverified};
 use packet::time::Instant;
 use packet::{Component, Data, Interest, NackReason, Name, NameRef};
 use trust::manifest::{

@@ -10,8 +10,8 @@ mod integrity;
 mod manifest;
 mod publisher;
 mod requests;
+mod unverified;
 
-use crate::fetch::{Subject, Unverified};
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, NameRef};
 use trust::UnixTime;
@@ -21,6 +21,7 @@ pub use error::VerificationError;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
 pub use publisher::PublisherVerifier;
+pub use unverified::{Subject, Unverified};
 
 /// Both clocks: one for deadlines, one for the validity of certificates.
 #[derive(Clone, Copy, Debug)]

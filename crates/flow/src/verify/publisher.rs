@@ -12,8 +12,8 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
+use super::unverified::{Subject, Unverified};
 use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
-use crate::fetch::{Subject, Unverified};
 
 /// Publishers whose keys are kept; an object has one, most often.
 const MAX_KEYS: usize = 16;

@@ -10,10 +10,10 @@ use node::load::{Report, StreamExchange, UdpExchange, UdpExchangeConfig};
 use super::Part;
 use super::cable;
 use super::connections::{Connections, connect};
-use super::forward::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
 use super::ports::{free_tcp_port, free_udp_port};
 use super::process::Forwarder;
 use super::subjects::{Subject, Wiring};
+use super::workbench::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
 
 /// What is exchanged.
 #[derive(Clone, Copy)]

@@ -13,6 +13,7 @@ mod report;
 mod repository;
 mod subjects;
 mod transfer;
+mod workbench;
 
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;

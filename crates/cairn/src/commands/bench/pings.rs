@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use node::load::{Shape, UdpExchange, UdpExchangeConfig, UdpPing, udp_producer};
 
 use super::Part;
-use super::forward::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
 use super::ports::free_udp_port;
 use super::process::Forwarder;
 use super::subjects::{Subject, Wiring};
+use super::workbench::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
 
 impl Bench<'_> {
     /// Pings through a forwarder with nothing else to do, beside pings without one.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::forward::Row;
+use super::workbench::Row;
 use crate::tool::output;
 
 /// What was asked for.

@@ -12,12 +12,12 @@ use indicatif::ProgressBar;
 use packet::random::Random;
 use thiserror::Error;
 
-use super::forward::Row;
 use super::ndnd::Ndnd;
 use super::own_folder;
 use super::ports::{free_tcp_port, free_udp_port};
 use super::process::{Forwarder, cpu_time_of_ended_children};
 use super::subjects::find_ndnd;
+use super::workbench::Row;
 
 /// How to measure a transfer.
 #[derive(Debug, Args)]

@@ -10,7 +10,8 @@ use lab::experiment::profile::Profile;
 use lab::run::{Options, Stop};
 
 use super::Outcome;
-use super::run::{Screen, build, programs};
+use super::programs::{build, programs};
+use super::screen::Screen;
 use crate::tool::{ToolError, files, output};
 
 /// How a calibration is made.

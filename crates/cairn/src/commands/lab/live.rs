@@ -14,7 +14,7 @@ use lab::live::{LiveError, NETWORK_FILE, Network, Place, enter::enter};
 use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
-use super::run::programs;
+use super::programs::programs;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::output::{self, printable};

@@ -4,12 +4,15 @@ mod compare;
 mod counts;
 mod distance;
 mod files;
+mod finish;
 mod internal;
 mod live;
 #[cfg(test)]
 mod page_for_beginners;
+mod programs;
 mod run;
 mod runs;
+mod screen;
 mod slurm;
 mod study;
 mod verdicts;

@@ -12,7 +12,9 @@ use lab::run::slurm::{Cluster, SlurmError, SlurmRun, SlurmState, Tasks, carry_ou
 use lab::run::{Options, RunError};
 
 use super::Outcome;
-use super::run::{Screen, build, finish, programs, time_left};
+use super::finish::finish;
+use super::programs::{build, programs};
+use super::screen::{Screen, time_left};
 use super::verdicts::Form;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::{ToolError, output};

@@ -1,0 +1,161 @@
+//! What a person sees while a run goes on.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use lab::run::progress::Progress;
+
+use crate::tool::ToolError;
+use crate::tool::interrupt::Interrupt;
+
+/// What a person sees while a run goes on.
+pub(super) struct Screen {
+    terminal: bool,
+    began: Instant,
+    step: String,
+    seconds: f64,
+    open: bool,
+    interrupt: Interrupt,
+    folder: Option<PathBuf>,
+    /// Repeats before this one, and how many there are in all.
+    done: (u64, u64),
+    /// In virtual time there is little to wait for: only a terminal is told of every step.
+    pub(super) brief: bool,
+}
+
+impl Screen {
+    pub(super) fn new(in_virtual_time: bool) -> Result<Self, ToolError> {
+        let terminal = std::io::stderr().is_terminal();
+        Ok(Screen {
+            terminal,
+            brief: in_virtual_time && !terminal,
+            began: Instant::now(),
+            step: String::new(),
+            seconds: 0.0,
+            open: false,
+            interrupt: Interrupt::catch()?,
+            folder: None,
+            done: (0, 1),
+        })
+    }
+
+    /// Ends at Ctrl-C, and says how to go on. Whoever was started ends with this process.
+    fn heed(&mut self) {
+        if !self.interrupt.came() {
+            return;
+        }
+        if let Some(folder) = self.folder.take() {
+            self.line(&format!("interrupted; go on with: cairn lab resume {}", folder.display()));
+        }
+        std::process::exit(130);
+    }
+
+    /// How much of the whole is done, and how long the rest will take at this pace.
+    fn overall(&self, part: f64) -> String {
+        let share = ((self.done.0 as f64 + part) / self.done.1.max(1) as f64).clamp(0.0, 1.0);
+        time_left(share, self.began.elapsed().as_secs_f64())
+    }
+
+    /// A line that stays.
+    pub(super) fn line(&mut self, text: &str) {
+        let clear = if self.open { "\r\x1b[K" } else { "" };
+        self.open = false;
+        put(&format!("{clear}{text}\n"));
+    }
+
+    /// A line that the next one replaces.
+    pub(super) fn status(&mut self, text: &str) {
+        if self.terminal {
+            // One line at any width: a line that wraps could not be replaced.
+            let width = terminal_width().saturating_sub(1).max(20);
+            let text: String = text.chars().take(width).collect();
+            put(&format!("\r\x1b[K{text}"));
+            self.open = true;
+        }
+    }
+
+    pub(super) fn show(&mut self, progress: &Progress) {
+        self.heed();
+        let is_wrong = |invalid: &[String]| !invalid.is_empty();
+        match progress {
+            Progress::Folder(path) if self.brief => self.folder = Some(path.clone()),
+            Progress::Repeat { .. } | Progress::Step(_) | Progress::Count { .. } | Progress::Skipped
+                if self.brief => {}
+            Progress::Done { invalid } if self.brief && !is_wrong(invalid) => {}
+            Progress::Folder(path) => {
+                self.folder = Some(path.clone());
+                self.line(&format!("run folder: {}", path.display()));
+            }
+            Progress::Repeat { case, name, repeat, seconds } => {
+                self.seconds = *seconds;
+                let before = (case.0 as u64 - 1) * u64::from(repeat.1) + u64::from(repeat.0) - 1;
+                self.done = (before, case.1 as u64 * u64::from(repeat.1));
+                let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+                let text = format!("case {}/{}{name}, repeat {}/{}", case.0, case.1, repeat.0, repeat.1);
+                self.line(&text);
+            }
+            Progress::Step(name) => {
+                self.step.clone_from(name);
+                self.status(&format!("  {name} …"));
+                if !self.terminal {
+                    self.line(&format!("  {:>6.1} s  {name}", self.began.elapsed().as_secs_f64()));
+                }
+            }
+            Progress::Note(text) => self.line(&format!("  note: {text}")),
+            Progress::Sample(event) => self.sample(event),
+            Progress::Done { invalid } if invalid.is_empty() => self.line("  valid"),
+            Progress::Done { invalid } => {
+                self.line(&format!("  NOT VALID, and not used in means: {}", invalid.join("; ")));
+            }
+            Progress::Count { done, all } => {
+                self.status(&format!("  {done} of {all} repeats"));
+            }
+            Progress::Skipped => self.line("  done before"),
+        }
+    }
+
+    fn sample(&mut self, event: &lab::order::Event) {
+        let lab::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event else {
+            return;
+        };
+        let part = (seconds / self.seconds.max(0.1)).clamp(0.0, 1.0);
+        let marks = (0..24).map(|mark| if f64::from(mark) < part * 24.0 { '█' } else { '·' });
+        let bar: String = marks.collect();
+        let pending = pending.map_or_else(|| "no answer".to_owned(), |pending| format!("{pending} pending"));
+        let text = format!(
+            "  {}; {} {bar} {seconds:4.0} of {:.0} s   {node}: {cpu_percent:3.0} % processor, {pending}",
+            self.overall(part),
+            self.step,
+            self.seconds
+        );
+        self.status(&text);
+    }
+}
+
+/// Shows something on standard error. A screen that is gone shows nothing, and the run goes on.
+fn put(text: &str) {
+    let mut screen = std::io::stderr().lock();
+    let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
+}
+
+/// How many columns the terminal has.
+fn terminal_width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let asked = || rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(asked).filter(|width| *width > 0).unwrap_or(80)
+}
+
+/// How much of the whole is done after so many seconds, and how long the rest will take at this pace.
+pub(super) fn time_left(share: f64, passed: f64) -> String {
+    if share <= 0.0 {
+        return "0 %".to_owned();
+    }
+    let left = passed / share - passed;
+    let words = match left {
+        left if left < 90.0 => format!("{left:.0} s"),
+        left if left < 5400.0 => format!("{:.0} min", left / 60.0),
+        left => format!("{:.1} h", left / 3600.0),
+    };
+    format!("{:.0} %, {words} left", share * 100.0)
+}

@@ -18,6 +18,7 @@ use crate::drop_reason::DropReason;
 use crate::face::{Face, FaceConfig, FaceCounters, FaceTable};
 use crate::face_id::FaceId;
 use crate::limit::{RateControl, ReleaseQueue, TokenBucket};
+use crate::sampling::Sampling;
 use crate::second_store::{
     ForSecondStore, PendingQuestions, SecondStore, SecondStoreConfig, SecondStoreCounters,
 };
@@ -115,6 +116,8 @@ pub struct Engine {
     pub(crate) shared: SharedLinks,
     /// Behind the content store, if there is one.
     pub(crate) second_store: Option<Box<PendingQuestions>>,
+    /// Data that is taken aside to be verified, if some is.
+    pub(crate) sampling: Option<Box<Sampling>>,
     /// Tells the Data that answer several Interests apart.
     pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
@@ -176,6 +179,7 @@ impl Engine {
             },
             shared: SharedLinks::default(),
             second_store: None,
+            sampling: None,
             round: 0,
             counters: EngineCounters::default(),
             transmits: TransmitQueue::default(),

@@ -59,6 +59,7 @@ mod face_id;
 mod limit;
 mod pipeline;
 mod processor;
+mod sampling;
 mod scope;
 mod second_store;
 mod sharing;
@@ -75,6 +76,7 @@ pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket, UnknownRateMethod};
+pub use sampling::{Sample, SamplingConfig, SamplingCounters};
 pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{

@@ -72,6 +72,7 @@ mod start;
 mod status;
 mod sys;
 mod transport;
+mod verification;
 
 pub use ccnd::ccnx_signer;
 pub use ccnd::link_request::LinkRequest;

@@ -1,5 +1,6 @@
 //! A running node: its threads, and the way to reach them.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -25,9 +26,11 @@ use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Task};
 use crate::repository::{self, Answers, Repositories, RepositoryStatus, Watched};
+use crate::start::threads::EndNotifier;
 use crate::start::{self, CheckedConfig};
 use crate::transport::inner::{InnerFace, InnerLimits, inner_face};
 use crate::transport::ring::{RingLimits, Signal, ring};
+use crate::verification::VerificationService;
 
 /// Why a node did not start.
 #[derive(Debug, Error)]
@@ -86,20 +89,11 @@ pub struct Node {
     metrics: Option<MetricsServer>,
     captures: Option<CaptureServer>,
     ccnd: Option<CcndService>,
+    verification: Option<VerificationService>,
     repositories: Repositories,
     /// Says when one of the threads has ended without which the node is none.
     ended: Mutex<Option<Receiver<()>>>,
     config: Config,
-}
-
-/// Says that a thread has ended, whatever the reason: also when it panics.
-struct EndNotifier(SyncSender<()>);
-
-impl Drop for EndNotifier {
-    fn drop(&mut self) {
-        // The end of the other one may have been told already.
-        let _ = self.0.try_send(());
-    }
 }
 
 /// Tasks that may wait for the data plane, and messages for the control thread.
@@ -125,12 +119,10 @@ impl Node {
         let limits = RingLimits { items: MESSAGES, bytes: usize::MAX };
         let (messages, message_receiver) = ring(limits, Signal::new()?, Signal::new()?);
         let waker_of_answers = waker.clone();
-        let application_counters = Arc::default();
         let remote = RemoteControl {
             tasks: task_sender,
             waker: waker.clone(),
-            application: application_counters,
-            ccnd: Arc::default(),
+            counted: Arc::default(),
             repositories: Arc::default(),
         };
         let ends = Ends { tasks, waker, messages };
@@ -159,14 +151,14 @@ impl Node {
             metrics: None,
             captures: None,
             ccnd: None,
+            verification: None,
             repositories: Repositories::default(),
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
         let face = node.open_internal_face()?;
         node.open_repositories(config, waker_of_answers)?;
-        node.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &node.remote)?;
-        node.repositories.serve_ccnx(&config.ccnx, clock, &node.remote)?;
+        node.start_services(config, clock)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = EndNotifier(end_sender);
@@ -192,6 +184,14 @@ impl Node {
         let face = face.map_err(std::io::Error::other)?;
         debug_assert_eq!(face.id(), MANAGEMENT_FACE);
         Ok(face)
+    }
+
+    /// Starts what has a thread of its own behind an inner face.
+    fn start_services(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
+        self.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &self.remote)?;
+        self.repositories.serve_ccnx(&config.ccnx, clock, &self.remote)?;
+        self.verification = VerificationService::start_if_enabled(config, clock, &self.remote)?;
+        Ok(())
     }
 
     fn open_repositories(&mut self, config: &Config, waker: Arc<OwnedFd>) -> Result<(), StartError> {
@@ -306,6 +306,7 @@ impl Node {
         self.remote.call(DataPlane::stop);
         self.wait();
         self.ccnd = None;
+        self.verification = None;
         self.repositories.stop();
     }
 }
@@ -316,15 +317,16 @@ impl Drop for Node {
     }
 }
 
+/// Counters, each with its word.
+type Counted = Vec<(&'static str, u64)>;
+
 /// Reaches a node's data plane from another thread.
 #[derive(Clone)]
 pub struct RemoteControl {
     tasks: SyncSender<Task>,
     waker: Arc<OwnedFd>,
-    /// What the application has counted so far.
-    application: Arc<Mutex<Vec<(&'static str, u64)>>>,
-    /// The same of the service for clients of CCNx.
-    ccnd: Arc<Mutex<Vec<(&'static str, u64)>>>,
+    /// What applications inside the node have counted so far.
+    counted: Arc<Mutex<BTreeMap<&'static str, Counted>>>,
     repositories: Arc<Mutex<Vec<Watched>>>,
 }
 
@@ -354,21 +356,14 @@ impl RemoteControl {
         watched.iter().map(Watched::status).collect()
     }
 
-    /// Has it known what the application has counted.
-    pub(crate) fn publish_counters(&self, counters: Vec<(&'static str, u64)>) {
-        *self.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
+    /// Has it known what an application inside the node has counted.
+    pub(crate) fn publish_counters(&self, application: &'static str, counters: Counted) {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).insert(application, counters);
     }
 
-    /// Has it known what the service for clients of CCNx has counted.
-    pub(crate) fn publish_ccnd_counters(&self, counters: Vec<(&'static str, u64)>) {
-        *self.ccnd.lock().unwrap_or_else(PoisonError::into_inner) = counters;
-    }
-
-    /// What the application has counted, and the service for clients of CCNx.
-    pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
-        let mut counters = self.application.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        counters.extend(self.ccnd.lock().unwrap_or_else(PoisonError::into_inner).iter());
-        counters
+    /// What applications inside the node have counted.
+    pub(crate) fn application_counters(&self) -> Counted {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).values().flatten().copied().collect()
     }
 
     /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such
@@ -561,6 +556,7 @@ impl NodeControl for RemoteControl {
             transport_drops: Default::default(),
             link_drops: Default::default(),
             second_store: None,
+            sampling: None,
             repositories: Vec::new(),
         })
     }

@@ -70,13 +70,16 @@ impl Engine {
             return self.take_unsolicited(arrived, &data, &found, cacheable);
         };
         if cacheable {
-            if self.tables.store.takes_all {
+            let is_welcome = if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
                 self.tables.store.insert_admitted(index, now, &data, name.kept(), found.known);
+                true
             } else {
-                self.place_copy(now, &data, name, &found);
-            }
-            if let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data)) {
+                self.place_copy(now, from, &data, name, &found)
+            };
+            if is_welcome
+                && let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data))
+            {
                 asking.offer(&data);
             }
         }

@@ -15,13 +15,24 @@ impl Engine {
         self.tables.store.len()
     }
 
-    /// Takes Data into the content store if this is where a copy of it is to be left.
+    /// Takes Data into the content store if this is where a copy of it is to be left; false if no store of
+    /// this node may keep it, because its object is distrusted.
     #[cold]
     #[inline(never)]
-    pub(super) fn place_copy(&mut self, now: Instant, data: &Data, name: DataName<'_>, found: &Found) {
+    pub(super) fn place_copy(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        name: DataName<'_>,
+        found: &Found,
+    ) -> bool {
+        if !self.is_to_be_kept(now, from, data) {
+            return false;
+        }
         let config = self.tables.store.config;
         if !config.admit {
-            return;
+            return true;
         }
         let asker = match config.placement {
             CachePlacement::FairShare => self.admitted_for(now, name, found),
@@ -41,9 +52,11 @@ impl Engine {
             if let Some(face) = asker {
                 self.note_owner(data, name, face);
             }
+            self.sample(data, from);
         } else {
             self.tables.store.counters.passed_on += 1;
         }
+        true
     }
 
     /// The face because of which Data of this name may be kept: the first that has asked for it.

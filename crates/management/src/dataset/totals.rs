@@ -48,7 +48,7 @@ pub struct RepositoryTotals {
 /// How often something was dropped for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// The part of the forwarder: `engine`, `link` or `transport`.
+    /// The part of the forwarder: `engine`, `link` or `transport`; or `verification` of what was kept.
     pub layer: String,
     /// The reason, in the word that counters and logs have for it.
     pub reason: String,

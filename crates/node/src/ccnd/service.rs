@@ -129,7 +129,7 @@ impl Loop {
             Asker::Stranger(who) if self.ccnd.is_ping(&interest) => self.answer_ping(&interest, who),
             Asker::Stranger(_) => self.answer(&interest, None),
         };
-        self.remote.publish_ccnd_counters(self.ccnd.counters());
+        self.remote.publish_counters("ccnd", self.ccnd.counters());
         if let Some(data) = answer {
             // That the face is gone is seen where there is nothing more to hear.
             let _ = self.face.send_in_time(InnerPacket::data(data));
@@ -161,7 +161,7 @@ impl Loop {
         if let Some(who) = request.stranger.filter(|_| has_time) {
             self.strangers.pages.spend(who, began, StdInstant::now());
         }
-        self.remote.publish_ccnd_counters(self.ccnd.counters());
+        self.remote.publish_counters("ccnd", self.ccnd.counters());
         let face = request.face;
         self.remote.post(Box::new(move |plane| plane.answer_status_request(face, &page)));
     }

@@ -14,6 +14,7 @@ mod read;
 mod repository;
 mod restart;
 mod section;
+mod verification;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub use ndnlp_timings::NdnlpTimingsSection;
 pub use read::ConfigError;
 pub(crate) use repository::Kept;
 pub use repository::{CcnxClients, RepositorySection};
+pub use verification::VerificationConfig;
 
 section! {
     /// How the node works as a whole.
@@ -364,6 +366,8 @@ pub struct Config {
     pub ccnx: CcnxConfig,
     /// Management.
     pub management: ManagementSection,
+    /// Verification of what is kept.
+    pub verification: VerificationConfig,
     /// Metrics.
     pub metrics: MetricsConfig,
     /// The log.

@@ -7,7 +7,8 @@ use thiserror::Error;
 use super::section::Key;
 use super::{
     CcnxConfig, Config, ContentStoreSection, EthernetConfig, LogConfig, ManagementSection, MetricsConfig,
-    MulticastConfig, NodeConfig, TablesConfig, TcpConfig, UdpConfig, UnixConfig, WebSocketConfig,
+    MulticastConfig, NodeConfig, TablesConfig, TcpConfig, UdpConfig, UnixConfig, VerificationConfig,
+    WebSocketConfig,
 };
 
 /// A configuration that cannot be used: where, what is wrong, and what may have been meant.
@@ -46,7 +47,7 @@ impl Config {
             "# Configuration of a Cairn node. Every key is shown with its default; what is left out has it.\n",
         );
         let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
-        let sections: [(&str, &[&str], &[Key]); 13] = [
+        let sections: [(&str, &[&str], &[Key]); 14] = [
             ("node", NodeConfig::ABOUT, NodeConfig::KEYS),
             ("tables", TablesConfig::ABOUT, TablesConfig::KEYS),
             ("content_store", ContentStoreSection::ABOUT, ContentStoreSection::KEYS),
@@ -58,6 +59,7 @@ impl Config {
             ("ethernet", EthernetConfig::ABOUT, EthernetConfig::KEYS),
             ("ccnx", CcnxConfig::ABOUT, CcnxConfig::KEYS),
             ("management", ManagementSection::ABOUT, ManagementSection::KEYS),
+            ("verification", VerificationConfig::ABOUT, VerificationConfig::KEYS),
             ("metrics", MetricsConfig::ABOUT, MetricsConfig::KEYS),
             ("log", LogConfig::ABOUT, LogConfig::KEYS),
         ];

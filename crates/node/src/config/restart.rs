@@ -33,6 +33,7 @@ impl Config {
             ("ethernet", ethernet != new.ethernet),
             ("ccnx", ccnx != new.ccnx),
             ("management", self.management != new.management || self.authorize != new.authorize),
+            ("verification", self.verification != new.verification),
             ("repository", self.repositories != new.repositories),
             ("node.pin_to_cpu", self.node.pin_to_cpu != new.node.pin_to_cpu),
             ("node.capture_socket", self.node.capture_socket != new.node.capture_socket),
@@ -68,6 +69,7 @@ mod tests {
             ("[ccnx]\nenabled = true", &["ccnx"]),
             ("[ccnx]\nstuffed_bytes = 1400", &[]),
             ("[[repository]]\npath = \"x\"", &["repository"]),
+            ("[verification]\nshare = 0.5", &["verification"]),
             ("[[authorize]]\ncertificate = \"x\"", &["management"]),
         ] {
             assert_eq!(needed_for(text), expected, "{text}");

@@ -34,7 +34,7 @@ impl ControlLoop {
         let mut background = BackgroundShare::default();
         loop {
             self.send();
-            self.remote.publish_counters(self.application.counters());
+            self.remote.publish_counters("management", self.application.counters());
             let Ok(has_worked) = self.take_one() else { return };
             let has_more = self.application.has_background_work();
             match background.next(has_worked, has_more) {

@@ -117,6 +117,8 @@ pub struct NodeStatus {
     pub link_drops: BTreeMap<&'static str, u64>,
     /// What became of questions to the repositories, if there are any.
     pub second_store: Option<engine::SecondStoreCounters>,
+    /// What became of Data that was verified, if some is.
+    pub sampling: Option<engine::SamplingCounters>,
     /// The repositories.
     pub repositories: Vec<crate::RepositoryStatus>,
 }

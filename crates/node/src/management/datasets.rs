@@ -192,11 +192,14 @@ fn totals(status: &NodeStatus) -> Totals {
     let link = status.link_drops.iter().map(|(reason, count)| ("link", *reason, *count));
     let transport = status.transport_drops.occurred().into_iter();
     let transport = transport.map(|(reason, count)| ("transport", reason, count));
+    let verification = status.sampling.iter().flat_map(engine::SamplingCounters::numbers);
+    let verification = verification.filter(|(word, _)| *word != "taken");
+    let verification = verification.map(|(word, count)| ("verification", word, count));
     let repositories = status.repositories.iter().map(|repository| RepositoryTotals {
         path: repository.path.display().to_string(),
         numbers: repository.numbers().into_iter().map(|(word, number)| (word.to_owned(), number)).collect(),
     });
-    let drops = engine.chain(link).chain(transport).filter(|(.., count)| *count > 0);
+    let drops = engine.chain(link).chain(transport).chain(verification).filter(|(.., count)| *count > 0);
     Totals {
         faces: tables.faces as u64,
         queued_bytes: status.queued_bytes as u64,

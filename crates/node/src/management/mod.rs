@@ -55,6 +55,7 @@ pub use keys::{MODULES, Privileges, TrustedKeys, UnknownModule};
 pub use revocations::{RevocationFileError, RevocationList};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;
+pub(crate) use setup::read_certificate;
 use state::StateFile;
 use store::DataStore;
 

@@ -84,7 +84,7 @@ const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
 /// Why a file gives no certificate.
 #[derive(Debug, Error)]
-enum CertificateFileError {
+pub(crate) enum CertificateFileError {
     #[error(transparent)]
     Read(#[from] std::io::Error),
     #[error(transparent)]
@@ -95,7 +95,8 @@ enum CertificateFileError {
     Certificate(#[from] CertificateError),
 }
 
-fn read_certificate(path: &Path) -> Result<Certificate, CertificateFileError> {
+/// The certificate in a file.
+pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateFileError> {
     let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES)?;
     let packets = trust::text::packets_in(&file)?;
     let first = packets.first().ok_or(CertificateFileError::Empty)?;

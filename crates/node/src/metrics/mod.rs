@@ -70,6 +70,7 @@ fn render(status: &NodeStatus) -> Page {
     for (word, count) in &status.link_drops {
         page.line("cairn_drops_total", &[("layer", "link"), ("reason", word)], *count as f64);
     }
+    page.verification(status);
     page.repositories(status);
     page
 }
@@ -100,6 +101,19 @@ impl Page {
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.head(name, help, "counter");
         self.line(name, &[], value as f64);
+    }
+
+    fn verification(&mut self, status: &NodeStatus) {
+        let Some(sampling) = &status.sampling else { return };
+        let name = "cairn_verification_total";
+        self.head(
+            name,
+            "Data of the content store that was to be verified, and what became of it.",
+            "counter",
+        );
+        for (word, count) in sampling.numbers() {
+            self.line(name, &[("what", word)], count as f64);
+        }
     }
 
     fn repositories(&mut self, status: &NodeStatus) {

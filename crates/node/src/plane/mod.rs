@@ -52,6 +52,7 @@ use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
+use crate::verification::SamplesEnd;
 use turn::Source;
 
 pub(crate) use channels::Listener;
@@ -132,6 +133,8 @@ pub(crate) struct DataPlane {
     new_interfaces: new_interfaces::NewInterfaces,
     /// Behind the content store, if there are any.
     repository: Option<Box<repository::RepositoryEnd>>,
+    /// Where a sample of what is kept goes to be verified.
+    pub(crate) verification: Option<Box<SamplesEnd>>,
     random: Random,
     stopping: bool,
 }
@@ -235,6 +238,7 @@ impl DataPlane {
             interfaces: interfaces::InterfaceWatch::default(),
             new_interfaces: new_interfaces::NewInterfaces::default(),
             repository: None,
+            verification: None,
             random,
             stopping: false,
         })
@@ -306,6 +310,9 @@ impl DataPlane {
         self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
+        if self.verification.is_some() {
+            self.pass_on_samples();
+        }
         if std::mem::take(&mut self.schedule.waking.asked)
             && self.engine.pending_count() <= busy_poll::FEW_PENDING
         {

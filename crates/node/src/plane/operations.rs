@@ -326,6 +326,7 @@ impl DataPlane {
             transport_drops: self.gone_counters.drops,
             link_drops: self.gone_counters.link_drops.clone(),
             second_store: self.engine.second_store_counters().copied(),
+            sampling: self.engine.sampling_counters().copied(),
             repositories: Vec::new(),
         }
     }

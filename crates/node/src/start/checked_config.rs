@@ -60,6 +60,7 @@ impl CheckedConfig {
                 return Err(ConfigError::new(why.to_owned()));
             }
         }
+        crate::verification::read(config)?;
         Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let shares = Shares::of(config);
         let content_store = content_store(&config.content_store, &shares)?;

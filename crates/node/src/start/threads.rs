@@ -1,4 +1,6 @@
-//! Which thread of the node comes first.
+//! The threads of the node: which comes first, and that one has ended.
+
+use std::sync::mpsc::SyncSender;
 
 /// Keeps the calling thread on one processor, if one is named.
 pub(crate) fn pin_to_cpu(cpu: Option<usize>) {
@@ -22,19 +24,12 @@ pub(crate) fn go_behind_the_data_plane() {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Says that a thread has ended, whatever the reason: also when it panics.
+pub(crate) struct EndNotifier(pub(crate) SyncSender<()>);
 
-    #[test]
-    fn a_thread_that_goes_behind_takes_no_other_thread_with_it() {
-        let urgency = || rustix::process::getpriority_process(None).unwrap();
-        let before = urgency();
-        let behind = std::thread::spawn(move || {
-            go_behind_the_data_plane();
-            urgency()
-        });
-        assert_eq!(behind.join().unwrap(), (before + BEHIND).min(19));
-        assert_eq!(urgency(), before);
+impl Drop for EndNotifier {
+    fn drop(&mut self) {
+        // The end of the other one may have been told already.
+        let _ = self.0.try_send(());
     }
 }

@@ -291,6 +291,7 @@ impl NodeControl for FakeNode {
             stream_holds: 0,
             transport_drops: Default::default(),
             second_store: None,
+            sampling: None,
             repositories: Vec::new(),
             link_drops: [("malformed-frame", 9)].into(),
         }

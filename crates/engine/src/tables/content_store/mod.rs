@@ -148,6 +148,8 @@ pub(crate) struct ContentStore {
     pub(crate) spares: SpareBuffers,
     /// Whether all Data that was asked for is taken in.
     pub(crate) takes_all: bool,
+    /// Whether somebody takes a sample of what is taken in.
+    is_watched: bool,
     pub(crate) shares: FairShares,
 }
 
@@ -169,6 +171,7 @@ impl ContentStore {
             bytes: 0,
             spares: SpareBuffers::default(),
             takes_all: takes_all(&config),
+            is_watched: false,
             shares: FairShares::default(),
         }
     }
@@ -372,6 +375,22 @@ impl ContentStore {
         doomed.len()
     }
 
+    /// Has all that is taken in be looked at one by one, or not.
+    pub(crate) fn set_watched(&mut self, is_watched: bool) {
+        self.is_watched = is_watched;
+        self.takes_all = takes_all(&self.config) && !is_watched;
+    }
+
+    /// Drops this very packet, if it is there.
+    pub(crate) fn remove_packet(&mut self, index: &mut HashIndex, hasher: &NameHasher, data: &Data) {
+        let hash = hasher.hash(data.dialect(), data.name().components()).whole();
+        let id = self.exact(index, data.dialect(), data.name(), hash);
+        let is_it = |id: &CachedId| self.get(*id).is_some_and(|kept| kept.data.wire() == data.wire());
+        if let Some(id) = id.filter(is_it) {
+            self.remove(index, id);
+        }
+    }
+
     /// Changes the budget and behaviour; drops what no longer fits. A change of policy starts it afresh, in
     /// order of number.
     pub(crate) fn configure(&mut self, index: &mut HashIndex, config: ContentStoreConfig) {
@@ -382,7 +401,7 @@ impl ContentStore {
             }
         }
         self.config = config;
-        self.takes_all = takes_all(&config);
+        self.takes_all = takes_all(&config) && !self.is_watched;
         if config.placement != CachePlacement::FairShare {
             self.shares = FairShares::default();
         }

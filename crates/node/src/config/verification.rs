@@ -1,0 +1,25 @@
+//! Which of the Data that the content store takes in is verified.
+
+use std::path::PathBuf;
+
+use super::section::section;
+
+section! {
+    /// Verification of a sample of the Data that the content store takes in. What does not stand it leaves
+    /// the store, and nothing more of that object is kept that comes the same way.
+    VerificationConfig {
+        /// Certificates that are believed without proof: a file for each. Without any nothing is verified.
+        anchors: Vec<PathBuf> = Vec::new(),
+        /// A file with rules: who may sign what; it may name anchors too. Without it an identity may sign
+        /// what lies under its own name.
+        rules: Option<PathBuf> = None,
+        /// Only Data under these prefixes: those that the anchors and rules are about.
+        prefixes: Vec<String> = vec!["/".to_owned()],
+        /// How much of it, from 0 to 1.
+        share: f64 = 0.05,
+        /// Data that may wait to be verified, 1 to 4,096; while so much waits, none is added.
+        max_waiting: usize = 256,
+        /// Seconds for which nothing of an object is kept that has been refused by the same face.
+        distrust_secs: u64 = 60,
+    }
+}

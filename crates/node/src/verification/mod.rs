@@ -1,0 +1,48 @@
+//! Verifying a sample of what the content store takes in.
+//!
+//! The engine [takes Data aside](engine::SamplingConfig), the data plane passes it to a thread, and the
+//! thread says what it thinks of it. Certificates come by an inner face, as they would to any application
+//! here. The data plane never waits: where the thread is behind, fewer samples are taken.
+
+mod service;
+mod setup;
+
+pub(crate) use service::VerificationService;
+pub(crate) use setup::read;
+
+use engine::Sample;
+
+use crate::plane::DataPlane;
+use crate::transport::ring::RingSender;
+
+/// What the data plane reaches the thread by.
+pub(crate) struct SamplesEnd(RingSender<Sample>);
+
+impl DataPlane {
+    /// Has a sample of what is kept go to `samples`.
+    pub(crate) fn sample_to(&mut self, config: engine::SamplingConfig, samples: RingSender<Sample>) {
+        self.engine.set_sampling(Some(config));
+        self.verification = Some(Box::new(SamplesEnd(samples)));
+    }
+
+    /// Passes on what the engine has taken aside. What finds no room waits in the engine, up to its limit.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn pass_on_samples(&mut self) {
+        let Some(SamplesEnd(samples)) = self.verification.as_deref_mut() else { return };
+        let mut has_any = false;
+        while samples.has_room_for(0)
+            && let Some(sample) = self.engine.poll_sample()
+        {
+            let bytes = sample.data.wire().len();
+            // The thread is gone: the node is ending.
+            if samples.push(sample, bytes).is_err() {
+                return;
+            }
+            has_any = true;
+        }
+        if has_any {
+            samples.wake();
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The thread that verifies samples.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use engine::{Sample, SamplingConfig};
+use flow::verify::{AnchoredVerifier, Now, VerificationError, Verifier};
+use flow::{Subject, Unverified};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Dialect, Packet, UnixTime};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use trust::validator::{ValidationError, ValidatorLimits};
+use trust::{Revocations, Validator};
+
+use super::setup::{Trusted, read};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::control::{CreateInnerFace, NodeControl as _};
+use crate::node::{RemoteControl, StartError};
+use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
+use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
+
+/// What may wait for it: certificates.
+const LIMITS: InnerLimits = InnerLimits { packets: 256, bytes: 4 << 20 };
+/// Bytes of samples that may wait.
+const SAMPLE_BYTES: usize = 8 << 20;
+/// How often the file with revoked keys is looked at, where there are samples.
+const LOOK_FOR_REVOCATIONS: Duration = Duration::from_secs(1);
+/// A refusal is told in the log no more often than this.
+const TELL: Duration = Duration::from_secs(1);
+
+/// The service; it ends with the data plane.
+pub(crate) struct VerificationService {
+    thread: Option<JoinHandle<()>>,
+}
+
+impl VerificationService {
+    /// Starts it if the configuration names somebody to believe: from now on there are samples.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or there can be no face or no thread.
+    pub(crate) fn start_if_enabled(
+        config: &Config,
+        clock: Clock,
+        remote: &RemoteControl,
+    ) -> Result<Option<Self>, StartError> {
+        let Some(settings) = read(config)? else { return Ok(None) };
+        let mut seed = [0; 8];
+        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
+            .map_err(std::io::Error::from)?;
+        Ok(Some(Self::start(settings, clock, remote.clone(), u64::from_ne_bytes(seed))?))
+    }
+
+    fn start(
+        (sampling, trusted): (SamplingConfig, Trusted),
+        clock: Clock,
+        mut remote: RemoteControl,
+        seed: u64,
+    ) -> std::io::Result<Self> {
+        let purpose = "verification".parse().map_err(std::io::Error::other)?;
+        let face = CreateInnerFace { purpose, dialect: Dialect::Ndn, limits: LIMITS };
+        let face = remote.create_inner_face(face).map_err(std::io::Error::other)?;
+        let limits = RingLimits { items: sampling.max_waiting, bytes: SAMPLE_BYTES };
+        let (sender, samples) = ring(limits, Signal::new()?, Signal::new()?);
+        let revocations = trusted.revocations.current();
+        let mut random = Random::from_seed(seed);
+        let verifier = verifier(&trusted, &revocations, random.next_u64());
+        let at_once = sampling.max_waiting;
+        let service = Loop {
+            clock,
+            remote: remote.clone(),
+            face,
+            samples,
+            trusted,
+            revocations,
+            looked_at: clock.now(),
+            random,
+            verifier,
+            judging: BTreeMap::new(),
+            next_number: 0,
+            at_once,
+            told_at: None,
+        };
+        let thread = std::thread::Builder::new().name("verification".to_owned()).spawn(move || {
+            crate::start::threads::go_behind_the_data_plane();
+            service.run();
+        })?;
+        remote.call(move |plane| plane.sample_to(sampling, sender));
+        Ok(VerificationService { thread: Some(thread) })
+    }
+}
+
+/// Waits until it has ended, which it does with the data plane.
+impl Drop for VerificationService {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn verifier(trusted: &Trusted, revocations: &Arc<Revocations>, seed: u64) -> AnchoredVerifier {
+    let (policy, anchors) = (trusted.policy.clone(), trusted.anchors.clone());
+    let mut validator = Validator::new(policy, anchors, ValidatorLimits::default(), Random::from_seed(seed));
+    validator.set_revocations(Arc::clone(revocations));
+    AnchoredVerifier::new(validator)
+}
+
+struct Loop {
+    clock: Clock,
+    remote: RemoteControl,
+    face: InnerFace,
+    samples: RingReceiver<Sample>,
+    trusted: Trusted,
+    /// Those that the verifier knows.
+    revocations: Arc<Revocations>,
+    looked_at: Instant,
+    random: Random,
+    verifier: AnchoredVerifier,
+    /// Samples that the verifier has, by the numbers it knows them by.
+    judging: BTreeMap<u64, Sample>,
+    next_number: u64,
+    /// Samples that it may have at once.
+    at_once: usize,
+    /// When the log was told of a refusal.
+    told_at: Option<Instant>,
+}
+
+impl Loop {
+    fn run(mut self) {
+        loop {
+            let Ok(packet) = self.face.recv() else { return };
+            let has_packet = packet.is_some();
+            if let Some(InnerPacket { packet, .. }) = packet {
+                self.handle_packet(&packet);
+            }
+            let sample = if self.judging.len() < self.at_once { self.samples.pop() } else { Ok(None) };
+            let has_sample = match sample {
+                Ok(Some((sample, _))) => {
+                    self.take(sample);
+                    true
+                }
+                _ => false,
+            };
+            let now = self.now();
+            if self.verifier.next_deadline() <= now.instant {
+                self.verifier.handle_timeout(now);
+            }
+            self.pass_on();
+            if !has_packet && !has_sample {
+                self.wait();
+            }
+        }
+    }
+
+    fn now(&self) -> Now {
+        let both = self.clock.both();
+        Now { instant: both.monotonic, unix: UnixTime::from_millis(both.unix_millis) }
+    }
+
+    fn take(&mut self, sample: Sample) {
+        self.heed_revocations();
+        let number = self.next_number;
+        self.next_number += 1;
+        let data = sample.data.clone();
+        self.judging.insert(number, sample);
+        self.verifier.handle_packet(self.now(), Unverified { subject: Subject::Segment(number), data });
+    }
+
+    /// Begins anew if keys have been revoked since: nothing that was believed before is.
+    fn heed_revocations(&mut self) {
+        let now = self.clock.now();
+        if now.saturating_since(self.looked_at) < LOOK_FOR_REVOCATIONS {
+            return;
+        }
+        self.looked_at = now;
+        let current = self.trusted.revocations.current();
+        if Arc::ptr_eq(&current, &self.revocations) {
+            return;
+        }
+        self.revocations = current;
+        self.verifier = verifier(&self.trusted, &self.revocations, self.random.next_u64());
+        let now = self.now();
+        for (number, sample) in &self.judging {
+            let data = sample.data.clone();
+            self.verifier.handle_packet(now, Unverified { subject: Subject::Segment(*number), data });
+        }
+    }
+
+    fn handle_packet(&mut self, packet: &Packet) {
+        let now = self.now();
+        match packet {
+            Packet::Data(data) => drop(self.verifier.handle_data(now, data)),
+            Packet::Nack(interest, reason) => self.verifier.handle_nack(now, interest.name(), *reason),
+            // Nothing is registered for it.
+            Packet::Interest(_) => {}
+        }
+    }
+
+    /// Sends Interests for certificates, and says what has been found.
+    fn pass_on(&mut self) {
+        let now = self.now();
+        while let Some(interest) = self.verifier.poll_interest(now) {
+            // One that finds no room is given up by its deadline.
+            let _ = self.face.send(InnerPacket::interest(interest));
+        }
+        while let Some(outcome) = self.verifier.poll_outcome() {
+            let Subject::Segment(number) = outcome.subject else { continue };
+            let Some(sample) = self.judging.remove(&number) else { continue };
+            match outcome.refused {
+                None => {}
+                Some(why) if is_undecided(&why) => {
+                    self.remote.post(Box::new(move |plane| plane.engine.drop_sample(&sample)));
+                }
+                Some(why) => {
+                    self.tell(now.instant, &sample, &why);
+                    self.remote.post(Box::new(move |plane| plane.engine.refuse_sample(plane.now, &sample)));
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, now: Instant, sample: &Sample, why: &VerificationError) {
+        if self.told_at.is_some_and(|at| now.saturating_since(at) < TELL) {
+            return;
+        }
+        self.told_at = Some(now);
+        let (name, face) = (sample.data.name(), sample.face);
+        tracing::warn!(%name, %face, "Data that was kept is not to be believed, and has been removed: {why}");
+    }
+
+    fn wait(&self) {
+        let deadline = self.verifier.next_deadline();
+        let timeout = (deadline != Instant::NEVER).then(|| {
+            let left = deadline.saturating_since(self.clock.now()).max(Duration::from_millis(1)).as_nanos();
+            Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 }
+        });
+        // Whatever came of it, there is a look at all.
+        let face = PollFd::from_borrowed_fd(self.face.as_fd(), PollFlags::IN);
+        let samples = PollFd::from_borrowed_fd(self.samples.as_fd(), PollFlags::IN);
+        let mut both = [face, samples];
+        // While it has as many as it may, more of them are no reason to wake.
+        let count = if self.judging.len() < self.at_once { 2 } else { 1 };
+        let _ = poll(&mut both[..count], timeout.as_ref());
+    }
+}
+
+/// Whether nobody can say if the packet is right: a certificate could not be had, or there was no room.
+fn is_undecided(why: &VerificationError) -> bool {
+    matches!(
+        why,
+        VerificationError::NotTrusted(
+            ValidationError::NotFetched { .. }
+                | ValidationError::TooManyFetches(_)
+                | ValidationError::Full(_)
+        )
+    )
+}

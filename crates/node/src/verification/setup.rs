@@ -1,0 +1,125 @@
+//! What the configuration says about verification, understood.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{CacheProbability, SamplingConfig};
+use packet::Name;
+use packet::time::Duration;
+use trust::Certificate;
+use trust::policy::{Policy, Rules};
+
+use crate::config::{Config, ConfigError, VerificationConfig};
+use crate::management::{RevocationList, read_certificate};
+
+/// The largest file with rules that is read.
+const MAX_RULES_BYTES: u64 = 1 << 20;
+/// Most samples that may wait.
+const MAX_WAITING: usize = 4096;
+/// The longest distrust, in seconds: an hour.
+const MAX_DISTRUST_SECS: u64 = 3600;
+
+/// Whom to believe.
+#[derive(Clone, Debug)]
+pub(crate) struct Trusted {
+    pub(super) policy: Policy,
+    pub(super) anchors: Vec<Certificate>,
+    pub(super) revocations: Arc<RevocationList>,
+}
+
+/// What is sampled, and whom to believe; `None` if nothing is verified.
+///
+/// # Errors
+/// A value that makes no sense, or a file that cannot be read.
+pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>, ConfigError> {
+    let section = &config.verification;
+    let sampling = sampling(section)?;
+    let mut anchors = Vec::new();
+    for path in &section.anchors {
+        anchors.push(anchor(path)?);
+    }
+    let mut policy = Policy::Hierarchical;
+    if let Some(path) = &section.rules {
+        let rules = rules(path)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for file in rules.anchors() {
+            anchors.push(anchor(&folder.join(file))?);
+        }
+        policy = Policy::Rules(rules);
+    }
+    if anchors.is_empty() {
+        return match section.rules {
+            Some(_) => Err(wrong("there is no trust anchor: name one in anchors or in the rules")),
+            None => Ok(None),
+        };
+    }
+    let revocations = match &config.management.revocations {
+        Some(path) => {
+            let list = RevocationList::in_file(path);
+            Arc::new(list.map_err(|why| wrong(format_args!("{}: {why}", path.display())))?)
+        }
+        None => Arc::default(),
+    };
+    Ok(Some((sampling, Trusted { policy, anchors, revocations })))
+}
+
+fn sampling(section: &VerificationConfig) -> Result<SamplingConfig, ConfigError> {
+    let share = CacheProbability::new(section.share)
+        .ok_or_else(|| wrong(format_args!("share is a number from 0 to 1, and not {}", section.share)))?;
+    if !(1..=MAX_WAITING).contains(&section.max_waiting) {
+        return Err(wrong(format_args!("max_waiting is a number from 1 to {MAX_WAITING}")));
+    }
+    if section.distrust_secs > MAX_DISTRUST_SECS {
+        return Err(wrong(format_args!("distrust_secs is {MAX_DISTRUST_SECS} at most")));
+    }
+    let prefixes = section.prefixes.iter().map(|prefix| {
+        prefix.parse::<Name>().map_err(|error| wrong(format_args!("prefixes: {prefix}: {error}")))
+    });
+    Ok(SamplingConfig {
+        share,
+        prefixes: prefixes.collect::<Result<_, _>>()?,
+        max_waiting: section.max_waiting,
+        distrust: Duration::from_secs(section.distrust_secs),
+    })
+}
+
+fn anchor(path: &Path) -> Result<Certificate, ConfigError> {
+    read_certificate(path).map_err(|problem| wrong(format_args!("{}: {problem}", path.display())))
+}
+
+fn rules(path: &Path) -> Result<Rules, ConfigError> {
+    let problem = |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", path.display()));
+    let bytes = trust::whole_file::read(path, MAX_RULES_BYTES).map_err(|error| problem(&error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| problem(&error))?;
+    Rules::parse(text).map_err(|error| problem(&error))
+}
+
+fn wrong(problem: impl std::fmt::Display) -> ConfigError {
+    ConfigError::new(format!("verification: {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        read(&Config::read(text).unwrap()).map_or_else(|error| error.problem, |_| "none".to_owned())
+    }
+
+    #[test]
+    fn without_an_anchor_nothing_is_verified_and_what_makes_no_sense_is_refused_all_the_same() {
+        assert!(read(&Config::default()).unwrap().is_none());
+        for (text, expected) in [
+            ("share = 1.5", "share is a number from 0 to 1, and not 1.5"),
+            ("share = nan", "share is a number"),
+            ("max_waiting = 0", "max_waiting is a number from 1 to 4096"),
+            ("distrust_secs = 99999999999", "distrust_secs is 3600 at most"),
+            ("anchors = [\"/none\"]", "/none: "),
+            ("rules = \"/none\"", "/none: "),
+            ("anchors = [\"/dev/zero\"]", "/dev/zero: "),
+        ] {
+            let found = problem(&format!("[verification]\n{text}\n"));
+            assert!(found.starts_with("verification: ") && found.contains(expected), "{text}: {found}");
+        }
+    }
+}

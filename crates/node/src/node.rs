@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
-use engine::{FaceId, NextHop, SecondStoreConfig, SetStrategyError, StrategySpec};
+use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
 use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
@@ -24,8 +24,8 @@ use crate::control::{
 };
 use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
-use crate::plane::{DataPlane, Ends, Impaired, Task};
-use crate::repository::{self, Answers, Repositories, RepositoryStatus, Watched};
+use crate::plane::{DataPlane, Ends, Impaired, Listener, Task};
+use crate::repository::{self, Repositories, RepositoryStatus, Watched};
 use crate::start::threads::EndNotifier;
 use crate::start::{self, CheckedConfig};
 use crate::transport::inner::{InnerFace, InnerLimits, inner_face};
@@ -105,12 +105,12 @@ impl Node {
     ///
     /// # Errors
     /// What keeps it from running; nothing is left behind then.
-    pub fn start(config: &Config, application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
+    pub fn start(config: &Config, mut application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
         let clock = Clock::start();
         start::descriptors::raise_limit();
         start::descriptors::make_room(config.node.max_faces);
         let checked = CheckedConfig::read(config)?;
-        let prepared = start::prepare(config, &checked)?;
+        let (prepared, listeners) = start::prepare(config, &checked)?;
         let waker = Arc::new(
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(std::io::Error::from)?,
         );
@@ -157,9 +157,11 @@ impl Node {
             config: config.clone(),
         };
         let face = node.open_internal_face()?;
-        node.open_repositories(config, waker_of_answers)?;
-        node.start_services(config, clock)?;
+        node.start_services(config, clock, waker_of_answers)?;
         let routes = checked.apply(&mut node.remote)?;
+        application.start(clock.both(), &mut node.remote);
+        // Whoever connects finds management there: nobody who comes early is told that it is not.
+        node.accept_from(listeners)?;
         let remote = node.remote.clone();
         let control_end = EndNotifier(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -186,33 +188,25 @@ impl Node {
         Ok(face)
     }
 
+    fn accept_from(&self, listeners: Vec<Listener>) -> Result<(), StartError> {
+        let add = |plane: &mut DataPlane| listeners.into_iter().try_for_each(|one| plane.add_listener(one));
+        let ended = || Err(std::io::Error::other("the data plane has ended"));
+        Ok(self.remote.call(add).unwrap_or_else(ended)?)
+    }
+
     /// Starts what has a thread of its own behind an inner face.
-    fn start_services(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
+    fn start_services(
+        &mut self,
+        config: &Config,
+        clock: Clock,
+        waker: Arc<OwnedFd>,
+    ) -> Result<(), StartError> {
+        self.repositories = repository::attach(&config.repositories, &self.remote, waker)?;
+        *self.remote.repositories.lock().unwrap_or_else(PoisonError::into_inner) =
+            self.repositories.watched();
         self.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &self.remote)?;
         self.repositories.serve_ccnx(&config.ccnx, clock, &self.remote)?;
         self.verification = VerificationService::start_if_enabled(config, clock, &self.remote)?;
-        Ok(())
-    }
-
-    fn open_repositories(&mut self, config: &Config, waker: Arc<OwnedFd>) -> Result<(), StartError> {
-        let Some(first) = config.repositories.first() else { return Ok(()) };
-        let hasher = self.remote.call(|plane| plane.engine.hasher().clone());
-        let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
-        let answers = Arc::new(Answers::new(waker));
-        let (repositories, seam) = repository::open(&config.repositories, &hasher, &answers)?;
-        *self.remote.repositories.lock().unwrap_or_else(PoisonError::into_inner) = repositories.watched();
-        self.repositories = repositories;
-        // The engine waits for all of them alike.
-        let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
-        for other in &config.repositories {
-            (max_waiting, patience) =
-                (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
-        }
-        let patience = packet::time::Duration::from_millis(patience);
-        if let Some(seam) = seam {
-            let config = SecondStoreConfig { max_waiting, patience };
-            self.remote.call(move |plane| plane.attach_repositories(seam, answers, config));
-        }
         Ok(())
     }
 

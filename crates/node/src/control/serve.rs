@@ -28,9 +28,9 @@ pub(crate) struct ControlLoop {
 }
 
 impl ControlLoop {
-    /// Works until the data plane has ended and all that it said has been passed on.
+    /// Works until the data plane has ended and all that it said has been passed on. The application has been
+    /// started before.
     pub(crate) fn run(mut self) {
-        self.application.start(self.clock.both(), &mut self.remote);
         let mut background = BackgroundShare::default();
         loop {
             self.send();

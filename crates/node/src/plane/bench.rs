@@ -28,7 +28,7 @@ pub(super) fn bench() -> Bench {
     (config.tcp.listen, config.websocket.listen) = (Vec::new(), Vec::new());
     config.unix.listen = Some(Vec::new());
     let checked = CheckedConfig::read(&config).unwrap();
-    let prepared = start::prepare(&config, &checked).unwrap();
+    let prepared = start::prepare(&config, &checked).unwrap().0;
     let (tasks_in, tasks) = sync_channel(1);
     let limits = RingLimits { items: 1 << 16, bytes: usize::MAX };
     let (messages, messages_out) = ring(limits, Signal::new().unwrap(), Signal::new().unwrap());

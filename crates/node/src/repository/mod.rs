@@ -11,9 +11,11 @@ mod cold;
 mod handles;
 mod s3;
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::SecondStoreConfig;
 use packet::NameHasher;
 use repo::ccnr::CcnrCounters;
 use repo::cold::{MigrationThread, TieredCounters, TieredDisk};
@@ -89,11 +91,38 @@ pub(crate) struct Repositories {
 /// Threads that read what lives in a cold tier.
 const REMOTE_READERS: usize = 4;
 
+/// Opens the repositories and puts them behind the content store of a node, whose data plane `waker` wakes.
+///
+/// # Errors
+/// One of them cannot be opened, or the node has ended.
+pub(crate) fn attach(
+    sections: &[RepositorySection],
+    remote: &RemoteControl,
+    waker: Arc<OwnedFd>,
+) -> Result<Repositories, StartError> {
+    let Some(first) = sections.first() else { return Ok(Repositories::default()) };
+    let hasher = remote.call(|plane| plane.engine.hasher().clone());
+    let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
+    let answers = Arc::new(Answers::new(waker));
+    let (repositories, seam) = open(sections, &hasher, &answers)?;
+    // The engine waits for all of them alike.
+    let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
+    for other in sections {
+        (max_waiting, patience) = (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
+    }
+    let patience = packet::time::Duration::from_millis(patience);
+    if let Some(seam) = seam {
+        let config = SecondStoreConfig { max_waiting, patience };
+        remote.call(move |plane| plane.attach_repositories(seam, answers, config));
+    }
+    Ok(repositories)
+}
+
 /// Opens the repositories, and makes what the data plane reaches them by: `None` if there are none.
 ///
 /// # Errors
 /// One of them cannot be opened.
-pub(crate) fn open(
+fn open(
     sections: &[RepositorySection],
     names: &NameHasher,
     answers: &Arc<Answers>,

@@ -32,14 +32,16 @@ pub(crate) struct Prepared {
     engine: EngineConfig,
     settings: Settings,
     channels: Vec<DatagramChannel>,
-    listeners: Vec<Listener>,
     groups: Vec<(DatagramChannel, LinkType)>,
     ethernet: Vec<EthernetChannel>,
     interfaces: ConfiguredInterfaces,
 }
 
-/// Binds the sockets.
-pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepared, StartError> {
+/// Binds the sockets. The listeners are for when all else is there.
+pub(crate) fn prepare(
+    config: &Config,
+    checked: &CheckedConfig,
+) -> Result<(Prepared, Vec<Listener>), StartError> {
     let engine = checked.engine()?;
     let settings = checked.settings.clone();
     let mut channels = Vec::new();
@@ -72,7 +74,7 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let groups = groups(&interfaces)?;
     let mut ethernet = ethernet(&interfaces)?;
     ethernet.extend(ethernet_of_one_dialect(config)?);
-    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, interfaces })
+    Ok((Prepared { engine, settings, channels, groups, ethernet, interfaces }, listeners))
 }
 
 /// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an
@@ -239,9 +241,6 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
     let mut plane = DataPlane::new(clock, prepared.engine, prepared.settings, ends)?;
     for channel in prepared.channels {
         plane.add_channel(channel)?;
-    }
-    for listener in prepared.listeners {
-        plane.add_listener(listener)?;
     }
     for (channel, link_type) in prepared.groups {
         plane.add_group(channel, link_type)?;

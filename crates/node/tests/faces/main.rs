@@ -10,6 +10,7 @@ mod inner;
 mod interfaces;
 mod lifecycle;
 mod links;
+mod starting;
 mod stock_socket;
 mod support;
 mod taps;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use formats::pcapng::Direction;
 use serde::{Deserialize, Serialize};
@@ -125,11 +125,17 @@ pub fn derive(
     folder: &Path,
     thrown_away: Vec<String>,
 ) -> Result<(RepeatData, RepeatResult), DeriveError> {
-    let derived = folder.join("derived");
-    fs::create_dir_all(&derived)?;
-    let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
-    write_json(&folder.join("result.json"), &result)?;
-    Ok((data, result))
+    let write = || {
+        let derived = folder.join("derived");
+        fs::create_dir_all(&derived)?;
+        let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
+        write_json(&folder.join("result.json"), &result)?;
+        Ok((data, result))
+    };
+    write().map_err(|error| match error {
+        DeriveError::Io(source) => DeriveError::Repeat { folder: folder.to_owned(), source },
+        other => other,
+    })
 }
 
 /// The numbers of the repeat whose raw files are in a folder. Tables by the second are written into
@@ -207,7 +213,15 @@ pub enum DeriveError {
     /// A capture.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// Another file.
+    /// A file of the repeat in a folder.
+    #[error("{}: a raw file cannot be read, or a derived one not written: {source}", .folder.display())]
+    Repeat {
+        /// The repeat's folder.
+        folder: PathBuf,
+        /// What is wrong.
+        source: io::Error,
+    },
+    /// A file that stands in no run.
     #[error("a raw file cannot be read, or a derived one not written: {0}")]
     Io(#[from] io::Error),
 }

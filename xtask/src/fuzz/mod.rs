@@ -141,6 +141,11 @@ const TARGETS: &[Target] = &[
         about: "Rocketfuel's maps, weights and latencies: read, build",
         seed_kinds: &[],
     },
+    Target {
+        name: "trust_files",
+        about: "certificates, records that revoke them, rules: read, what is accepted is what it says",
+        seed_kinds: &["ndn-data"],
+    },
 ];
 
 /// Runs one of the `fuzz` commands.

@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::face::{Face, LinkType};
 use crate::face_id::FaceId;
 use crate::scope;
+use crate::sharing::order::Held;
 use crate::strategy::StrategyEvent;
 use crate::tables::pending::PendingId;
 
@@ -63,18 +64,38 @@ impl Engine {
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        if self.is_shared(from) && self.overhear_data(now, from, (&data, name), &found, cacheable) {
+        let is_shared = self.is_shared(from);
+        if is_shared && self.overhear_data(now, from, (&data, name, header), &found, cacheable) {
             return;
         }
+        self.accept_data(arrived, data, &found, cacheable);
+        if is_shared {
+            self.release_held(now, from);
+        }
+    }
+
+    /// Takes Data that was held back on a shared link.
+    pub(super) fn take_held(&mut self, now: Instant, from: FaceId, held: Held) {
+        let hashes = self.hasher.hash(held.data.dialect(), held.data.name().components());
+        let name = DataName { hash: held.name, hashes: Some(&hashes), asked: None };
+        let found = self.look_up_data(from, &held.data, name);
+        let cacheable = held.header.cache_policy != Some(CachePolicy::NoCache);
+        let arrived = Arrived { now, from, name, header: &held.header };
+        self.accept_data(arrived, held.data, &found, cacheable);
+    }
+
+    #[inline(always)]
+    fn accept_data(&mut self, arrived: Arrived<'_>, data: Data, found: &Found, cacheable: bool) {
+        let Arrived { now, name, .. } = arrived;
         let Some((&last, others)) = found.matches.split_last() else {
-            return self.take_unsolicited(arrived, &data, &found, cacheable);
+            return self.take_unsolicited(arrived, &data, found, cacheable);
         };
         if cacheable {
             if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
                 self.tables.store.insert_admitted(index, now, &data, name.kept(), found.known);
             } else {
-                self.place_copy(now, &data, name, &found);
+                self.place_copy(now, &data, name, found);
             }
             if let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data)) {
                 asking.offer(&data);

@@ -42,7 +42,7 @@ impl Engine {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.overhear_interest(now, face, arrival.hashes);
+        self.overhear_interest(now, face, &interest, arrival.hashes);
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {

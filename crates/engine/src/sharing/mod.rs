@@ -22,6 +22,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod flows;
+pub(crate) mod order;
 pub(crate) mod recent;
 
 use packet::NameHash;
@@ -30,6 +31,7 @@ use packet::time::{Duration, Instant};
 use crate::face_id::FaceId;
 use answers::WaitingAnswers;
 use flows::Flows;
+use order::Place;
 use recent::Recent;
 
 /// How a node on a multi-access link waits for the others there.
@@ -67,6 +69,10 @@ pub struct SharingCounters {
     pub left_to_others: u64,
     /// Data kept that nobody here had asked for yet.
     pub overheard: u64,
+    /// Interests sent again by this node itself, because the answer was lost.
+    pub repeated: u64,
+    /// Data held back until what was lost before it had come.
+    pub held: u64,
     /// Answers that were not sent, because the same Data had just been on the link.
     pub answers_left_to_others: u64,
 }
@@ -76,6 +82,10 @@ pub(crate) const MAX_PATIENCE: f64 = 0.75;
 
 /// For how many times [`SharingConfig::max_wait`] an Interest that another has sent stands for one's own.
 const ASKED_FOR: u64 = 10;
+
+/// Data that was on the link within so small a part of [`SharingConfig::max_wait`] answers whoever asks now:
+/// several missed it, and ask again at the same time.
+const JUST_NOW: u64 = 4;
 
 /// Whoever asked so long ago asks no more.
 const UNANSWERED: Duration = Duration::from_secs(4);
@@ -111,9 +121,18 @@ impl Sharing {
         }
     }
 
-    /// This node asks for a name.
-    pub(crate) fn note_own_interest(&mut self, now: Instant, name: NameHash) {
+    /// This node asks for a name of an object.
+    pub(crate) fn note_own_interest(
+        &mut self,
+        now: Instant,
+        name: NameHash,
+        (object, place): (NameHash, Option<Place>),
+    ) {
         self.sent.note(now, name);
+        let longest = self.asked_for();
+        if let (Some(flow), Some(place)) = (self.flows.get_mut(object), place) {
+            flow.in_order.note_asked(now, &place, true, longest);
+        }
     }
 
     /// Another node has asked for this name of an object; `yields` decides whether this node lets it do that
@@ -122,10 +141,13 @@ impl Sharing {
         &mut self,
         now: Instant,
         name: NameHash,
-        object: Option<NameHash>,
+        (object, place): (Option<NameHash>, Option<Place>),
         yields: impl FnOnce() -> bool,
     ) {
-        let is_rival = self.sent.is_within(now, name, self.asked_for());
+        let longest = self.asked_for();
+        // Who asks for what was answered has missed it, and is no rival.
+        let is_rival = self.sent.is_within(now, name, self.asked_for())
+            && self.answered.last(name) < self.sent.last(name);
         self.asked.note(now, name);
         let is_open = |since: Instant| {
             now.saturating_since(since) < UNANSWERED && self.answered.last(name).is_none_or(|at| at < since)
@@ -135,7 +157,11 @@ impl Sharing {
         }
         if let Some(flow) = object.and_then(|object| self.flows.get_mut(object)) {
             flow.note_company(now);
-            if is_rival && flow.leads() && yields() {
+            let is_lost = place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
+            if let Some(place) = place {
+                flow.in_order.note_asked(now, &place, false, longest);
+            }
+            if is_rival && !is_lost && flow.leads() && yields() {
                 flow.yield_to_rival(now);
             }
         }
@@ -152,9 +178,9 @@ impl Sharing {
         self.config.max_wait * ASKED_FOR
     }
 
-    /// Whether another has asked for this name just now.
-    pub(crate) fn is_asked_for(&self, now: Instant, name: NameHash) -> bool {
-        self.asked.is_within(now, name, self.asked_for())
+    /// When another asked for this name last, as far as that is known.
+    pub(crate) fn asked_at(&self, name: NameHash) -> Option<Instant> {
+        self.asked.last(name)
     }
 
     /// Data of this name is on the link.
@@ -164,7 +190,7 @@ impl Sharing {
 
     /// Whether Data of this name was on the link just now.
     pub(crate) fn is_answered(&self, now: Instant, name: NameHash) -> bool {
-        self.answered.is_within(now, name, self.config.max_wait)
+        self.answered.is_within(now, name, self.config.max_wait / JUST_NOW)
     }
 
     /// Whether Data of this name has been on the link since `then`.

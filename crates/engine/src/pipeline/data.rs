@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, LinkHeader, PrefixHashes};
+use packet::{CachePolicy, Data, LinkHeader, NameHash, PrefixHashes};
 
 use super::answers::{DataName, Found};
 use super::expiry::remember_nonces;
@@ -14,7 +14,6 @@ use crate::engine::Engine;
 use crate::face::{Face, LinkType};
 use crate::face_id::FaceId;
 use crate::scope;
-use crate::sharing::order::Held;
 use crate::strategy::StrategyEvent;
 use crate::tables::pending::PendingId;
 
@@ -75,13 +74,17 @@ impl Engine {
     }
 
     /// Takes Data that was held back on a shared link.
-    pub(super) fn take_held(&mut self, now: Instant, from: FaceId, held: Held) {
-        let hashes = self.hasher.hash(held.data.dialect(), held.data.name().components());
-        let name = DataName { hash: held.name, hashes: Some(&hashes), asked: None };
-        let found = self.look_up_data(from, &held.data, name);
-        let cacheable = held.header.cache_policy != Some(CachePolicy::NoCache);
-        let arrived = Arrived { now, from, name, header: &held.header };
-        self.accept_data(arrived, held.data, &found, cacheable);
+    pub(super) fn take_held(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        (hash, data, header): (NameHash, Data, &LinkHeader),
+    ) {
+        let hashes = self.hasher.hash(data.dialect(), data.name().components());
+        let name = DataName { hash, hashes: Some(&hashes), asked: None };
+        let found = self.look_up_data(from, &data, name);
+        let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
+        self.accept_data(Arrived { now, from, name, header }, data, &found, cacheable);
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Incoming Interests.
 
 use packet::time::Instant;
-use packet::{Dialect, Interest, NackReason, Nonce};
+use packet::{Dialect, Interest, NackReason, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::Departure;
@@ -13,6 +13,7 @@ use crate::scope;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag};
+use crate::transmit::Transmit;
 use crate::trigger::Trigger;
 
 /// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
@@ -200,6 +201,18 @@ impl Engine {
         };
         let moment = Moment { now, response: None };
         let is_shared = self.is_shared(face);
+        if !is_shared
+            && !self.shared.is_empty()
+            && self.is_local(face)
+            && let Some(entry) = self.tables.store.get(id)
+        {
+            let packet = Packet::Data(entry.data.clone());
+            let incoming_face = Some(FaceId::CONTENT_STORE);
+            let answer = Transmit { incoming_face, ..Transmit::plain(face, packet, fields.pit_token.clone()) };
+            if self.hold_answer(now, hashes, answer).is_none() {
+                return;
+            }
+        }
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();

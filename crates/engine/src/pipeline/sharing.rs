@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::sharing::flows::{Turn, Waiting};
-use crate::sharing::order::{Held, Order, Place, Repeat};
+use crate::sharing::order::{Held, HeldData, Order, Place, Repeat};
 use crate::sharing::{MAX_PATIENCE, part_of};
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
@@ -162,7 +162,10 @@ impl Engine {
         let mut place = 0;
         while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
             match flow.in_order.pop_held(now) {
-                Some(held) => self.take_held(now, face, held),
+                Some(Held { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
+                Some(Held { what: HeldData::Arrived { name, data, header }, .. }) => {
+                    self.take_held(now, face, (name, data, &header));
+                }
                 None => place += 1,
             }
         }
@@ -183,7 +186,8 @@ impl Engine {
 
     fn send_answer(&mut self, now: Instant, answer: Transmit) {
         let mut explicit_rate = None;
-        if let (Some(face), Packet::Data(data)) = (self.faces.get_mut(answer.face), &answer.packet) {
+        let Some(face) = self.faces.get_mut(answer.face) else { return };
+        if let Packet::Data(data) = &answer.packet {
             face.counters.out_data += 1;
             let control = face.rate_control.as_mut();
             explicit_rate = control.map(|control| control.handle_data(now, data.wire().len(), None));
@@ -234,6 +238,44 @@ impl Engine {
         (is_its_own && is_wanted).then(|| entry.hash())
     }
 
+    /// Holds an answer from the content store back from a local application, if something before it of the same
+    /// object was asked for on a shared link and has not come; gives it back if not.
+    #[inline(never)]
+    pub(super) fn hold_answer(
+        &mut self,
+        now: Instant,
+        hashes: &PrefixHashes,
+        answer: Transmit,
+    ) -> Option<Transmit> {
+        let Packet::Data(data) = &answer.packet else { return Some(answer) };
+        let (Some(object), Some(place)) = (object_of(hashes), Place::of(data.name())) else {
+            return Some(answer);
+        };
+        let (shared, random) = (&mut self.shared, &mut self.random);
+        let mut at = 0;
+        while let Some(face) = shared.face_at(at) {
+            at += 1;
+            let Some(sharing) = shared.get_mut(face) else { continue };
+            let (config, longest) = (sharing.config, sharing.asked_for());
+            let Some(flow) = sharing.flows.get_mut(object) else { continue };
+            let patience = flow.in_order.patience(longest);
+            let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
+            if !flow.in_order.is_behind(now, &place, now, (patience, longest), draw) {
+                continue;
+            }
+            let held = Held { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
+            let back = flow.in_order.hold(held);
+            sharing.counters.held += u64::from(back.is_none());
+            let due = flow.in_order.next_deadline();
+            shared.wake_at(due);
+            return match back.map(|held| held.what) {
+                Some(HeldData::Answer(answer)) => Some(*answer),
+                _ => None,
+            };
+        }
+        Some(answer)
+    }
+
     /// Takes note of Data that is on a shared link; keeps it if it belongs to what an application here asks
     /// for, and says whether it did.
     #[inline(never)]
@@ -272,8 +314,9 @@ impl Engine {
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
             let order = flow.in_order.note_data(now, &place, (patience, longest), draw);
             if let (Order::Behind(asked_at), true) = (order, is_wanted) {
-                let held =
-                    Held { place, asked_at, name: name.hash, data: data.clone(), header: header.clone() };
+                let (data, header) = (data.clone(), header.clone());
+                let what = HeldData::Arrived { name: name.hash, data, header };
+                let held = Held { place, asked_at, what };
                 if flow.in_order.hold(held).is_none() {
                     sharing.counters.held += 1;
                     let due = flow.in_order.next_deadline();

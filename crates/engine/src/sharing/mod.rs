@@ -236,6 +236,11 @@ impl SharedLinks {
         self.links.iter_mut().find(|(id, _)| *id == face).map(|(_, sharing)| sharing)
     }
 
+    /// Whether no face is shared.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
     /// The face at this place.
     pub(crate) fn face_at(&self, place: usize) -> Option<FaceId> {
         self.links.get(place).map(|(id, _)| *id)

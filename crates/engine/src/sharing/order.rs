@@ -73,9 +73,16 @@ struct Open {
 pub(crate) struct Held {
     pub(crate) place: Place,
     pub(crate) asked_at: Instant,
-    pub(crate) name: NameHash,
-    pub(crate) data: Data,
-    pub(crate) header: LinkHeader,
+    pub(crate) what: HeldData,
+}
+
+/// Where it goes.
+#[derive(Debug)]
+pub(crate) enum HeldData {
+    /// To whom the tables say: it has arrived.
+    Arrived { name: NameHash, data: Data, header: LinkHeader },
+    /// To who asked: it is from the content store.
+    Answer(Box<Transmit>),
 }
 
 /// An Interest to send again.
@@ -90,7 +97,7 @@ pub(crate) struct Repeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Nothing is missing before it.
-    InOrder(Instant),
+    InOrder,
     /// What was asked for earlier has not come.
     Behind(Instant),
     /// It was not asked for, or not in an order.
@@ -191,16 +198,34 @@ impl InOrder {
         (patience, longest): (Duration, Duration),
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked_at: Some(asked_at), .. }) = self.open.remove(place) else {
+        let Some(Open { asked_at: Some(asked_at), hold_until, .. }) = self.open.remove(place) else {
             return Order::None;
         };
-        // Also if it was asked for more than once: too long a time is taken then, but a queue that grows is
-        // noticed, where all Interests are sent again.
-        let sample = now.saturating_since(asked_at);
-        let time = self.answer_time.map_or_else(|| SmoothedRoundTrip::first(sample), |time| time.and(sample));
-        self.answer_time = Some(time);
-        let late = time.smoothed + time.variation;
-        let mut order = Order::InOrder(asked_at);
+        // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though all
+        // Interests are sent again.
+        if hold_until == Instant::NEVER {
+            let sample = now.saturating_since(asked_at);
+            let time = self.answer_time;
+            self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
+        }
+        if self.is_behind(now, place, asked_at, (patience, longest), &mut draw) {
+            Order::Behind(asked_at)
+        } else {
+            Order::InOrder
+        }
+    }
+
+    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
+    pub(crate) fn is_behind(
+        &mut self,
+        now: Instant,
+        place: &Place,
+        asked_at: Instant,
+        (patience, longest): (Duration, Duration),
+        mut draw: impl FnMut() -> Duration,
+    ) -> bool {
+        let late = self.answer_time.map_or(patience, |time| time.smoothed + time.variation);
+        let mut is_behind = false;
         let held_for = ((patience + longest / 10) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             if open.asked_at.is_none_or(|at| at > asked_at) {
@@ -216,11 +241,9 @@ impl InOrder {
                 open.hold_until = now + held_for;
                 self.next = self.next.min(open.hold_until);
             }
-            if open.hold_until > now {
-                order = Order::Behind(asked_at);
-            }
+            is_behind |= open.hold_until > now;
         }
-        order
+        is_behind
     }
 
     /// Keeps Data back; gives it again if there is no room.

@@ -208,7 +208,8 @@ impl Engine {
         {
             let packet = Packet::Data(entry.data.clone());
             let incoming_face = Some(FaceId::CONTENT_STORE);
-            let answer = Transmit { incoming_face, ..Transmit::plain(face, packet, fields.pit_token.clone()) };
+            let answer =
+                Transmit { incoming_face, ..Transmit::plain(face, packet, fields.pit_token.clone()) };
             if self.hold_answer(now, hashes, answer).is_none() {
                 return;
             }

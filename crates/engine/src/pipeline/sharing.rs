@@ -55,12 +55,12 @@ impl Engine {
         let wait = self.random_wait(face);
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
         let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
-        let (asked_at, longest) = (sharing.asked_at(hashes.whole()), sharing.asked_for());
+        let (asked_at, times) = (sharing.asked_at(hashes.whole()), sharing.times());
         let (flow, forgotten) = sharing.flows.enter(now, object);
         if is_local {
             flow.local_until = flow.local_until.max(expires);
         }
-        let patience = flow.in_order.patience(longest);
+        let patience = flow.in_order.patience(times);
         let asked_at = asked_at.filter(|at| *at >= flow.entered_at || *at + patience > now);
         if let Some(place) = &place {
             if let Some(is_own) = flow.in_order.is_under_way(place) {
@@ -74,7 +74,7 @@ impl Engine {
             Turn::Soon => Some(now + wait),
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
         };
-        let asked_until = asked_at.map(|at| at + longest).filter(|until| *until > now);
+        let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
         let mut ready = forgotten;
         match asked_until.max(turn_at) {
             Some(due) => {
@@ -256,11 +256,11 @@ impl Engine {
         while let Some(face) = shared.face_at(at) {
             at += 1;
             let Some(sharing) = shared.get_mut(face) else { continue };
-            let (config, longest) = (sharing.config, sharing.asked_for());
+            let (config, times) = (sharing.config, sharing.times());
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
-            let patience = flow.in_order.patience(longest);
+            let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, now, (patience, longest), draw) {
+            if !flow.in_order.is_behind(now, &place, now, times, draw) {
                 continue;
             }
             let held = Held { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
@@ -299,7 +299,7 @@ impl Engine {
         let (shared, random) = (&mut self.shared, &mut self.random);
         let Some(sharing) = shared.get_mut(face) else { return false };
         sharing.note_data(now, name.hash);
-        let (config, longest) = (sharing.config, sharing.asked_for());
+        let (config, times) = (sharing.config, sharing.times());
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
@@ -310,9 +310,9 @@ impl Engine {
             flow.note_foreign_data(now, is_wanted);
         }
         if let Some(place) = place {
-            let patience = flow.in_order.patience(longest);
+            let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            let order = flow.in_order.note_data(now, &place, (patience, longest), draw);
+            let order = flow.in_order.note_data(now, &place, times, draw);
             if let (Order::Behind(asked_at), true) = (order, is_wanted) {
                 let (data, header) = (data.clone(), header.clone());
                 let what = HeldData::Arrived { name: name.hash, data, header };

@@ -13,7 +13,11 @@
 //! - **Who is answered leads**, and asks for all, for [`SharingConfig::turn`]; then another has a chance, so
 //!   that a slow node does not keep the others at its pace.
 //! - **What another asked for just now is not asked for again**, so a loss is repaired once for everybody who
-//!   missed the packet. A node that is itself behind the link answers from its content store only what was
+//!   missed the packet.
+//! - **What is missing while later names come is asked for again by the node itself**, and Data of later names
+//!   waits for it a short time ([`order`]), so that the controller of an application takes no loss for
+//!   congestion that only one receiver had. Such a repair changes nothing about who leads.
+//! - **What was asked for in vain is answered by others**: a node that is itself behind the link answers from its content store only what was
 //!   asked for again in vain, and not if somebody else's answer is heard first.
 //!
 //! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
@@ -31,7 +35,7 @@ use packet::time::{Duration, Instant};
 use crate::face_id::FaceId;
 use answers::WaitingAnswers;
 use flows::Flows;
-use order::Place;
+use order::{Place, Times};
 use recent::Recent;
 
 /// How a node on a multi-access link waits for the others there.
@@ -85,7 +89,7 @@ const ASKED_FOR: u64 = 10;
 
 /// Data that was on the link within so small a part of [`SharingConfig::max_wait`] answers whoever asks now:
 /// several missed it, and ask again at the same time.
-const JUST_NOW: u64 = 4;
+const JUST_NOW: u64 = 8;
 
 /// Whoever asked so long ago asks no more.
 const UNANSWERED: Duration = Duration::from_secs(4);
@@ -129,9 +133,9 @@ impl Sharing {
         (object, place): (NameHash, Option<Place>),
     ) {
         self.sent.note(now, name);
-        let longest = self.asked_for();
+        let times = self.times();
         if let (Some(flow), Some(place)) = (self.flows.get_mut(object), place) {
-            flow.in_order.note_asked(now, &place, true, longest);
+            flow.in_order.note_asked(now, &place, true, times);
         }
     }
 
@@ -144,7 +148,7 @@ impl Sharing {
         (object, place): (Option<NameHash>, Option<Place>),
         yields: impl FnOnce() -> bool,
     ) {
-        let longest = self.asked_for();
+        let times = self.times();
         // Who asks for what was answered has missed it, and is no rival.
         let is_rival = self.sent.is_within(now, name, self.asked_for())
             && self.answered.last(name) < self.sent.last(name);
@@ -159,7 +163,7 @@ impl Sharing {
             flow.note_company(now);
             let is_lost = place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
             if let Some(place) = place {
-                flow.in_order.note_asked(now, &place, false, longest);
+                flow.in_order.note_asked(now, &place, false, times);
             }
             if is_rival && !is_lost && flow.leads() && yields() {
                 flow.yield_to_rival(now);
@@ -178,6 +182,11 @@ impl Sharing {
         self.config.max_wait * ASKED_FOR
     }
 
+    /// How long things take on this link.
+    pub(crate) fn times(&self) -> Times {
+        Times { longest: self.asked_for(), just_now: self.config.max_wait / JUST_NOW }
+    }
+
     /// When another asked for this name last, as far as that is known.
     pub(crate) fn asked_at(&self, name: NameHash) -> Option<Instant> {
         self.asked.last(name)
@@ -190,7 +199,7 @@ impl Sharing {
 
     /// Whether Data of this name was on the link just now.
     pub(crate) fn is_answered(&self, now: Instant, name: NameHash) -> bool {
-        self.answered.is_within(now, name, self.config.max_wait / JUST_NOW)
+        self.answered.is_within(now, name, self.times().just_now)
     }
 
     /// Whether Data of this name has been on the link since `then`.

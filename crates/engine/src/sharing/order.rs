@@ -29,8 +29,17 @@ const MAX_REPEATS: u32 = 8;
 const MIN_PATIENCE: Duration = Duration::from_millis(2);
 /// Waits for an answer for which Data is held back, and the longest time: below what applications take for a
 /// timeout.
-const HELD_FOR: u64 = 3;
+const HELD_FOR: u64 = 6;
 const MAX_HELD_FOR: Duration = Duration::from_millis(100);
+
+/// How long things take on a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// An Interest that another has sent stands for one's own no longer, whatever was measured.
+    pub(crate) longest: Duration,
+    /// For so long after Data nobody answers the same again; who missed it asks later.
+    pub(crate) just_now: Duration,
+}
 
 /// The last component of a name, in canonical order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,7 +131,7 @@ impl Default for InOrder {
 
 impl InOrder {
     /// How long an Interest on the link may take to be answered; `longest` if nothing is known.
-    pub(crate) fn patience(&self, longest: Duration) -> Duration {
+    pub(crate) fn patience(&self, Times { longest, .. }: Times) -> Duration {
         let measured = self.answer_time.map(|time| time.smoothed + time.timeout());
         measured.map_or(longest, |time| time.max(MIN_PATIENCE).min(longest))
     }
@@ -162,8 +171,8 @@ impl InOrder {
     }
 
     /// An Interest for a name was on the link, and this node sent it or not.
-    pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, longest: Duration) {
-        let quick = self.patience(longest);
+    pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, times: Times) {
+        let (patience, Times { longest, just_now }) = (self.patience(times), times);
         let Some(open) = self.open.get_mut(place) else { return };
         open.asked_at.get_or_insert(now);
         open.asked += 1;
@@ -172,8 +181,8 @@ impl InOrder {
         open.overtaken &= open.asked < 2;
         // Where later names are answered, that decides; otherwise, and from the third time on, ever more rarely.
         let factor = u64::from(open.asked.clamp(2, MAX_REPEATS) - 1);
-        let quick = if open.asked > 1 { quick + longest / 40 } else { longest };
-        open.again_at = now + (quick * factor).min(longest);
+        let span = if open.asked > 1 { patience + just_now } else { longest };
+        open.again_at = now + (span * factor).min(longest);
         self.next = self.next.min(open.again_at);
     }
 
@@ -195,7 +204,7 @@ impl InOrder {
         &mut self,
         now: Instant,
         place: &Place,
-        (patience, longest): (Duration, Duration),
+        times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
         let Some(Open { asked_at: Some(asked_at), hold_until, .. }) = self.open.remove(place) else {
@@ -208,7 +217,7 @@ impl InOrder {
             let time = self.answer_time;
             self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
         }
-        if self.is_behind(now, place, asked_at, (patience, longest), &mut draw) {
+        if self.is_behind(now, place, asked_at, times, &mut draw) {
             Order::Behind(asked_at)
         } else {
             Order::InOrder
@@ -221,19 +230,20 @@ impl InOrder {
         now: Instant,
         place: &Place,
         asked_at: Instant,
-        (patience, longest): (Duration, Duration),
+        times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
+        let (patience, just_now) = (self.patience(times), times.just_now);
         let late = self.answer_time.map_or(patience, |time| time.smoothed + time.variation);
         let mut is_behind = false;
-        let held_for = ((patience + longest / 10) * HELD_FOR).min(MAX_HELD_FOR);
+        let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             if open.asked_at.is_none_or(|at| at > asked_at) {
                 continue;
             }
             if open.asked == 1 && !open.overtaken {
                 (open.overtaken, open.is_lost) = (true, true);
-                let late_at = now.max(open.last_asked_at + late) + longest / 40;
+                let late_at = now.max(open.last_asked_at + late) + just_now;
                 open.again_at = if open.is_own { late_at } else { late_at + draw() }.min(open.again_at);
                 self.next = self.next.min(open.again_at);
             }

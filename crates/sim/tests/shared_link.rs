@@ -145,8 +145,8 @@ fn what_each_of_forty_misses_is_repaired_without_sending_everything_again() -> O
 /// Packets of a longer object: the beginning, and a wait here and there, count less.
 const LONG: u64 = 20_000;
 
-/// How long the slowest of forty takes, as a part of what one takes without any loss and with the same; in the
-/// order of the former.
+/// How long the slowest of forty takes, as a part of what one takes without any loss and with the same; in
+/// the order of the former.
 fn ratios(loss: f64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
     let mut ratios = Vec::new();
     for seed in 1..=5 {

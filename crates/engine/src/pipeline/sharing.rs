@@ -76,11 +76,14 @@ impl Engine {
         };
         let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
         let mut ready = forgotten;
+        sharing.counters.forgotten += ready.len() as u64;
         match asked_until.max(turn_at) {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
                 sharing.counters.waited += 1;
-                ready.extend(sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit }));
+                let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
+                sharing.counters.forgotten += u64::from(oldest.is_some());
+                ready.extend(oldest);
                 self.shared.wake_at(due);
                 self.mark_unsent(id, face, true);
             }
@@ -238,8 +241,8 @@ impl Engine {
         (is_its_own && is_wanted).then(|| entry.hash())
     }
 
-    /// Holds an answer from the content store back from a local application, if something before it of the same
-    /// object was asked for on a shared link and has not come; gives it back if not.
+    /// Holds an answer from the content store back from a local application, if something before it of the
+    /// same object was asked for on a shared link and has not come; gives it back if not.
     #[inline(never)]
     pub(super) fn hold_answer(
         &mut self,
@@ -313,7 +316,7 @@ impl Engine {
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
             let order = flow.in_order.note_data(now, &place, times, draw);
-            if let (Order::Behind(asked_at), true) = (order, is_wanted) {
+            if let (Order::Missing(asked_at), true) = (order, is_wanted) {
                 let (data, header) = (data.clone(), header.clone());
                 let what = HeldData::Arrived { name: name.hash, data, header };
                 let held = Held { place, asked_at, what };

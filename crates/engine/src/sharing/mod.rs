@@ -14,11 +14,11 @@
 //!   that a slow node does not keep the others at its pace.
 //! - **What another asked for just now is not asked for again**, so a loss is repaired once for everybody who
 //!   missed the packet.
-//! - **What is missing while later names come is asked for again by the node itself**, and Data of later names
-//!   waits for it a short time ([`order`]), so that the controller of an application takes no loss for
+//! - **What is missing while later names come is asked for again by the node itself**, and Data of later
+//!   names waits for it a short time ([`order`]), so that the controller of an application takes no loss for
 //!   congestion that only one receiver had. Such a repair changes nothing about who leads.
-//! - **What was asked for in vain is answered by others**: a node that is itself behind the link answers from its content store only what was
-//!   asked for again in vain, and not if somebody else's answer is heard first.
+//! - **What was asked for in vain is answered by others**: a node that is itself behind the link answers from
+//!   its content store only what was asked for again in vain, and not if another's answer is heard first.
 //!
 //! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
 //! objects ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that
@@ -79,6 +79,34 @@ pub struct SharingCounters {
     pub held: u64,
     /// Answers that were not sent, because the same Data had just been on the link.
     pub answers_left_to_others: u64,
+    /// Objects, and Interests that waited, for which there was no room beside others.
+    pub forgotten: u64,
+}
+
+impl SharingCounters {
+    /// Each with its word.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("waited", self.waited),
+            ("left-to-others", self.left_to_others),
+            ("overheard", self.overheard),
+            ("repeated", self.repeated),
+            ("held-back", self.held),
+            ("answers-left-to-others", self.answers_left_to_others),
+            ("forgotten", self.forgotten),
+        ]
+        .into_iter()
+    }
+
+    fn add(&mut self, other: &SharingCounters) {
+        self.waited += other.waited;
+        self.left_to_others += other.left_to_others;
+        self.overheard += other.overheard;
+        self.repeated += other.repeated;
+        self.held += other.held;
+        self.answers_left_to_others += other.answers_left_to_others;
+        self.forgotten += other.forgotten;
+    }
 }
 
 /// Longest time an Interest waits for others, as a part of its lifetime.
@@ -218,11 +246,13 @@ pub(crate) struct SharedLinks {
     links: Vec<(FaceId, Sharing)>,
     /// When something that waits is due, or earlier.
     next: Instant,
+    /// What was counted on faces that share no more.
+    past: SharingCounters,
 }
 
 impl Default for SharedLinks {
     fn default() -> Self {
-        SharedLinks { links: Vec::new(), next: Instant::NEVER }
+        SharedLinks { links: Vec::new(), next: Instant::NEVER, past: SharingCounters::default() }
     }
 }
 
@@ -232,6 +262,10 @@ impl SharedLinks {
     pub(crate) fn configure(&mut self, face: FaceId, config: Option<SharingConfig>) {
         if self.get(face).map(|sharing| sharing.config) == config {
             return;
+        }
+        if let Some(sharing) = self.get(face) {
+            let counters = sharing.counters;
+            self.past.add(&counters);
         }
         self.links.retain(|(id, _)| *id != face);
         self.links.extend(config.map(|config| (face, Sharing::new(config))));
@@ -243,6 +277,13 @@ impl SharedLinks {
 
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Sharing> {
         self.links.iter_mut().find(|(id, _)| *id == face).map(|(_, sharing)| sharing)
+    }
+
+    /// What was counted on all faces, past ones included.
+    pub(crate) fn counters(&self) -> SharingCounters {
+        let mut sum = self.past;
+        self.links.iter().for_each(|(_, sharing)| sum.add(&sharing.counters));
+        sum
     }
 
     /// Whether no face is shared.

@@ -106,9 +106,9 @@ pub(crate) struct Repeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Nothing is missing before it.
-    InOrder,
+    Complete,
     /// What was asked for earlier has not come.
-    Behind(Instant),
+    Missing(Instant),
     /// It was not asked for, or not in an order.
     None,
 }
@@ -179,7 +179,8 @@ impl InOrder {
         open.last_asked_at = now;
         open.is_own |= is_own;
         open.overtaken &= open.asked < 2;
-        // Where later names are answered, that decides; otherwise, and from the third time on, ever more rarely.
+        // Where later names are answered, that decides; otherwise, and from the third time on, more and more
+        // rarely.
         let factor = u64::from(open.asked.clamp(2, MAX_REPEATS) - 1);
         let span = if open.asked > 1 { patience + just_now } else { longest };
         open.again_at = now + (span * factor).min(longest);
@@ -210,17 +211,17 @@ impl InOrder {
         let Some(Open { asked_at: Some(asked_at), hold_until, .. }) = self.open.remove(place) else {
             return Order::None;
         };
-        // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though all
-        // Interests are sent again.
+        // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
+        // all Interests are sent again.
         if hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
             let time = self.answer_time;
             self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
         }
         if self.is_behind(now, place, asked_at, times, &mut draw) {
-            Order::Behind(asked_at)
+            Order::Missing(asked_at)
         } else {
-            Order::InOrder
+            Order::Complete
         }
     }
 

@@ -210,6 +210,11 @@ impl Engine {
         self.shared.get(face).map(|sharing| &sharing.counters)
     }
 
+    /// The same over all faces, past ones included.
+    pub fn all_sharing_counters(&self) -> SharingCounters {
+        self.shared.counters()
+    }
+
     /// Interests that a face waits for.
     pub fn face_pending(&self, face: FaceId) -> Option<u32> {
         self.faces.get(face).map(|face| face.pending)

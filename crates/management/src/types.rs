@@ -77,3 +77,4 @@ pub const CAIRN_REPOSITORY: u32 = 51_738;
 pub const CAIRN_PATH: u32 = 51_740;
 pub const CAIRN_NUMBER: u32 = 51_742;
 pub const CAIRN_WORD: u32 = 51_744;
+pub const CAIRN_SHARING: u32 = 51_746;

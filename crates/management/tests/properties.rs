@@ -226,6 +226,7 @@ proptest! {
                     reason: format!("reason-{count}"),
                     count: *count,
                 }).collect(),
+                sharing: vec![("waited".to_owned(), counts[0])],
                 repositories: counts[..2].iter().map(|count| RepositoryTotals {
                     path: format!("/var/lib/{count}"),
                     numbers: vec![("objects".to_owned(), *count)],

@@ -112,6 +112,12 @@ impl Report {
             for (key, value) in memory_lines(totals) {
                 output::pair(key, value)?;
             }
+            if !totals.sharing.is_empty() {
+                output::line("\nOn shared links")?;
+            }
+            for (word, number) in &totals.sharing {
+                output::pair(word.replace('-', " "), number)?;
+            }
             for repository in &totals.repositories {
                 output::line(format!("\nRepository at {}", repository.path))?;
                 for (word, number) in &repository.numbers {
@@ -255,8 +261,10 @@ fn totals_json(totals: &Totals) -> Value {
         shown.insert("path".to_owned(), json!(repository.path));
         shown
     });
+    let sharing = totals.sharing.iter().map(|(word, number)| (word.replace('-', "_"), json!(number)));
     json!({
         "faces": totals.faces,
+        "sharing": sharing.collect::<serde_json::Map<String, Value>>(),
         "queued_bytes": totals.queued_bytes,
         "reassembly_bytes": totals.reassembly_bytes,
         "pit_bytes": totals.pit_bytes,

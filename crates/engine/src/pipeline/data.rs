@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, LinkHeader, PrefixHashes};
+use packet::{CachePolicy, Data, LinkHeader, NameHash, PrefixHashes};
 
 use super::answers::{DataName, Found};
 use super::expiry::remember_nonces;
@@ -63,11 +63,35 @@ impl Engine {
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        if self.is_shared(from) && self.overhear_data(now, from, (&data, name), &found, cacheable) {
+        let is_shared = self.is_shared(from);
+        if is_shared && self.overhear_data(now, from, (&data, name, header), &found, cacheable) {
             return;
         }
+        self.accept_data(arrived, data, &found, cacheable);
+        if is_shared {
+            self.release_held(now, from);
+        }
+    }
+
+    /// Takes Data that was held back on a shared link.
+    pub(super) fn take_held(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        (hash, data, header): (NameHash, Data, &LinkHeader),
+    ) {
+        let hashes = self.hasher.hash(data.dialect(), data.name().components());
+        let name = DataName { hash, hashes: Some(&hashes), asked: None };
+        let found = self.look_up_data(from, &data, name);
+        let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
+        self.accept_data(Arrived { now, from, name, header }, data, &found, cacheable);
+    }
+
+    #[inline(always)]
+    fn accept_data(&mut self, arrived: Arrived<'_>, data: Data, found: &Found, cacheable: bool) {
+        let Arrived { now, from, name, .. } = arrived;
         let Some((&last, others)) = found.matches.split_last() else {
-            return self.take_unsolicited(arrived, &data, &found, cacheable);
+            return self.take_unsolicited(arrived, &data, found, cacheable);
         };
         if cacheable {
             let is_welcome = if self.tables.store.takes_all {
@@ -75,7 +99,7 @@ impl Engine {
                 self.tables.store.insert_admitted(index, now, &data, name.kept(), found.known);
                 true
             } else {
-                self.place_copy(now, from, &data, name, &found)
+                self.place_copy(now, from, &data, name, found)
             };
             if is_welcome
                 && let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data))

@@ -1,7 +1,7 @@
 //! Incoming Interests.
 
 use packet::time::Instant;
-use packet::{Dialect, Interest, NackReason, Nonce};
+use packet::{Dialect, Interest, NackReason, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::Departure;
@@ -13,6 +13,7 @@ use crate::scope;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag};
+use crate::transmit::Transmit;
 use crate::trigger::Trigger;
 
 /// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
@@ -42,7 +43,7 @@ impl Engine {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.overhear_interest(now, face, arrival.hashes);
+        self.overhear_interest(now, face, &interest, arrival.hashes);
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
@@ -200,6 +201,19 @@ impl Engine {
         };
         let moment = Moment { now, response: None };
         let is_shared = self.is_shared(face);
+        if !is_shared
+            && !self.shared.is_empty()
+            && self.is_local(face)
+            && let Some(entry) = self.tables.store.get(id)
+        {
+            let packet = Packet::Data(entry.data.clone());
+            let incoming_face = Some(FaceId::CONTENT_STORE);
+            let answer =
+                Transmit { incoming_face, ..Transmit::plain(face, packet, fields.pit_token.clone()) };
+            if self.hold_answer(now, hashes, answer).is_none() {
+                return;
+            }
+        }
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();

@@ -2,7 +2,7 @@
 //! [`sharing`](crate::sharing).
 
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
+use packet::{Data, Interest, LinkHeader, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
 use super::answers::{DataName, Found};
 use crate::drop_reason::DropReason;
@@ -10,19 +10,27 @@ use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::sharing::flows::{Turn, Waiting};
+use crate::sharing::order::{Held, HeldData, Order, Place, Repeat};
 use crate::sharing::{MAX_PATIENCE, part_of};
-use crate::tables::pending::PendingId;
+use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
 
 impl Engine {
     /// Another node on the link has asked for this name.
     #[inline]
-    pub(super) fn overhear_interest(&mut self, now: Instant, face: FaceId, hashes: &PrefixHashes) {
+    pub(super) fn overhear_interest(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+    ) {
         if self.is_shared(face)
             && let Some(sharing) = self.shared.get_mut(face)
         {
             let random = &mut self.random;
-            sharing.note_interest(now, hashes.whole(), object_of(hashes), || random.chance(0.5));
+            let of = (object_of(hashes), Place::of(interest.name()));
+            sharing.note_interest(now, hashes.whole(), of, || random.chance(0.5));
         }
     }
 
@@ -42,36 +50,59 @@ impl Engine {
         let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
         let is_local = entry.in_records.iter().any(|record| record.is_local);
         let (expires, lifetime) = (entry.expires, entry.interest.lifetime());
-        let wait = self.random_wait(transmit.face);
+        let place = if is_local { Place::of(entry.name()) } else { None };
+        let face = transmit.face;
+        let wait = self.random_wait(face);
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
         let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
+        let (asked_at, times) = (sharing.asked_at(hashes.whole()), sharing.times());
         let (flow, forgotten) = sharing.flows.enter(now, object);
         if is_local {
             flow.local_until = flow.local_until.max(expires);
+        }
+        let patience = flow.in_order.patience(times);
+        let asked_at = asked_at.filter(|at| *at >= flow.entered_at || *at + patience > now);
+        if let Some(place) = &place {
+            if let Some(is_own) = flow.in_order.is_under_way(place) {
+                return self.mark_unsent(id, face, !is_own);
+            }
+            let again_at = asked_at.map_or(Instant::NEVER, |at| (at + patience).max(now + wait));
+            flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
             Turn::Now => None,
             Turn::Soon => Some(now + wait),
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
         };
-        let asked_at = sharing.is_asked_for(now, hashes.whole()).then(|| now + sharing.asked_for());
+        let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
         let mut ready = forgotten;
-        match asked_at.max(turn_at) {
+        sharing.counters.forgotten += ready.len() as u64;
+        match asked_until.max(turn_at) {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
-                let face = transmit.face;
                 sharing.counters.waited += 1;
-                ready.extend(sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit }));
+                let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
+                sharing.counters.forgotten += u64::from(oldest.is_some());
+                ready.extend(oldest);
                 self.shared.wake_at(due);
                 self.mark_unsent(id, face, true);
             }
             None => {
-                sharing.note_own_interest(now, hashes.whole());
+                sharing.note_own_interest(now, hashes.whole(), (object, place));
                 self.send_shared(transmit);
             }
         }
         for waiting in ready {
             self.send_waiting(now, waiting);
+        }
+        self.wake_for(face, object);
+    }
+
+    /// Something of an object may have to be asked for again earlier than was known.
+    fn wake_for(&mut self, face: FaceId, object: NameHash) {
+        let flow = self.shared.get_mut(face).and_then(|sharing| sharing.flows.get_mut(object));
+        if let Some(due) = flow.map(|flow| flow.in_order.next_deadline()) {
+            self.shared.wake_at(due);
         }
     }
 
@@ -91,8 +122,56 @@ impl Engine {
                 self.send_waiting(now, waiting);
             }
             self.release_answers(now, face);
+            self.repeat_lost(now, face);
+            self.release_held(now, face);
         }
         self.shared.look_again();
+    }
+
+    /// Asks again for what was lost on a shared link.
+    fn repeat_lost(&mut self, now: Instant, face: FaceId) {
+        let mut place = 0;
+        let pending = &self.tables.pending;
+        let is_wanted = |id| {
+            let entry: Option<&Pending> = pending.get(id);
+            entry.is_some_and(|entry| entry.in_records.iter().any(|record| record.expires > now))
+        };
+        let mut repeats = Vec::new();
+        while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
+            place += 1;
+            let object = flow.object;
+            repeats.extend(flow.in_order.repeats(now, is_wanted).into_iter().map(|repeat| (object, repeat)));
+        }
+        for (object, Repeat { place, id, mut transmit }) in repeats {
+            let nonce = Nonce(self.random.next_u32());
+            let Packet::Interest(interest) = &mut transmit.packet else { continue };
+            if interest.set_nonce(nonce).is_err() {
+                continue;
+            }
+            let Some(entry) = self.tables.pending.get_mut(id) else { continue };
+            let hash = entry.hash();
+            if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == face) {
+                (record.nonce, record.sent_at, record.is_unsent) = (nonce, now, false);
+            }
+            let Some(sharing) = self.shared.get_mut(face) else { return };
+            sharing.note_own_interest(now, hash, (object, Some(place)));
+            sharing.counters.repeated += 1;
+            self.send_shared(transmit);
+        }
+    }
+
+    /// Gives Data that was held back to whoever waits for it, where nothing is missing any more.
+    pub(super) fn release_held(&mut self, now: Instant, face: FaceId) {
+        let mut place = 0;
+        while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
+            match flow.in_order.pop_held(now) {
+                Some(Held { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
+                Some(Held { what: HeldData::Arrived { name, data, header }, .. }) => {
+                    self.take_held(now, face, (name, data, &header));
+                }
+                None => place += 1,
+            }
+        }
     }
 
     fn release_answers(&mut self, now: Instant, face: FaceId) {
@@ -110,7 +189,8 @@ impl Engine {
 
     fn send_answer(&mut self, now: Instant, answer: Transmit) {
         let mut explicit_rate = None;
-        if let (Some(face), Packet::Data(data)) = (self.faces.get_mut(answer.face), &answer.packet) {
+        let Some(face) = self.faces.get_mut(answer.face) else { return };
+        if let Packet::Data(data) = &answer.packet {
             face.counters.out_data += 1;
             let control = face.rate_control.as_mut();
             explicit_rate = control.map(|control| control.handle_data(now, data.wire().len(), None));
@@ -124,11 +204,10 @@ impl Engine {
         let face = waiting.transmit.face;
         let hash = self.hash_if_wanted(now, &waiting);
         let Some(sharing) = self.shared.get_mut(face) else { return };
-        let waits_on = hash.is_some_and(|hash| sharing.is_asked_for(now, hash)) && waiting.give_up_at > now;
-        if !waits_on {
-            return self.send_if_wanted(now, waiting);
-        }
-        let due = now + sharing.asked_for();
+        let patience = sharing.asked_for();
+        let asked_at = hash.and_then(|hash| sharing.asked_at(hash));
+        let due = asked_at.map(|at| at + patience).filter(|due| *due > now && waiting.give_up_at > now);
+        let Some(due) = due else { return self.send_if_wanted(now, waiting) };
         let without_room = sharing.flows.wait(due, waiting);
         self.shared.wake_at(due);
         if let Some(oldest) = without_room {
@@ -144,7 +223,11 @@ impl Engine {
             sharing.counters.left_to_others += 1;
             return;
         };
-        sharing.note_own_interest(now, hash);
+        let place = match &waiting.transmit.packet {
+            Packet::Interest(interest) => Place::of(interest.name()),
+            _ => None,
+        };
+        sharing.note_own_interest(now, hash, (waiting.object, place));
         self.mark_unsent(waiting.id, face, false);
         self.send_shared(waiting.transmit);
     }
@@ -158,6 +241,44 @@ impl Engine {
         (is_its_own && is_wanted).then(|| entry.hash())
     }
 
+    /// Holds an answer from the content store back from a local application, if something before it of the
+    /// same object was asked for on a shared link and has not come; gives it back if not.
+    #[inline(never)]
+    pub(super) fn hold_answer(
+        &mut self,
+        now: Instant,
+        hashes: &PrefixHashes,
+        answer: Transmit,
+    ) -> Option<Transmit> {
+        let Packet::Data(data) = &answer.packet else { return Some(answer) };
+        let (Some(object), Some(place)) = (object_of(hashes), Place::of(data.name())) else {
+            return Some(answer);
+        };
+        let (shared, random) = (&mut self.shared, &mut self.random);
+        let mut at = 0;
+        while let Some(face) = shared.face_at(at) {
+            at += 1;
+            let Some(sharing) = shared.get_mut(face) else { continue };
+            let (config, times) = (sharing.config, sharing.times());
+            let Some(flow) = sharing.flows.get_mut(object) else { continue };
+            let patience = flow.in_order.patience(times);
+            let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
+            if !flow.in_order.is_behind(now, &place, now, times, draw) {
+                continue;
+            }
+            let held = Held { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
+            let back = flow.in_order.hold(held);
+            sharing.counters.held += u64::from(back.is_none());
+            let due = flow.in_order.next_deadline();
+            shared.wake_at(due);
+            return match back.map(|held| held.what) {
+                Some(HeldData::Answer(answer)) => Some(*answer),
+                _ => None,
+            };
+        }
+        Some(answer)
+    }
+
     /// Takes note of Data that is on a shared link; keeps it if it belongs to what an application here asks
     /// for, and says whether it did.
     #[inline(never)]
@@ -165,7 +286,7 @@ impl Engine {
         &mut self,
         now: Instant,
         face: FaceId,
-        (data, name): (&Data, DataName<'_>),
+        (data, name, header): (&Data, DataName<'_>, &LinkHeader),
         found: &Found,
         cacheable: bool,
     ) -> bool {
@@ -178,20 +299,42 @@ impl Engine {
             Some(hashes) => object_of(hashes),
             None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
         };
-        let Some(sharing) = self.shared.get_mut(face) else { return false };
+        let (shared, random) = (&mut self.shared, &mut self.random);
+        let Some(sharing) = shared.get_mut(face) else { return false };
         sharing.note_data(now, name.hash);
-        let config = sharing.config;
+        let (config, times) = (sharing.config, sharing.times());
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
-        if is_own {
+        let place = Place::of(data.name());
+        if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
+            // A repair says nothing about who asks for all.
+        } else if is_own {
             flow.note_own_data(now, &config);
         } else if is_wanted || found.known.is_none() {
             flow.note_foreign_data(now, is_wanted);
         }
+        if let Some(place) = place {
+            let patience = flow.in_order.patience(times);
+            let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
+            let order = flow.in_order.note_data(now, &place, times, draw);
+            if let (Order::Missing(asked_at), true) = (order, is_wanted) {
+                let (data, header) = (data.clone(), header.clone());
+                let what = HeldData::Arrived { name: name.hash, data, header };
+                let held = Held { place, asked_at, what };
+                if flow.in_order.hold(held).is_none() {
+                    sharing.counters.held += 1;
+                    let due = flow.in_order.next_deadline();
+                    self.shared.wake_at(due);
+                    return true;
+                }
+            }
+        }
+        let wake_at = flow.in_order.next_deadline();
         let keep = !is_wanted && cacheable && found.known.is_none() && flow.local_until > now;
         if keep {
             sharing.counters.overheard += 1;
             self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
         }
+        self.shared.wake_at(wake_at);
         keep
     }
 

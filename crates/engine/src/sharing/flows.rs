@@ -7,6 +7,7 @@ use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
 use super::SharingConfig;
+use super::order::InOrder;
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
@@ -52,7 +53,9 @@ pub(crate) enum Turn {
 /// One object.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    object: NameHash,
+    pub(crate) object: NameHash,
+    /// Since when this node asks for it.
+    pub(crate) entered_at: Instant,
     used_at: Instant,
     /// Until when a local application has an Interest for it.
     pub(crate) local_until: Instant,
@@ -71,12 +74,15 @@ pub(crate) struct Flow {
     waiting: VecDeque<Waiting>,
     /// When those that wait are looked at.
     due: Instant,
+    /// What local applications ask for.
+    pub(crate) in_order: InOrder,
 }
 
 impl Flow {
     fn new(object: NameHash, now: Instant) -> Self {
         Flow {
             object,
+            entered_at: now,
             used_at: now,
             local_until: Instant::ZERO,
             foreign_at: None,
@@ -87,6 +93,7 @@ impl Flow {
             turns_alone: 1,
             waiting: VecDeque::new(),
             due: Instant::NEVER,
+            in_order: InOrder::default(),
         }
     }
 
@@ -193,6 +200,11 @@ impl Flows {
         self.flows.iter_mut().find(|flow| flow.object == object)
     }
 
+    /// The flow at this place.
+    pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut Flow> {
+        self.flows.get_mut(place)
+    }
+
     /// The flow of an object that this node asks for. Gives what waited for the one that was forgotten for
     /// it, if there is no room.
     pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<Waiting>) {
@@ -255,8 +267,8 @@ impl Flows {
         released
     }
 
-    /// When [`Flows::release`] should be called.
+    /// When [`Flows::release`] should be called, or something is to be asked for again.
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.next
+        self.flows.iter().map(|flow| flow.in_order.next_deadline()).fold(self.next, Instant::min)
     }
 }

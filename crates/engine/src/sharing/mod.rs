@@ -13,8 +13,12 @@
 //! - **Who is answered leads**, and asks for all, for [`SharingConfig::turn`]; then another has a chance, so
 //!   that a slow node does not keep the others at its pace.
 //! - **What another asked for just now is not asked for again**, so a loss is repaired once for everybody who
-//!   missed the packet. A node that is itself behind the link answers from its content store only what was
-//!   asked for again in vain, and not if somebody else's answer is heard first.
+//!   missed the packet.
+//! - **What is missing while later names come is asked for again by the node itself**, and Data of later
+//!   names waits for it a short time ([`order`]), so that the controller of an application takes no loss for
+//!   congestion that only one receiver had. Such a repair changes nothing about who leads.
+//! - **What was asked for in vain is answered by others**: a node that is itself behind the link answers from
+//!   its content store only what was asked for again in vain, and not if another's answer is heard first.
 //!
 //! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
 //! objects ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that
@@ -22,6 +26,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod flows;
+pub(crate) mod order;
 pub(crate) mod recent;
 
 use packet::NameHash;
@@ -30,6 +35,7 @@ use packet::time::{Duration, Instant};
 use crate::face_id::FaceId;
 use answers::WaitingAnswers;
 use flows::Flows;
+use order::{Place, Times};
 use recent::Recent;
 
 /// How a node on a multi-access link waits for the others there.
@@ -67,8 +73,40 @@ pub struct SharingCounters {
     pub left_to_others: u64,
     /// Data kept that nobody here had asked for yet.
     pub overheard: u64,
+    /// Interests sent again by this node itself, because the answer was lost.
+    pub repeated: u64,
+    /// Data held back until what was lost before it had come.
+    pub held: u64,
     /// Answers that were not sent, because the same Data had just been on the link.
     pub answers_left_to_others: u64,
+    /// Objects, and Interests that waited, for which there was no room beside others.
+    pub forgotten: u64,
+}
+
+impl SharingCounters {
+    /// Each with its word.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("waited", self.waited),
+            ("left-to-others", self.left_to_others),
+            ("overheard", self.overheard),
+            ("repeated", self.repeated),
+            ("held-back", self.held),
+            ("answers-left-to-others", self.answers_left_to_others),
+            ("forgotten", self.forgotten),
+        ]
+        .into_iter()
+    }
+
+    fn add(&mut self, other: &SharingCounters) {
+        self.waited += other.waited;
+        self.left_to_others += other.left_to_others;
+        self.overheard += other.overheard;
+        self.repeated += other.repeated;
+        self.held += other.held;
+        self.answers_left_to_others += other.answers_left_to_others;
+        self.forgotten += other.forgotten;
+    }
 }
 
 /// Longest time an Interest waits for others, as a part of its lifetime.
@@ -76,6 +114,10 @@ pub(crate) const MAX_PATIENCE: f64 = 0.75;
 
 /// For how many times [`SharingConfig::max_wait`] an Interest that another has sent stands for one's own.
 const ASKED_FOR: u64 = 10;
+
+/// Data that was on the link within so small a part of [`SharingConfig::max_wait`] answers whoever asks now:
+/// several missed it, and ask again at the same time.
+const JUST_NOW: u64 = 8;
 
 /// Whoever asked so long ago asks no more.
 const UNANSWERED: Duration = Duration::from_secs(4);
@@ -111,9 +153,18 @@ impl Sharing {
         }
     }
 
-    /// This node asks for a name.
-    pub(crate) fn note_own_interest(&mut self, now: Instant, name: NameHash) {
+    /// This node asks for a name of an object.
+    pub(crate) fn note_own_interest(
+        &mut self,
+        now: Instant,
+        name: NameHash,
+        (object, place): (NameHash, Option<Place>),
+    ) {
         self.sent.note(now, name);
+        let times = self.times();
+        if let (Some(flow), Some(place)) = (self.flows.get_mut(object), place) {
+            flow.in_order.note_asked(now, &place, true, times);
+        }
     }
 
     /// Another node has asked for this name of an object; `yields` decides whether this node lets it do that
@@ -122,10 +173,13 @@ impl Sharing {
         &mut self,
         now: Instant,
         name: NameHash,
-        object: Option<NameHash>,
+        (object, place): (Option<NameHash>, Option<Place>),
         yields: impl FnOnce() -> bool,
     ) {
-        let is_rival = self.sent.is_within(now, name, self.asked_for());
+        let times = self.times();
+        // Who asks for what was answered has missed it, and is no rival.
+        let is_rival = self.sent.is_within(now, name, self.asked_for())
+            && self.answered.last(name) < self.sent.last(name);
         self.asked.note(now, name);
         let is_open = |since: Instant| {
             now.saturating_since(since) < UNANSWERED && self.answered.last(name).is_none_or(|at| at < since)
@@ -135,7 +189,11 @@ impl Sharing {
         }
         if let Some(flow) = object.and_then(|object| self.flows.get_mut(object)) {
             flow.note_company(now);
-            if is_rival && flow.leads() && yields() {
+            let is_lost = place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
+            if let Some(place) = place {
+                flow.in_order.note_asked(now, &place, false, times);
+            }
+            if is_rival && !is_lost && flow.leads() && yields() {
                 flow.yield_to_rival(now);
             }
         }
@@ -152,9 +210,14 @@ impl Sharing {
         self.config.max_wait * ASKED_FOR
     }
 
-    /// Whether another has asked for this name just now.
-    pub(crate) fn is_asked_for(&self, now: Instant, name: NameHash) -> bool {
-        self.asked.is_within(now, name, self.asked_for())
+    /// How long things take on this link.
+    pub(crate) fn times(&self) -> Times {
+        Times { longest: self.asked_for(), just_now: self.config.max_wait / JUST_NOW }
+    }
+
+    /// When another asked for this name last, as far as that is known.
+    pub(crate) fn asked_at(&self, name: NameHash) -> Option<Instant> {
+        self.asked.last(name)
     }
 
     /// Data of this name is on the link.
@@ -164,7 +227,7 @@ impl Sharing {
 
     /// Whether Data of this name was on the link just now.
     pub(crate) fn is_answered(&self, now: Instant, name: NameHash) -> bool {
-        self.answered.is_within(now, name, self.config.max_wait)
+        self.answered.is_within(now, name, self.times().just_now)
     }
 
     /// Whether Data of this name has been on the link since `then`.
@@ -183,11 +246,13 @@ pub(crate) struct SharedLinks {
     links: Vec<(FaceId, Sharing)>,
     /// When something that waits is due, or earlier.
     next: Instant,
+    /// What was counted on faces that share no more.
+    past: SharingCounters,
 }
 
 impl Default for SharedLinks {
     fn default() -> Self {
-        SharedLinks { links: Vec::new(), next: Instant::NEVER }
+        SharedLinks { links: Vec::new(), next: Instant::NEVER, past: SharingCounters::default() }
     }
 }
 
@@ -197,6 +262,10 @@ impl SharedLinks {
     pub(crate) fn configure(&mut self, face: FaceId, config: Option<SharingConfig>) {
         if self.get(face).map(|sharing| sharing.config) == config {
             return;
+        }
+        if let Some(sharing) = self.get(face) {
+            let counters = sharing.counters;
+            self.past.add(&counters);
         }
         self.links.retain(|(id, _)| *id != face);
         self.links.extend(config.map(|config| (face, Sharing::new(config))));
@@ -208,6 +277,18 @@ impl SharedLinks {
 
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Sharing> {
         self.links.iter_mut().find(|(id, _)| *id == face).map(|(_, sharing)| sharing)
+    }
+
+    /// What was counted on all faces, past ones included.
+    pub(crate) fn counters(&self) -> SharingCounters {
+        let mut sum = self.past;
+        self.links.iter().for_each(|(_, sharing)| sum.add(&sharing.counters));
+        sum
+    }
+
+    /// Whether no face is shared.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links.is_empty()
     }
 
     /// The face at this place.

@@ -32,6 +32,8 @@ pub struct Totals {
     pub memory_budget_bytes: u64,
     /// What was dropped, each reason once.
     pub drops: Vec<Dropped>,
+    /// What was done on links that nodes share, each number with its word.
+    pub sharing: Vec<(String, u64)>,
     /// Repositories on disks.
     pub repositories: Vec<RepositoryTotals>,
 }
@@ -79,15 +81,13 @@ impl Totals {
                     fields::write_number(out, types::COUNT, Some(dropped.count));
                 });
             }
+            if !self.sharing.is_empty() {
+                fields::write_container(out, types::CAIRN_SHARING, |out| write_numbers(out, &self.sharing));
+            }
             for repository in &self.repositories {
                 fields::write_container(out, types::CAIRN_REPOSITORY, |out| {
                     fields::write_text(out, types::CAIRN_PATH, Some(&repository.path));
-                    for (word, number) in &repository.numbers {
-                        fields::write_container(out, types::CAIRN_NUMBER, |out| {
-                            fields::write_text(out, types::CAIRN_WORD, Some(word));
-                            fields::write_number(out, types::COUNT, Some(*number));
-                        });
-                    }
+                    write_numbers(out, &repository.numbers);
                 });
             }
         });
@@ -108,15 +108,15 @@ impl Totals {
         });
         let repositories = fields.all(types::CAIRN_REPOSITORY).map(|element| {
             let fields = fields.inside(element, "CairnRepository")?;
-            let numbers = fields.all(types::CAIRN_NUMBER).map(|element| {
-                let fields = fields.inside(element, "CairnNumber")?;
-                let word = fields.required_text(types::CAIRN_WORD, "CairnWord")?;
-                Ok((word, fields.required_number(types::COUNT, "Count")?))
-            });
             let path = fields.required_text(types::CAIRN_PATH, "CairnPath")?;
-            Ok(RepositoryTotals { path, numbers: numbers.collect::<Result<_, DecodeError>>()? })
+            Ok(RepositoryTotals { path, numbers: read_numbers(&fields)? })
         });
+        let sharing = match fields.first(types::CAIRN_SHARING) {
+            Some(element) => read_numbers(&fields.inside(element, "CairnSharing")?)?,
+            None => Vec::new(),
+        };
         Ok(Some(Totals {
+            sharing,
             faces: count(types::CAIRN_FACES)?,
             queued_bytes: count(types::CAIRN_QUEUED_BYTES)?,
             reassembly_bytes: count(types::CAIRN_REASSEMBLY_BYTES)?,
@@ -130,4 +130,22 @@ impl Totals {
             repositories: repositories.collect::<Result<_, DecodeError>>()?,
         }))
     }
+}
+
+fn write_numbers(out: &mut Vec<u8>, numbers: &[(String, u64)]) {
+    for (word, number) in numbers {
+        fields::write_container(out, types::CAIRN_NUMBER, |out| {
+            fields::write_text(out, types::CAIRN_WORD, Some(word));
+            fields::write_number(out, types::COUNT, Some(*number));
+        });
+    }
+}
+
+fn read_numbers(fields: &Fields<'_>) -> Result<Vec<(String, u64)>, DecodeError> {
+    let numbers = fields.all(types::CAIRN_NUMBER).map(|element| {
+        let fields = fields.inside(element, "CairnNumber")?;
+        let word = fields.required_text(types::CAIRN_WORD, "CairnWord")?;
+        Ok((word, fields.required_number(types::COUNT, "Count")?))
+    });
+    numbers.collect()
 }

@@ -99,6 +99,8 @@ pub struct NodeStatus {
     pub in_packets: [u64; 3],
     /// Interests, Data and Nacks sent, over all faces, past ones included.
     pub out_packets: [u64; 3],
+    /// What was done on links that nodes share, over all faces, past ones included.
+    pub sharing: engine::SharingCounters,
     /// Bytes that wait for peers to read, over all faces.
     pub queued_bytes: usize,
     /// Bytes of incomplete packets, over all faces.

@@ -199,6 +199,7 @@ fn totals(status: &NodeStatus) -> Totals {
         path: repository.path.display().to_string(),
         numbers: repository.numbers().into_iter().map(|(word, number)| (word.to_owned(), number)).collect(),
     });
+    let sharing = status.sharing.iter().map(|(word, count)| (word.to_owned(), count));
     let drops = engine.chain(link).chain(transport).chain(verification).filter(|(.., count)| *count > 0);
     Totals {
         faces: tables.faces as u64,
@@ -210,6 +211,7 @@ fn totals(status: &NodeStatus) -> Totals {
         rib_routes: 0,
         rib_bytes: 0,
         memory_budget_bytes: status.memory_budget_bytes,
+        sharing: sharing.filter(|(_, count)| *count > 0).collect(),
         repositories: repositories.collect(),
         drops: drops
             .map(|(layer, reason, count)| Dropped {

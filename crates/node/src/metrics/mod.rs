@@ -60,6 +60,11 @@ fn render(status: &NodeStatus) -> Page {
             page.line("cairn_packets_total", &[("direction", direction), ("kind", kind)], count as f64);
         }
     }
+    let help = "Packets that waited, were kept or were left to others on shared links.";
+    page.head("cairn_shared_links_total", help, "counter");
+    for (word, count) in status.sharing.iter() {
+        page.line("cairn_shared_links_total", &[("what", word)], count as f64);
+    }
     page.head("cairn_drops_total", "What was dropped, by layer and reason.", "counter");
     for (reason, count) in engine.drops.iter() {
         page.line("cairn_drops_total", &[("layer", "engine"), ("reason", reason.as_str())], count as f64);

@@ -317,6 +317,7 @@ impl DataPlane {
             engine: *self.engine.counters(),
             in_packets: received,
             out_packets: sent,
+            sharing: self.engine.all_sharing_counters(),
             queued_bytes: self.occupancy.held.queued_bytes,
             reassembly_bytes: self.occupancy.held.partials.total_bytes(),
             memory_budget_bytes: self.settings.memory.budget_bytes,

@@ -283,6 +283,7 @@ impl NodeControl for FakeNode {
             engine: *engine.counters(),
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
+            sharing: engine::SharingCounters { waited: 11, ..Default::default() },
             queued_bytes: 7,
             reassembly_bytes: 8,
             memory_budget_bytes: 10,

@@ -1,0 +1,315 @@
+//! What local applications ask for of one object, in the order of its names: which of it is lost, when it is
+//! asked for again, and which Data is held back until it has come.
+//!
+//! A loss on a link that many share says nothing about congestion: each receiver misses something else. So
+//! the node asks again for itself, as a link with acknowledgements would, and holds Data of later names back
+//! meanwhile, so that the application's controller sees no gap.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use packet::time::{Duration, Instant};
+use packet::{Component, ComponentKind, Data, LinkHeader, NameHash, NameRef, SmoothedRoundTrip};
+use smallvec::SmallVec;
+
+use crate::tables::pending::PendingId;
+use crate::transmit::Transmit;
+
+/// Interests remembered for each object; for more, the first in the order of names is forgotten, and its
+/// application asks again itself.
+pub(crate) const MAX_OPEN: usize = 4096;
+/// Data held back for each object; more is given to whoever waits, gap or not.
+pub(crate) const MAX_HELD: usize = 2048;
+/// Interests that are looked at, in the order of names, when something is to be asked for again.
+const MAX_EXAMINED: usize = 64;
+/// Data with longer last components is in no order.
+const MAX_COMPONENT: usize = 64;
+/// How often one Interest is sent again here before that is left to the application.
+const MAX_REPEATS: u32 = 8;
+/// An answer is not late before that, however quickly others came.
+const MIN_PATIENCE: Duration = Duration::from_millis(2);
+/// Waits for an answer for which Data is held back, and the longest time: below what applications take for a
+/// timeout.
+const HELD_FOR: u64 = 6;
+const MAX_HELD_FOR: Duration = Duration::from_millis(100);
+
+/// How long things take on a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// An Interest that another has sent stands for one's own no longer, whatever was measured.
+    pub(crate) longest: Duration,
+    /// For so long after Data nobody answers the same again; who missed it asks later.
+    pub(crate) just_now: Duration,
+}
+
+/// The last component of a name, in canonical order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    kind: ComponentKind,
+    length: usize,
+    value: SmallVec<[u8; 12]>,
+}
+
+impl Place {
+    pub(crate) fn of(name: NameRef<'_>) -> Option<Self> {
+        let Component { kind, value } = name.last()?;
+        let length = value.len();
+        (length <= MAX_COMPONENT).then(|| Place { kind, length, value: value.into() })
+    }
+}
+
+/// An Interest that a local application has, for a name that is in order.
+#[derive(Debug)]
+struct Open {
+    id: PendingId,
+    transmit: Transmit,
+    /// When it was first on the link, whoever sent it.
+    asked_at: Option<Instant>,
+    /// Whether this node has sent it.
+    is_own: bool,
+    /// Not again before; later names were answered, and nothing is held back for it after that.
+    again_at: Instant,
+    overtaken: bool,
+    /// Later names were answered, once at least.
+    is_lost: bool,
+    hold_until: Instant,
+    asked: u32,
+    /// When it was last on the link.
+    last_asked_at: Instant,
+}
+
+/// Data that waits for others of earlier names.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) place: Place,
+    pub(crate) asked_at: Instant,
+    pub(crate) what: HeldData,
+}
+
+/// Where it goes.
+#[derive(Debug)]
+pub(crate) enum HeldData {
+    /// To whom the tables say: it has arrived.
+    Arrived { name: NameHash, data: Data, header: LinkHeader },
+    /// To who asked: it is from the content store.
+    Answer(Box<Transmit>),
+}
+
+/// An Interest to send again.
+#[derive(Debug)]
+pub(crate) struct Repeat {
+    pub(crate) place: Place,
+    pub(crate) id: PendingId,
+    pub(crate) transmit: Transmit,
+}
+
+/// What came of Data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Nothing is missing before it.
+    Complete,
+    /// What was asked for earlier has not come.
+    Missing(Instant),
+    /// It was not asked for, or not in an order.
+    None,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct InOrder {
+    open: BTreeMap<Place, Open>,
+    held: VecDeque<Held>,
+    answer_time: Option<SmoothedRoundTrip>,
+    /// When something is asked for again or held no longer, or earlier.
+    next: Instant,
+}
+
+impl Default for InOrder {
+    fn default() -> Self {
+        InOrder { open: BTreeMap::new(), held: VecDeque::new(), answer_time: None, next: Instant::NEVER }
+    }
+}
+
+impl InOrder {
+    /// How long an Interest on the link may take to be answered; `longest` if nothing is known.
+    pub(crate) fn patience(&self, Times { longest, .. }: Times) -> Duration {
+        let measured = self.answer_time.map(|time| time.smoothed + time.timeout());
+        measured.map_or(longest, |time| time.max(MIN_PATIENCE).min(longest))
+    }
+
+    /// An application has an Interest for a name, which was on the link at `asked_at`, if at all.
+    pub(crate) fn enter(
+        &mut self,
+        place: Place,
+        (id, transmit): (PendingId, Transmit),
+        asked_at: Option<Instant>,
+        again_at: Instant,
+    ) {
+        if let Some(open) = self.open.get_mut(&place) {
+            (open.id, open.transmit) = (id, transmit);
+            return;
+        }
+        if self.open.len() >= MAX_OPEN {
+            self.open.pop_first();
+        }
+        let asked = u32::from(asked_at.is_some());
+        let hold_until = Instant::NEVER;
+        let last_asked_at = asked_at.unwrap_or(Instant::ZERO);
+        let open = Open {
+            id,
+            transmit,
+            asked_at,
+            is_own: false,
+            again_at,
+            overtaken: false,
+            is_lost: false,
+            hold_until,
+            asked,
+            last_asked_at,
+        };
+        self.open.insert(place, open);
+        self.next = self.next.min(again_at);
+    }
+
+    /// An Interest for a name was on the link, and this node sent it or not.
+    pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, times: Times) {
+        let (patience, Times { longest, just_now }) = (self.patience(times), times);
+        let Some(open) = self.open.get_mut(place) else { return };
+        open.asked_at.get_or_insert(now);
+        open.asked += 1;
+        open.last_asked_at = now;
+        open.is_own |= is_own;
+        open.overtaken &= open.asked < 2;
+        // Where later names are answered, that decides; otherwise, and from the third time on, more and more
+        // rarely.
+        let factor = u64::from(open.asked.clamp(2, MAX_REPEATS) - 1);
+        let span = if open.asked > 1 { patience + just_now } else { longest };
+        open.again_at = now + (span * factor).min(longest);
+        self.next = self.next.min(open.again_at);
+    }
+
+    /// Whether a name was asked for on the link and will be again if need be, or the Data is there already;
+    /// and if so, whether this node has asked.
+    pub(crate) fn is_under_way(&self, place: &Place) -> Option<bool> {
+        let asked = self.open.get(place).filter(|open| open.asked_at.is_some()).map(|open| open.is_own);
+        asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
+    }
+
+    /// Whether the answer for a name was lost, as far as is known.
+    pub(crate) fn is_lost(&self, place: &Place) -> bool {
+        self.open.get(place).is_some_and(|open| open.is_lost)
+    }
+
+    /// Data of a name is there. What was asked for earlier and has not come is asked for again: at once by
+    /// whoever asked first, by others after a time that `draw` gives.
+    pub(crate) fn note_data(
+        &mut self,
+        now: Instant,
+        place: &Place,
+        times: Times,
+        mut draw: impl FnMut() -> Duration,
+    ) -> Order {
+        let Some(Open { asked_at: Some(asked_at), hold_until, .. }) = self.open.remove(place) else {
+            return Order::None;
+        };
+        // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
+        // all Interests are sent again.
+        if hold_until == Instant::NEVER {
+            let sample = now.saturating_since(asked_at);
+            let time = self.answer_time;
+            self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
+        }
+        if self.is_behind(now, place, asked_at, times, &mut draw) {
+            Order::Missing(asked_at)
+        } else {
+            Order::Complete
+        }
+    }
+
+    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
+    pub(crate) fn is_behind(
+        &mut self,
+        now: Instant,
+        place: &Place,
+        asked_at: Instant,
+        times: Times,
+        mut draw: impl FnMut() -> Duration,
+    ) -> bool {
+        let (patience, just_now) = (self.patience(times), times.just_now);
+        let late = self.answer_time.map_or(patience, |time| time.smoothed + time.variation);
+        let mut is_behind = false;
+        let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
+        for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
+            if open.asked_at.is_none_or(|at| at > asked_at) {
+                continue;
+            }
+            if open.asked == 1 && !open.overtaken {
+                (open.overtaken, open.is_lost) = (true, true);
+                let late_at = now.max(open.last_asked_at + late) + just_now;
+                open.again_at = if open.is_own { late_at } else { late_at + draw() }.min(open.again_at);
+                self.next = self.next.min(open.again_at);
+            }
+            if open.hold_until == Instant::NEVER {
+                open.hold_until = now + held_for;
+                self.next = self.next.min(open.hold_until);
+            }
+            is_behind |= open.hold_until > now;
+        }
+        is_behind
+    }
+
+    /// Keeps Data back; gives it again if there is no room.
+    pub(crate) fn hold(&mut self, held: Held) -> Option<Held> {
+        if self.held.len() >= MAX_HELD {
+            return Some(held);
+        }
+        self.held.push_back(held);
+        None
+    }
+
+    /// Data that is held back for nothing any more.
+    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<Held> {
+        let front = self.held.front()?;
+        let blocks = |(_, open): (&Place, &Open)| {
+            open.asked_at.is_some_and(|at| at <= front.asked_at)
+                && open.hold_until != Instant::NEVER
+                && open.hold_until > now
+        };
+        if self.open.range(..front.place.clone()).take(MAX_EXAMINED).any(blocks) {
+            return None;
+        }
+        self.held.pop_front()
+    }
+
+    /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it.
+    pub(crate) fn repeats(&mut self, now: Instant, is_wanted: impl Fn(PendingId) -> bool) -> Vec<Repeat> {
+        let mut repeats = Vec::new();
+        if self.next > now {
+            return repeats;
+        }
+        let mut gone = SmallVec::<[Place; 4]>::new();
+        self.next = Instant::NEVER;
+        for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
+            if !is_wanted(open.id) || open.asked > MAX_REPEATS {
+                gone.push(place.clone());
+                continue;
+            }
+            if open.again_at <= now {
+                open.is_lost = true;
+                repeats.push(Repeat { place: place.clone(), id: open.id, transmit: open.transmit.clone() });
+            } else {
+                self.next = self.next.min(open.again_at);
+            }
+            if open.hold_until > now {
+                self.next = self.next.min(open.hold_until);
+            }
+        }
+        for place in gone {
+            self.open.remove(&place);
+        }
+        repeats
+    }
+
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.next
+    }
+}

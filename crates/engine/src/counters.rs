@@ -31,7 +31,7 @@ pub struct EngineCounters {
 }
 
 /// How much an engine holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableSizes {
     /// Pending Interests.
     pub pending: u32,

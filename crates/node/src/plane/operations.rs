@@ -315,6 +315,7 @@ impl DataPlane {
             uptime: self.now.saturating_since(started),
             tables: self.engine.table_sizes(),
             engine: *self.engine.counters(),
+            content_store: *self.engine.content_store_counters(),
             in_packets: received,
             out_packets: sent,
             queued_bytes: self.occupancy.held.queued_bytes,

@@ -281,6 +281,7 @@ impl NodeControl for FakeNode {
             uptime: Duration::from_secs(5),
             tables: engine.table_sizes(),
             engine: *engine.counters(),
+            content_store: *engine.content_store_counters(),
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
             queued_bytes: 7,

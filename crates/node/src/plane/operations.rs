@@ -239,6 +239,10 @@ impl DataPlane {
                     self.engine.remove_route(dialect, prefix.as_ref(), *face);
                     Ok(())
                 }
+                NextHopChange::SetRules { prefix, rules } => {
+                    self.engine.set_namespace_rules(prefix.as_ref(), rules.clone());
+                    Ok(())
+                }
             };
             failed.extend(outcome.err().map(|error| (change, error)));
         }

@@ -219,6 +219,7 @@ impl NodeControl for FakeNode {
                     self.remove_next_hop(dialect, prefix, *face);
                     Ok(())
                 }
+                NextHopChange::SetRules { .. } => Ok(()),
             };
             failed.extend(outcome.err().map(|error| (change, error)));
         }

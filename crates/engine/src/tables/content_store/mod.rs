@@ -1,7 +1,7 @@
 //! Data kept to answer later Interests.
 //!
-//! One Data is kept for a name, and a newer one takes its place; in CCNx [several](one_name) are kept. Entries
-//! are found by the index they share with pending Interests; those asked for by prefix are found by way of
+//! One Data is kept for a name, and a newer one takes its place; in CCNx [several](one_name) are kept.
+//! Entries are found by the index they share with pending Interests; those asked for by prefix by way of
 //! [`prefix_tree`], if [`occupied_prefixes`] does not know that there are none. The budget is in bytes and in
 //! entries.
 

@@ -64,6 +64,7 @@ fn who_asks_before_there_is_a_route_gets_what_an_application_then_publishes_unas
     let mut engine = engine();
     receive(&mut engine, NEIGHBOUR, Packet::Interest(interest("ccnx:/early", InterestFields::default())));
     assert_eq!(sent(&mut engine), vec![]);
+    assert_eq!(engine.counters().held_without_route, 1);
     receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
     assert_eq!(sent(&mut engine), vec![(NEIGHBOUR, "data".to_owned())]);
 }

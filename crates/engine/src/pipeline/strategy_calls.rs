@@ -251,7 +251,10 @@ impl Engine {
                 // having been asked.
                 Action::NackAll { drop: DropReason::NoNextHop, .. }
                 | Action::Reject { drop: DropReason::NoNextHop }
-                    if interest.dialect() == Dialect::Ccnx => {}
+                    if interest.dialect() == Dialect::Ccnx =>
+                {
+                    self.counters.held_without_route += 1;
+                }
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);

@@ -177,6 +177,45 @@ fn what_is_handed_over_to_a_ccnr_survives_its_end_without_a_word_and_is_got_from
     let policy = json(&world.good(&["peek", "-P", "ccnx:/lab/repo/data/policy.xml", "--json"]));
     assert!(policy["name"].as_str().unwrap().starts_with("ccnx:/lab/repo/data/policy.xml/=FD"), "{policy}");
     assert_eq!(world.interrupt_last(), Some(0));
+
+    // What it holds can be taken out of the folder, and put into another.
+    world.good(&["repo", "get", "store", "ccnx:/lab/file", "-o", "got"]);
+    assert!(world.read("got") == file);
+    assert_eq!(world.good(&["repo", "export", "store"]), "", "bulk insertion does not take it");
+    world.good(&["repo", "export", "store", "ccnx:/", "-o", "repoFile1"]);
+    let imported = json(&world.good(&["repo", "import", "copy", "repoFile1", "--json"]));
+    assert_eq!(
+        (&imported["packets"], &imported["bytes"]),
+        (&25.into(), &world.read("repoFile1").len().into())
+    );
+    world.good(&["repo", "get", "copy", "ccnx:/lab/file", "-o", "again"]);
+    assert!(world.read("again") == file);
+    assert_eq!(world.run(&["repo", "get", "copy", "ccnx:/lab/other"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_file_with_a_header_and_merkle_paths_is_stored_with_both_and_got_verified() {
+    let mut world = World::with_ccnx();
+    let file = bytes(600_000);
+    world.write("file", &file);
+    world.start(&["repo", "run", "store", "ccnx:/lab"], "serving 0 objects");
+    let put = ["put", "ccnx:/lab/file", "-f", "file", "--header", "--merkle", "--repo", "ccnx:/lab"];
+    let put = world.run(&put);
+    assert!(put.status.success() && said(&put).contains("has stored 148 packets"), "{}", said(&put));
+    let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    assert_eq!(world.interrupt_last(), Some(0));
+    // Below its version there is the header, which is no version of it.
+    world.good(&["repo", "get", "store", "ccnx:/lab/file", "-o", "again"]);
+    assert!(world.read("again") == file);
+    let listed = world.good(&["repo", "list", "store", "ccnx:/lab/file", "--json"]);
+    let header = listed.lines().map(json).find(|object| object["name"].to_string().contains(".header"));
+    let header = header.unwrap()["name"].as_str().unwrap().to_owned();
+    world.good(&["repo", "get", "store", &header, "-o", "header"]);
+    let header = world.read("header");
+    let header = packet::ccnx::management::FileHeader::decode(&header).unwrap();
+    assert_eq!((header.count, header.block_size, header.length), (147, 4096, 600_000));
+    assert_eq!(header.content_digest, Some(&trust::sha256(&file)[..]));
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct EngineCounters {
     pub satisfied: u64,
     /// Pending entries that nothing answered.
     pub unsatisfied: u64,
+    /// Interests of CCNx that were sent nowhere for want of a next hop, and wait for what may be published.
+    pub held_without_route: u64,
     /// Interests sent.
     pub interests_sent: u64,
     /// Data sent.

@@ -30,6 +30,7 @@ use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStor
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
+use crate::tables::namespaces::{NamespaceRules, Namespaces};
 use crate::tables::pending::PendingTable;
 use crate::tables::sweep::Sweep;
 use crate::transmit::{Event, Transmit, TransmitQueue};
@@ -169,6 +170,7 @@ impl Engine {
                     Fib::new(config.max_prefixes, ccnx.1, StrategyId(ccnx_strategy)),
                 ],
                 route_hints: RouteHints::default(),
+                namespaces: Namespaces::default(),
                 dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
                 strategies,
             },
@@ -387,6 +389,12 @@ impl Engine {
     pub fn remove_route(&mut self, dialect: Dialect, prefix: NameRef<'_>, face: FaceId) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
         self.changing_fib(dialect).remove_next_hop(prefix, &hashes, face)
+    }
+
+    /// Says what holds for names of CCNx under `prefix` beside where they lead, in place of what held before.
+    pub fn set_namespace_rules(&mut self, prefix: NameRef<'_>, rules: NamespaceRules) {
+        let hash = self.hasher.hash(Dialect::Ccnx, prefix.components()).whole();
+        self.tables.namespaces.set(prefix, hash, rules);
     }
 
     /// Chooses the strategy for all names under `prefix` that no longer prefix has another for.

@@ -90,6 +90,7 @@ pub use tables::content_store::eviction::{
 pub use tables::content_store::placement::{CachePlacement, CacheProbability, UnknownPlacement};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{MAX_NEXT_HOPS, NextHop, RouteError};
+pub use tables::namespaces::NamespaceRules;
 pub use tables::pending::{InRecord, OutRecord, StrategyInfo};
 pub use transmit::{Event, Transmit};
 pub use trigger::Trigger;

@@ -21,28 +21,36 @@ pub(crate) fn is_for_this_host_only(name: NameRef<'_>) -> bool {
     may_be_limited(name) && name.canonical().starts_with(LOCALHOST)
 }
 
-/// Whether an Interest may be taken from a face.
+/// Whether an Interest may be taken from a face. `stays_on_host` says whether its name is one of this host
+/// alone; it is asked only in CCNx.
 #[inline]
-pub(crate) fn interest_may_enter(interest: &Interest, from_local: bool) -> bool {
+pub(crate) fn interest_may_enter(
+    interest: &Interest,
+    from_local: bool,
+    stays_on_host: impl FnOnce() -> bool,
+) -> bool {
     if from_local {
         return true;
     }
     if is_for_this_host_only(interest.name()) {
         return false;
     }
-    ccnx_scope(interest).is_none_or(|scope| scope > 1)
+    let Some(view) = interest.ccnx() else { return true };
+    view.scope().is_none_or(|scope| scope.number() > 1) && !stays_on_host()
 }
 
 /// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other
-/// hosts; it is asked only where that counts.
+/// hosts, `stays_on_host` whether its name is one of this host alone (CCNx); they are asked only where that
+/// counts.
 #[inline(always)]
 pub(crate) fn interest_may_leave(
     interest: &Interest,
     from_remote: impl FnOnce() -> bool,
+    stays_on_host: impl FnOnce() -> bool,
     to_local: bool,
 ) -> bool {
     if interest.dialect() == Dialect::Ccnx {
-        return ccnx_may_leave(interest, from_remote, to_local);
+        return ccnx_may_leave(interest, from_remote, to_local) && (to_local || !stays_on_host());
     }
     if to_local {
         return true;

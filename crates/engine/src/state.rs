@@ -11,6 +11,7 @@ use crate::tables::content_store::ContentStore;
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::fib::Fib;
 use crate::tables::hash_index::HashIndex;
+use crate::tables::namespaces::Namespaces;
 use crate::tables::pending::PendingTable;
 use crate::tables::sweep::Sweep;
 
@@ -33,6 +34,8 @@ pub(crate) struct Tables {
     /// By dialect.
     pub(crate) fibs: [Fib; 2],
     pub(crate) route_hints: RouteHints,
+    /// Of CCNx.
+    pub(crate) namespaces: Namespaces,
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) strategies: Slab<Instance>,
 }

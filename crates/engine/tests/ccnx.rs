@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Transmit};
+use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NamespaceRules, NextHop, Transmit};
 use packet::ccnx::{ContentObjectFields, Exclude, ExcludeEntry, InterestFields, SignedInfo, Ticks, uri};
 use packet::time::Instant;
 use packet::{Data, Dialect, EncodeError, Interest, Packet};
@@ -64,6 +64,7 @@ fn who_asks_before_there_is_a_route_gets_what_an_application_then_publishes_unas
     let mut engine = engine();
     receive(&mut engine, NEIGHBOUR, Packet::Interest(interest("ccnx:/early", InterestFields::default())));
     assert_eq!(sent(&mut engine), vec![]);
+    assert_eq!(engine.counters().held_without_route, 1);
     receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/early/%00")));
     assert_eq!(sent(&mut engine), vec![(NEIGHBOUR, "data".to_owned())]);
 }
@@ -166,4 +167,75 @@ fn what_names_services_of_this_host_does_not_leave_it_whatever_routes_there_are(
         }
         assert_eq!(reached, expected, "{uri}");
     }
+}
+
+#[test]
+fn names_of_this_host_alone_are_neither_asked_for_nor_answered_nor_sent_from_another() {
+    let mut engine = engine();
+    let ask = |engine: &mut Engine, from: FaceId, uri: &str, nonce: &[u8]| {
+        let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
+        receive(engine, from, Packet::Interest(interest(uri, fields)));
+        sent(engine)
+    };
+    let whole = uri::parse("ccnx:/").unwrap();
+    for face in [NEIGHBOUR, APPLICATION] {
+        let hop = NextHop { face, cost: u64::from(face == APPLICATION) };
+        engine.add_route(Instant::ZERO, Dialect::Ccnx, whole.as_ref(), hop).unwrap();
+    }
+    let here = uri::parse("ccnx:/here").unwrap();
+    let stays = NamespaceRules { stays_on_host: true, ..NamespaceRules::default() };
+    engine.set_namespace_rules(here.as_ref(), stays);
+    let to = |face: FaceId, kind: &str| vec![(face, kind.to_owned())];
+    assert_eq!(ask(&mut engine, NEIGHBOUR, "ccnx:/here/a", b"nonce 1"), vec![]);
+    assert_eq!(ask(&mut engine, NEIGHBOUR, "ccnx:/there/a", b"nonce 2"), to(APPLICATION, "interest"));
+    assert_eq!(ask(&mut engine, OTHER, "ccnx:/here/b", b"nonce 3"), to(APPLICATION, "interest"));
+    assert_eq!(ask(&mut engine, OTHER, "ccnx:/there/b", b"nonce 4"), to(NEIGHBOUR, "interest"));
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/here/b/%00")));
+    assert_eq!(sent(&mut engine), vec![]);
+    receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/here/b/%00")));
+    assert_eq!(sent(&mut engine), to(OTHER, "data"));
+    assert_eq!(
+        ask(&mut engine, NEIGHBOUR, "ccnx:/here/b", b"nonce 5"),
+        vec![],
+        "not from the content store either"
+    );
+    engine.set_namespace_rules(here.as_ref(), NamespaceRules::default());
+    assert_eq!(ask(&mut engine, NEIGHBOUR, "ccnx:/here/b", b"nonce 6"), to(NEIGHBOUR, "data"));
+}
+
+#[test]
+fn a_tap_sees_every_new_interest_once_beside_where_the_strategy_sends_it() {
+    for strategy in ["best-route", "multicast"] {
+        let mut engine = engine();
+        let prefix = uri::parse("ccnx:/a").unwrap();
+        engine.set_strategy(Dialect::Ccnx, prefix.as_ref(), &strategy.parse().unwrap()).unwrap();
+        for (face, cost) in [(APPLICATION, 500), (NEIGHBOUR, 0)] {
+            let hop = NextHop { face, cost };
+            engine.add_route(Instant::ZERO, Dialect::Ccnx, prefix.as_ref(), hop).unwrap();
+        }
+        let rules = NamespaceRules { taps: [APPLICATION].into_iter().collect(), ..NamespaceRules::default() };
+        engine.set_namespace_rules(prefix.as_ref(), rules);
+        let ask = |engine: &mut Engine, from: FaceId, nonce: &[u8]| {
+            let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
+            receive(engine, from, Packet::Interest(interest("ccnx:/a/b", fields)));
+            let mut sent = sent(engine);
+            sent.sort();
+            sent
+        };
+        let both = [APPLICATION, NEIGHBOUR].map(|face| (face, "interest".to_owned()));
+        assert_eq!(ask(&mut engine, OTHER, b"nonce 1"), both, "{strategy}");
+        let again = ask(&mut engine, OTHER, b"nonce 2");
+        assert!(
+            again.iter().filter(|(face, _)| *face == APPLICATION).count()
+                <= usize::from(strategy == "multicast")
+        );
+        let own = fresh_from_tap(&mut engine);
+        assert_eq!(own, [(NEIGHBOUR, "interest".to_owned())], "{strategy}: not back to where it came from");
+    }
+}
+
+fn fresh_from_tap(engine: &mut Engine) -> Vec<(FaceId, String)> {
+    let fields = InterestFields { nonce: Some(b"nonce 3"), ..InterestFields::default() };
+    receive(engine, APPLICATION, Packet::Interest(interest("ccnx:/a/c", fields)));
+    sent(engine)
 }

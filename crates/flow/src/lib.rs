@@ -63,7 +63,8 @@ pub use packet::parameters::{ParameterError, Parameters};
 pub use packet::registry::{AddError, Named};
 pub use publish::{
     Answer, Authenticity, CcnxPublication, OpenSegment, Publication, PublicationConfig, PublishError,
-    SegmentMemory, SegmentRange, SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES,
+    SegmentMemory, SegmentRange, SegmentSize, SegmentSizeError, SegmentTree, TREE_SEGMENTS,
+    USUAL_CONTENT_BYTES,
 };
 pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};

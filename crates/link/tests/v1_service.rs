@@ -5,11 +5,11 @@
 mod common;
 
 use cairn_link::DropReason;
-use cairn_link::v1::{Config, LinkService};
+use cairn_link::v1::{Config, LinkService, PacingConfig};
 use common::{data, frames};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use testkit::vectors;
 
 fn at(millis: u64) -> Instant {
@@ -325,4 +325,77 @@ fn on_a_stream_every_message_travels_whole() {
     assert_eq!(sent.len(), 1);
     far.receive(at(0), &sent[0]).unwrap();
     assert_eq!(far.poll_deliver().map(|message| message.len()), Some(500_000));
+}
+
+/// What Linux charges a datagram with: its bytes and headers in a block of a power of two, and the note about
+/// it.
+fn truesize(len: usize) -> usize {
+    (len + 448).next_power_of_two().max(512) + 256
+}
+
+/// Sends 74 messages of 4,400 bytes at once to a neighbour with a stock socket that reads a packet in 75 µs,
+/// beginning when it has been busy for a while. Gives how many messages arrive, and when the last has left.
+fn burst(pacing: Option<PacingConfig>, request_acks: bool) -> (usize, Instant) {
+    const STOCK_BUFFER: usize = 212_992;
+    let config = Config { mtu_bytes: Some(1420), pacing, request_acks, ..Config::default() };
+    let (mut near, mut far) =
+        (service(&config), service(&Config { mtu_bytes: Some(1420), ..Config::default() }));
+    for number in 0..74u8 {
+        near.send(Instant::ZERO, vec![number; 4400].into()).unwrap();
+    }
+    let (mut now, mut reads_at) = (Instant::ZERO, at(2));
+    let (mut buffer, mut held) = (std::collections::VecDeque::new(), 0);
+    let (mut arrived, mut last_left) = (0, now);
+    while near.usage().outgoing_messages > 0 || !buffer.is_empty() {
+        let mut frame = Vec::new();
+        while near.poll_transmit(now, &mut frame).is_some() {
+            if held + truesize(frame.len()) <= STOCK_BUFFER {
+                held += truesize(frame.len());
+                buffer.push_back(std::mem::take(&mut frame));
+            }
+            frame.clear();
+            last_left = now;
+        }
+        if reads_at <= now
+            && let Some(frame) = buffer.pop_front()
+        {
+            held -= truesize(frame.len());
+            far.receive(now, &frame).unwrap();
+            arrived += std::iter::from_fn(|| far.poll_deliver()).count();
+            reads_at = now + Duration::from_micros(75);
+        }
+        let sends_at = near.next_deadline();
+        let reads = if buffer.is_empty() { Instant::NEVER } else { reads_at };
+        now = now.max(sends_at.min(reads));
+        near.handle_timeout(now);
+    }
+    (arrived, last_left)
+}
+
+#[test]
+fn a_burst_arrives_whole_at_a_stock_socket_if_it_is_paced_and_not_if_it_is_not() {
+    for request_acks in [false, true] {
+        let (arrived, last_left) = burst(Some(PacingConfig::default()), request_acks);
+        assert_eq!(arrived, 74);
+        // 296 packets, 64 of them at once.
+        assert!((18..=20).contains(&(last_left.as_nanos() / 1_000_000)), "{last_left:?}");
+    }
+    let (arrived, _) = burst(None, false);
+    assert!(arrived < 30, "{arrived}");
+}
+
+#[test]
+fn messages_that_wait_for_the_neighbour_are_bounded_and_given_up_on_demand() {
+    let pacing = Some(PacingConfig { max_waiting_bytes: 100_000, ..PacingConfig::default() });
+    let mut service = service(&Config { pacing, ..Config::default() });
+    let taken = (0..100).filter(|_| service.send(at(0), vec![0; 4744].into()).is_ok()).count();
+    assert_eq!((taken, service.waiting_bytes()), (20, 100_000));
+    assert_eq!(service.drops().get(DropReason::SendQueueFull), 80);
+    assert_eq!(frames(&mut service, at(0)).len(), 64);
+    assert_eq!(service.waiting_bytes(), service.usage().outgoing_messages * 5000);
+    let (left, next) = (service.usage().outgoing_messages, service.next_deadline());
+    assert!(next > at(0) && frames(&mut service, next).len() >= 4);
+    service.evict_waiting_messages();
+    assert_eq!((service.waiting_bytes(), service.next_deadline()), (0, Instant::NEVER));
+    assert!(service.drops().get(DropReason::SendQueueFull) > 80 + left as u64 - 4);
 }

@@ -530,6 +530,7 @@ impl NodeControl for RemoteControl {
             uptime: packet::time::Duration::ZERO,
             tables: engine::TableSizes::default(),
             engine: engine::EngineCounters::default(),
+            content_store: engine::ContentStoreCounters::default(),
             in_packets: [0; 3],
             out_packets: [0; 3],
             sharing: Default::default(),

@@ -1,8 +1,10 @@
 //! Packets one behind the other: the format of exported objects, and what other repositories take by TCP
 //! ("bulk insertion"). Each is a Data of NDN as it is on the wire; nothing stands between them.
+//! Where it is allowed, there may be objects of CCNx as well: so a ccnr keeps what it stores (`repoFile1`).
 
 use std::io::{self, Read};
 
+use packet::ccnx::{MAX_MESSAGE_BYTES, message_len};
 use packet::ndn::data_len;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::{Buffer, Data, DecodeError};
@@ -36,12 +38,22 @@ pub struct DataStream<R> {
     end: usize,
     /// Bytes before those that are held.
     passed: u64,
+    takes_ccnx: bool,
 }
 
 impl<R: Read> DataStream<R> {
     /// Reads from here.
     pub fn new(from: R) -> Self {
-        DataStream { from, bytes: vec![0; READ_BYTES + MAX_PACKET_BYTES], start: 0, end: 0, passed: 0 }
+        DataStream::with_room(from, MAX_PACKET_BYTES, false)
+    }
+
+    /// The same for packets of NDN and of CCNx, which their first bytes tell apart.
+    pub fn of_both_dialects(from: R) -> Self {
+        DataStream::with_room(from, MAX_PACKET_BYTES.max(MAX_MESSAGE_BYTES), true)
+    }
+
+    fn with_room(from: R, most: usize, takes_ccnx: bool) -> Self {
+        DataStream { from, bytes: vec![0; READ_BYTES + most], start: 0, end: 0, passed: 0, takes_ccnx }
     }
 
     /// Where the next packet begins, in bytes from the beginning.
@@ -57,10 +69,17 @@ impl<R: Read> DataStream<R> {
         loop {
             let held = self.bytes.get(self.start..self.end).unwrap_or_default();
             let position = self.position();
-            if let Some(len) = data_len(held).map_err(|_| StreamError::NoData(position))?
+            // An object of CCNx begins with its element, number 64; a Data of NDN with 6.
+            let is_of_ccnx = self.takes_ccnx && held.first() == Some(&0x04);
+            let len = match is_of_ccnx {
+                true => message_len(held).ok().filter(|_| held.len() <= MAX_MESSAGE_BYTES || ends(held)),
+                false => data_len(held).ok(),
+            };
+            if let Some(len) = len.ok_or(StreamError::NoData(position))?
                 && let Some(wire) = held.get(..len)
             {
-                let data = Data::decode_ndn(Buffer::copy_from(wire));
+                let wire = Buffer::copy_from(wire);
+                let data = if is_of_ccnx { Data::decode_ccnx(wire) } else { Data::decode_ndn(wire) };
                 self.start += len;
                 return data.map(Some).map_err(|error| StreamError::Decode(position, error));
             }
@@ -90,9 +109,16 @@ impl<R: Read> DataStream<R> {
     }
 }
 
+/// Whether a message of CCNx ends where it may at the latest.
+fn ends(held: &[u8]) -> bool {
+    let most = held.get(..MAX_MESSAGE_BYTES).unwrap_or(held);
+    matches!(message_len(most), Ok(Some(_)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::ccnx_data;
     use packet::ndn::DataBuilder;
 
     /// Gives a few bytes at a time.
@@ -132,6 +158,32 @@ mod tests {
             assert!(stream.next_data().unwrap().is_none());
             assert_eq!(stream.position(), bytes.len() as u64);
         }
+    }
+
+    #[test]
+    fn objects_of_ccnx_come_out_whole_between_data_of_ndn_where_they_are_allowed() {
+        let object = ccnx_data("ccnx:/a/=00", &[7; 5000], Some(0));
+        let all = [packets()[3].clone(), object.clone(), object.clone(), packets()[1].clone()];
+        let bytes: Vec<u8> = all.iter().flat_map(|data| data.wire().to_vec()).collect();
+        for step in [1, 1000, usize::MAX] {
+            let mut stream = DataStream::of_both_dialects(Trickle(&bytes, step));
+            let mut lens = Vec::new();
+            while let Some(data) = stream.next_data().unwrap() {
+                lens.push((data.dialect(), data.wire().len()));
+            }
+            assert_eq!(lens.len(), 4);
+            assert_eq!((lens[1], lens[2]), ((packet::Dialect::Ccnx, object.wire().len()), lens[1]));
+        }
+        let mut ndn_alone = DataStream::new(&object.wire()[..]);
+        assert!(matches!(ndn_alone.next_data(), Err(StreamError::NoData(0))));
+        let cut = &object.wire()[..4000];
+        assert!(matches!(DataStream::of_both_dialects(cut).next_data(), Err(StreamError::CutOff(0))));
+        // An element that does not end is not waited for.
+        let endless = [&[0x04, 0x82][..], &[0x02, 0xaa].repeat(50_000)].concat();
+        assert!(matches!(
+            DataStream::of_both_dialects(&endless[..]).next_data(),
+            Err(StreamError::NoData(0))
+        ));
     }
 
     #[test]

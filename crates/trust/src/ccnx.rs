@@ -16,13 +16,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod merkle;
+
 use packet::ccnx::content_object::DEFAULT_DIGEST_ALGORITHM;
 use packet::ccnx::{ContentObjectFields, ContentObjectView, KeyLocator, NameSource, SignedInfo, Ticks};
 
-use crate::digest::{Sha256, sha256};
+use crate::digest::sha256;
 use crate::error::{KeyError, SignError, VerifyError};
 use crate::key::der::{self, Reader};
 use crate::key::{KeyKind, PrivateKey, PublicKey};
+
+pub use merkle::SignedTree;
 
 /// Signs ContentObjects with one key, which it puts into each of them. Cloning is cheap.
 #[derive(Clone, Debug)]
@@ -198,10 +202,7 @@ fn merkle_root(leaf: [u8; 32], witness: &[u8]) -> Result<[u8; 32], KeyError> {
     while node > 1 {
         let sibling = beside.pop().ok_or(KeyError::Malformed(WHAT))?;
         let (left, right) = if node & 1 == 0 { (digest, sibling) } else { (sibling, digest) };
-        let mut hash = Sha256::new();
-        hash.update(&left);
-        hash.update(&right);
-        digest = hash.finish();
+        digest = merkle::digest_above(&left, &right);
         node >>= 1;
     }
     if node == 1 && beside.is_empty() { Ok(digest) } else { Err(KeyError::Malformed(WHAT)) }

@@ -32,7 +32,7 @@ Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata
 `cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the \
 key that signs is published beside it; those above it in the chain with `cairn cert serve`.
 
-Objects of CCNx (ccnx:/…) are named and cut as ccnseqwriter does it: a version, then segments of 4096 bytes unless --size says otherwise. Each segment carries the key that signs it, an RSA key of the store or one of this tool's own.
+Objects of CCNx (ccnx:/…) are named and cut as ccnseqwriter does it: a version, then segments of 4096 bytes unless --size says otherwise. Each segment carries the key that signs it, an RSA key of the store or one of this tool's own. With --header and --merkle the object is what ccnputfile makes of a file.
 
 Examples:
   cairn put /lab/file < file
@@ -66,6 +66,14 @@ pub(crate) struct PutArguments {
     /// segments, but not check who published them.
     #[arg(long, conflicts_with = "naming")]
     manifest: bool,
+    /// In CCNx: sign up to 128 segments at once, by a Merkle tree, as Java's file streams do. Each carries
+    /// its way to the root that is signed.
+    #[arg(long, conflicts_with = "manifest")]
+    merkle: bool,
+    /// In CCNx: publish a header, too, as ccnputfile does: number and size of the segments, and the file's
+    /// digest.
+    #[arg(long, conflicts_with = "manifest")]
+    header: bool,
     /// Hand the object over to the repository of this name, and end when it is stored there. In CCNx it is
     /// the prefix below which the repository takes objects (`ccnx:/` for any).
     #[arg(long, value_name = "NAME", conflicts_with_all = ["idle", "manifest"])]
@@ -119,6 +127,9 @@ impl PutArguments {
         let interrupt = Interrupt::catch()?;
         if self.name.is_of_ccnx() {
             return self.put_in_ccnx(&interrupt);
+        }
+        if self.merkle || self.header {
+            return Err(ToolError::other("--merkle and --header are for objects of CCNx"));
         }
         let mut client = self.connect.client_as(&self.signing)?;
         let Sized { file, bytes: size_bytes } = sized::open(self.file.as_deref(), &interrupt)?;

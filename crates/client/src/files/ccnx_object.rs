@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use flow::source::{Reply, Source, SourceError};
-use flow::{Answer, CcnxPublication};
+use flow::{Answer, CcnxPublication, SegmentTree};
 use packet::{Data, Interest};
 
 use super::object::{Bytes, CACHE_BYTES};
@@ -16,17 +16,65 @@ pub struct CcnxObjectSource {
     bytes: Bytes,
     cached: VecDeque<(u64, Data)>,
     cached_bytes: usize,
+    /// Those used last at the end.
+    trees: VecDeque<SegmentTree>,
 }
+
+/// Bytes that signed trees may take, one for each half megabyte of an object.
+const TREE_BYTES: usize = 4 << 20;
 
 impl CcnxObjectSource {
     /// Answers for `publication`, whose bytes are in `bytes`.
     pub fn new(publication: CcnxPublication, bytes: Bytes) -> Self {
-        CcnxObjectSource { publication, bytes, cached: VecDeque::new(), cached_bytes: 0 }
+        CcnxObjectSource {
+            publication,
+            bytes,
+            cached: VecDeque::new(),
+            cached_bytes: 0,
+            trees: VecDeque::new(),
+        }
     }
 
     /// What is published.
     pub fn publication(&self) -> &CcnxPublication {
         &self.publication
+    }
+
+    /// The packet of a segment, alone or in its tree.
+    fn make(&mut self, segment: u64) -> Result<Data, SourceError> {
+        let content = self.read(segment)?;
+        let Some(together) = self.publication.tree_of(segment) else {
+            return Ok(self.publication.segment(segment, &content)?);
+        };
+        let known = self.trees.iter().position(|tree| tree.holds(segment));
+        let tree = match known.and_then(|place| self.trees.remove(place)) {
+            Some(tree) => tree,
+            None => {
+                let first = *together.start();
+                let mut leaves = Vec::new();
+                for segment in together {
+                    leaves.push(self.publication.leaf(segment, &self.read(segment)?)?);
+                }
+                self.publication.sign_tree(first, &leaves)?
+            }
+        };
+        let made = self.publication.segment_in(&tree, segment, &content);
+        if made.is_ok() {
+            self.trees.push_back(tree);
+            let each = self.trees.back().map_or(1, SegmentTree::footprint_bytes).max(1);
+            while self.trees.len() > (TREE_BYTES / each).max(1) {
+                self.trees.pop_front();
+            }
+        }
+        Ok(made?)
+    }
+
+    fn read(&self, segment: u64) -> Result<Vec<u8>, SourceError> {
+        let Some(range) = self.publication.range(segment) else { return Ok(Vec::new()) };
+        // A segment is smaller than a packet.
+        let mut content = vec![0; usize::try_from(range.len_bytes).unwrap_or(0)];
+        self.bytes.read(range, &mut content).map_err(SourceError::Read)?;
+        Ok(content)
     }
 
     fn keep(&mut self, segment: u64, data: Data) {
@@ -52,11 +100,52 @@ impl Source for CcnxObjectSource {
         if let Some((_, data)) = self.cached.iter().find(|(segment, _)| *segment == range.segment) {
             return Ok(Reply::matching(interest, data.clone()));
         }
-        // A segment is smaller than a packet.
-        let mut content = vec![0; usize::try_from(range.len_bytes).unwrap_or(0)];
-        self.bytes.read(range, &mut content).map_err(SourceError::Read)?;
-        let data = self.publication.segment(range.segment, &content)?;
+        let data = self.make(range.segment)?;
         self.keep(range.segment, data.clone());
         Ok(Reply::matching(interest, data))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use packet::ccnx::{InterestFields, Ticks, markers, uri};
+    use packet::{Component, Name};
+    use trust::ccnx::{CcnxSigner, verify_by_own_key};
+    use trust::{KeyKind, PrivateKey};
+
+    use super::*;
+
+    fn ask(source: &mut CcnxObjectSource, name: &Name) -> Option<Data> {
+        let wire = InterestFields::default().encode(name).unwrap();
+        match source.answer(&Interest::decode_ccnx(wire.into()).unwrap()).unwrap() {
+            Reply::Data(data) => Some(data),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn segments_in_trees_verify_one_by_one_and_have_as_few_signatures_as_there_are_trees() {
+        let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+        let (bytes, now) = (vec![7; 2 * 128 * 10 + 5], Ticks::from_unix(1_700_000_000, 0));
+        let name = uri::parse("ccnx:/a/file").unwrap();
+        let publication =
+            CcnxPublication::new(name, now, bytes.len() as u64, 10, signer).unwrap().with_trees();
+        let (name, last) = (publication.name().clone(), publication.last_segment());
+        let mut source = CcnxObjectSource::new(publication, Bytes::Memory(bytes));
+        let mut signatures = Vec::new();
+        for segment in (0..=last).rev() {
+            let data = ask(&mut source, &name.with(Component::generic(&markers::segment(segment))).unwrap());
+            let data = data.unwrap();
+            let object = data.ccnx().unwrap();
+            assert_eq!(verify_by_own_key(&object), Ok(()), "{segment}");
+            // The last one is alone.
+            assert_eq!(object.signature().witness.is_some(), segment < last);
+            signatures.push(object.signature().bits.to_vec());
+        }
+        signatures.sort();
+        signatures.dedup();
+        assert_eq!((last, signatures.len(), source.trees.len()), (256, 3, 2));
     }
 }

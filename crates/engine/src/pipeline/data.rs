@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, LinkHeader, NameHash, PrefixHashes};
+use packet::{CachePolicy, Data, Dialect, LinkHeader, NameHash, PrefixHashes};
 
 use super::answers::{DataName, Found};
 use super::expiry::remember_nonces;
@@ -59,6 +59,9 @@ impl Engine {
         let Arrived { now, from, name, header } = arrived;
         if let Err(reason) = self.admit_data(from, &data) {
             return self.drop_packet(from, reason);
+        }
+        if data.dialect() == Dialect::Ccnx && self.is_kept_out(from, &data, name) {
+            return self.drop_packet(from, DropReason::Scope);
         }
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
@@ -161,6 +164,23 @@ impl Engine {
             return Err(DropReason::Scope);
         }
         Ok(())
+    }
+
+    /// Whether this comes from another host and its name is one of this host alone.
+    #[inline(never)]
+    fn is_kept_out(&self, from: FaceId, data: &Data, name: DataName<'_>) -> bool {
+        if !self.tables.namespaces.any_stays() || self.is_local(from) {
+            return false;
+        }
+        let own_hashes;
+        let hashes = match name.hashes {
+            Some(hashes) => hashes,
+            None => {
+                own_hashes = self.hasher.hash(data.dialect(), data.name().components());
+                &own_hashes
+            }
+        };
+        self.tables.namespaces.stays_on_host(data.name(), hashes)
     }
 
     #[inline(never)]

@@ -1,6 +1,5 @@
 //! Incoming Interests.
 
-use packet::time::Instant;
 use packet::{Dialect, Interest, NackReason, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, send_data};
@@ -39,7 +38,7 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn receive_interest(&mut self, arrival: Arrival<'_>, mut interest: Interest) {
         let Arrival { now, face, .. } = arrival;
-        let nonce = match self.admit(now, face, &mut interest) {
+        let nonce = match self.admit(arrival, &mut interest) {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(arrival, interest, reason),
         };
@@ -59,7 +58,8 @@ impl Engine {
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
     #[inline]
-    fn admit(&mut self, now: Instant, face: FaceId, interest: &mut Interest) -> Result<Nonce, DropReason> {
+    fn admit(&mut self, arrival: Arrival<'_>, interest: &mut Interest) -> Result<Nonce, DropReason> {
+        let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
         ingress.counters.in_interests += 1;
         if ingress.config.dialect != interest.dialect() {
@@ -68,7 +68,9 @@ impl Engine {
         if ingress.rate.as_mut().is_some_and(|rate| !rate.take(now)) {
             return Err(DropReason::InterestRate);
         }
-        if !scope::interest_may_enter(interest, ingress.is_local()) {
+        let namespaces = &self.tables.namespaces;
+        let stays_on_host = || namespaces.stays_on_host(interest.name(), hashes);
+        if !scope::interest_may_enter(interest, ingress.is_local(), stays_on_host) {
             return Err(DropReason::Scope);
         }
         match interest.hop_limit() {

@@ -73,8 +73,7 @@ impl Engine {
     /// Data is kept because of `face`.
     fn note_owner(&mut self, data: &Data, name: DataName<'_>, face: FaceId) {
         let store = &mut self.tables.store;
-        let kept = store.exact(&self.tables.index, data.dialect(), data.name(), name.kept().hash);
-        if let Some(id) = kept {
+        if let Some(id) = store.entry_of(&self.tables.index, data, name.kept().hash) {
             store.shares.note_kept(id.0, face);
         }
     }

@@ -56,6 +56,49 @@ impl Engine {
     #[inline(always)]
     pub(super) fn ask_strategy(
         &mut self,
+        arrival: Arrival<'_>,
+        interest: Interest,
+        id: PendingId,
+        trigger: Trigger,
+    ) {
+        if interest.dialect() == Dialect::Ccnx && !self.tables.namespaces.is_empty() {
+            return self.ask_strategy_by_rules(arrival, &interest, id, trigger);
+        }
+        self.ask_strategy_alone(arrival, interest, id, trigger);
+    }
+
+    /// The same where rules of namespaces hold: what stays on this host is marked, and taps see it as well.
+    #[cold]
+    #[inline(never)]
+    fn ask_strategy_by_rules(
+        &mut self,
+        arrival: Arrival<'_>,
+        interest: &Interest,
+        id: PendingId,
+        trigger: Trigger,
+    ) {
+        let Arrival { now, face, hashes, header } = arrival;
+        let stays_on_host = self.tables.namespaces.stays_on_host(interest.name(), hashes);
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
+        entry.stays_on_host = stays_on_host;
+        let fib = &self.tables.fibs[interest.dialect() as usize];
+        let route = fib.route_of(fib.longest_match(interest.name(), hashes));
+        let taps = route.filter(|_| trigger == Trigger::New);
+        let taps = taps.map(|route| self.tables.namespaces.taps(fib.prefix_hash(route))).unwrap_or_default();
+        self.ask_strategy_alone(arrival, interest.clone(), id, trigger);
+        for tap in taps {
+            let Some(entry) = self.tables.pending.get(id) else { return };
+            if entry.out_record(tap).is_none() && may_send(&self.faces, interest, entry, Some(face), tap) {
+                let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
+                let departure = Departure { now, face: tap, nonce: None, non_discovery, congestion_mark };
+                self.send_interest(id, interest.clone(), departure);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn ask_strategy_alone(
+        &mut self,
         Arrival { now, face, hashes, header }: Arrival<'_>,
         interest: Interest,
         id: PendingId,
@@ -100,7 +143,7 @@ impl Engine {
         let entry = self.tables.pending.get_mut(id).filter(|entry| entry.out_records.is_empty())?;
         entry.watches_data = instance.watches_data;
         for hop in fib.next_hops(node) {
-            if may_send(&self.faces, interest, &entry.in_records, Some(ingress), hop.face) {
+            if may_send(&self.faces, interest, entry, Some(ingress), hop.face) {
                 return Some(hop.face);
             }
         }
@@ -208,7 +251,10 @@ impl Engine {
                 // having been asked.
                 Action::NackAll { drop: DropReason::NoNextHop, .. }
                 | Action::Reject { drop: DropReason::NoNextHop }
-                    if interest.dialect() == Dialect::Ccnx => {}
+                    if interest.dialect() == Dialect::Ccnx =>
+                {
+                    self.counters.held_without_route += 1;
+                }
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);
@@ -256,7 +302,8 @@ impl Engine {
             return self.counters.drops.add(DropReason::WrongDialect, 1);
         }
         let from_remote = || entry.in_records.iter().all(|record| !record.is_local);
-        if !scope::interest_may_leave(&interest, from_remote, target.is_local()) {
+        let to_local = target.is_local();
+        if !scope::interest_may_leave(&interest, from_remote, || entry.stays_on_host, to_local) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
         if let Some(nonce) = departure.nonce

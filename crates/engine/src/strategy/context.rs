@@ -87,21 +87,21 @@ pub(crate) enum Action {
     Tell(Box<Event>),
 }
 
-/// Whether `interest`, which came by `ingress` and for which `in_records` wait, may go to `face`.
+/// Whether `interest`, which came by `ingress` and is pending in `entry`, may go to `face`.
 #[inline(always)]
 pub(crate) fn may_send(
     faces: &FaceTable,
     interest: &Interest,
-    in_records: &[InRecord],
+    entry: &Pending,
     ingress: Option<FaceId>,
     face: FaceId,
 ) -> bool {
     let Some(target) = faces.get(face) else { return false };
     let back = ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
-    let from_remote = || in_records.iter().all(|record| !record.is_local);
+    let from_remote = || entry.in_records.iter().all(|record| !record.is_local);
     !back
         && target.config.dialect == interest.dialect()
-        && scope::interest_may_leave(interest, from_remote, target.is_local())
+        && scope::interest_may_leave(interest, from_remote, || entry.stays_on_host, target.is_local())
 }
 
 impl StrategyContext<'_> {
@@ -192,7 +192,7 @@ impl StrategyContext<'_> {
     /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the
     /// Interest just came from, except on wireless media.
     pub fn may_send(&self, face: FaceId) -> bool {
-        may_send(self.faces, self.interest.interest, &self.entry.in_records, self.event.ingress, face)
+        may_send(self.faces, self.interest.interest, self.entry, self.event.ingress, face)
     }
 
     /// Whether `face` leads to an application on this host.

@@ -9,6 +9,7 @@ pub(crate) mod entry_id;
 pub(crate) mod fib;
 pub(crate) mod hash_index;
 pub(crate) mod measurements;
+pub(crate) mod namespaces;
 pub(crate) mod other_lengths;
 pub(crate) mod pending;
 pub(crate) mod sweep;

@@ -95,6 +95,8 @@ pub(crate) struct Pending {
     pub(crate) asks_store: bool,
     /// Whether the second store is to be asked if upstream fails.
     pub(crate) may_turn_to_store: bool,
+    /// Whether its name is one of this host alone, which only CCNx has rules for.
+    pub(crate) stays_on_host: bool,
     /// Given to the Data that is known to answer this.
     ticket: u32,
     tag: VariantTag,
@@ -337,6 +339,7 @@ impl PendingTable {
             watches_data: false,
             asks_store: false,
             may_turn_to_store: false,
+            stays_on_host: false,
             ticket: NO_TICKET,
             tag,
             data_freshness: Duration::ZERO,

@@ -1,8 +1,11 @@
 //! Publishing for CCNx: segments under a version, as its own tools write them.
 
+use std::ops::RangeInclusive;
+
 use packet::ccnx::{SignedInfo, Ticks, markers};
 use packet::{Component, Data, Dialect, Interest, Name};
-use trust::ccnx::CcnxSigner;
+use trust::ccnx::{CcnxSigner, SignedTree};
+use trust::sha256;
 
 use super::{Answer, PublishError, SegmentRange};
 
@@ -29,7 +32,30 @@ pub struct CcnxPublication {
     last_segment: u64,
     last_component: Vec<u8>,
     freshness_seconds: Option<u32>,
+    in_trees: bool,
     signer: CcnxSigner,
+}
+
+/// Segments that have one signature together, if they are signed in Merkle trees.
+pub const TREE_SEGMENTS: u64 = 128;
+
+/// Some segments that follow each other and have one signature together.
+#[derive(Clone, Debug)]
+pub struct SegmentTree {
+    first: u64,
+    tree: SignedTree,
+}
+
+impl SegmentTree {
+    /// Whether this segment is among them.
+    pub fn holds(&self, segment: u64) -> bool {
+        segment.checked_sub(self.first).is_some_and(|leaf| leaf < self.tree.leaf_count() as u64)
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn footprint_bytes(&self) -> usize {
+        self.tree.footprint_bytes()
+    }
 }
 
 impl CcnxPublication {
@@ -65,6 +91,7 @@ impl CcnxPublication {
             last_segment,
             last_component,
             freshness_seconds: None,
+            in_trees: false,
             signer,
         })
     }
@@ -75,9 +102,65 @@ impl CcnxPublication {
         CcnxPublication { freshness_seconds: Some(seconds), ..self }
     }
 
+    /// The same with one signature for up to [`TREE_SEGMENTS`] segments, to whose root each carries its way.
+    #[must_use]
+    pub fn with_trees(self) -> Self {
+        CcnxPublication { in_trees: true, ..self }
+    }
+
+    /// The segments that have one signature with this one; `None` if it has its own.
+    pub fn tree_of(&self, segment: u64) -> Option<RangeInclusive<u64>> {
+        let first = segment - segment % TREE_SEGMENTS;
+        let last = self.last_segment.min(first.saturating_add(TREE_SEGMENTS - 1));
+        (self.in_trees && segment <= self.last_segment && last > first).then_some(first..=last)
+    }
+
+    /// What stands for a segment in its tree.
+    ///
+    /// # Errors
+    /// There is no such segment, or its content has another length.
+    pub fn leaf(&self, segment: u64, content: &[u8]) -> Result<[u8; 32], PublishError> {
+        Ok(sha256(&self.signed_bytes(segment, content)?))
+    }
+
+    /// Signs the segments from `first` on, whose leaves these are.
+    ///
+    /// # Errors
+    /// They cannot be signed.
+    pub fn sign_tree(&self, first: u64, leaves: &[[u8; 32]]) -> Result<SegmentTree, PublishError> {
+        Ok(SegmentTree { first, tree: self.signer.sign_tree(leaves)? })
+    }
+
+    /// The packet of a segment that is in this tree.
+    ///
+    /// # Errors
+    /// There is no such segment, or its content is another than when the tree was made.
+    pub fn segment_in(&self, tree: &SegmentTree, segment: u64, content: &[u8]) -> Result<Data, PublishError> {
+        let signed_bytes = self.signed_bytes(segment, content)?;
+        let leaf = segment.checked_sub(tree.first).and_then(|leaf| usize::try_from(leaf).ok());
+        let wire = leaf.map(|leaf| tree.tree.object(leaf, &signed_bytes)).transpose()?.flatten();
+        let wire = wire.ok_or(PublishError::ContentChanged { segment })?;
+        Ok(Data::decode_ccnx(wire.into())?)
+    }
+
     /// The object's name with its version.
     pub fn name(&self) -> &Name {
         &self.name
+    }
+
+    /// Where what describes the object as a whole is, as the file streams of CCNx write it: the
+    /// [`FileHeader`](packet::ccnx::management::FileHeader), an object with a version of its own.
+    ///
+    /// # Errors
+    /// The name cannot be extended.
+    pub fn header_name(&self) -> Result<Name, PublishError> {
+        let metadata = self.name.with(Component::generic(markers::METADATA))?;
+        Ok(metadata.with(Component::generic(markers::HEADER))?)
+    }
+
+    /// Bytes in a segment; the last one may have fewer.
+    pub fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     /// The object's name without its version; what to register with a forwarder.
@@ -121,17 +204,31 @@ impl CcnxPublication {
     /// # Errors
     /// There is no such segment, or its content has another length; it cannot be signed.
     pub fn segment(&self, segment: u64, content: &[u8]) -> Result<Data, PublishError> {
+        let name = self.checked_name(segment, content)?;
+        let wire = self.signer.sign(&name, content, self.timestamp, |info| self.complete(segment, info))?;
+        Ok(Data::decode_ccnx(wire.into())?)
+    }
+
+    fn signed_bytes(&self, segment: u64, content: &[u8]) -> Result<Vec<u8>, PublishError> {
+        let name = self.checked_name(segment, content)?;
+        let complete = |info| self.complete(segment, info);
+        Ok(self.signer.signed_bytes(&name, content, self.timestamp, complete)?)
+    }
+
+    /// The name of a segment, if this may be its content.
+    fn checked_name(&self, segment: u64, content: &[u8]) -> Result<Name, PublishError> {
         let last = self.last_segment;
         let range = self.range(segment).ok_or(PublishError::NoSegment { segment, last })?;
         if range.len_bytes != content.len() as u64 {
             let (expected_bytes, given_bytes) = (range.len_bytes, content.len());
             return Err(PublishError::WrongLength { segment, expected_bytes, given_bytes });
         }
-        let name = self.name.with(Component::generic(&markers::segment(segment)))?;
-        let final_block_id = (segment == last).then_some(&self.last_component[..]);
-        let freshness_seconds = self.freshness_seconds;
-        let complete = |info| SignedInfo { final_block_id, freshness_seconds, ..info };
-        let wire = self.signer.sign(&name, content, self.timestamp, complete)?;
-        Ok(Data::decode_ccnx(wire.into())?)
+        Ok(self.name.with(Component::generic(&markers::segment(segment)))?)
+    }
+
+    /// What every segment says of itself.
+    fn complete<'a>(&'a self, segment: u64, info: SignedInfo<'a>) -> SignedInfo<'a> {
+        let final_block_id = (segment == self.last_segment).then_some(&self.last_component[..]);
+        SignedInfo { final_block_id, freshness_seconds: self.freshness_seconds, ..info }
     }
 }

@@ -22,7 +22,7 @@ use assemble::Common;
 use manifest::Listing;
 
 pub use assemble::{OpenSegment, SegmentMemory};
-pub use ccnx::CcnxPublication;
+pub use ccnx::{CcnxPublication, SegmentTree, TREE_SEGMENTS};
 pub use manifest::Authenticity;
 pub use size::{SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES};
 
@@ -93,6 +93,12 @@ pub enum PublishError {
         expected_bytes: u64,
         /// What was given.
         given_bytes: usize,
+    },
+    /// The content given is not what it was when its segment was signed together with others.
+    #[error("segment {segment} has changed since it was signed")]
+    ContentChanged {
+        /// Which segment.
+        segment: u64,
     },
     /// There is no such segment.
     #[error("there is no segment {segment}: the last is {last}")]

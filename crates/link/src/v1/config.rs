@@ -5,6 +5,8 @@ use packet::ccnx::ndnlp::max_payload_bytes;
 use packet::time::Duration;
 use thiserror::Error;
 
+use super::pacing::PacingConfig;
+
 /// What a link service does. The paper's options of `ndnldc` stand in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -44,6 +46,9 @@ pub struct Config {
     /// Consecutive sequence numbers that are remembered to notice repeated packets, for half a byte each.
     /// Default 65 536.
     pub max_recent_sequences: usize,
+    /// How packets are held back that the neighbour's socket may not hold. Default not at all: they leave
+    /// when the owner takes them.
+    pub pacing: Option<PacingConfig>,
     /// Messages that may wait for the owner to take their packets. Further ones are dropped. Default 1024.
     pub max_outgoing_messages: usize,
     /// Messages that may wait for the owner to take them. Further ones are dropped. Default 1024.
@@ -68,6 +73,7 @@ impl Default for Config {
             max_preallocated_bytes: 16 << 10,
             max_pending_acks: 4096,
             max_recent_sequences: 1 << 16,
+            pacing: None,
             max_outgoing_messages: 1024,
             max_deliveries: 1024,
             first_sequence: None,

@@ -52,11 +52,13 @@
 mod acknowledgements;
 mod config;
 mod outgoing;
+mod pacing;
 mod partial_messages;
 mod sent_packets;
 mod service;
 
 pub use config::{Config, ConfigError, MIN_MTU_BYTES};
+pub use pacing::PacingConfig;
 pub use service::{Counters, LinkService, Usage};
 
 /// The dialect of the messages that NDNLP v1 carries.

@@ -43,6 +43,11 @@ impl OutgoingMessage {
         self.count
     }
 
+    /// How many of them are still to be sent.
+    pub(crate) fn packets_left(&self) -> u16 {
+        self.count - self.next_index
+    }
+
     /// The next packet; `None` after the last.
     pub(crate) fn next_packet(&mut self) -> Option<OutgoingPacket> {
         let index = self.next_index;

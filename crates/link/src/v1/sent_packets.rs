@@ -52,6 +52,11 @@ impl SentPackets {
         self.packets.len()
     }
 
+    /// Whether packets wait to be sent again.
+    pub(crate) fn has_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(crate) fn next_deadline(&self) -> Instant {
         self.packets.next_expiry(self.retransmit_time)

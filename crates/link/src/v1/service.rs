@@ -10,6 +10,7 @@ use packet::time::{Duration, Instant};
 use super::acknowledgements::AcknowledgementQueue;
 use super::config::{Config, ConfigError};
 use super::outgoing::OutgoingMessage;
+use super::pacing::Pacer;
 use super::partial_messages::PartialMessages;
 use super::sent_packets::SentPackets;
 use crate::DropReason;
@@ -58,6 +59,9 @@ pub struct Usage {
     pub deliveries: usize,
 }
 
+/// What a message that waits is counted with beside its bytes.
+const MESSAGE_OVERHEAD_BYTES: usize = 256;
+
 /// One end of an NDNLP v1 link connection, without the socket.
 ///
 /// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
@@ -77,6 +81,9 @@ pub struct LinkService {
     config: Config,
     next_sequence: Sequence,
     outgoing: VecDeque<OutgoingMessage>,
+    /// Bytes of them, each with [`MESSAGE_OVERHEAD_BYTES`] more.
+    outgoing_bytes: usize,
+    pacer: Option<Pacer>,
     sent: SentPackets,
     acknowledgements: AcknowledgementQueue,
     partial: PartialMessages,
@@ -96,6 +103,8 @@ impl LinkService {
         Ok(LinkService {
             next_sequence: Sequence::new(config.first_sequence.unwrap_or_else(|| random.next_u64())),
             outgoing: VecDeque::new(),
+            outgoing_bytes: 0,
+            pacer: config.pacing.as_ref().map(Pacer::new),
             sent: SentPackets::new(config.sent_packets_capacity, config.retry_count, config.retransmit_time),
             acknowledgements: AcknowledgementQueue::new(config.max_pending_acks, config.acknowledge_time),
             partial: PartialMessages::new(&config),
@@ -165,14 +174,18 @@ impl LinkService {
     /// Appends the next packet to `packets` and gives its length, if there is one to send.
     pub fn poll_transmit(&mut self, now: Instant, packets: &mut Vec<u8>) -> Option<usize> {
         let before = packets.len();
-        let _ = self.transmit_due(now, packets)
-            || self.transmit_new(now, packets)
+        // What the peer waits for is small, and lets it go on.
+        let is_held = self.pacer.is_some_and(|pacer| !pacer.may_send(now));
+        let _ = (!is_held && (self.transmit_due(now, packets) || self.transmit_new(now, packets)))
             || self.transmit_acknowledgements(packets);
         let len = packets.len() - before;
         if len == 0 {
             return None;
         }
         self.counters.packets_out += 1;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.note_sent(now);
+        }
         Some(len)
     }
 
@@ -190,7 +203,34 @@ impl LinkService {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
     /// waits.
     pub fn next_deadline(&self) -> Instant {
-        self.partial.next_deadline().min(self.acknowledgements.deadline()).min(self.sent.next_deadline())
+        let timers =
+            self.partial.next_deadline().min(self.acknowledgements.deadline()).min(self.sent.next_deadline());
+        match self.pacer {
+            Some(pacer) if self.waits() => timers.min(pacer.next_turn(self.waiting_packets())),
+            _ => timers,
+        }
+    }
+
+    /// Bytes of the messages that wait to be sent, each with 256 bytes more.
+    pub fn waiting_bytes(&self) -> usize {
+        self.outgoing_bytes
+    }
+
+    /// Drops the messages that wait to be sent, and counts them.
+    pub fn evict_waiting_messages(&mut self) {
+        self.drops.add(DropReason::SendQueueFull, self.outgoing.len() as u64);
+        self.outgoing.clear();
+        self.outgoing_bytes = 0;
+    }
+
+    fn waits(&self) -> bool {
+        !self.outgoing.is_empty() || self.sent.has_due()
+    }
+
+    /// At least so many packets wait.
+    fn waiting_packets(&self) -> u64 {
+        let first = self.outgoing.front().map_or(0, |message| u64::from(message.packets_left()));
+        first + self.outgoing.len().saturating_sub(1) as u64 + u64::from(self.sent.has_due())
     }
 
     fn count_drop(&mut self, outcome: Result<(), DropReason>) -> Result<(), DropReason> {
@@ -204,11 +244,17 @@ impl LinkService {
         if message.len() > self.config.max_message_bytes {
             return Err(DropReason::PacketTooLarge);
         }
+        let bytes = message.len() + MESSAGE_OVERHEAD_BYTES;
+        let most = self.config.pacing.map_or(usize::MAX, |pacing| pacing.max_waiting_bytes);
+        if self.outgoing_bytes + bytes > most {
+            return Err(DropReason::SendQueueFull);
+        }
         let flags = if self.config.request_acks { Flags::ACK_REQUESTED } else { Flags::NONE };
         let message =
             OutgoingMessage::new(message, self.next_sequence, flags, self.config.max_payload_bytes())?;
         self.next_sequence = self.next_sequence.plus(message.count().into());
         self.outgoing.push_back(message);
+        self.outgoing_bytes += bytes;
         self.counters.messages_out += 1;
         Ok(())
     }
@@ -222,6 +268,7 @@ impl LinkService {
 
     fn transmit_new(&mut self, now: Instant, packets: &mut Vec<u8>) -> bool {
         while let Some(message) = self.outgoing.front_mut() {
+            // A message has at least one packet, and goes with its last.
             let Some(packet) = message.next_packet() else {
                 self.outgoing.pop_front();
                 continue;
@@ -229,6 +276,7 @@ impl LinkService {
             packet.data().encode_into(packets);
             if packet.fragment.is_last() {
                 self.outgoing.pop_front();
+                self.outgoing_bytes -= packet.message.len() + MESSAGE_OVERHEAD_BYTES;
             }
             if packet.requests_ack() {
                 self.sent.insert(now, packet, &mut self.drops);

@@ -9,6 +9,8 @@ use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
 
 const FILE: &str = "ccnx.key";
+/// Bytes of a file that holds one key, as in a key store.
+const MAX_KEY_BYTES: u64 = 1 << 20;
 
 /// The signer with the key in `path`, or at the usual place; a key is made if there is none yet.
 ///
@@ -41,7 +43,7 @@ fn usual_places() -> [PathBuf; 2] {
 /// # Errors
 /// The key cannot be read or written, or is no RSA key.
 pub fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match trust::whole_file::read(path, MAX_KEY_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path)?,
         Err(error) => return Err(error),
@@ -88,6 +90,11 @@ mod tests {
         std::fs::write(&path, b"no key").unwrap();
         let error = load_or_make_key(Some(&path)).unwrap_err();
         assert!(error.to_string().contains("ccnx.key: "), "{error}");
+        // Nothing that does not end is read to its end.
+        let endless = load_or_make_key(Some(Path::new("/dev/zero"))).unwrap_err();
+        assert!(endless.to_string().contains("no file"), "{endless}");
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(MAX_KEY_BYTES + 1).unwrap();
+        assert!(load_or_make_key(Some(&path)).is_err());
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

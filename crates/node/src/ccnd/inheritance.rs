@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{FaceId, MAX_NEXT_HOPS, NextHop};
+use engine::{FaceId, MAX_NEXT_HOPS, NamespaceRules, NextHop};
 use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
 
@@ -19,6 +19,8 @@ use crate::control::{NextHopChange, NodeControl};
 const LAST_COST: u64 = 1000;
 /// What is inherited is asked after what is a prefix's own, but before the last.
 const INHERITED_COST: u64 = 100;
+/// Who sees every Interest anyway is asked instead of others only where nobody but the last is left.
+const TAP_COST: u64 = 500;
 
 pub(super) type Entries = BTreeMap<(Name, FaceId), Registration>;
 
@@ -30,11 +32,13 @@ struct Hop {
     cost: u64,
     /// Whether it is registered for the prefix itself.
     is_own: bool,
+    /// Whether it sees every new Interest, whoever else is asked.
+    is_tap: bool,
 }
 
-/// What the engine was told, for each registered prefix.
+/// What the engine was told, for each registered prefix: next hops, and rules where there are any.
 #[derive(Debug, Default)]
-pub(super) struct Inheritance(BTreeMap<Name, Hops>);
+pub(super) struct Inheritance(BTreeMap<Name, Hops>, BTreeMap<Name, NamespaceRules>);
 
 impl Inheritance {
     /// Has the engine know what follows from `entries` for `prefix` and the prefixes below it. Says whether
@@ -53,9 +57,11 @@ impl Inheritance {
         let below = |name: &Name| prefix.as_ref().is_prefix_of(name.as_ref());
         let registered = entries.range((prefix.clone(), FaceId(0))..).map(|((name, _), _)| name);
         let known = self.0.range(prefix.clone()..).map(|(name, _)| name);
+        let ruled = self.1.range(prefix.clone()..).map(|(name, _)| name);
         let mut names: Vec<Name> = registered
             .take_while(|name| below(name))
             .chain(known.take_while(|name| below(name)))
+            .chain(ruled.take_while(|name| below(name)))
             .cloned()
             .collect();
         names.sort();
@@ -72,6 +78,7 @@ impl Inheritance {
         let present = if wanted.iter().any(is_inheriting) { present(node, prefix) } else { BTreeMap::new() };
         let mut changes = Vec::new();
         for (name, hops) in wanted {
+            self.compare_rules(&name, rules(entries, &name, &hops), &mut changes);
             let present = present.get(&name).map_or(&[][..], |present| present);
             self.compare(name, hops, present, &mut changes);
         }
@@ -84,6 +91,17 @@ impl Inheritance {
             }
         }
         is_taken
+    }
+
+    /// What is to change so that `rules` hold for a prefix.
+    fn compare_rules(&mut self, name: &Name, rules: NamespaceRules, changes: &mut Vec<NextHopChange>) {
+        let told = self.1.remove(name).unwrap_or_default();
+        if told != rules {
+            changes.push(NextHopChange::SetRules { prefix: name.clone(), rules: rules.clone() });
+        }
+        if rules != NamespaceRules::default() {
+            self.1.insert(name.clone(), rules);
+        }
     }
 
     /// Whether a prefix has a next hop only because a shorter one has it.
@@ -166,7 +184,10 @@ fn next_hops(entries: &Entries, name: &Name) -> Hops {
                 let last = if has(ForwardingFlags::LAST) { LAST_COST } else { 0 };
                 let is_own = count == whole;
                 let distance = if is_own { 0 } else { INHERITED_COST };
-                hops.entry(*face).or_insert(Hop { cost: last + distance, is_own });
+                let tap = if has(ForwardingFlags::TAP) { TAP_COST } else { 0 };
+                let cost = last + tap + distance;
+                let hop = hops.entry(*face).or_insert(Hop { cost, is_own, is_tap: false });
+                hop.is_tap |= has(ForwardingFlags::TAP);
             }
         }
         if count == whole && hops.is_empty() {
@@ -175,6 +196,16 @@ fn next_hops(entries: &Entries, name: &Name) -> Hops {
         is_captured |= captures;
     }
     hops
+}
+
+/// What holds for names under a prefix that has these next hops. That it stays on this host is what any
+/// entry of it says, also one that is not active, and holds below it without being inherited.
+fn rules(entries: &Entries, name: &Name, hops: &Hops) -> NamespaceRules {
+    let mut own = entries.range((name.clone(), FaceId(0))..=(name.clone(), FaceId(u32::MAX)));
+    NamespaceRules {
+        stays_on_host: own.any(|(_, registration)| registration.flags.contains(ForwardingFlags::LOCAL)),
+        taps: hops.iter().filter(|(_, hop)| hop.is_tap).map(|(face, _)| *face).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(super) mod link_settings;
 
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
-use link::v1::{Config, LinkService};
+use link::v1::{Config, LinkService, PacingConfig};
 use packet::ccnx::{
     Dtag, Framer, MAX_MESSAGE_BYTES, Message, PacketView, Reader, SequenceNumber, message_len, ndnlp, pdu,
 };
@@ -340,6 +340,17 @@ impl CcnxCodec {
         self.link.as_ref().map_or(0, |link| link.usage().partial_bytes)
     }
 
+    #[inline]
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.waiting_bytes())
+    }
+
+    pub(super) fn evict_waiting_packets(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.evict_waiting_messages();
+        }
+    }
+
     pub(super) fn evict_partial_packets(&mut self) {
         if let Some(link) = &mut self.link {
             link.evict_partial_messages();
@@ -383,6 +394,11 @@ fn ndnlp_config(settings: &LinkSettings) -> Config {
         retry_count: settings.ndnlp1_timings.retransmit_count,
         retransmit_time: settings.ndnlp1_timings.retransmit_time,
         acknowledge_time: settings.ndnlp1_timings.acknowledge_time,
+        // Of a stream the receiver takes what it can.
+        pacing: settings
+            .transport_mtu_bytes
+            .filter(|_| !settings.multi_access)
+            .map(|_| PacingConfig::default()),
         ..Config::default()
     }
 }

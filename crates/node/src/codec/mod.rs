@@ -244,7 +244,8 @@ impl Codec {
     pub(crate) fn waiting_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.waiting_bytes(),
-            Codec::Ccnx(_) | Codec::Bare(_) => 0,
+            Codec::Ccnx(codec) => codec.waiting_bytes(),
+            Codec::Bare(_) => 0,
         }
     }
 
@@ -252,7 +253,8 @@ impl Codec {
     pub(crate) fn evict_waiting_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_waiting_packets(),
-            Codec::Ccnx(_) | Codec::Bare(_) => {}
+            Codec::Ccnx(codec) => codec.evict_waiting_packets(),
+            Codec::Bare(_) => {}
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) mod strategy_name;
 mod tables;
 mod unmanaged;
 
-use engine::{FaceId, NextHop, StrategySpec};
+use engine::{FaceId, NamespaceRules, NextHop, StrategySpec};
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
@@ -168,6 +168,13 @@ pub enum NextHopChange {
         prefix: Name,
         /// The face that its next hop goes by.
         face: FaceId,
+    },
+    /// What holds for names of CCNx under a prefix beside where they lead, in place of what held before.
+    SetRules {
+        /// The prefix.
+        prefix: Name,
+        /// What holds.
+        rules: NamespaceRules,
     },
 }
 

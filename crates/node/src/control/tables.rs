@@ -95,6 +95,8 @@ pub struct NodeStatus {
     pub tables: engine::TableSizes,
     /// Everything the engine has done.
     pub engine: engine::EngineCounters,
+    /// Everything the content store has done.
+    pub content_store: engine::ContentStoreCounters,
     /// Interests, Data and Nacks received, over all faces, past ones included.
     pub in_packets: [u64; 3],
     /// Interests, Data and Nacks sent, over all faces, past ones included.

@@ -271,7 +271,7 @@ impl NfdManagement {
                         self.rib.remove_face(face);
                     }
                     (NextHopChange::Add { prefix, hop, .. }, _) => self.rib.handle_refusal(&prefix, hop.face),
-                    (NextHopChange::Remove { .. }, _) => {}
+                    (NextHopChange::Remove { .. } | NextHopChange::SetRules { .. }, _) => {}
                 }
             }
         }

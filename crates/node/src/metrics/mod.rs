@@ -50,8 +50,16 @@ fn render(status: &NodeStatus) -> Page {
     page.counter("cairn_stream_holds_total", help, status.stream_holds);
     let engine = &status.engine;
     page.counter("cairn_cache_hits_total", "Interests answered from the content store.", engine.cache_hits);
+    let store = &status.content_store;
+    page.counter("cairn_cache_evictions_total", "Data that left for want of room.", store.evictions);
+    let help = "Objects of CCNx that gave way to a newer one of their name.";
+    page.counter("cairn_cache_replaced_total", help, store.replaced);
+    let help = "Searches in the content store that reached their limit.";
+    page.counter("cairn_cache_searches_cut_short_total", help, store.searches_cut_short);
     page.counter("cairn_pending_created_total", "Interests that became pending.", engine.pending_created);
     page.counter("cairn_pending_joined_total", "Interests that joined a pending one.", engine.pending_joined);
+    let help = "Interests of CCNx that wait without a route.";
+    page.counter("cairn_held_without_route_total", help, engine.held_without_route);
     page.counter("cairn_satisfied_total", "Pending Interests that Data answered.", engine.satisfied);
     page.counter("cairn_unsatisfied_total", "Pending Interests that nothing answered.", engine.unsatisfied);
     page.head("cairn_packets_total", "Packets, by kind and direction.", "counter");

@@ -239,6 +239,10 @@ impl DataPlane {
                     self.engine.remove_route(dialect, prefix.as_ref(), *face);
                     Ok(())
                 }
+                NextHopChange::SetRules { prefix, rules } => {
+                    self.engine.set_namespace_rules(prefix.as_ref(), rules.clone());
+                    Ok(())
+                }
             };
             failed.extend(outcome.err().map(|error| (change, error)));
         }
@@ -315,6 +319,7 @@ impl DataPlane {
             uptime: self.now.saturating_since(started),
             tables: self.engine.table_sizes(),
             engine: *self.engine.counters(),
+            content_store: *self.engine.content_store_counters(),
             in_packets: received,
             out_packets: sent,
             sharing: self.engine.all_sharing_counters(),

@@ -10,7 +10,7 @@ use packet::{Dialect, Interest};
 use crate::peer::{Host, Peer, interest, name_in};
 
 /// A neighbour that `prefix` leads to.
-fn neighbour(host: &Host, dialect: Dialect, prefix: &str) -> Peer<UdpSocket> {
+pub(crate) fn neighbour(host: &Host, dialect: Dialect, prefix: &str) -> Peer<UdpSocket> {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let there = FaceUri::Udp(socket.local_addr().unwrap());
     let mut control = host.node.control();

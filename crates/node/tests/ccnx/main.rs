@@ -4,6 +4,7 @@
 
 mod captures;
 mod control;
+mod exchanges;
 mod faces;
 mod forwarding;
 mod hostile;

@@ -288,3 +288,33 @@ fn inherited_next_hops_leave_room_for_a_prefixs_own() {
         assert!(hops.iter().any(|hop| hop.face.0 == face && hop.cost == 0));
     }
 }
+
+#[test]
+fn local_keeps_a_prefix_on_this_host_and_tap_shows_a_client_what_others_are_asked() {
+    let host = Host::new();
+    let (mut producer, mut tap, mut consumer) = (host.unix(), host.unix(), host.unix());
+    let id = producer.ccnd_id();
+    let mut neighbour = Peer::new(host.udp());
+    let register = |client: &mut Peer<_>, prefix: &str, flags: ForwardingFlags| {
+        let name = uri::parse(prefix).unwrap();
+        let entry = ForwardingEntry {
+            action: Some("selfreg"),
+            ccnd_id: Some(&id),
+            flags: Some(flags),
+            ..ForwardingEntry::new(&name)
+        };
+        assert_eq!(client.command(&id, "selfreg", &entry.encode().unwrap()).0, ContentKind::Data);
+    };
+    let usual = ForwardingFlags::default();
+    register(&mut producer, "ccnx:/here", usual.with(ForwardingFlags::LOCAL));
+    register(&mut producer, "ccnx:/all", usual);
+    register(&mut tap, "ccnx:/all", usual.with(ForwardingFlags::TAP));
+
+    neighbour.send(&interest("ccnx:/here/from-afar", None));
+    neighbour.send(&interest("ccnx:/all/from-afar", None));
+    assert_eq!(name_in(&producer.recv()), "ccnx:/all/from-afar");
+    assert_eq!(name_in(&tap.recv()), "ccnx:/all/from-afar");
+    consumer.send(&interest("ccnx:/here/from-here", None));
+    assert_eq!(name_in(&producer.recv()), "ccnx:/here/from-here");
+    assert!(tap.hears_nothing());
+}

@@ -219,6 +219,7 @@ impl NodeControl for FakeNode {
                     self.remove_next_hop(dialect, prefix, *face);
                     Ok(())
                 }
+                NextHopChange::SetRules { .. } => Ok(()),
             };
             failed.extend(outcome.err().map(|error| (change, error)));
         }
@@ -281,6 +282,7 @@ impl NodeControl for FakeNode {
             uptime: Duration::from_secs(5),
             tables: engine.table_sizes(),
             engine: *engine.counters(),
+            content_store: *engine.content_store_counters(),
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
             sharing: engine::SharingCounters { waited: 11, ..Default::default() },

@@ -21,6 +21,10 @@ pub const GUID: &[u8] = b"\xc1.M.G\x00";
 pub const NONCE: &[u8] = b"\xc1.N\x00";
 /// Enumerates names.
 pub const ENUMERATE: &[u8] = b"\xc1.E.be";
+/// What is said of an object stands below it and this.
+pub const METADATA: &[u8] = b"\xc1.META";
+/// Below [`METADATA`], the header of a file.
+pub const HEADER: &[u8] = b".header";
 /// Asks a repository to store what is named before.
 pub const START_WRITE: &[u8] = b"\xc1.R.sw";
 /// The same, unless it is already stored.

@@ -30,6 +30,9 @@ pub(super) struct Job {
     scope: Option<Scope>,
     /// Packets that wait for the disk.
     storing: usize,
+    /// More was to be asked for, and too many waited; how often that began and was not counted yet.
+    is_held: bool,
+    holds: u64,
     /// Packets that would survive a power cut.
     pub(super) stored: u64,
     knows_last: bool,
@@ -58,6 +61,8 @@ impl Job {
             first,
             scope,
             storing: 0,
+            is_held: false,
+            holds: 0,
             stored: 0,
             knows_last: last.is_some(),
             has_failed: false,
@@ -70,10 +75,18 @@ impl Job {
         now: packet::time::Instant,
     ) -> Option<Result<Interest, EncodeError>> {
         if self.storing >= MAX_STORING {
+            self.holds += u64::from(!std::mem::replace(&mut self.is_held, true));
             return None;
         }
+        self.is_held = false;
         let segment = self.fetch.poll_request(now)?;
         Some(self.interest(segment))
+    }
+
+    /// How often nothing more was asked for because too many packets waited for the disk, since it was asked
+    /// last.
+    pub(super) fn take_holds(&mut self) -> u64 {
+        std::mem::take(&mut self.holds)
     }
 
     fn interest(&self, segment: u64) -> Result<Interest, EncodeError> {

@@ -23,6 +23,8 @@ pub(super) struct Listings {
     /// How many changes the store had seen when something was listed last, and the version of what was
     /// listed then: what has not changed keeps its version.
     latest: Option<(u64, Ticks)>,
+    /// Those that made room for others while they were being read.
+    pub(super) replaced: u64,
 }
 
 /// One that is being read.
@@ -69,6 +71,7 @@ impl Listings {
             let oldest = self.open.iter().min_by_key(|(_, listing)| listing.read_at);
             if let Some(oldest) = oldest.map(|(prefix, _)| prefix.clone()) {
                 self.open.remove(&oldest);
+                self.replaced += 1;
             }
         }
         self.open.insert(prefix.clone(), Listing { version, content, read_at: now });

@@ -40,7 +40,7 @@ pub use driver::{CcnrDriver, Outgoing, Wake};
 use job::{Job, Target};
 use listing::{Listings, is_excluded};
 use objects::Objects;
-use policy::Policy;
+use policy::{Policy, TooManyNamespaces};
 
 /// Objects that are fetched at once; commands beyond them get no answer.
 const MAX_JOBS: usize = 16;
@@ -158,11 +158,17 @@ pub struct CcnrCounters {
     pub incomplete: u64,
     /// Policies that were taken over.
     pub policies: u64,
+    /// Later policies that have too many prefixes and were not.
+    pub large_policies: u64,
+    /// Listings that made room for others while they were being read.
+    pub replaced_listings: u64,
+    /// Times that a fetch waited because too many of its packets waited for the disk.
+    pub held_fetches: u64,
 }
 
 impl CcnrCounters {
     /// All numbers, each under the word that metrics and status have for it.
-    pub fn numbers(&self) -> [(&'static str, u64); 13] {
+    pub fn numbers(&self) -> [(&'static str, u64); 16] {
         [
             ("ccnr-start-writes", self.start_writes),
             ("ccnr-checked-start-writes", self.checked_start_writes),
@@ -177,6 +183,9 @@ impl CcnrCounters {
             ("ccnr-complete", self.complete),
             ("ccnr-incomplete", self.incomplete),
             ("ccnr-policies", self.policies),
+            ("ccnr-large-policies", self.large_policies),
+            ("ccnr-replaced-listings", self.replaced_listings),
+            ("ccnr-held-fetches", self.held_fetches),
         ]
     }
 }
@@ -439,12 +448,20 @@ impl Ccnr {
         }
         self.counters.cut_listings += u64::from(children.is_cut);
         let version = self.listings.begin(now.instant, now.unix.into(), prefix, children).ok()?;
+        self.counters.replaced_listings = self.listings.replaced;
         self.answer_page(now, &asked.ccnx()?, prefix, version, 0)
     }
 
     /// What is stored may be a later policy.
     fn take_policy(&mut self, now: Now, data: &Data) {
-        let Some(next) = self.policy.successor(data) else { return };
+        let next = match self.policy.successor(data) {
+            Some(Ok(next)) => next,
+            Some(Err(TooManyNamespaces)) => {
+                self.counters.large_policies += 1;
+                return;
+            }
+            None => return,
+        };
         let Ok(told) = self.objects.policy(now, &next) else { return };
         self.counters.policies += 1;
         if next.namespaces != self.policy.namespaces {
@@ -492,6 +509,7 @@ impl Ccnr {
                     Err(_) => job.give_up(),
                 }
             }
+            self.counters.held_fetches += job.take_holds();
         }
         let over = self.jobs.iter().filter(|(_, job)| job.outcome().is_some());
         let over: Vec<u64> = over.map(|(&number, _)| number).collect();

@@ -12,6 +12,10 @@ const PLACE: [&[u8]; 2] = [b"data", b"policy.xml"];
 /// Prefixes of objects that a policy may name.
 const MAX_NAMESPACES: usize = 64;
 
+/// A policy has more prefixes of objects than are taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooManyNamespaces;
+
 /// A policy in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
@@ -50,7 +54,7 @@ impl Policy {
     }
 
     /// The policy in a stored packet that comes after this one, if it is one.
-    pub(super) fn successor(&self, data: &Data) -> Option<Policy> {
+    pub(super) fn successor(&self, data: &Data) -> Option<Result<Policy, TooManyNamespaces>> {
         let place = self.place().ok()?;
         let count = place.as_ref().component_count();
         if !place.as_ref().is_prefix_of(data.name()) || data.component_count() != count + 2 {
@@ -59,15 +63,21 @@ impl Policy {
         let version = markers::parse_version(data.name().component(count)?.value)?;
         let told = RepositoryPolicy::decode(data.content()).ok()?;
         let names: Result<Vec<Name>, _> = told.namespaces.iter().map(|text| uri::parse(text)).collect();
-        let namespaces = names.ok().filter(|names| names.len() <= MAX_NAMESPACES)?;
+        let namespaces = names.ok()?;
         let is_next = version.count() > self.version.count()
             && uri::parse(told.global_prefix).is_ok_and(|prefix| prefix == self.global_prefix);
-        is_next.then(|| Policy {
+        if !is_next {
+            return None;
+        }
+        if namespaces.len() > MAX_NAMESPACES {
+            return Some(Err(TooManyNamespaces));
+        }
+        Some(Ok(Policy {
             local_name: told.local_name.to_owned(),
             global_prefix: self.global_prefix.clone(),
             namespaces,
             version,
-        })
+        }))
     }
 
     /// The content of its object.

@@ -390,6 +390,49 @@ fn a_long_listing_is_read_segment_by_segment_and_keeps_its_version_until_somethi
 }
 
 #[test]
+fn a_listing_that_makes_room_for_another_is_counted() {
+    let mut ccnr = ccnr(Authority::Host, &["ccnx:/repo"]);
+    for number in 0..18 {
+        let asked = interest(&format!("ccnx:/repo/{number}/%C1.E.be"), InterestFields::default());
+        list(&mut ccnr, at(1), &asked, children(1, 7));
+        assert_eq!(ccnr.counters().replaced_listings, u64::max(number, 15) - 15, "{number}");
+    }
+    // Those that nobody reads any more make room for nobody.
+    let asked = interest("ccnx:/repo/x/%C1.E.be", InterestFields::default());
+    list(&mut ccnr, at(60), &asked, children(1, 7));
+    assert_eq!(ccnr.counters().replaced_listings, 2);
+}
+
+#[test]
+fn a_fetch_that_waits_for_the_disk_is_counted_each_time_that_it_begins_to_wait() {
+    let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
+    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/n", host()), Origin::Host);
+    effects(&mut ccnr);
+    let mut fetch = 0;
+    for number in 0..80u8 {
+        let hex = if number == 0 { String::new() } else { format!("{number:02X}") };
+        ccnr.handle_data(at(1), &ccnx_data(&format!("ccnx:/f/v/=00{hex}"), b"x", None));
+        let said = effects(&mut ccnr);
+        fetch = said
+            .iter()
+            .find_map(|effect| match effect {
+                Effect::Store { fetch, .. } => Some(*fetch),
+                _ => None,
+            })
+            .unwrap_or(fetch);
+        if number < 63 {
+            assert_eq!(ccnr.counters().held_fetches, 0, "{number}");
+        }
+    }
+    assert_eq!(ccnr.counters().held_fetches, 1);
+    for _ in 0..80 {
+        ccnr.handle_stored(at(1), fetch, Ok(()));
+    }
+    assert!(!effects(&mut ccnr).is_empty(), "it goes on");
+    assert_eq!(ccnr.counters().held_fetches, 1);
+}
+
+#[test]
 fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
     let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
     let ask = |ccnr: &mut Ccnr, uri: &str| {
@@ -438,6 +481,11 @@ fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
     let earlier = next(versions[0], &["ccnx:/f"], GLOBAL_PREFIX);
     assert!(store(&mut ccnr, versions[0], &earlier).is_empty());
     assert_eq!(ccnr.counters().policies, 1);
+    let many: Vec<String> = (0..65).map(|number| format!("ccnx:/{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let too_large = next("=FD0499602D2002", &many, GLOBAL_PREFIX);
+    assert!(store(&mut ccnr, "=FD0499602D2002", &too_large).is_empty());
+    assert_eq!((ccnr.counters().policies, ccnr.counters().large_policies), (1, 1));
     let taken = |ccnr: &mut Ccnr, uri: &str| {
         ccnr.handle_interest(at(3), &interest(uri, host()), Origin::Host);
         !effects(ccnr).is_empty()

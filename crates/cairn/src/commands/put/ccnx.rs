@@ -1,13 +1,17 @@
 //! Putting an object into CCNx.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::process::ExitCode;
 
 use client::files::{Bytes, CcnxObjectSource};
 use flow::CcnxPublication;
-use flow::source::{Server, ServerConfig};
-use packet::Dialect;
-use packet::ccnx::Ticks;
+use flow::source::{Reply, Server, ServerConfig, Source, SourceError};
+use packet::ccnx::management::FileHeader;
+use packet::ccnx::{Ticks, markers};
+use packet::{Dialect, Interest};
 use serde_json::json;
+use trust::Sha256;
 
 use super::PutArguments;
 use crate::commands::repo::CcnxHandover;
@@ -22,6 +26,28 @@ use packet::name::name_in_dialect;
 /// Bytes in a segment, as ccnseqwriter has them.
 const SEGMENT_BYTES: u64 = 4096;
 
+/// An object, and its header where that is asked for. Who asks for a prefix of both gets the object.
+struct WithHeader {
+    object: CcnxObjectSource,
+    header: Option<CcnxObjectSource>,
+}
+
+impl Source for WithHeader {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        let object = self.object.publication().name();
+        let asks_for_header = object.as_ref().is_prefix_of(interest.name())
+            && interest
+                .name()
+                .components()
+                .nth(object.as_ref().component_count())
+                .is_some_and(|below| below.value == markers::METADATA);
+        match &mut self.header {
+            Some(header) if asks_for_header => header.answer(interest),
+            _ => self.object.answer(interest),
+        }
+    }
+}
+
 impl PutArguments {
     pub(super) fn put_in_ccnx(&self, interrupt: &Interrupt) -> Result<ExitCode, ToolError> {
         if self.manifest {
@@ -35,6 +61,11 @@ impl PutArguments {
         let now = Ticks::from(client.connection().clock().unix());
         let publication = CcnxPublication::new(self.name.name.clone(), now, bytes, segment_bytes, signer)?
             .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
+        let publication = if self.merkle { publication.with_trees() } else { publication };
+        let header = match self.header {
+            true => Some(self.header_of(&publication, &file, now, interrupt)?),
+            false => None,
+        };
         // The version as well: who asks for its segments is not to be sent to who has another version, and
         // without Nacks would not learn of it.
         client.register(publication.name())?;
@@ -43,7 +74,16 @@ impl PutArguments {
         if let Some(repository) = &self.repo {
             let (object, last_segment) = (publication.name().clone(), publication.last_segment());
             let source = CcnxObjectSource::new(publication, Bytes::File(file));
-            let stored = CcnxHandover { object, last_segment, interrupt }.run(&mut client, source);
+            let mut stored = CcnxHandover { object, last_segment, interrupt }.run(&mut client, source);
+            if let (Ok(segments), Some(header)) = (&mut stored, header) {
+                // It is below what was registered, and the longest name that is served answers.
+                let (object, last_segment) =
+                    (header.publication().name().clone(), header.publication().last_segment());
+                match (CcnxHandover { object, last_segment, interrupt }).run(&mut client, header) {
+                    Ok(more) => *segments += more,
+                    Err(error) => stored = Err(error),
+                }
+            }
             leave(&mut client);
             let segments = stored?;
             if !self.quiet && !self.json {
@@ -52,7 +92,7 @@ impl PutArguments {
             return Ok(ExitCode::SUCCESS);
         }
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
-        let source = CcnxObjectSource::new(publication, Bytes::File(file));
+        let source = WithHeader { object: CcnxObjectSource::new(publication, Bytes::File(file)), header };
         let mut server = Server::new(source, config, client.now());
         serve_until(&mut client, &mut server, interrupt, |_, _| true)?;
         if !self.quiet && !self.json {
@@ -60,6 +100,40 @@ impl PutArguments {
             tell!("served {} packets, {}", counters.data, show_size(counters.content_bytes as f64));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The header of a file, an object of its own below it. The whole file is read for its digest.
+    fn header_of(
+        &self,
+        publication: &CcnxPublication,
+        file: &File,
+        now: Ticks,
+        interrupt: &Interrupt,
+    ) -> Result<CcnxObjectSource, ToolError> {
+        let (mut digest, mut length) = (Sha256::new(), 0u64);
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            let count = file.read_at(&mut piece, length).map_err(ToolError::other)?;
+            if count == 0 || interrupt.came() {
+                break;
+            }
+            digest.update(piece.get(..count).unwrap_or_default());
+            length += count as u64;
+        }
+        let header = FileHeader {
+            start: 0,
+            count: publication.last_segment() + 1,
+            block_size: publication.segment_bytes(),
+            length,
+            content_digest: Some(&digest.finish()),
+            root_digest: None,
+        };
+        let bytes = header.encode();
+        let size = bytes.len() as u64;
+        let signer = self.signing.ccnx_signer()?;
+        let header = CcnxPublication::new(publication.header_name()?, now, size, SEGMENT_BYTES, signer)?
+            .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
+        Ok(CcnxObjectSource::new(header, Bytes::Memory(bytes)))
     }
 
     /// A repository of CCNx has no name to call it by: it takes what lies below a prefix.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
-use packet::{Data, Dialect, NameHasher};
+use packet::{Data, Dialect, Interest, NameHasher};
 use repo::disk::RealDisk;
 use repo::eviction::DeletionRule;
 use repo::service::unix_now;
@@ -87,13 +88,22 @@ pub(super) fn segments(object: &Object) -> impl Iterator<Item = u32> + use<'_> {
     })
 }
 
-/// Reads one packet of an object of NDN; `None` if it cannot be read, and then the object has been dropped.
+/// Reads one packet of an object; `None` if it cannot be read, and then the object has been dropped.
 pub(super) fn read(store: &mut Store, id: ObjectId, segment: u32) -> Result<Option<Data>, ToolError> {
     let Some(name) = store.catalogue().get(id).and_then(Object::name) else { return Ok(None) };
-    if name.dialect != Dialect::Ndn {
-        return Ok(None);
-    }
-    let interest = InterestBuilder::new(name.packet_name(segment)).build()?;
+    let packet = name.packet_name(segment);
+    let interest = match name.dialect {
+        Dialect::Ndn => InterestBuilder::new(packet).build()?,
+        Dialect::Ccnx => {
+            // No longer names, and also what has been there for long.
+            let fields = InterestFields {
+                max_suffix_components: Some(1),
+                answer_origin_kind: AnswerOriginKind::new(7),
+                ..InterestFields::default()
+            };
+            Interest::decode_ccnx(fields.encode(&packet)?.into())?
+        }
+    };
     Ok(match store.answer(unix_now(), &interest) {
         Some(Answer::Data(data)) => Some(data),
         _ => None,

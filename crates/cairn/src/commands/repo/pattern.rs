@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use packet::{Dialect, Name, NameRef};
+use packet::{AnyName, Dialect, NameRef};
 
 use packet::name::name_in_dialect;
 
@@ -27,10 +27,10 @@ impl FromStr for Pattern {
     }
 }
 
-impl From<&Name> for Pattern {
-    fn from(name: &Name) -> Self {
-        let parts = parts(&name.to_string()).map(str::to_owned).collect();
-        Pattern { dialect: Dialect::Ndn, parts }
+impl From<&AnyName> for Pattern {
+    fn from(name: &AnyName) -> Self {
+        let parts = parts(&name_in_dialect(name.dialect, name.name.as_ref())).map(str::to_owned).collect();
+        Pattern { dialect: name.dialect, parts }
     }
 }
 
@@ -78,6 +78,8 @@ fn is_match(pattern: &[u8], text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use packet::Name;
+
     use super::*;
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use packet::{Dialect, Name};
+use packet::{AnyName, Dialect};
 use repo::Object;
 use repo::stream::DataStream;
 use serde_json::json;
@@ -26,25 +26,37 @@ is there as a whole or not at all.
 
 Examples:
   cairn repo get store /lab/film -o film.mp4
+  cairn repo get store ccnx:/lab/film -o film.mp4
 
 Exit codes: 0 done; 1 failure, or the object is not there as a whole; 2 wrong usage.")]
 pub(crate) struct GetArguments {
     #[command(flatten)]
     folder: FolderArguments,
-    /// The name, with or without version.
-    name: Name,
+    /// The name, with or without version; `ccnx:/…` is an object of CCNx.
+    name: AnyName,
     /// The file; standard output if it is left out.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 impl GetArguments {
+    /// Whether this is a version of the object, as a whole. Below a version of CCNx its header may be.
+    fn is_it(&self, object: &Object) -> bool {
+        let most = self.name.name.as_ref().component_count() + 1;
+        let is_below = object
+            .name()
+            .is_some_and(|object| object.dialect == Dialect::Ccnx && object.name.component_count() > most);
+        object.is_complete() && !is_below
+    }
+
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let mut store = self.folder.open()?;
         let found = matching(&store, &[Pattern::from(&self.name)]);
         // Versions stand in order.
-        let last =
-            found.into_iter().rev().find(|&id| store.catalogue().get(id).is_some_and(Object::is_complete));
+        let last = found
+            .into_iter()
+            .rev()
+            .find(|&id| store.catalogue().get(id).is_some_and(|object| self.is_it(object)));
         let Some((id, object)) = last.and_then(|id| Some((id, store.catalogue().get(id)?))) else {
             return Err(ToolError::other(format!("{} is not there as a whole", self.name)));
         };
@@ -74,8 +86,8 @@ impl GetArguments {
 /// Put packets into a repository, one behind the other in a file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The format is that of `cairn repo export` and of bulk insertion: Data packets of NDN as they are on the wire. When the command ends, \
-all of them would survive a power cut.
+The format is that of `cairn repo export` and of bulk insertion: Data packets of NDN as they are on the wire. Objects of CCNx may \
+stand there as well, so that the repoFile1 of a ccnr can be imported. When the command ends, all of them would survive a power cut.
 
 Examples:
   cairn repo import store packets
@@ -103,7 +115,7 @@ impl ImportArguments {
             None => (Box::new(io::stdin().lock()), None),
         };
         let mut store = self.folder.open_or_make(u64::MAX)?;
-        let (mut stream, mut packets) = (DataStream::new(from), 0_u64);
+        let (mut stream, mut packets) = (DataStream::of_both_dialects(from), 0_u64);
         let mut progress = Progress::new(self.json, "importing");
         let ended = loop {
             match stream.next_data() {
@@ -129,10 +141,11 @@ impl ImportArguments {
 /// Write packets of a repository to a file or standard output, one behind the other.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Objects of CCNx are left out: their packets are written in another way.
+Objects of CCNx are written if a pattern means them, as a ccnr keeps them; bulk insertion does not take them.
 
 Examples:
   cairn repo export store '/lab' -o packets
+  cairn repo export store ccnx:/ -o repoFile1               what was stored for CCNx
   cairn repo export store | nc repository.example 7376      into a repository with bulk insertion
 
 Exit codes: 0 done; 1 failure; 2 wrong usage.")]
@@ -157,7 +170,8 @@ impl ExportArguments {
         let (total, mut written) = (store.bytes(), 0);
         for id in matching(&store, &self.patterns) {
             let Some(object) = store.catalogue().get(id) else { continue };
-            if object.name().is_none_or(|object| object.dialect != Dialect::Ndn) {
+            let is_ndn = object.name().is_some_and(|object| object.dialect == Dialect::Ndn);
+            if self.patterns.is_empty() && !is_ndn {
                 continue;
             }
             let numbers: Vec<u32> = segments(object).collect();

@@ -87,23 +87,28 @@ impl ContentStore {
             let entry = store.entries.get(id?.0)?;
             id.filter(|_| selection.step(entry) == SearchStep::Accepted)
         };
-        if interest.implicit_digest().is_some()
-            && let Some(found) = accepted(self, self.find_by_digest(index, interest, hashes, hasher))
-        {
-            return Some(found);
+        if interest.implicit_digest().is_some() {
+            let mut found = self.of_name_before_digest(index, interest, hashes, hasher);
+            if let Some(found) = found.find_map(|id| accepted(self, Some(id))) {
+                return Some(found);
+            }
         }
         if !interest.can_be_prefix() {
             return None;
-        }
-        if interest.dialect() == Dialect::Ccnx
-            && !self.occupied.may_have_below(hashes.whole(), interest.component_count())
-        {
-            return accepted(self, exact);
         }
         let order = match interest.ccnx() {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
             _ => Order::Leftmost,
         };
+        if interest.dialect() == Dialect::Ccnx
+            && !self.occupied.may_have_below(hashes.whole(), interest.component_count())
+        {
+            if self.is_one_of_several(exact) {
+                let of_name = self.of_name_in_order(index, interest, hashes.whole(), order);
+                return of_name.into_iter().find_map(|id| accepted(self, Some(id)));
+            }
+            return accepted(self, exact);
+        }
         let excluded = selection.exclude.as_ref().map_or(0, |exclude| exclude.entry_count());
         let step = |_, entry: &Cached| selection.step(entry);
         let search = self.tree.search(&mut self.entries, (interest, excluded), order, step);
@@ -111,18 +116,19 @@ impl ContentStore {
         search.found.map(CachedId)
     }
 
-    fn find_by_digest(
-        &self,
-        index: &HashIndex,
-        interest: &Interest,
+    /// Data of the Interest's name without its last component, which may be a digest.
+    fn of_name_before_digest<'s>(
+        &'s self,
+        index: &'s HashIndex,
+        interest: &'s Interest,
         hashes: &PrefixHashes,
         hasher: &NameHasher,
-    ) -> Option<CachedId> {
-        let count = interest.component_count() - 1;
+    ) -> impl Iterator<Item = CachedId> + use<'s> {
+        let count = interest.component_count().saturating_sub(1);
         let name = interest.name().prefix(count);
         let hash = hashes
             .prefix(count)
             .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
-        self.exact(index, interest.dialect(), name, hash)
+        self.of_name(index, interest.dialect(), name, hash)
     }
 }

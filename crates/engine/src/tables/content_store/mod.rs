@@ -1,14 +1,16 @@
 //! Data kept to answer later Interests.
 //!
-//! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with
-//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`], if [`occupied_prefixes`]
-//! does not know that there are none. The budget is in bytes and in entries.
+//! One Data is kept for a name, and a newer one takes its place; in CCNx [several](one_name) are kept.
+//! Entries are found by the index they share with pending Interests; those asked for by prefix by way of
+//! [`prefix_tree`], if [`occupied_prefixes`] does not know that there are none. The budget is in bytes and in
+//! entries.
 
 pub(crate) mod eviction;
 pub(crate) mod fair_share;
 mod lookup;
 mod memory;
 mod occupied_prefixes;
+mod one_name;
 pub(crate) mod placement;
 mod prefetch;
 mod prefix_tree;
@@ -28,6 +30,7 @@ use eviction::{Eviction, EvictionPolicy};
 use fair_share::FairShares;
 use memory::{MemoryOwner, SharedMemory};
 use occupied_prefixes::{OccupiedPrefixes, Parent};
+use one_name::{NumberOfName, OneOfSeveral};
 use placement::CachePlacement;
 use prefix_tree::{Link, PrefixTree};
 
@@ -100,6 +103,8 @@ pub struct ContentStoreCounters {
     pub evictions: u64,
     /// Data that was not taken in because of the placement.
     pub passed_on: u64,
+    /// Objects of CCNx that gave way to another one of their name, of which no more may be kept.
+    pub replaced: u64,
     /// Searches by prefix that gave up after looking at their limit of candidates.
     pub searches_cut_short: u64,
 }
@@ -122,6 +127,7 @@ pub(crate) struct Cached {
     link: Link,
     parent: Parent,
     paid_by: MemoryOwner,
+    number: NumberOfName,
     /// Computed when somebody first asks for a digest.
     digest: OnceLock<Box<[u8; 32]>>,
 }
@@ -190,18 +196,14 @@ impl ContentStore {
     }
 
     /// The entry of exactly this name, whether it may answer or not.
-    #[inline]
-    pub(crate) fn exact(
+    fn exact(
         &self,
         index: &HashIndex,
         dialect: Dialect,
         name: NameRef<'_>,
         hash: NameHash,
     ) -> Option<CachedId> {
-        index.candidates(hash).find_map(|id| match EntryId::from_raw(id) {
-            EntryId::Cached(id) => self.is(id, dialect, name, hash).then_some(id),
-            EntryId::Pending(_) => None,
-        })
+        self.of_name(index, dialect, name, hash).next()
     }
 
     /// Whether entry `id` has this name.
@@ -314,23 +316,39 @@ impl ContentStore {
             self.counters.refreshes += 1;
             return;
         }
-        if let Some(id) = known {
-            self.remove(index, id);
+        match (known, data.dialect()) {
+            (None, _) => {}
+            (Some(id), Dialect::Ndn) => self.remove(index, id),
+            (Some(_), Dialect::Ccnx) => return self.keep_beside(index, data, name, fresh_until),
         }
         if self.may_stay_in_place(data) {
-            self.keep(index, kept, name, fresh_until);
+            self.keep(index, kept, name, fresh_until, None);
         } else {
-            self.keep_copy(index, data, name, fresh_until);
+            self.keep_copy(index, data, name, fresh_until, None);
         }
     }
 
     #[cold]
-    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, name: KeptName<'_>, fresh_until: Instant) {
-        self.keep(index, data.moved(None), name, fresh_until);
+    fn keep_copy(
+        &mut self,
+        index: &mut HashIndex,
+        data: &Data,
+        name: KeptName<'_>,
+        fresh_until: Instant,
+        one: Option<OneOfSeveral>,
+    ) {
+        self.keep(index, data.moved(None), name, fresh_until, one);
     }
 
     #[inline(always)]
-    fn keep(&mut self, index: &mut HashIndex, data: Data, name: KeptName<'_>, fresh_until: Instant) {
+    fn keep(
+        &mut self,
+        index: &mut HashIndex,
+        data: Data,
+        name: KeptName<'_>,
+        fresh_until: Instant,
+        one: Option<OneOfSeveral>,
+    ) {
         let parent = match data.dialect() {
             Dialect::Ndn => Parent::NONE,
             Dialect::Ccnx => self.occupied.add(name.hashes, self.entries.len()),
@@ -338,6 +356,7 @@ impl ContentStore {
         let hash = name.hash;
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
+        let (number, digest) = OneOfSeveral::into_parts(one);
         let id = self.entries.insert(Cached {
             data,
             hash,
@@ -345,7 +364,8 @@ impl ContentStore {
             link: Link::default(),
             parent,
             paid_by,
-            digest: OnceLock::new(),
+            number,
+            digest,
         });
         index.insert(hash, EntryId::Cached(CachedId(id)).raw());
         self.eviction.insert(id, hash.0);

@@ -102,8 +102,6 @@ enum End {
     First,
     /// Behind everything below the name: no component begins with this byte.
     Last,
-    /// The Data of this name. Its digest sorts before all else in NDN, and behind shorter components in CCNx.
-    Digest,
 }
 
 fn key(dialect: Dialect, name: NameRef<'_>, child: Option<Component<'_>>, end: End) -> Box<[u8]> {
@@ -114,16 +112,23 @@ fn key(dialect: Dialect, name: NameRef<'_>, child: Option<Component<'_>>, end: E
         child.append_to(&mut bytes);
     }
     bytes.truncate(MAX_KEY_BYTES);
-    match (end, dialect) {
-        (End::Last, _) => bytes.push(0xff),
-        (End::Digest, Dialect::Ccnx) => Component::generic(&[0; 32]).append_to(&mut bytes),
-        (End::First, _) | (End::Digest, Dialect::Ndn) => {}
+    if matches!(end, End::Last) {
+        bytes.push(0xff);
     }
     bytes.into_boxed_slice()
 }
 
+/// The digest of a Data sorts before all else below its name in NDN, and behind shorter components in CCNx.
+/// Which digest it is matters where several of one name are kept.
 fn key_of(entry: &Cached) -> Box<[u8]> {
-    key(entry.data.dialect(), entry.data.name(), None, End::Digest)
+    let name = key(entry.data.dialect(), entry.data.name(), None, End::First);
+    if entry.data.dialect() == Dialect::Ndn {
+        return name;
+    }
+    let mut bytes = name.into_vec();
+    let digest = if entry.number.is_one_of_several() { entry.digest() } else { [0; 32] };
+    Component::generic(&digest).append_to(&mut bytes);
+    bytes.into_boxed_slice()
 }
 
 impl PrefixTree {

@@ -109,7 +109,11 @@ struct Oracle {
 
 impl Oracle {
     fn insert(&mut self, now: Instant, data: &Data) {
-        self.kept.retain(|(kept, _)| kept.dialect() != data.dialect() || kept.name() != data.name());
+        // In CCNx all that differ are kept, which are fewer here than one name may have.
+        let gives_way = |kept: &Data| {
+            kept.name() == data.name() && (kept.dialect() == Dialect::Ndn || kept.wire() == data.wire())
+        };
+        self.kept.retain(|(kept, _)| !gives_way(kept));
         let until = if data.freshness() == Duration::ZERO { Instant::ZERO } else { now + data.freshness() };
         self.kept.push((data.clone(), until));
     }
@@ -199,8 +203,18 @@ impl Draw {
                     .unwrap()
             }
             Dialect::Ccnx => {
-                let name = full.unwrap_or_else(|| self.name(0));
-                let exclude = Exclude::components([&b"a"[..], b"c"]);
+                let of_one = known.filter(|_| self.random.chance(0.3)).map(|(data, _)| data.name());
+                let name = full.unwrap_or_else(|| of_one.map_or_else(|| self.name(0), |of| of.to_name()));
+                // Some of the objects of a name by their digests, or some children.
+                let others = oracle.kept.iter().filter(|(data, _)| data.name() == name.as_ref());
+                let digests: Vec<_> = others
+                    .map(|(data, _)| data.implicit_digest())
+                    .filter(|_| self.random.chance(0.6))
+                    .collect();
+                let exclude = match digests.is_empty() {
+                    true => Exclude::components([&b"a"[..], b"c"]),
+                    false => Exclude::components(digests.iter().map(|digest| &digest[..])),
+                };
                 let suffix = |random: &mut Random| random.chance(0.2).then(|| random.below(4) as u16);
                 let (min, max) = (suffix(&mut self.random), suffix(&mut self.random));
                 let fields = InterestFields {
@@ -297,6 +311,90 @@ fn a_newer_data_takes_the_place_of_an_older_of_its_name() {
     assert_eq!(fixture.answer(at(0), &prefix("/a")).unwrap().content(), [2]);
     assert_eq!((fixture.store.len(), fixture.store.counters.insertions), (1, 2));
     assert_eq!((fixture.store.counters.refreshes, fixture.store.counters.evictions), (0, 0));
+    fixture.check();
+}
+
+fn object(uri: &str, content: u8) -> Data {
+    let name = name(uri);
+    let signed_info = SignedInfo::new(&[1; 32], Ticks::from_count(1));
+    let object = ContentObjectFields { name: (&name).into(), signed_info, content: &[content] };
+    let wire = object.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
+    Data::decode_ccnx(wire.into()).unwrap()
+}
+
+fn asks(name: &Name, exclude: &[[u8; 32]], child_selector: u64) -> Interest {
+    let exclude = Exclude::components(exclude.iter().map(|digest| &digest[..]));
+    let fields = InterestFields {
+        exclude: Some(exclude.as_ref()),
+        child_selector: ChildSelector::new(child_selector),
+        ..InterestFields::default()
+    };
+    Interest::decode_ccnx(fields.encode(name).unwrap().into()).unwrap()
+}
+
+#[test]
+fn objects_of_one_name_are_found_one_after_the_other_by_excluding_digests_from_either_end() {
+    // Alone, and with something below the name, where they are found another way.
+    for below in [None, Some(object("/a/b", 0))] {
+        for rightmost in [0, 1] {
+            let mut fixture = Fixture::new(unlimited());
+            for content in 0..5 {
+                fixture.insert(at(0), &object("/a", content));
+            }
+            below.iter().for_each(|below| fixture.insert(at(0), below));
+            let (mut seen, mut contents) = (Vec::new(), Vec::new());
+            for _ in 0..5 {
+                let mut interest = asks(&name("/a"), &seen, rightmost);
+                if below.is_some() {
+                    let fields =
+                        InterestFields { max_suffix_components: Some(1), ..InterestFields::default() };
+                    let plain = Interest::decode_ccnx(fields.encode(&name("/a")).unwrap().into()).unwrap();
+                    interest = if seen.is_empty() && rightmost == 0 { plain } else { interest };
+                }
+                let found = fixture.answer(at(0), &interest).unwrap();
+                if found.name() == name("/a").as_ref() {
+                    contents.push(found.content()[0]);
+                    seen.push(found.implicit_digest());
+                }
+            }
+            let is_sorted = |by: fn(&[[u8; 32]]) -> bool| by(&seen);
+            match rightmost {
+                0 => assert!(is_sorted(|seen| seen.is_sorted())),
+                _ => assert!(is_sorted(|seen| seen.iter().rev().is_sorted())),
+            }
+            contents.sort_unstable();
+            contents.dedup();
+            assert_eq!(contents.len(), seen.len());
+            for digest in seen {
+                let full = name("/a").with(Component::generic(&digest)).unwrap();
+                let interest = asks(&full, &[], 0);
+                assert_eq!(fixture.answer(at(0), &interest).unwrap().implicit_digest(), digest);
+            }
+            fixture.check();
+        }
+    }
+}
+
+#[test]
+fn of_one_name_no_more_objects_are_kept_than_may_be_and_the_oldest_goes() {
+    let mut fixture = Fixture::new(unlimited());
+    let most = one_name::MAX_OF_ONE_NAME;
+    let objects: Vec<Data> = (0..=most as u8).map(|content| object("/a", content)).collect();
+    for object in &objects {
+        fixture.insert(at(0), object);
+        fixture.insert(at(0), object);
+    }
+    let counters = fixture.store.counters;
+    assert_eq!((fixture.store.len() as usize, counters.replaced, counters.evictions), (most, 1, 0));
+    assert_eq!(counters.refreshes as usize, most + 1, "what is kept is not kept twice");
+    let mut is_kept = |object: &Data| {
+        let full = name("/a").with(Component::generic(&object.implicit_digest())).unwrap();
+        fixture.answer(at(0), &asks(&full, &[], 0)).is_some()
+    };
+    assert!(!is_kept(&objects[0]) && objects[1..].iter().all(is_kept));
+    fixture.insert(at(0), &objects[0]);
+    fixture.check();
+    fixture.store.configure(&mut fixture.index, ContentStoreConfig { max_entries: 0, ..unlimited() });
     fixture.check();
 }
 

@@ -6,6 +6,7 @@
 
 mod collection;
 mod face_instance;
+mod file_header;
 mod forwarding_entry;
 mod ndnld_connection;
 mod repository_command;
@@ -16,6 +17,7 @@ mod strategy_selection;
 
 pub use collection::{Collection, Link};
 pub use face_instance::{FaceInstance, IpProtocol};
+pub use file_header::FileHeader;
 pub use forwarding_entry::{ForwardingEntry, ForwardingFlags};
 pub use ndnld_connection::NdnldConnection;
 pub use repository_command::RepositoryCommand;

@@ -147,9 +147,9 @@ const LONG: u64 = 20_000;
 
 /// How long the slowest of forty takes, as a part of what one takes without any loss and with the same; in
 /// the order of the former.
-fn ratios(loss: f64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
+fn ratios(loss: f64, seeds: u64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
     let mut ratios = Vec::new();
-    for seed in 1..=5 {
+    for seed in 1..=seeds {
         let clean = run(&Setting { seed, items: LONG, ..ALONE })?.longest().as_secs_f64();
         let one = run(&Setting { seed, items: LONG, loss, ..ALONE })?.longest().as_secs_f64();
         let forty = run(&Setting { seed, items: LONG, loss, clients: 40, ..ALONE })?.longest().as_secs_f64();
@@ -161,15 +161,15 @@ fn ratios(loss: f64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
 
 #[test]
 fn forty_who_miss_a_packet_in_a_thousand_take_little_longer_than_one_who_misses_none() -> Outcome {
-    let ratios = ratios(0.001)?;
+    let ratios = ratios(0.001, 3)?;
     assert!(ratios.iter().all(|(clean, same)| *clean <= 1.4 && *same <= 1.4), "{ratios:?}");
-    assert!(ratios.get(2).is_some_and(|(clean, same)| *clean <= 1.3 && *same <= 1.3), "{ratios:?}");
+    assert!(ratios.get(1).is_some_and(|(clean, same)| *clean <= 1.3 && *same <= 1.3), "{ratios:?}");
     Ok(())
 }
 
 #[test]
 fn forty_who_miss_a_packet_in_a_hundred_take_three_times_as_long_as_one_who_misses_none_at_most() -> Outcome {
-    let ratios = ratios(0.01)?;
+    let ratios = ratios(0.01, 1)?;
     assert!(ratios.iter().all(|(clean, _)| *clean <= 3.0), "{ratios:?}");
     Ok(())
 }

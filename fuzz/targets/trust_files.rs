@@ -1,5 +1,5 @@
-//! What trust begins with: files of certificates, of records that revoke them, and of rules. What is read as a
-//! certificate or a record is one by its name and by its content; rules answer for any names.
+//! What trust begins with: files of certificates, of records that revoke them, and of rules. What is read as
+//! a certificate or a record is one by its name and by its content; rules answer for any names.
 
 #![no_main]
 

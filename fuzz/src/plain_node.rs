@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, FaceScope, LinkType, NextHop, SetStrategyError, StrategySpec};
+use engine::{FaceId, FaceScope, LinkType, NamespaceRules, NextHop, SetStrategyError, StrategySpec};
 use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
@@ -22,6 +22,8 @@ pub struct PlainNode {
     pub faces: BTreeMap<FaceId, FaceStatus>,
     /// Its routes in CCNx.
     pub hops: BTreeMap<(Name, FaceId), u64>,
+    /// What holds under prefixes there beside routes.
+    pub rules: BTreeMap<Name, NamespaceRules>,
     strategies: BTreeMap<Name, Name>,
     next_face: u32,
 }
@@ -134,6 +136,14 @@ impl NodeControl for PlainNode {
                 }
                 NextHopChange::Remove { prefix, face } => {
                     self.remove_next_hop(dialect, prefix, *face);
+                    Ok(())
+                }
+                NextHopChange::SetRules { prefix, rules } => {
+                    if *rules == NamespaceRules::default() {
+                        self.rules.remove(prefix);
+                    } else {
+                        self.rules.insert(prefix.clone(), rules.clone());
+                    }
                     Ok(())
                 }
             };

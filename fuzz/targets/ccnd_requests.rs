@@ -150,12 +150,16 @@ libfuzzer_sys::fuzz_target!(|requests: Vec<Request>| {
         let Some(interest) = wire.and_then(|wire| Interest::decode_ccnx(Buffer::from(wire)).ok()) else {
             continue;
         };
-        let before = (node.faces.len(), node.hops.clone());
+        let before = (node.faces.len(), node.hops.clone(), node.rules.clone());
         let application = (!request.by_stranger).then_some(APPLICATION);
         let answer = ccnd.handle_interest(now, &mut node, &interest, application);
         if request.by_stranger {
             assert!(answer.is_none(), "a stranger has been answered");
-            assert_eq!((node.faces.len(), node.hops.clone()), before, "a stranger has changed something");
+            assert_eq!(
+                (node.faces.len(), node.hops.clone(), node.rules.clone()),
+                before,
+                "a stranger has changed something"
+            );
         }
         if let Some(answer) = answer {
             let (asked, given) = (interest.ccnx().expect("CCNx"), answer.ccnx().expect("CCNx"));
@@ -174,4 +178,5 @@ libfuzzer_sys::fuzz_target!(|requests: Vec<Request>| {
     now.monotonic += Duration::from_secs(1 << 32);
     ccnd.wait(now.monotonic, &mut node);
     assert!(node.hops.is_empty(), "{} registrations are left", node.hops.len());
+    assert!(node.rules.is_empty(), "{:?} are left", node.rules);
 });

@@ -52,17 +52,20 @@ pub struct SamplingCounters {
     pub undecided: u64,
     /// Data that was not kept because its object is distrusted.
     pub kept_out: u64,
+    /// Objects that are trusted again before their time, because there was no room for more.
+    pub forgotten: u64,
 }
 
 impl SamplingCounters {
     /// All of them, each under the word that metrics and status have for it.
-    pub fn numbers(&self) -> [(&'static str, u64); 5] {
+    pub fn numbers(&self) -> [(&'static str, u64); 6] {
         [
             ("taken", self.taken),
             ("crowded", self.crowded),
             ("refused", self.refused),
             ("undecided", self.undecided),
             ("kept-out", self.kept_out),
+            ("forgotten", self.forgotten),
         ]
     }
 }
@@ -79,13 +82,21 @@ pub(crate) struct Sampling {
     config: SamplingConfig,
     waiting: VecDeque<Sample>,
     distrusted: BTreeMap<Suspect, Instant>,
+    /// When all of them are trusted again.
+    calm_at: Instant,
     counters: SamplingCounters,
 }
 
 impl Sampling {
     fn new(config: SamplingConfig) -> Self {
         let counters = SamplingCounters::default();
-        Sampling { config, waiting: VecDeque::new(), distrusted: BTreeMap::new(), counters }
+        Sampling {
+            config,
+            waiting: VecDeque::new(),
+            distrusted: BTreeMap::new(),
+            calm_at: Instant::ZERO,
+            counters,
+        }
     }
 
     fn is_distrusted(&self, now: Instant, suspect: Suspect) -> bool {
@@ -97,8 +108,11 @@ impl Sampling {
         if self.distrusted.len() >= MAX_DISTRUSTED && !self.distrusted.contains_key(&suspect) {
             let first = self.distrusted.iter().min_by_key(|(_, until)| **until).map(|(suspect, _)| *suspect);
             first.and_then(|first| self.distrusted.remove(&first));
+            self.counters.forgotten += 1;
         }
-        self.distrusted.insert(suspect, now + self.config.distrust);
+        let until = now + self.config.distrust;
+        self.calm_at = self.calm_at.max(until);
+        self.distrusted.insert(suspect, until);
     }
 
     fn concerns(&self, data: &Data) -> bool {
@@ -156,7 +170,7 @@ impl Engine {
 
     /// Whether Data that came by `face` may be kept.
     pub(crate) fn is_to_be_kept(&mut self, now: Instant, face: FaceId, data: &Data) -> bool {
-        let is_calm = self.sampling.as_ref().is_none_or(|sampling| sampling.distrusted.is_empty());
+        let is_calm = self.sampling.as_ref().is_none_or(|sampling| sampling.calm_at <= now);
         if is_calm {
             return true;
         }

@@ -125,6 +125,7 @@ fn samples_that_nobody_takes_and_objects_that_are_refused_are_bounded() {
             router.engine.refuse_sample(at(2) + Duration::from_millis(object), &sample);
         }
     }
+    assert_eq!(router.engine.sampling_counters().unwrap().forgotten, 1100 - 1024);
     assert!(router.fetch(at(4), FORGER, "/film/x0/1"), "the oldest is forgotten");
     assert!(!router.fetch(at(4), FORGER, "/film/x1099/1"));
 }

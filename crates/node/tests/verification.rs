@@ -87,10 +87,7 @@ impl World {
     fn new(folder: &TestFolder, people: People, more: &str) -> Self {
         std::fs::write(folder.join("anchor.cert"), people.anchor.data().wire()).unwrap();
         let anchor = folder.join("anchor.cert");
-        let text = format!(
-            "{more}[verification]\nanchors = ['{}']\nprefixes = ['/film']\nshare = 1.0\n",
-            anchor.display()
-        );
+        let text = format!("{more}[verification]\nanchors = ['{}']\nshare = 1.0\n", anchor.display());
         let mut config = Config::read(&text).unwrap();
         config.udp.listen = Vec::new();
         config.tcp.listen = Vec::new();
@@ -236,4 +233,19 @@ fn without_anchors_nothing_is_sampled_and_a_wrong_anchor_is_no_start() {
     config.verification.anchors = vec![folder.join("wrong")];
     let error = Node::start(&config, Box::new(Unmanaged)).err().unwrap().to_string();
     assert!(error.contains("verification: ") && error.contains("wrong"), "{error}");
+}
+
+#[test]
+fn names_that_no_anchor_is_about_are_left_alone() {
+    let folder = TestFolder::new("elsewhere");
+    let mut world = World::new(&folder, People::new(), "");
+    let hop = NextHop { face: world.producer.id(), cost: 0 };
+    world.node.control().add_next_hop(Dialect::Ndn, &name("/other"), hop, None).unwrap();
+    let elsewhere = packet(&world.people.ghost, "/other/a/0");
+    assert!(world.fetch(&elsewhere));
+    let forged = packet(&world.people.forger, "/film/studio/a/0");
+    assert!(world.fetch(&forged));
+    world.until(|counters| counters.refused == 1);
+    assert_eq!(world.counters().taken, 1);
+    assert!(world.has(&elsewhere));
 }

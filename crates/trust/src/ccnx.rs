@@ -79,10 +79,21 @@ impl CcnxSigner {
         now: Ticks,
         complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
     ) -> Result<Vec<u8>, SignError> {
+        let object = self.fields(name, content, now, complete);
+        object.encode(None, |signed_bytes| self.key.sign(signed_bytes))
+    }
+
+    /// What an object says before it is signed.
+    fn fields<'a>(
+        &'a self,
+        name: impl Into<NameSource<'a>>,
+        content: &'a [u8],
+        now: Ticks,
+        complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
+    ) -> ContentObjectFields<'a> {
         let key_locator = Some(KeyLocator::Key(self.spki()));
         let signed_info = complete(SignedInfo { key_locator, ..SignedInfo::new(&self.publisher, now) });
-        let object = ContentObjectFields { name: name.into(), signed_info, content };
-        object.encode(None, |signed_bytes| self.key.sign(signed_bytes))
+        ContentObjectFields { name: name.into(), signed_info, content }
     }
 }
 

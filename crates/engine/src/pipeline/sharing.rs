@@ -260,11 +260,15 @@ impl Engine {
             at += 1;
             let Some(sharing) = shared.get_mut(face) else { continue };
             let (config, times) = (sharing.config, sharing.times());
+            let has_room = sharing.flows.may_hold();
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
             if !flow.in_order.is_behind(now, &place, now, times, draw) {
                 continue;
+            }
+            if !has_room {
+                return Some(answer);
             }
             let held = Held { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
             let back = flow.in_order.hold(held);
@@ -303,6 +307,7 @@ impl Engine {
         let Some(sharing) = shared.get_mut(face) else { return false };
         sharing.note_data(now, name.hash);
         let (config, times) = (sharing.config, sharing.times());
+        let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
@@ -316,7 +321,7 @@ impl Engine {
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
             let order = flow.in_order.note_data(now, &place, times, draw);
-            if let (Order::Missing(asked_at), true) = (order, is_wanted) {
+            if let (Order::Missing(asked_at), true) = (order, is_wanted && has_room) {
                 let (data, header) = (data.clone(), header.clone());
                 let what = HeldData::Arrived { name: name.hash, data, header };
                 let held = Held { place, asked_at, what };

@@ -7,7 +7,7 @@ use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
 use super::SharingConfig;
-use super::order::InOrder;
+use super::order::{InOrder, MAX_HELD_OF_LINK};
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
@@ -198,6 +198,11 @@ impl Default for Flows {
 impl Flows {
     pub(crate) fn get_mut(&mut self, object: NameHash) -> Option<&mut Flow> {
         self.flows.iter_mut().find(|flow| flow.object == object)
+    }
+
+    /// Whether more Data may be held back on this link.
+    pub(crate) fn may_hold(&self) -> bool {
+        self.flows.iter().map(|flow| flow.in_order.held_count()).sum::<usize>() < MAX_HELD_OF_LINK
     }
 
     /// The flow at this place.

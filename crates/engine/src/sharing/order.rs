@@ -19,6 +19,8 @@ use crate::transmit::Transmit;
 pub(crate) const MAX_OPEN: usize = 4096;
 /// Data held back for each object; more is given to whoever waits, gap or not.
 pub(crate) const MAX_HELD: usize = 2048;
+/// The same for all objects of a link.
+pub(crate) const MAX_HELD_OF_LINK: usize = 4096;
 /// Interests that are looked at, in the order of names, when something is to be asked for again.
 const MAX_EXAMINED: usize = 64;
 /// Data with longer last components is in no order.
@@ -307,6 +309,11 @@ impl InOrder {
             self.open.remove(&place);
         }
         repeats
+    }
+
+    /// Data that is held back.
+    pub(crate) fn held_count(&self) -> usize {
+        self.held.len()
     }
 
     pub(crate) fn next_deadline(&self) -> Instant {

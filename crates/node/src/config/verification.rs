@@ -13,8 +13,9 @@ section! {
         /// A file with rules: who may sign what; it may name anchors too. Without it an identity may sign
         /// what lies under its own name.
         rules: Option<PathBuf> = None,
-        /// Only Data under these prefixes: those that the anchors and rules are about.
-        prefixes: Vec<String> = vec!["/".to_owned()],
+        /// Only Data under these prefixes: those that the anchors and rules are about. What lies elsewhere is
+        /// not judged. Left out, the identities of the anchors.
+        prefixes: Option<Vec<String>> = None,
         /// How much of it, from 0 to 1.
         share: f64 = 0.05,
         /// Data that may wait to be verified, 1 to 4,096; while so much waits, none is added.

@@ -11,6 +11,7 @@ pub(crate) use service::VerificationService;
 pub(crate) use setup::read;
 
 use engine::Sample;
+use packet::Dialect;
 
 use crate::plane::DataPlane;
 use crate::transport::ring::RingSender;
@@ -31,15 +32,12 @@ impl DataPlane {
     pub(crate) fn pass_on_samples(&mut self) {
         let Some(SamplesEnd(samples)) = self.verification.as_deref_mut() else { return };
         let mut has_any = false;
-        while samples.has_room_for(0)
+        while samples.has_room_for(Dialect::Ndn.max_packet_bytes())
             && let Some(sample) = self.engine.poll_sample()
         {
             let bytes = sample.data.wire().len();
-            // The thread is gone: the node is ending.
-            if samples.push(sample, bytes).is_err() {
-                return;
-            }
-            has_any = true;
+            // There is room, so it can only be that the thread is gone: the node is ending.
+            has_any |= samples.push(sample, bytes).is_ok();
         }
         if has_any {
             samples.wake();

@@ -33,7 +33,7 @@ pub(crate) struct Trusted {
 /// A value that makes no sense, or a file that cannot be read.
 pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>, ConfigError> {
     let section = &config.verification;
-    let sampling = sampling(section)?;
+    let mut sampling = sampling(section)?;
     let mut anchors = Vec::new();
     for path in &section.anchors {
         anchors.push(anchor(path)?);
@@ -52,6 +52,9 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
             Some(_) => Err(wrong("there is no trust anchor: name one in anchors or in the rules")),
             None => Ok(None),
         };
+    }
+    if section.prefixes.is_none() {
+        sampling.prefixes = anchors.iter().map(|anchor| anchor.identity().to_name()).collect();
     }
     let revocations = match &config.management.revocations {
         Some(path) => {
@@ -72,7 +75,7 @@ fn sampling(section: &VerificationConfig) -> Result<SamplingConfig, ConfigError>
     if section.distrust_secs > MAX_DISTRUST_SECS {
         return Err(wrong(format_args!("distrust_secs is {MAX_DISTRUST_SECS} at most")));
     }
-    let prefixes = section.prefixes.iter().map(|prefix| {
+    let prefixes = section.prefixes.iter().flatten().map(|prefix| {
         prefix.parse::<Name>().map_err(|error| wrong(format_args!("prefixes: {prefix}: {error}")))
     });
     Ok(SamplingConfig {

@@ -4,7 +4,7 @@
 //! tree over n objects are n to 2n − 1. Each object carries its way up, a Witness, beside the signature.
 
 use packet::ccnx::content_object::{Signature, assemble};
-use packet::ccnx::{ContentObjectFields, KeyLocator, NameSource, SignedInfo, Ticks};
+use packet::ccnx::{NameSource, SignedInfo, Ticks};
 
 use super::{CcnxSigner, MERKLE_TREE};
 use crate::digest::{Sha256, sha256};
@@ -40,9 +40,7 @@ impl CcnxSigner {
         now: Ticks,
         complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
     ) -> Result<Vec<u8>, SignError> {
-        let key_locator = Some(KeyLocator::Key(self.spki()));
-        let signed_info = complete(SignedInfo { key_locator, ..SignedInfo::new(self.publisher(), now) });
-        Ok(ContentObjectFields { name: name.into(), signed_info, content }.signed_bytes()?)
+        Ok(self.fields(name, content, now, complete).signed_bytes()?)
     }
 
     /// Signs the root of a tree over these leaves, in their order.

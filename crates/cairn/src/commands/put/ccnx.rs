@@ -114,7 +114,10 @@ impl PutArguments {
         let mut piece = vec![0; 1 << 16];
         loop {
             let count = file.read_at(&mut piece, length).map_err(ToolError::other)?;
-            if count == 0 || interrupt.came() {
+            if interrupt.came() {
+                return Err(ToolError::other("interrupted before the file's digest was known"));
+            }
+            if count == 0 {
                 break;
             }
             digest.update(piece.get(..count).unwrap_or_default());

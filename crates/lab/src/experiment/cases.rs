@@ -82,6 +82,9 @@ pub(super) fn variants(
             Err(message) => findings.push(finding(&at, message)),
         }
     }
+    if file.sweep.iter().any(|sweep| sweep.sample.is_some()) {
+        number_drawn_again(&mut variants);
+    }
     findings
         .extend(twice(variants.iter().map(|variant| (variant.name.as_str(), variant.key.clone())), "cases"));
     let named = |place: usize, name: &Option<String>| Some((name.clone()?, format!("expect.{place}")));
@@ -122,6 +125,18 @@ fn swept(
         }
     }
     next
+}
+
+/// Draws of whole numbers from a small range come out alike now and then: the second of a name is `name (2)`.
+fn number_drawn_again(variants: &mut [Variant]) {
+    let mut seen = std::collections::HashMap::new();
+    for variant in variants {
+        let count = seen.entry(variant.name.clone()).or_insert(0u32);
+        *count += 1;
+        if *count > 1 {
+            variant.name = format!("{} ({count})", variant.name);
+        }
+    }
 }
 
 /// A variant with one value of a sweep.
@@ -362,5 +377,16 @@ mod tests {
         };
         let values: Vec<String> = values(&sweep).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(values, ["0.1", "0.2", "0.3"]);
+    }
+
+    #[test]
+    fn whole_numbers_that_are_drawn_twice_are_cases_of_two_names() {
+        let text = "title = 't'\nduration = '9 s'\n[[sweep]]\nkey = 'seed'\nfrom = 1\nto = 3\nwhole = true\n\
+                    sample = 'latin-hypercube'\ncases = 9\n";
+        let file: File = toml::from_str(text).unwrap();
+        let variants = variants(&file, &toml::from_str(text).unwrap(), &Origins::default()).unwrap();
+        let names: std::collections::BTreeSet<_> = variants.iter().map(|variant| &variant.name).collect();
+        assert_eq!((variants.len(), names.len()), (9, 9));
+        assert!(names.iter().any(|name| name.ends_with("(2)")), "{names:?}");
     }
 }

@@ -40,9 +40,12 @@ impl Problems {
     }
 }
 
+/// Nobody reads more at once, and what is wrong with one case is often wrong with thousands.
+const MOST_SHOWN: usize = 30;
+
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, problem) in self.list.iter().enumerate() {
+        for (number, problem) in self.list.iter().take(MOST_SHOWN).enumerate() {
             if number > 0 {
                 writeln!(f)?;
             }
@@ -59,7 +62,10 @@ impl fmt::Display for Problems {
                 write!(f, "\n    {suggestion}")?;
             }
         }
-        Ok(())
+        match self.list.len().saturating_sub(MOST_SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\n{}: and {more} more", self.file),
+        }
     }
 }
 
@@ -72,5 +78,21 @@ pub fn suggest(given: &str, known: &[&str]) -> String {
         Some(word) => format!("did you mean `{word}`?"),
         None if known.is_empty() => "none is declared in this file".to_owned(),
         None => format!("known are: {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_thousands_of_mistakes_the_first_are_shown_and_the_rest_counted() {
+        let problem =
+            |line| Problem { line, key: "k".to_owned(), message: "is wrong".to_owned(), suggestion: None };
+        let shown = |count| Problems { file: "x".to_owned(), list: (1..=count).map(problem).collect() };
+        let text = shown(2_731).to_string();
+        assert_eq!(text.lines().count(), MOST_SHOWN + 1);
+        assert!(text.ends_with("\nx: and 2701 more"), "{text}");
+        assert_eq!(shown(MOST_SHOWN).to_string().lines().count(), MOST_SHOWN);
     }
 }

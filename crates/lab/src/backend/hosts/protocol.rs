@@ -71,6 +71,8 @@ pub(super) enum Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reply")]
 pub(super) enum Reply {
+    /// It runs, and takes its folder away itself from now on. Said once, before anything was asked.
+    Ready,
     /// It is done.
     Done,
     /// It could not be done.

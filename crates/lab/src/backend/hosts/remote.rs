@@ -128,6 +128,9 @@ pub fn run(folder: &Path) -> io::Result<()> {
     fs::write(OWNER_FILE, resources.owner.directory())?;
     let requests = listen(resources.clone());
     watch(resources.clone());
+    if say(&Reply::Ready).is_err() {
+        resources.end(130);
+    }
     let mut remote = Remote {
         resources: resources.clone(),
         order: None,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::inventory::Host;
@@ -123,33 +123,52 @@ impl Ssh<'_> {
         if !made.status.success() || folder.is_empty() {
             return Err(self.failed(&format!("no folder can be made in {above}")));
         }
-        let begun = self.program(&folder).and_then(|program| {
-            let line = format!("exec {program} lab internal remote {}", quoted(&folder));
-            let mut command = self.command(&[], Some(&line))?;
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
-        });
-        let mut session = match begun {
-            Ok(session) => session,
+        match self.start_remote(&folder, index, sender) {
+            Ok((session, input)) => Ok(Connection { input, session, _master: master, log: self.log }),
             Err(error) => {
                 // The remote would have taken it away; without one nobody else does.
                 let _ = self.output(&format!("rm -rf {}", quoted(&folder)));
-                return Err(error);
+                Err(error)
             }
-        };
-        let (input, output) = (session.stdin.take(), session.stdout.take());
+        }
+    }
+
+    /// Starts the remote in its folder, and waits until it runs: whoever ends the session earlier leaves a
+    /// folder that nobody takes away.
+    fn start_remote(
+        &self,
+        folder: &str,
+        index: usize,
+        sender: Sender<(usize, Received)>,
+    ) -> io::Result<(Kept, Option<ChildStdin>)> {
+        let program = self.program(folder)?;
+        let line = format!("exec {program} lab internal remote {}", quoted(folder));
+        let mut command = self.command(&[], Some(&line))?;
+        let mut session = Kept(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
+        let (input, output) = (session.0.stdin.take(), session.0.stdout.take());
+        let (ready, is_ready) = channel();
         std::thread::spawn(move || {
             if let Some(output) = output {
                 // However it ended, it did.
-                let _ = listen(output, index, &sender);
+                let _ = listen(output, index, &sender, &ready);
             }
+            drop(ready);
             let _ = sender.send((index, Received::Gone));
         });
-        Ok(Connection { input, session: Kept(session), _master: master, log: self.log })
+        match is_ready.recv_timeout(PATIENCE) {
+            Ok(()) => Ok((session, input)),
+            Err(_) => Err(self.failed("the remote does not start")),
+        }
     }
 }
 
-/// Passes on what a remote says until it says no more.
-fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Received)>) -> io::Result<()> {
+/// Passes on what a remote says until it says no more; that it is ready goes to `ready`.
+fn listen(
+    output: impl Read,
+    index: usize,
+    sender: &Sender<(usize, Received)>,
+    ready: &Sender<()>,
+) -> io::Result<()> {
     let mut output = BufReader::new(output);
     let mut line = String::new();
     loop {
@@ -163,6 +182,11 @@ fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Received)>) -
                 let mut content = Vec::new();
                 output.by_ref().take(bytes).read_to_end(&mut content)?;
                 Received::Reply(Reply::File { bytes }, content, now)
+            }
+            Ok(Line::Reply(Reply::Ready)) => {
+                // Who waited for it may have given up.
+                let _ = ready.send(());
+                continue;
             }
             Ok(Line::Reply(reply)) => Received::Reply(reply, Vec::new(), now),
             Ok(Line::Event(event)) => Received::Event(event),
@@ -239,10 +263,11 @@ mod tests {
 
     #[test]
     fn replies_events_and_files_are_told_apart_in_one_stream() {
-        let stream = b"Welcome!\n{\"reply\":\"done\"}\n{\"reply\":\"file\",\"bytes\":5}\n{\"a\"\n{\"event\":\"note\",\"text\":\"x\"}\n";
-        let (sender, receiver) = std::sync::mpsc::channel();
-        listen(&stream[..], 4, &sender).unwrap();
+        let stream = b"Welcome!\n{\"reply\":\"ready\"}\n{\"reply\":\"done\"}\n{\"reply\":\"file\",\"bytes\":5}\n{\"a\"\n{\"event\":\"note\",\"text\":\"x\"}\n";
+        let ((sender, receiver), (ready, is_ready)) = (channel(), channel());
+        listen(&stream[..], 4, &sender, &ready).unwrap();
         drop(sender);
+        assert_eq!(is_ready.try_iter().count(), 1);
         let heard: Vec<_> = receiver.into_iter().map(|(_, heard)| heard).collect();
         assert!(matches!(heard[0], Received::Reply(Reply::Done, ..)));
         assert!(

@@ -1,5 +1,6 @@
 //! The shortest paths from receivers to sources, as the caches on them.
 
+use super::placement::Powers;
 use super::{CacheNetwork, CacheNetworkError};
 use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
 use crate::paths::{Graph, RouteSelection, Step};
@@ -35,6 +36,8 @@ pub(super) struct CachePaths {
     pub(super) centrality: Arena<CacheId, f64>,
     pub(super) receivers: usize,
     sources: usize,
+    /// For the longest way and all shorter ones.
+    pub(super) powers: Powers,
     stops: Vec<Stop>,
     /// For each path a bit for each cache on it, in so many words.
     masks: Vec<u64>,
@@ -71,6 +74,7 @@ impl CachePaths {
             centrality: caches.iter().map(|node| betweenness[*node]).collect(),
             receivers: network.receivers.len(),
             sources: network.sources.len(),
+            powers: Powers::up_to(0),
             stops: Vec::new(),
             masks: Vec::new(),
             words: words(caches.len()),
@@ -85,6 +89,8 @@ impl CachePaths {
                 ways.add(network, receiver, source, exits)?;
             }
         }
+        let longest = ways.list.iter().map(|(begin, end, ..)| end - begin).max().unwrap_or(0);
+        ways.powers = Powers::up_to(longest);
         Ok(ways)
     }
 

@@ -118,6 +118,29 @@ impl CopyPlacement {
     }
 }
 
+/// How far a copy has come to the power of how far it goes, which ProbCache asks for at every cache: more than
+/// all the rest of its work if it were computed there.
+#[derive(Debug)]
+pub(super) struct Powers(Vec<f64>);
+
+impl Powers {
+    /// For ways with up to so many caches.
+    pub(super) fn up_to(caches: usize) -> Powers {
+        let row = |caches: usize| {
+            let all = caches as f64;
+            (1..=caches).map(move |passed| libm::pow(passed as f64 / all, all))
+        };
+        Powers((1..=caches).flat_map(row).collect())
+    }
+
+    /// `(1 / caches)^caches`, `(2 / caches)^caches` and so on up to 1.
+    #[inline(always)]
+    fn of(&self, caches: usize) -> &[f64] {
+        let begin = caches * caches.saturating_sub(1) / 2;
+        self.0.get(begin..begin + caches).unwrap_or_default()
+    }
+}
+
 /// ProbCache: the room that is left between here and the receiver, counted from the node before, times how
 /// far the copy has come already, as a part of all caches and to the power of their number.
 fn prob_cache(
@@ -128,18 +151,31 @@ fn prob_cache(
     random: &mut Random,
     put: &mut impl FnMut(CacheId),
 ) {
-    let caches = (missed + usize::from(missed < way.len())) as f64;
-    let mut passed = 0.0;
-    for place in (0..missed).rev() {
+    let powers = ways.powers.of(missed + usize::from(missed < way.len()));
+    for (place, power) in (0..missed).rev().zip(powers) {
         let stop = way[place];
-        passed += 1.0;
         let own = ways.room[stop.cache];
         let before = way.get(place + 1).filter(|before| before.hops == stop.hops + 1);
         let before = before.map_or(0.0, |before| ways.room[before.cache]);
         let rest = stop.room_so_far + before;
-        let probability = rest / (weight * own) * libm::pow(passed / caches, caches);
+        let probability = rest / (weight * own) * power;
         if random.chance(probability) {
             put(stop.cache);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Powers;
+
+    #[test]
+    fn powers_of_a_way_are_those_that_are_computed() {
+        let powers = Powers::up_to(20);
+        for caches in 1..=20 {
+            let computed = (1..=caches).map(|passed| libm::pow(passed as f64 / caches as f64, caches as f64));
+            assert_eq!(powers.of(caches), Vec::from_iter(computed));
+        }
+        assert_eq!(powers.of(0), []);
     }
 }

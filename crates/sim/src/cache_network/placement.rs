@@ -118,7 +118,7 @@ impl CopyPlacement {
     }
 }
 
-/// How far a copy has come to the power of how far it goes, which ProbCache asks for at every cache: more than
+/// How far a copy has come to the power of how far it goes. ProbCache asks for it at every cache: more than
 /// all the rest of its work if it were computed there.
 #[derive(Debug)]
 pub(super) struct Powers(Vec<f64>);

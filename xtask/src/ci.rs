@@ -206,7 +206,7 @@ fn clippy(context: &CiContext) -> Result<Outcome, String> {
     context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
-/// Whether namespaces, Slurm, and servers for SSH and HTTP are here. A system without them leaves tests out,
+/// Whether namespaces, Slurm, a browser, and servers for SSH and HTTP are here. A system without them leaves tests out,
 /// and that is a line of the summary.
 fn needs(context: &CiContext) -> Result<Outcome, String> {
     let missing = missing(context);
@@ -227,6 +227,9 @@ fn missing(context: &CiContext) -> Vec<String> {
     }
     if let Err(why) = packages::http(&context.root) {
         missing.push(format!("HTTP servers ({why})"));
+    }
+    if let Err(why) = packages::browser(&context.root) {
+        missing.push(format!("a browser ({why})"));
     }
     if let Err(why) = packages::slurm(&context.root) {
         missing.push(format!("Slurm ({why})"));

@@ -83,6 +83,37 @@ pub(crate) fn http(root: &Path) -> Result<(), String> {
     if is_there() { Ok(()) } else { Err("the packages lack lighttpd, nginx or squid".to_owned()) }
 }
 
+/// Where a browser is unpacked.
+const BROWSER: &str = "target/test-tools/browser";
+
+/// Chromium without a window, the system's or in a folder of its own with what it needs and the system has not.
+pub(crate) fn browser(root: &Path) -> Result<(), String> {
+    const PACKAGE: &str = "chromium-headless-shell";
+    let installed = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+    let unpacked = root.join(BROWSER).join("usr/lib/chromium").join(PACKAGE);
+    if unpacked.is_file() || installed.iter().any(|program| Path::new(program).is_file()) {
+        return Ok(());
+    }
+    let needed = dependencies(PACKAGE, root)?;
+    unpack("browser", &Vec::from_iter(needed.iter().map(String::as_str)), root)?;
+    if unpacked.is_file() { Ok(()) } else { Err(format!("{PACKAGE} has no such program")) }
+}
+
+/// A package and all that the package manager would install with it here.
+fn dependencies(package: &str, root: &Path) -> Result<Vec<String>, String> {
+    let words = ["install", "--simulate", "--no-install-recommends", "--no-upgrade", package];
+    let plan = || process::output("apt-get", &words, root);
+    let plan = match plan() {
+        Ok(plan) => plan,
+        Err(_) => {
+            process::run("apt-get", &["update"], root, &[])?;
+            plan()?
+        }
+    };
+    let named = plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next());
+    Ok(named.map(str::to_owned).collect())
+}
+
 /// Where Slurm is unpacked, a manager of clusters.
 const SLURM: &str = "target/test-tools/slurm";
 

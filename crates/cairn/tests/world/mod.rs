@@ -46,14 +46,23 @@ impl World {
         )
     }
 
+    /// With a node that pages of a browser on this host reach by WebSocket, and one that trusts some of them.
+    pub(crate) fn with_websocket(local_origins: &[&str]) -> World {
+        World::of(&[], &["127.0.0.1:0"], &format!("local_origins = {local_origins:?}\n"))
+    }
+
     fn with(udp: &[&str], more: &str) -> World {
+        World::of(udp, &[], more)
+    }
+
+    fn of(udp: &[&str], websocket: &[&str], more: &str) -> World {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("cairn-tools-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut world = World { folder, children: Vec::new() };
         let config = format!(
-            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n{more}",
+            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = {websocket:?}\n{more}",
             world.socket()
         );
         world.write("node.toml", config.as_bytes());

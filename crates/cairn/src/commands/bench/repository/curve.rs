@@ -26,11 +26,13 @@ use crate::tool::ToolError;
 const STEP: Duration = Duration::from_millis(10);
 /// What passes by may fill so much more, and then the deletion begins.
 const ROOM: f64 = 0.1;
+/// … but no more than this, which takes seconds and not minutes.
+const MOST_ROOM: f64 = 256e6;
 /// What a deletion frees.
 const PART: f64 = 0.25;
 /// It is over when for so long nothing has been given back.
 const QUIET: Duration = Duration::from_secs(1);
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 const PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(5);
 const WINDOW: u64 = 16;
 
@@ -53,7 +55,7 @@ pub(super) fn measure(stage: &Stage, file: &Path, rows: &mut Vec<Row>) -> Result
     let stored = sample(&folder, Instant::now())?.disk_bytes as f64;
     for repository in &mut config.repositories {
         repository.prefixes.push("/bench/forward".to_owned());
-        repository.max_bytes = (stored * (1.0 + ROOM)) as u64;
+        repository.max_bytes = (stored + (stored * ROOM).min(MOST_ROOM)) as u64;
         repository.delete_part = PART;
     }
     config.content_store.max_entries = neighbours::CACHED;

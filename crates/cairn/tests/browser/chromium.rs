@@ -1,0 +1,83 @@
+//! A browser without a window: the system's, or one that was unpacked for tests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::needs::needed;
+
+use crate::site::Site;
+use crate::world::World;
+
+/// Where `cargo xtask ci` unpacks one when the system has none.
+const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/browser");
+/// How long a page may take for all that it tries.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Chromium {
+    program: PathBuf,
+    libraries: String,
+}
+
+impl Chromium {
+    /// `None` where tests may do without.
+    pub(crate) fn find() -> Option<Chromium> {
+        let unpacked = Path::new(UNPACKED);
+        let libraries = unpacked.join("usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+        // Of the libraries of the distribution, those of sound have a folder of their own.
+        let libraries = format!("{}:{}", libraries.display(), libraries.join("pulseaudio").display());
+        let places = [
+            (PathBuf::from("/usr/bin/chromium-headless-shell"), String::new()),
+            (PathBuf::from("/usr/bin/chromium"), String::new()),
+            (unpacked.join("usr/lib/chromium/chromium-headless-shell"), libraries),
+        ];
+        let found = places.into_iter().find(|(program, _)| program.is_file());
+        let found = found.ok_or("it is neither installed nor unpacked; `cargo xtask ci` unpacks it");
+        needed("Chromium", found).map(|(program, libraries)| Chromium { program, libraries })
+    }
+
+    fn command(&self, world: &World, address: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        if !self.libraries.is_empty() {
+            command.env("LD_LIBRARY_PATH", &self.libraries);
+        }
+        // Tests run as root in containers, where its sandbox cannot be built; the pages are our own.
+        command.args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--mute-audio",
+        ]);
+        command.arg("--autoplay-policy=no-user-gesture-required");
+        // What it would say to its makers at the start has nowhere to go here.
+        command.args(["--disable-background-networking", "--no-first-run"]);
+        command.arg(format!("--user-data-dir={}", world.path("browser").display()));
+        command.env("HOME", &world.folder).args(more).arg(address);
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// What a page reports of what it tried.
+    pub(crate) fn visit(&self, world: &World, site: &Site) -> Value {
+        let address = format!("http://{}/", site.address());
+        // It stays until it is told to go.
+        let mut child = self
+            .command(world, &address, &["--remote-debugging-port=0"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let reported = site.report(PATIENCE);
+        let _ = child.kill();
+        let _ = child.wait();
+        reported.expect("the page reports")
+    }
+
+    /// A page as it stands after its scripts had some seconds.
+    pub(crate) fn page(&self, world: &World, address: &str) -> String {
+        let words = ["--dump-dom", "--virtual-time-budget=5000"];
+        let output = self.command(world, address, &words).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}

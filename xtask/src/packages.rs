@@ -86,7 +86,7 @@ pub(crate) fn http(root: &Path) -> Result<(), String> {
 /// Where a browser is unpacked.
 const BROWSER: &str = "target/test-tools/browser";
 
-/// Chromium without a window, the system's or in a folder of its own with what it needs and the system has not.
+/// Chromium without a window, the system's or in a folder of its own with what it needs and the system lacks.
 pub(crate) fn browser(root: &Path) -> Result<(), String> {
     const PACKAGE: &str = "chromium-headless-shell";
     let installed = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];

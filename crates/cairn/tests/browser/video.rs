@@ -1,5 +1,5 @@
-//! A film in WebM that a browser can seek in: each second a cluster with four key frames, and then nothing but
-//! room, so that the file is large although the frames are small.
+//! A film in WebM that a browser can seek in: each second a cluster with four key frames, and then nothing
+//! but room, so that the file is large although the frames are small.
 
 /// Key frames in VP8 of 64 by 48 pixels in one colour each: red, green, blue and yellow.
 const FRAMES: [&str; 4] = [

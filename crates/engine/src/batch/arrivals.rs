@@ -28,9 +28,9 @@ struct Waiting {
 
 /// Packets on their way from the codecs to the engine.
 ///
-/// Decode a frame, hash its packet's name with [`hash_next`](Self::hash_next) or into
-/// [`next_hashes`](Self::next_hashes), and [`push`](Self::push) it; when there are [`FULL`](Self::FULL), or
-/// nothing more has come, [`hand_over`](Self::hand_over) all.
+/// Decode a frame, hash its packet's name with [`hash_next`](Self::hash_next) and [`push`](Self::push) it, or
+/// hash it into [`next_hashes`](Self::next_hashes) and [`push_decoded`](Self::push_decoded) it; when there are
+/// [`FULL`](Self::FULL), or nothing more has come, [`hand_over`](Self::hand_over) all.
 ///
 /// ```
 /// use cairn_engine::batch::Arrivals;
@@ -148,10 +148,20 @@ impl Arrivals {
         engine.tables.store.spares.take(len_bytes)
     }
 
-    /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
+    /// Adds a packet that [`hash_next`](Self::hash_next) has hashed.
     #[inline(always)]
     pub fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
         self.add(Arrived::Packet(packet), header);
+    }
+
+    /// The same for a packet that decoding has hashed, and of which the engine does not know yet that it will
+    /// come.
+    #[inline(always)]
+    pub fn push_decoded(&mut self, engine: &Engine, packet: Packet, header: Option<LinkHeader>) {
+        if let Some(hashes) = self.hashes.get(self.waiting.len()) {
+            engine.expect(Upcoming::of(&packet, hashes));
+        }
+        self.push(packet, header);
     }
 
     #[inline(always)]

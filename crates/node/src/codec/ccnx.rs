@@ -239,21 +239,21 @@ impl CcnxCodec {
                 None => Buffer::copy_from(view.wire()),
             },
         };
-        self.push(Packet::in_memory(view, wire), arrivals);
+        self.push(Packet::in_memory(view, wire), engine, arrivals);
         Some(rest)
     }
 
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
-    fn push(&mut self, packet: Packet, arrivals: &mut Arrivals) {
-        let Packet::Interest(interest) = packet else { return arrivals.push(packet, None) };
+    fn push(&mut self, packet: Packet, engine: &Engine, arrivals: &mut Arrivals) {
+        let Packet::Interest(interest) = packet else { return arrivals.push_decoded(engine, packet, None) };
         let Some(face) = interest.ccnx().and_then(|view| view.face_id()) else {
-            return arrivals.push(Packet::Interest(interest), None);
+            return arrivals.push_decoded(engine, Packet::Interest(interest), None);
         };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
         let header = self.settings.local_fields.then_some(header);
         match interest.without_face_id() {
-            Ok(interest) => arrivals.push(Packet::Interest(interest), header),
+            Ok(interest) => arrivals.push_decoded(engine, Packet::Interest(interest), header),
             Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
         }
     }

@@ -145,7 +145,7 @@ impl NdnCodec {
         while let Some(delivery) = self.service.poll_deliver() {
             let hashes = arrivals.next_hashes();
             match Packet::decode_hashed(Dialect::Ndn, delivery.packet, delivery.nack, hasher, hashes) {
-                Ok(packet) => arrivals.push(packet, Some(delivery.header)),
+                Ok(packet) => arrivals.push_decoded(engine, packet, Some(delivery.header)),
                 Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
             }
         }

@@ -26,21 +26,37 @@ struct Waiting {
     arrived: Arrived,
 }
 
-/// Packets on their way from the codecs to the engine.  Decode a frame; hash its packet's name with
-/// [`hash_next`](Self::hash_next) and [`push`](Self::push) it, or hash it into
-/// [`next_hashes`](Self::next_hashes) and [`push_decoded`](Self::push_decoded) it; when there are
-/// [`FULL`](Self::FULL), or nothing more has come, [`hand_over`](Self::hand_over) all.  ``` use
-/// cairn_engine::batch::Arrivals; use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop}; use
-/// packet::ndn::InterestBuilder; use packet::time::Instant; use packet::{Dialect, Name, Packet};  let mut
-/// engine = Engine::new(EngineConfig::seeded(1)?)?; for face in [FaceId(256), FaceId(257)] {
-/// engine.add_face(Instant::ZERO, face, FaceConfig::remote())?; } let prefix: Name = "/lab".parse()?; let hop
-/// = NextHop { face: FaceId(257), cost: 0 }; engine.add_route(Instant::ZERO, Dialect::Ndn, prefix.as_ref(),
-/// hop)?;  let mut arrivals = Arrivals::new(FaceId(256)); for number in 0..3 { let interest =
-/// InterestBuilder::new(format!("/lab/{number}").parse()?).nonce(number).build()?;
-/// arrivals.hash_next(&engine, Dialect::Ndn, interest.name(), interest.nonce());
-/// arrivals.push(Packet::Interest(interest), None); } arrivals.hand_over(Instant::ZERO, &mut engine);
-/// assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 3); # Ok::<(), Box<dyn
-/// std::error::Error>>(()) ```
+/// Packets on their way from the codecs to the engine.
+///
+/// Decode a frame. Hash its packet's name with [`hash_next`](Self::hash_next) and [`push`](Self::push) it, or
+/// hash it into [`next_hashes`](Self::next_hashes) and [`push_decoded`](Self::push_decoded) it. When there
+/// are [`FULL`](Self::FULL), or nothing more has come, [`hand_over`](Self::hand_over) all.
+///
+/// ```
+/// use cairn_engine::batch::Arrivals;
+/// use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+/// use packet::ndn::InterestBuilder;
+/// use packet::time::Instant;
+/// use packet::{Dialect, Name, Packet};
+///
+/// let mut engine = Engine::new(EngineConfig::seeded(1)?)?;
+/// for face in [FaceId(256), FaceId(257)] {
+///     engine.add_face(Instant::ZERO, face, FaceConfig::remote())?;
+/// }
+/// let prefix: Name = "/lab".parse()?;
+/// let hop = NextHop { face: FaceId(257), cost: 0 };
+/// engine.add_route(Instant::ZERO, Dialect::Ndn, prefix.as_ref(), hop)?;
+///
+/// let mut arrivals = Arrivals::new(FaceId(256));
+/// for number in 0..3 {
+///     let interest = InterestBuilder::new(format!("/lab/{number}").parse()?).nonce(number).build()?;
+///     arrivals.hash_next(&engine, Dialect::Ndn, interest.name(), interest.nonce());
+///     arrivals.push(Packet::Interest(interest), None);
+/// }
+/// arrivals.hand_over(Instant::ZERO, &mut engine);
+/// assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Arrivals {
     /// The face whose frames are being decoded.

@@ -5,10 +5,12 @@ use std::path::Path;
 use toml::{Table, Value};
 use trust::whole_file;
 
+use super::backends;
 use super::cases::{self, Variant};
 use super::controls;
 use super::expectations;
 use super::figures;
+use super::findings::Finding;
 use super::lacks;
 use super::locate::{Locator, in_words, problem_of};
 use super::model::{Expect, File};
@@ -16,15 +18,8 @@ use super::named_files::{Files, named_files};
 use super::origin::{self, Origins};
 use super::plan::Plan;
 use super::problem::{Problem, Problems, suggest};
-use super::resolve::{Finding, resolve};
+use super::resolve::resolve;
 use super::studies;
-
-/// The backends an experiment can run on.
-pub(super) const BACKENDS: &[&str] = &["netns", HOSTS, VIRTUAL_TIME];
-/// The one that has no real forwarders.
-pub(super) const VIRTUAL_TIME: &str = "sim";
-/// The one whose forwarders are on machines of their own.
-pub(super) const HOSTS: &str = "hosts";
 
 /// An experiment file that has passed every check.
 #[derive(Debug, Clone)]
@@ -85,7 +80,7 @@ impl Experiment {
         let (name, shown) = (name.to_owned(), shown.to_owned());
         let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };
         let mut findings = Vec::new();
-        for backend in BACKENDS {
+        for backend in backends::ALL {
             findings.extend(experiment.plans(backend).err().unwrap_or_default());
         }
         if findings.is_empty() { Ok(experiment) } else { Err(located(&experiment.shown, &locator, findings)) }
@@ -152,11 +147,11 @@ impl Experiment {
     /// What is wrong with the file on that backend.
     pub fn plans(&self, backend: &str) -> Result<Vec<Plan>, Vec<Finding>> {
         let mut findings = Vec::new();
-        for name in self.file.on.keys().filter(|name| !BACKENDS.contains(&name.as_str())) {
+        for name in self.file.on.keys().filter(|name| !backends::ALL.contains(&name.as_str())) {
             findings.push(Finding {
                 key: format!("on.{name}"),
                 message: format!("there is no backend called `{name}`"),
-                suggestion: Some(suggest(name, BACKENDS)),
+                suggestion: Some(suggest(name, backends::ALL)),
                 ..Finding::default()
             });
         }

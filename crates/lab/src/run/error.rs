@@ -7,7 +7,7 @@ use crate::backend::BackendError;
 use crate::backend::hosts::InventoryError;
 use crate::driver::DriverError;
 use crate::experiment::{Finding, Problems};
-use crate::run::slurm::SlurmError;
+use crate::run::slurm::error::SlurmError;
 use crate::study::StudyError;
 
 /// Why a run ended before its report.

@@ -2,8 +2,8 @@
 
 use super::begin::begin;
 use super::error::{RunError, io_error};
-use super::execute::Options;
 use super::folder::RunFolder;
+use super::options::Options;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
 use crate::order::write_json;

@@ -15,7 +15,7 @@
 //! complete stay, those that still have a task are waited for, and others get a new one.
 
 mod cluster;
-mod error;
+pub(super) mod error;
 mod part;
 
 use std::collections::BTreeSet;
@@ -32,9 +32,10 @@ use super::begin::{command, new_folder};
 use super::build::Program;
 use super::calendar;
 use super::error::{RunError, io_error};
-use super::execute::{Options, chosen};
+use super::execute::chosen;
 use super::folder::{RunFolder, RunRecord};
 use super::merge::merge;
+use super::options::Options;
 use crate::backend::{VIRTUAL_TIME, backend, hosts};
 use crate::experiment::Experiment;
 use crate::experiment::plan::TraceFormat;

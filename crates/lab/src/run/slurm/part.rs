@@ -14,8 +14,9 @@ use crate::order::Stop;
 use crate::order::{read_json, write_json};
 use crate::run::build::Build;
 use crate::run::error::{RunError, io_error};
-use crate::run::execute::{Continuation, Options, execute, resume_with};
+use crate::run::execute::{Continuation, execute, resume_with};
 use crate::run::folder::RunFolder;
+use crate::run::options::Options;
 use crate::run::progress::Progress;
 use crate::run::shard::Shard;
 

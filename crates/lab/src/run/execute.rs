@@ -13,6 +13,7 @@ use super::build::{Build, Program};
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
 use super::options::Options;
+use super::plan_error::PlanError;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
 use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers};
@@ -90,7 +91,7 @@ pub(super) fn chosen(
         shard.retain(&mut plans);
         before = shard.of_first(records::FOLDERS_KEPT);
         if plans.is_empty() {
-            return Err(RunError::Plan(format!("no case is in the share {shard}: there are fewer cases")));
+            return Err(PlanError::EmptyShare(shard).into());
         }
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;

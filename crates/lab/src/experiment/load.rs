@@ -196,22 +196,22 @@ impl Experiment {
         }
         match reread(&content) {
             Ok(base) => Ok((base, content, origins)),
-            Err(message) => Err(self.unreadable(&origins, &set, message)),
+            Err(unreadable) => Err(self.unreadable(&origins, &set, unreadable)),
         }
     }
 
     /// That a file cannot be read any more with what was set in it, at the first value that makes it so.
-    fn unreadable(&self, origins: &Origins, key: &str, message: String) -> Vec<Finding> {
+    fn unreadable(&self, origins: &Origins, key: &str, last: Unreadable) -> Vec<Finding> {
         let first = origins.first_wrong(&self.content, reread, cases::set_again);
-        let (mut place, message) = first.unwrap_or((origin::plain(key), message));
+        let (mut place, unreadable) = first.unwrap_or((origin::plain(key), last));
         // A key that does not exist is no value's fault.
-        if message.starts_with("unknown field")
+        if unreadable.has_unknown_key
             && let [sweep, number, _, _] = place.as_slice()
             && sweep == "sweep"
         {
             place = origin::plain(&format!("sweep.{number}.key"));
         }
-        vec![Finding { key: key.to_owned(), message, suggestion: None, place }]
+        vec![Finding { key: key.to_owned(), message: unreadable.message, suggestion: None, place }]
     }
 
     pub(super) fn plan(
@@ -221,7 +221,7 @@ impl Experiment {
         seed: Option<u64>,
     ) -> Result<Plan, Vec<Finding>> {
         let file = reread(&variant.content)
-            .map_err(|message| self.unreadable(&variant.origins, &variant.key, message))?;
+            .map_err(|unreadable| self.unreadable(&variant.origins, &variant.key, unreadable))?;
         let seed = seed.or(file.seed).unwrap_or(1);
         let mut plan = resolve(&file, &variant.name, &self.files, seed).map_err(|findings| {
             let placed = |finding: Finding| Finding {
@@ -282,10 +282,21 @@ fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
     told.collect()
 }
 
+/// Why a changed table is no file any more.
+struct Unreadable {
+    message: String,
+    /// Whether it holds a key that no table knows, whatever its value is.
+    has_unknown_key: bool,
+}
+
 /// A changed table as a typed file again.
-fn reread(content: &Table) -> Result<File, String> {
-    let text = toml::to_string(content).map_err(|error| error.to_string())?;
-    toml::from_str(&text).map_err(|error| in_words(error.message()).0)
+fn reread(content: &Table) -> Result<File, Unreadable> {
+    let text = toml::to_string(content)
+        .map_err(|error| Unreadable { message: error.to_string(), has_unknown_key: false })?;
+    toml::from_str(&text).map_err(|error| Unreadable {
+        message: in_words(error.message()).0,
+        has_unknown_key: Locator::new(&text).is_ok_and(|locator| !locator.unknown_keys().is_empty()),
+    })
 }
 
 #[cfg(test)]

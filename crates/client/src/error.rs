@@ -133,7 +133,7 @@ mod tests {
             let told =
                 ClientError::Refused { what: ManagementRequest::Dataset(Name::root()), why }.to_string();
             assert!(told.contains("403 no") && told.contains("the packet is trusted"), "{told:?}");
-            assert!(!told.contains(crate::printable::is_unprintable), "{told:?}");
+            assert!(!told.contains(formats::printable::is_unprintable), "{told:?}");
         }
     }
 }

@@ -1,12 +1,11 @@
 //! What a forwarder is asked to do, and why it is not done.
 
+use formats::printable::printable;
 use std::fmt;
 
 use management::{Command, ControlResponse, DatasetError, StatusCode};
 use packet::{DecodeError, NackReason, Name};
 use thiserror::Error;
-
-use crate::printable::printable;
 
 /// Why most commands from other hosts, or by datagrams, come back.
 const NEIGHBOURS: &str = "; a forwarder takes commands from other hosts and over UDP only where it is told to: \

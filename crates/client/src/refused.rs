@@ -1,11 +1,10 @@
 //! What was refused, and whom it came from: for whoever looks for the forger.
 
+use formats::printable::printable;
 use std::fmt;
 
 use packet::ndn::KeyLocator;
 use packet::{Data, Name};
-
-use crate::printable::printable;
 
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;

@@ -1,5 +1,7 @@
 //! Text within HTML, XML and SVG.
 
+use crate::printable::is_command;
+
 /// Text that stands in a document as it is, in an element as in an attribute: what would be taken for markup
 /// is written out. Control characters, which XML does not allow, and those that turn the direction of what
 /// follows are replaced by U+FFFD.
@@ -20,14 +22,9 @@ pub fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' | '\r' => out.push(letter),
-            odd if odd.is_control() || turns_direction(odd) => out.push('\u{fffd}'),
+            odd if is_command(odd) => out.push(char::REPLACEMENT_CHARACTER),
             other => out.push(other),
         }
     }
     out
-}
-
-/// Whether a character turns the direction of the text behind it (UAX 9).
-fn turns_direction(letter: char) -> bool {
-    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

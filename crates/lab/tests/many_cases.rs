@@ -13,6 +13,7 @@ use std::fs;
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{CaseData, RunData};
 use cairn_lab::run::{Build, Options, RunRecord, execute, resume};
+use testkit::folder::TestFolder;
 
 const CASES: usize = 3_000;
 
@@ -51,8 +52,7 @@ fn processor_ms() -> f64 {
 
 #[test]
 fn three_thousand_cases_take_few_files_and_can_be_gone_on_with() {
-    let place = std::env::temp_dir().join(format!("cairn-many-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new("many-cases");
     let options = Options { workers: Some(2), ..common::options(&place) };
     let before = processor_ms();
     let experiment = Experiment::parse("t", "t.toml", TEXT).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -71,7 +71,6 @@ fn three_thousand_cases_take_few_files_and_can_be_gone_on_with() {
     assert_eq!(RunData::read(&folder).unwrap().cases.len(), CASES - 1000);
     let again = resume(folder.path(), &options.programs, Build::default(), |_| {}).unwrap();
     let after = RunData::read(&again).unwrap();
-    fs::remove_dir_all(&place).unwrap();
     assert_eq!(after.cases.len(), CASES);
     for (one, other) in run.cases.iter().zip(&after.cases).skip(CASES - 1000) {
         let summaries = |case: &CaseData| -> Vec<_> {

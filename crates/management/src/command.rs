@@ -5,8 +5,8 @@ use packet::ndn::tlv::Reader;
 use packet::ndn::{InterestBuilder, SignatureInfo, SignatureInfoBuilder, types};
 use packet::{Component, ComponentKind, Interest, Name};
 
+use crate::command_scope::CommandScope;
 use crate::control_parameters::ControlParameters;
-use crate::request::CommandScope;
 
 macro_rules! commands {
     ($($(#[$about:meta])* $command:ident = $module:literal / $verb:literal;)*) => {

@@ -50,6 +50,7 @@
 //! skip those that they do not know.
 
 mod command;
+mod command_scope;
 mod control_parameters;
 mod control_response;
 mod dataset;
@@ -66,6 +67,7 @@ pub mod types;
 mod values;
 
 pub use command::{Command, CommandSignature, LegacyFreshness, SignatureFormat};
+pub use command_scope::CommandScope;
 pub use control_parameters::ControlParameters;
 pub use control_response::ControlResponse;
 pub use dataset::{
@@ -77,7 +79,7 @@ pub use face_query_filter::FaceQueryFilter;
 pub use host_port::HostPort;
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
 pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
-pub use request::{CommandScope, Dataset, RequestName, Target, discovery_interest, face_events_name};
+pub use request::{Dataset, RequestName, Target, discovery_interest, face_events_name};
 pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
     with_number,

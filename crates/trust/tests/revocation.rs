@@ -2,59 +2,24 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+mod common;
+
 use std::sync::Arc;
 
-use cairn_trust::certificate::{Issue, names, self_signed};
 use cairn_trust::policy::Policy;
 use cairn_trust::revocation::RevocationError;
 use cairn_trust::validator::{Subject, ValidationError};
 use cairn_trust::{
-    Certificate, KeyKind, PrivateKey, Revocation, RevocationReason, Revocations, Signer, UnixTime, Validator,
-    ValidatorLimits, ValidityPeriod,
+    Certificate, Revocation, RevocationReason, Revocations, Signer, UnixTime, Validator, ValidatorLimits,
 };
+use common::{ALWAYS, NOW, Party, name};
+use packet::Data;
 use packet::ndn::DataBuilder;
 use packet::random::Random;
-use packet::{Component, Data, Name};
 
-const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
-const ALWAYS: ValidityPeriod =
-    ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
-
-fn name(uri: &str) -> Name {
-    uri.parse().unwrap()
-}
-
-struct Party {
-    key: PrivateKey,
-    certificate: Certificate,
-}
-
-impl Party {
-    fn anchor(key_uri: &str) -> Party {
-        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let certificate = self_signed(&key, &name(key_uri), names::SELF, NOW, ALWAYS).unwrap();
-        Party { key, certificate }
-    }
-
-    fn issue(&self, key_uri: &str) -> Party {
-        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let certificate = self.certify(&key, key_uri, 1);
-        Party { key, certificate }
-    }
-
-    fn certify(&self, key: &PrivateKey, key_uri: &str, version: u64) -> Certificate {
-        let issue = Issue { issuer_id: Component::generic(b"lab"), version, validity: ALWAYS };
-        issue.certify(&name(key_uri), &key.public_key().unwrap(), &self.signer()).unwrap()
-    }
-
-    fn signer(&self) -> Signer {
-        Signer::new(self.key.clone(), self.certificate.name().to_name())
-    }
-
-    fn revokes(&self, certificate: &Certificate) -> Revocation {
-        let reason = RevocationReason::KeyCompromise;
-        Revocation::issue(certificate, &self.signer(), NOW, reason).unwrap()
-    }
+fn revokes(party: &Party, certificate: &Certificate) -> Revocation {
+    let reason = RevocationReason::KeyCompromise;
+    Revocation::issue(certificate, &party.signer(), NOW, reason).unwrap()
 }
 
 fn records(list: impl IntoIterator<Item = Revocation>) -> Revocations {
@@ -68,10 +33,10 @@ fn records(list: impl IntoIterator<Item = Revocation>) -> Revocations {
 #[test]
 fn a_record_is_named_as_the_certificate_and_says_what_it_was_made_with() {
     let lab = Party::anchor("/lab/KEY/1");
-    let alice = lab.issue("/lab/alice/KEY/7");
-    let own = alice.revokes(&alice.certificate);
+    let alice = lab.issue("/lab/alice/KEY/7", ALWAYS);
+    let own = revokes(&alice, &alice.certificate);
     assert_eq!(own.data().name().to_string(), "/lab/alice/REVOKE/7/lab/v=1/self");
-    let issuers = lab.revokes(&alice.certificate);
+    let issuers = revokes(&lab, &alice.certificate);
     assert_eq!(issuers.data().name().to_string(), "/lab/alice/REVOKE/7/lab/v=1/lab");
     let read = Revocation::new(issuers.data().clone()).unwrap();
     assert_eq!(read.certificate(), &alice.certificate.name().to_name());
@@ -85,11 +50,11 @@ fn a_record_is_named_as_the_certificate_and_says_what_it_was_made_with() {
 #[test]
 fn an_owner_revokes_all_certificates_of_the_key_and_an_issuer_the_one_that_it_issued() {
     let (lab, hub) = (Party::anchor("/lab/KEY/1"), Party::anchor("/lab/KEY/2"));
-    let alice = lab.issue("/lab/alice/KEY/7");
-    let renewed = lab.certify(&alice.key, "/lab/alice/KEY/7", 2);
-    let own = records([alice.revokes(&alice.certificate)]);
+    let alice = lab.issue("/lab/alice/KEY/7", ALWAYS);
+    let renewed = lab.certify(&alice.key, "/lab/alice/KEY/7", 2, ALWAYS);
+    let own = records([revokes(&alice, &alice.certificate)]);
     assert!(own.find(&alice.certificate, None).is_some() && own.find(&renewed, None).is_some());
-    let issuers = records([lab.revokes(&alice.certificate)]);
+    let issuers = records([revokes(&lab, &alice.certificate)]);
     assert!(issuers.find(&alice.certificate, Some(&lab.certificate)).is_some());
     assert!(issuers.find(&alice.certificate, None).is_none(), "nobody knows that it is the issuer's");
     assert!(issuers.find(&alice.certificate, Some(&hub.certificate)).is_none(), "that is another issuer");
@@ -99,7 +64,7 @@ fn an_owner_revokes_all_certificates_of_the_key_and_an_issuer_the_one_that_it_is
 #[test]
 fn strangers_revoke_nothing_whatever_they_call_their_records() {
     let lab = Party::anchor("/lab/KEY/1");
-    let alice = lab.issue("/lab/alice/KEY/7");
+    let alice = lab.issue("/lab/alice/KEY/7", ALWAYS);
     let stranger = Party::anchor("/stranger/KEY/1");
     // By the name of the owner's key, and that of the issuer's.
     let claims = [alice.certificate.name().to_name(), lab.certificate.name().to_name()];
@@ -108,8 +73,8 @@ fn strangers_revoke_nothing_whatever_they_call_their_records() {
         Revocation::issue(&alice.certificate, &signer, NOW, RevocationReason::Superseded).unwrap()
     });
     // And an honest record of the same key's name for another key.
-    let namesake = lab.issue("/lab/alice/KEY/7");
-    let of_another = namesake.revokes(&namesake.certificate);
+    let namesake = lab.issue("/lab/alice/KEY/7", ALWAYS);
+    let of_another = revokes(&namesake, &namesake.certificate);
     let records = records(forged.into_iter().chain([of_another]));
     assert!(records.find(&alice.certificate, Some(&lab.certificate)).is_none());
     assert!(records.find(&namesake.certificate, Some(&lab.certificate)).is_some());
@@ -120,11 +85,11 @@ fn floods_of_records_are_refused_at_the_limits_and_counted() {
     let lab = Party::anchor("/lab/KEY/1");
     let mut records = Revocations::default();
     for version in 0..20 {
-        let certificate = lab.certify(&lab.key, "/lab/KEY/1", version);
-        records.add(lab.revokes(&certificate));
+        let certificate = lab.certify(&lab.key, "/lab/KEY/1", version, ALWAYS);
+        records.add(revokes(&lab, &certificate));
     }
     assert_eq!((records.count(), records.refused()), (Revocations::MAX_PER_KEY, 12));
-    let same = Revocation::new(lab.revokes(&lab.certificate).data().clone()).unwrap();
+    let same = Revocation::new(revokes(&lab, &lab.certificate).data().clone()).unwrap();
     assert!(!records.add(same), "the key has its share");
 }
 
@@ -142,17 +107,17 @@ fn verdict(validator: &mut Validator, signer: &Party, published: &[&Party]) -> R
 #[test]
 fn a_validator_refuses_what_hangs_on_a_revoked_certificate_also_if_it_was_verified_before() {
     let lab = Party::anchor("/lab/KEY/1");
-    let group = lab.issue("/lab/net/KEY/1");
-    let alice = group.issue("/lab/net/alice/KEY/1");
+    let group = lab.issue("/lab/net/KEY/1", ALWAYS);
+    let alice = group.issue("/lab/net/alice/KEY/1", ALWAYS);
     let published = [&group, &alice];
     let limits = ValidatorLimits::default();
     let anchors = [lab.certificate.clone()];
     let mut validator = Validator::new(Policy::Hierarchical, anchors, limits, Random::from_seed(1));
     verdict(&mut validator, &alice, &published).unwrap();
     for (record, revoked) in [
-        (lab.revokes(&group.certificate), &group),
-        (alice.revokes(&alice.certificate), &alice),
-        (lab.revokes(&lab.certificate), &lab),
+        (revokes(&lab, &group.certificate), &group),
+        (revokes(&alice, &alice.certificate), &alice),
+        (revokes(&lab, &lab.certificate), &lab),
     ] {
         validator.set_revocations(Arc::new(records([record])));
         let refused = verdict(&mut validator, &alice, &published).unwrap_err();
@@ -166,7 +131,7 @@ fn a_validator_refuses_what_hangs_on_a_revoked_certificate_also_if_it_was_verifi
 #[test]
 fn a_certificate_that_is_looked_at_itself_is_refused_if_it_is_revoked() {
     let lab = Party::anchor("/lab/KEY/1");
-    let alice = lab.issue("/lab/alice/KEY/1");
+    let alice = lab.issue("/lab/alice/KEY/1", ALWAYS);
     let anchors = [lab.certificate.clone()];
     let limits = ValidatorLimits::default();
     let mut validator = Validator::new(Policy::Hierarchical, anchors, limits, Random::from_seed(1));
@@ -176,7 +141,7 @@ fn a_certificate_that_is_looked_at_itself_is_refused_if_it_is_revoked() {
         validator.poll_outcome().unwrap().verdict.map(drop)
     };
     assert_eq!(verdict(None), Ok(()));
-    for record in [alice.revokes(&alice.certificate), lab.revokes(&alice.certificate)] {
+    for record in [revokes(&alice, &alice.certificate), revokes(&lab, &alice.certificate)] {
         let refused = verdict(Some(record));
         assert!(matches!(refused, Err(ValidationError::Revoked { .. })), "{refused:?}");
     }

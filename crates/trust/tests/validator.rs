@@ -3,55 +3,25 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use cairn_trust::certificate::{Issue, names, self_signed};
+mod common;
+
+use cairn_trust::certificate::Issue;
 use cairn_trust::policy::{ClaimKind, Policy, PolicyError};
 use cairn_trust::validator::{FetchFailure, Subject, ValidationError};
-use cairn_trust::{
-    Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
-};
+use cairn_trust::{Freshness, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod};
+use common::{NOW, Party, name};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Component, Data, NackReason, Name};
-
-const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
-
-fn name(uri: &str) -> Name {
-    uri.parse().unwrap()
-}
 
 fn years(from: u64, to: u64) -> ValidityPeriod {
     let year = |year: u64| UnixTime::from_secs((year - 1970) * 31_556_952);
     ValidityPeriod { not_before: year(from), not_after: year(to) }
 }
 
-/// Somebody with a key and a certificate of it.
-#[derive(Clone)]
-struct Party {
-    key: PrivateKey,
-    certificate: Certificate,
-}
-
-impl Party {
-    fn anchor(key_uri: &str) -> Party {
-        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let certificate = self_signed(&key, &name(key_uri), names::SELF, NOW, years(2000, 2100)).unwrap();
-        Party { key, certificate }
-    }
-
-    fn issue(&self, key_uri: &str, validity: ValidityPeriod) -> Party {
-        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
-        let issue = Issue { issuer_id: Component::generic(b"x"), version: 1, validity };
-        let certificate = issue.certify(&name(key_uri), &key.public_key().unwrap(), &self.signer()).unwrap();
-        Party { key, certificate }
-    }
-
-    fn signer(&self) -> Signer {
-        Signer::new(self.key.clone(), self.certificate.name().to_name())
-    }
-
-    fn sign(&self, uri: &str) -> Subject {
-        Subject::Data(self.signer().sign_data(&DataBuilder::new(name(uri))).unwrap())
-    }
+/// What a party publishes under a name.
+fn signed(party: &Party, uri: &str) -> Subject {
+    Subject::Data(party.signer().sign_data(&DataBuilder::new(name(uri))).unwrap())
 }
 
 fn validator(policy: Policy, anchors: &[&Party]) -> Validator {
@@ -96,16 +66,16 @@ fn a_packet_is_trusted_through_two_certificates_and_later_without_fetching() {
     let group = root.issue("/lab/net/KEY/1", years(2000, 2100));
     let alice = group.issue("/lab/net/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    let trusted = decide(&mut validator, alice.sign("/lab/net/alice/x"), &[&group, &alice]);
+    let trusted = decide(&mut validator, signed(&alice, "/lab/net/alice/x"), &[&group, &alice]);
     assert_eq!(trusted, Ok(alice.certificate.name().to_name()));
     assert_eq!(validator.counters().interests, 2);
-    decide(&mut validator, alice.sign("/lab/net/alice/y"), &[]).unwrap();
+    decide(&mut validator, signed(&alice, "/lab/net/alice/y"), &[]).unwrap();
     assert_eq!(validator.counters().interests, 2);
     assert_eq!(validator.counters().accepted, 2);
 
     // An hour later the certificates have to be shown again.
     let later = NOW.plus_secs(3601);
-    let refused = decide_at(later, &mut validator, alice.sign("/lab/net/alice/z"), &[]).unwrap_err();
+    let refused = decide_at(later, &mut validator, signed(&alice, "/lab/net/alice/z"), &[]).unwrap_err();
     assert!(
         matches!(refused, ValidationError::NotFetched { failure: FetchFailure::Timeout, .. }),
         "{refused}"
@@ -120,12 +90,13 @@ fn a_certificate_counts_no_longer_than_the_one_that_it_was_verified_by() {
     let alice = group.issue("/lab/net/alice/KEY/1", years(2000, 2100));
     let bob = group.issue("/lab/net/bob/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    decide(&mut validator, alice.sign("/lab/net/alice/x"), &[&group, &alice]).unwrap();
+    decide(&mut validator, signed(&alice, "/lab/net/alice/x"), &[&group, &alice]).unwrap();
     // By what is remembered of the group.
-    decide(&mut validator, bob.sign("/lab/net/bob/x"), &[&bob]).unwrap();
+    decide(&mut validator, signed(&bob, "/lab/net/bob/x"), &[&bob]).unwrap();
     for party in [&alice, &bob] {
         let uri = format!("{}/y", party.certificate.identity());
-        let refused = decide_at(NOW.plus_secs(61), &mut validator, party.sign(&uri), &[&group, &alice, &bob]);
+        let refused =
+            decide_at(NOW.plus_secs(61), &mut validator, signed(party, &uri), &[&group, &alice, &bob]);
         assert!(matches!(refused, Err(ValidationError::NotValidNow { .. })), "{refused:?}");
     }
 }
@@ -135,12 +106,12 @@ fn names_that_do_not_go_together_are_refused() {
     let root = Party::anchor("/lab/KEY/1");
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    let refused = decide(&mut validator, alice.sign("/lab/bob/x"), &[&alice]).unwrap_err();
+    let refused = decide(&mut validator, signed(&alice, "/lab/bob/x"), &[&alice]).unwrap_err();
     assert!(matches!(refused, ValidationError::Policy(PolicyError::NotUnderSigner { .. })));
 
     // Alice certifies somebody who is not under her.
     let bob = alice.issue("/lab/bob/KEY/1", years(2000, 2100));
-    let refused = decide(&mut validator, bob.sign("/lab/bob/x"), &[&alice, &bob]).unwrap_err();
+    let refused = decide(&mut validator, signed(&bob, "/lab/bob/x"), &[&alice, &bob]).unwrap_err();
     assert!(matches!(refused, ValidationError::Policy(PolicyError::NotUnderSigner { .. })));
 }
 
@@ -150,15 +121,15 @@ fn a_forged_chain_is_refused_whatever_it_is_called() {
     let impostor = Party::anchor("/lab/KEY/1");
     let alice = impostor.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    let refused = decide(&mut validator, alice.sign("/lab/alice/x"), &[&alice]).unwrap_err();
+    let refused = decide(&mut validator, signed(&alice, "/lab/alice/x"), &[&alice]).unwrap_err();
     assert!(
         matches!(&refused, ValidationError::Signature { name, .. } if name.contains("/lab/alice/KEY")),
         "{refused}"
     );
-    let refused = decide(&mut validator, impostor.sign("/lab/x"), &[&impostor]).unwrap_err();
+    let refused = decide(&mut validator, signed(&impostor, "/lab/x"), &[&impostor]).unwrap_err();
     assert!(matches!(refused, ValidationError::Signature { .. }));
     // Nothing of it was kept.
-    assert!(decide(&mut validator, alice.sign("/lab/alice/x"), &[]).is_err());
+    assert!(decide(&mut validator, signed(&alice, "/lab/alice/x"), &[]).is_err());
 }
 
 #[test]
@@ -174,17 +145,17 @@ fn a_certificate_of_a_key_whose_name_is_longer_does_not_speak_for_the_key_that_w
 
 #[test]
 fn certificates_count_only_in_their_time() {
-    let root = Party::anchor("/lab/KEY/1");
+    let root = Party::anchor_for("/lab/KEY/1", years(2000, 2100));
     let expired = root.issue("/lab/alice/KEY/1", years(2000, 2010));
     let future = root.issue("/lab/bob/KEY/1", years(2090, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     for (party, uri) in [(&expired, "/lab/alice/x"), (&future, "/lab/bob/x")] {
-        let refused = decide(&mut validator, party.sign(uri), &[party]).unwrap_err();
+        let refused = decide(&mut validator, signed(party, uri), &[party]).unwrap_err();
         assert!(matches!(refused, ValidationError::NotValidNow { .. }), "{refused}");
     }
     // An anchor out of its time is none.
     let past = UnixTime::from_secs(1000);
-    assert!(decide_at(past, &mut validator, root.sign("/lab/x"), &[&root]).is_err());
+    assert!(decide_at(past, &mut validator, signed(&root, "/lab/x"), &[&root]).is_err());
 }
 
 #[test]
@@ -216,9 +187,9 @@ fn circles_and_long_ways_end() {
     }
     let mut long = validator(Policy::Hierarchical, &[&root]);
     let published: Vec<&Party> = chain.iter().collect();
-    let refused = decide(&mut long, chain.last().unwrap().sign("/lab/x"), &published).unwrap_err();
+    let refused = decide(&mut long, signed(chain.last().unwrap(), "/lab/x"), &published).unwrap_err();
     assert_eq!(refused, ValidationError::TooDeep(10));
-    decide(&mut long, chain[8].sign("/lab/x"), &published).unwrap();
+    decide(&mut long, signed(&chain[8], "/lab/x"), &published).unwrap();
 }
 
 #[test]
@@ -256,7 +227,7 @@ fn packets_that_need_one_certificate_share_its_fetch() {
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     for number in 0..5 {
-        validator.validate(NOW, alice.sign(&format!("/lab/alice/{number}")));
+        validator.validate(NOW, signed(&alice, &format!("/lab/alice/{number}")));
     }
     assert_eq!(validator.waiting(), 5);
     assert!(validator.poll_interest().is_some() && validator.poll_interest().is_none());
@@ -274,13 +245,13 @@ fn at_the_limit_packets_are_refused_and_counted() {
     let mut validator =
         Validator::new(Policy::Hierarchical, [root.certificate.clone()], limits, Random::from_seed(1));
     for number in 0..3 {
-        validator.validate(NOW, alice.sign(&format!("/lab/alice/{number}")));
+        validator.validate(NOW, signed(&alice, &format!("/lab/alice/{number}")));
     }
     assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(ValidationError::Full(2))));
     assert_eq!(validator.counters().refused_full, 1);
     validator.handle_data(NOW, alice.certificate.data());
     let bob = root.issue("/lab/bob/KEY/1", years(2000, 2100));
-    validator.validate(NOW, bob.sign("/lab/bob/1"));
+    validator.validate(NOW, signed(&bob, "/lab/bob/1"));
     validator.handle_data(NOW, bob.certificate.data());
     assert_eq!((validator.counters().accepted, validator.counters().cache_evicted), (3, 1));
 }
@@ -290,7 +261,7 @@ fn a_lost_interest_is_repeated_and_a_nack_ends_the_wait() {
     let root = Party::anchor("/lab/KEY/1");
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    validator.validate(NOW, alice.sign("/lab/alice/1"));
+    validator.validate(NOW, signed(&alice, "/lab/alice/1"));
     let first = validator.poll_interest().unwrap();
     validator.handle_failure(first.name(), FetchFailure::Timeout);
     let second = validator.poll_interest().unwrap();
@@ -307,7 +278,7 @@ fn an_answer_that_is_no_certificate_is_refused() {
     let root = Party::anchor("/lab/KEY/1");
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
     let mut validator = validator(Policy::Hierarchical, &[&root]);
-    validator.validate(NOW, alice.sign("/lab/alice/1"));
+    validator.validate(NOW, signed(&alice, "/lab/alice/1"));
     let asked = validator.poll_interest().unwrap();
     let bogus: Data = DataBuilder::new(asked.name().to_name()).build_with_digest().unwrap();
     validator.handle_data(NOW, &bogus);
@@ -341,7 +312,7 @@ fn whoever_makes_up_keys_has_only_so_many_certificates_asked_for_at_once() {
     let mut validator = Validator::new(Policy::Hierarchical, anchors, limits, Random::from_seed(1));
     for number in 0..50 {
         let stranger = Party::anchor(&format!("/lab/{number}/KEY/1"));
-        validator.validate(NOW, stranger.sign(&format!("/lab/{number}/x")));
+        validator.validate(NOW, signed(&stranger, &format!("/lab/{number}/x")));
     }
     assert_eq!(std::iter::from_fn(|| validator.poll_interest()).count(), 3);
     let refused = std::iter::from_fn(|| validator.poll_outcome())

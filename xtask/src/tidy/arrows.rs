@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("formats", &[]),
     ("management", &["packet"]),
     ("flow", &["packet", "trust"]),
-    ("client", &["packet", "trust", "link", "management", "flow"]),
+    ("client", &["packet", "trust", "link", "management", "formats", "flow"]),
     ("gateway", &["packet", "trust", "management", "flow", "client", "formats"]),
     ("repo", &["packet", "trust", "engine", "flow"]),
     ("node", &["packet", "trust", "link", "engine", "management", "flow", "repo", "formats"]),

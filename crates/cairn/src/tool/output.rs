@@ -33,13 +33,14 @@ pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
     if text.contains(is_odd) {
-        text.chars().map(|c| if is_odd(c) { REPLACEMENT } else { c }).collect::<String>().into()
+        text.chars()
+            .map(|c| if is_odd(c) { char::REPLACEMENT_CHARACTER } else { c })
+            .collect::<String>()
+            .into()
     } else {
         text.into()
     }
 }
-
-const REPLACEMENT: char = '\u{fffd}';
 
 /// JSON as it is printed. All that is not ASCII in it stands in strings, so that what is odd can be written
 /// as an escape, and reads back as what it was.

@@ -30,6 +30,41 @@ impl AsyncClient {
     /// The reader is called in the task that waits here, and must not block. From [`Reader::progress`] it
     /// must not call the client, which is locked while the fetch is looked at.
     ///
+    /// For an object that only has to be got there is [`AsyncClient::get`]; this is for readers of one's own.
+    ///
+    /// ```no_run
+    /// use std::io;
+    ///
+    /// use cairn_client::{AsyncClient, Clock, FetchOptions, Reader, Remote};
+    /// use flow::verify::IntegrityVerifier;
+    /// use flow::{FetchConfig, Fetcher, Segment, Verification, VerifiedFetch};
+    ///
+    /// /// Counts what comes.
+    /// #[derive(Default)]
+    /// struct Counter {
+    ///     bytes: usize,
+    /// }
+    ///
+    /// impl Reader for Counter {
+    ///     fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
+    ///         self.bytes += segments.iter().map(|segment| segment.data.content().len()).sum::<usize>();
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = AsyncClient::connect(&Remote::default_forwarder()?).await?;
+    /// let config = FetchConfig { verification: Verification::Owner, ..FetchConfig::default() };
+    /// let fetcher = Fetcher::new("/lab/film".parse()?, config, client.now(), Clock::seed());
+    /// let fetch = VerifiedFetch::new(fetcher, Box::new(IntegrityVerifier::new()));
+    /// let mut counter = Counter::default();
+    /// let (fetch, outcome) = client.fetch(fetch, &mut counter, &FetchOptions::default()).await;
+    /// outcome?;
+    /// println!("{} bytes: {}", counter.bytes, fetch.verifier().summary().text);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// [`Client::fetch`]: crate::Client::fetch
     pub async fn fetch(
         &self,

@@ -64,19 +64,41 @@ impl Place {
 struct Open {
     id: PendingId,
     transmit: Transmit,
-    /// When it was first on the link, whoever sent it.
-    asked_at: Option<Instant>,
-    /// Whether this node has sent it.
-    is_own: bool,
-    /// Not again before; later names were answered, and nothing is held back for it after that.
+    /// Nothing if it was not on the link yet.
+    asked: Option<Asked>,
+    answer: Answer,
+    /// Not again before.
     again_at: Instant,
-    overtaken: bool,
-    /// Later names were answered, once at least.
-    is_lost: bool,
+    /// Nothing is held back for it after that.
     hold_until: Instant,
-    asked: u32,
-    /// When it was last on the link.
-    last_asked_at: Instant,
+}
+
+impl Open {
+    /// How often it was on the link.
+    fn times_asked(&self) -> u32 {
+        self.asked.map_or(0, |asked| asked.times)
+    }
+}
+
+/// How an Interest was on the link, whoever sent it.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    first_at: Instant,
+    last_at: Instant,
+    times: u32,
+    /// Whether this node has sent it, once at least.
+    is_own: bool,
+}
+
+/// What is known of the answer to an Interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// It may still come.
+    Awaited,
+    /// Later names were answered, and it was asked for no more than once.
+    Overtaken,
+    /// It did not come in time, or was overtaken and is asked for again.
+    Lost,
 }
 
 /// Data that waits for others of earlier names.
@@ -153,21 +175,9 @@ impl InOrder {
         if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
         }
-        let asked = u32::from(asked_at.is_some());
+        let asked = asked_at.map(|at| Asked { first_at: at, last_at: at, times: 1, is_own: false });
         let hold_until = Instant::NEVER;
-        let last_asked_at = asked_at.unwrap_or(Instant::ZERO);
-        let open = Open {
-            id,
-            transmit,
-            asked_at,
-            is_own: false,
-            again_at,
-            overtaken: false,
-            is_lost: false,
-            hold_until,
-            asked,
-            last_asked_at,
-        };
+        let open = Open { id, transmit, asked, answer: Answer::Awaited, again_at, hold_until };
         self.open.insert(place, open);
         self.next = self.next.min(again_at);
     }
@@ -176,15 +186,19 @@ impl InOrder {
     pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, times: Times) {
         let (patience, Times { longest, just_now }) = (self.patience(times), times);
         let Some(open) = self.open.get_mut(place) else { return };
-        open.asked_at.get_or_insert(now);
-        open.asked += 1;
-        open.last_asked_at = now;
-        open.is_own |= is_own;
-        open.overtaken &= open.asked < 2;
+        let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
+        let asked = open.asked.get_or_insert(nothing);
+        asked.times += 1;
+        asked.last_at = now;
+        asked.is_own |= is_own;
+        let times = asked.times;
+        if open.answer == Answer::Overtaken && times >= 2 {
+            open.answer = Answer::Lost;
+        }
         // Where later names are answered, that decides; otherwise, and from the third time on, more and more
         // rarely.
-        let factor = u64::from(open.asked.clamp(2, MAX_REPEATS) - 1);
-        let span = if open.asked > 1 { patience + just_now } else { longest };
+        let factor = u64::from(times.clamp(2, MAX_REPEATS) - 1);
+        let span = if times > 1 { patience + just_now } else { longest };
         open.again_at = now + (span * factor).min(longest);
         self.next = self.next.min(open.again_at);
     }
@@ -192,13 +206,13 @@ impl InOrder {
     /// Whether a name was asked for on the link and will be again if need be, or the Data is there already;
     /// and if so, whether this node has asked.
     pub(crate) fn is_under_way(&self, place: &Place) -> Option<bool> {
-        let asked = self.open.get(place).filter(|open| open.asked_at.is_some()).map(|open| open.is_own);
+        let asked = self.open.get(place).and_then(|open| open.asked).map(|asked| asked.is_own);
         asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
     }
 
     /// Whether the answer for a name was lost, as far as is known.
     pub(crate) fn is_lost(&self, place: &Place) -> bool {
-        self.open.get(place).is_some_and(|open| open.is_lost)
+        self.open.get(place).is_some_and(|open| open.answer != Answer::Awaited)
     }
 
     /// Data of a name is there. What was asked for earlier and has not come is asked for again: at once by
@@ -210,7 +224,9 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked_at: Some(asked_at), hold_until, .. }) = self.open.remove(place) else {
+        let Some(Open { asked: Some(Asked { first_at: asked_at, .. }), hold_until, .. }) =
+            self.open.remove(place)
+        else {
             return Order::None;
         };
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
@@ -241,13 +257,11 @@ impl InOrder {
         let mut is_behind = false;
         let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
-            if open.asked_at.is_none_or(|at| at > asked_at) {
-                continue;
-            }
-            if open.asked == 1 && !open.overtaken {
-                (open.overtaken, open.is_lost) = (true, true);
-                let late_at = now.max(open.last_asked_at + late) + just_now;
-                open.again_at = if open.is_own { late_at } else { late_at + draw() }.min(open.again_at);
+            let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
+            if asked.times == 1 && open.answer != Answer::Overtaken {
+                open.answer = Answer::Overtaken;
+                let late_at = now.max(asked.last_at + late) + just_now;
+                open.again_at = if asked.is_own { late_at } else { late_at + draw() }.min(open.again_at);
                 self.next = self.next.min(open.again_at);
             }
             if open.hold_until == Instant::NEVER {
@@ -272,7 +286,7 @@ impl InOrder {
     pub(crate) fn pop_held(&mut self, now: Instant) -> Option<Held> {
         let front = self.held.front()?;
         let blocks = |(_, open): (&Place, &Open)| {
-            open.asked_at.is_some_and(|at| at <= front.asked_at)
+            open.asked.is_some_and(|asked| asked.first_at <= front.asked_at)
                 && open.hold_until != Instant::NEVER
                 && open.hold_until > now
         };
@@ -291,12 +305,14 @@ impl InOrder {
         let mut gone = SmallVec::<[Place; 4]>::new();
         self.next = Instant::NEVER;
         for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
-            if !is_wanted(open.id) || open.asked > MAX_REPEATS {
+            if !is_wanted(open.id) || open.times_asked() > MAX_REPEATS {
                 gone.push(place.clone());
                 continue;
             }
             if open.again_at <= now {
-                open.is_lost = true;
+                if open.answer == Answer::Awaited {
+                    open.answer = Answer::Lost;
+                }
                 repeats.push(Repeat { place: place.clone(), id: open.id, transmit: open.transmit.clone() });
             } else {
                 self.next = self.next.min(open.again_at);

@@ -4,8 +4,7 @@ use packet::time::Instant;
 use packet::{Dialect, NackReason, Name, NameRef};
 
 use super::config::{Discovery, FetchConfig, FetchError};
-use super::dialect::ccnx::{LATER_ATTEMPTS, VersionSearch};
-use super::dialect::version_search;
+use super::dialect::version_search::{LATER_ATTEMPTS, VersionSearch};
 use crate::naming::METADATA;
 
 /// Asks for metadata or for the name as a prefix, a few times, and gives up.
@@ -45,7 +44,7 @@ impl Finder {
         now: Instant,
     ) -> Result<Self, FetchError> {
         let by_prefix = discovery == Discovery::Prefix;
-        let search = version_search(dialect).filter(|_| !by_prefix);
+        let search = VersionSearch::of(dialect).filter(|_| !by_prefix);
         let by_metadata = !by_prefix && search.is_none();
         let too_long = |_| FetchError::NameTooLong { name: prefix.clone() };
         Ok(Finder {

@@ -1,8 +1,10 @@
 //! From what was measured to what it says: captures by the second, logs without their invalid lines, numbers
 //! of a repeat.
 
+mod activity;
 mod asked;
 mod capture;
+mod data;
 mod gates;
 mod network;
 mod prefixes;
@@ -15,11 +17,12 @@ mod workloads;
 pub(crate) use asked::{AGAIN, Asked, Origins, Seen};
 pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
 pub use capture::CaptureError;
+pub use data::{NodeData, RepeatData};
 pub use gates::{Gate, STANDSTILLS, gates};
 pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use prefixes::PrefixCounts;
 pub(crate) use repeat::numbers;
-pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};
+pub use repeat::{DeriveError, RepeatResult, derive, load_derived};
 pub use table::Table;
 pub use window::Window;
 pub(crate) use window::bins;

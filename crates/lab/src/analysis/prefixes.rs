@@ -6,7 +6,7 @@ use std::path::Path;
 use packet::Name;
 use serde::{Deserialize, Serialize};
 
-use super::repeat::table_if_there;
+use super::table::table_if_there;
 use crate::agent::{ANSWERED, ASKED};
 use crate::experiment::Plan;
 

@@ -9,57 +9,23 @@ use formats::pcapng::Direction;
 use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
+use super::activity::measured;
 use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
+use super::data::{NodeData, RepeatData};
 use super::gates::{Counts, Gate, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
 use super::served;
-use super::table::Table;
+use super::table::{Table, table_if_there};
 use super::window::{LENGTH, Window, join_short_end, rates};
-use super::workloads::{FloodTable, PingTable, TransferTable};
+use super::workloads::{PingTable, TransferTable};
 use crate::agent::STANDSTILL;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
 use crate::order::sample;
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_table;
 use crate::stats::Summary;
-
-/// What is known of a node in one repeat.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct NodeData {
-    /// The forwarder's log; times from the start.
-    pub log: Table,
-    /// The watched link by the second.
-    pub traffic: Table,
-    /// What the content store has done, where it was asked.
-    pub store: Table,
-    /// Entries of its tables times seconds since the start; in virtual time only.
-    pub occupancy: Table,
-}
-
-/// Everything about one repeat that figures are drawn from.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RepeatData {
-    /// By node.
-    pub nodes: Vec<NodeData>,
-    /// Transfers by workload.
-    pub transfers: BTreeMap<String, TransferTable>,
-    /// Round trips by workload.
-    pub pings: BTreeMap<String, PingTable>,
-    /// Floods by workload.
-    pub floods: BTreeMap<String, FloodTable>,
-    /// What producers sent of each content, by its place in the plan.
-    pub served: BTreeMap<usize, Table>,
-    /// What clients asked for by prefix.
-    pub prefixes: Vec<PrefixCounts>,
-    /// What virtual time counted of the network and its consumers.
-    pub network: Option<NetworkCounts>,
-    /// The longest time in which a client stood still, in seconds; nothing in virtual time.
-    pub client_still_s: f64,
-    /// How long the run was, in seconds.
-    pub seconds: f64,
-}
 
 /// The numbers of one repeat: `result.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -226,15 +192,6 @@ pub enum DeriveError {
     Io(#[from] io::Error),
 }
 
-/// A table, or one without rows when there is none.
-pub(super) fn table_if_there(path: &Path) -> io::Result<Table> {
-    match open_table(path) {
-        Ok(file) => Table::read(file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Table::default()),
-        Err(error) => Err(error),
-    }
-}
-
 /// A forwarder's log within the run, its invalid lines dropped and counted, times from the start.
 fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, u64)> {
     let mut table = Table::read(open_table(path)?)?;
@@ -377,7 +334,7 @@ fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
 
 /// All numbers of a repeat.
 fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
-    let window = Window::of(plan, data);
+    let window = measured(plan, data);
     let mut values = series(plan, data, window);
     let mut put = |key: String, numbers: &[f64]| {
         if let Some(summary) = Summary::of(numbers) {

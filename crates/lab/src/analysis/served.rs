@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::repeat::RepeatData;
+use super::data::RepeatData;
 use super::table::Table;
 use super::window::Window;
 use crate::agent::SERVED;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use formats::csv;
 
+use crate::run::open_table;
 use crate::scratch;
 
 /// A table of numbers.
@@ -70,6 +71,15 @@ impl Table {
 /// A number as a field: short, and empty when it is missing.
 fn field(value: f64) -> String {
     if value.is_finite() { format!("{}", (value * 1e6).round() / 1e6) } else { String::new() }
+}
+
+/// A table, or one without rows when there is none.
+pub(super) fn table_if_there(path: &Path) -> io::Result<Table> {
+    match open_table(path) {
+        Ok(file) => Table::read(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Table::default()),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! Which part of a run counts, and how long each number of a series lasted.
 
-use super::repeat::RepeatData;
 use super::table::Table;
-use crate::experiment::Plan;
-use crate::experiment::plan::Activity;
 
 /// The part of a run that is measured, in seconds from its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -28,19 +25,6 @@ pub(crate) const LENGTH: &str = "length";
 const SHORTEST_BIN: f64 = 0.5;
 
 impl Window {
-    /// The window of a repeat: what the experiment says, and else from the first to the last activity of its
-    /// workloads. What lies before and behind that is the lab's own doing: agents begin together, and a
-    /// run ends a second after its work.
-    #[must_use]
-    pub fn of(plan: &Plan, data: &RepeatData) -> Self {
-        let active = activity(plan, data);
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let from = plan.evaluation.window.from_ns.map_or(active.from, seconds);
-        let until = plan.evaluation.window.until_ns.map_or(active.until, seconds);
-        let holds_all = plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none();
-        Window { from, until: until.min(data.seconds), holds_all }
-    }
-
     /// How much of a span lies in the window.
     fn overlap(self, from: f64, until: f64) -> f64 {
         (until.min(self.until) - from.max(self.from)).max(0.0)
@@ -127,49 +111,6 @@ pub(crate) fn bins(table: &Table) -> Vec<(f64, f64)> {
     let mut lengths = table.column(LENGTH);
     lengths.resize(table.rows.len(), 1.0);
     table.column("time").into_iter().zip(lengths).collect()
-}
-
-/// When the last that a consumer asked for had come to all its nodes; nothing when it goes on without end, or
-/// something is missing.
-fn all_there(data: &RepeatData, workload: &str) -> Option<f64> {
-    let consumers = data.network.iter().flat_map(|network| &network.consumers);
-    let mut ends =
-        consumers.filter(|consumer| consumer.workload == workload).map(|consumer| consumer.ended_s);
-    let first = ends.next()?;
-    ends.fold(first, |last, end| Some(f64::max(last?, end?)))
-}
-
-/// From the first to the last thing that a workload did.
-fn activity(plan: &Plan, data: &RepeatData) -> Window {
-    let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true };
-    let mut note = |from: f64, until: f64| {
-        active.from = active.from.min(from);
-        active.until = active.until.max(until);
-    };
-    for transfer in data.transfers.values().flat_map(|table| &table.transfers) {
-        if let Some(start) = transfer.start {
-            note(start, transfer.stop.unwrap_or(data.seconds));
-        }
-    }
-    for (at, round_trip) in data.pings.values().flat_map(|table| &table.pings) {
-        note(*at, at + round_trip.unwrap_or(0.0) / 1e3);
-    }
-    for workload in plan.workloads.iter().filter(|work| matches!(work.does, Activity::Consume(_))) {
-        let stop = (workload.stop_ns as f64 / 1e9).min(data.seconds);
-        note(workload.start_ns as f64 / 1e9, all_there(data, &workload.name).map_or(stop, |at| at.min(stop)));
-    }
-    for workload in &plan.workloads {
-        let Some(table) = data.floods.get(&workload.name) else { continue };
-        // What it asks for stays pending until its end.
-        if matches!(workload.does, Activity::Flood { until, .. } if until > 0) && !table.rows.is_empty() {
-            note(workload.start_ns as f64 / 1e9, workload.stop_ns as f64 / 1e9);
-        }
-    }
-    if active.from < active.until {
-        active
-    } else {
-        Window { from: 0.0, until: data.seconds, holds_all: true }
-    }
 }
 
 /// Joins the last line of a forwarder's log to the one before when it came sooner than half a period after

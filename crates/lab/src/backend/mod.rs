@@ -10,6 +10,8 @@ use std::path::Path;
 
 use self::hosts::Inventory;
 use crate::experiment::Plan;
+pub use crate::experiment::backends::VIRTUAL_TIME;
+use crate::experiment::backends::{HOSTS, NETNS};
 use crate::order::{Event, Order};
 use crate::run::RunError;
 
@@ -80,7 +82,7 @@ struct Namespaces;
 
 impl Backend for Namespaces {
     fn name(&self) -> &'static str {
-        "netns"
+        NETNS
     }
 
     fn carry_out(
@@ -98,7 +100,7 @@ struct Hosts<'a>(&'a Inventory);
 
 impl Backend for Hosts<'_> {
     fn name(&self) -> &'static str {
-        "hosts"
+        HOSTS
     }
 
     fn check(&self, plan: &Plan) -> Result<(), RunError> {
@@ -137,9 +139,6 @@ impl Backend for VirtualTime {
     }
 }
 
-/// The name of the backend that has no real forwarders.
-pub const VIRTUAL_TIME: &str = "sim";
-
 /// The backend of that name. `hosts` are the machines, for the one that needs them; `workers` is how many
 /// repeats go on beside each other where they can, and without it as many as the machine has cores.
 ///
@@ -152,8 +151,8 @@ pub fn backend<'a>(
     workers: Option<usize>,
 ) -> Result<Box<dyn Backend + 'a>, RunError> {
     match name {
-        "netns" => Ok(Box::new(Namespaces)),
-        "hosts" => Ok(Box::new(Hosts(hosts.ok_or(RunError::NoHosts)?))),
+        NETNS => Ok(Box::new(Namespaces)),
+        HOSTS => Ok(Box::new(Hosts(hosts.ok_or(RunError::NoHosts)?))),
         VIRTUAL_TIME => {
             let cores = || std::thread::available_parallelism().map_or(1, usize::from);
             Ok(Box::new(VirtualTime(workers.unwrap_or_else(cores).max(1))))

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::in_process::rounded;
 use super::validate::run_on;
 use super::{DistanceError, in_process};
 use crate::experiment::Experiment;
@@ -175,11 +176,6 @@ pub fn calibrate(
     profile.dialect = in_process::dialects();
     profile.disk = in_process::disk(&options.runs);
     Ok(profile)
-}
-
-/// To hundredths of a microsecond.
-pub(super) fn rounded(cost: f64) -> f64 {
-    (cost * 100.0).round() / 100.0
 }
 
 /// The costs of a kind of link from those of its parts at each node. An exchange is an Interest and a Data

@@ -14,11 +14,15 @@ use repo::disk::RealDisk;
 use repo::{Store, StoreConfig, StoreKeys};
 use trust::{KeyKind, PrivateKey, SignatureVerifier, Signer};
 
-use super::calibrate::rounded;
 use crate::experiment::profile::{DialectCost, DiskCost, SignatureCost};
 
 /// The content of a segment as the lab has it.
 const CONTENT: usize = 4096;
+
+/// To hundredths of a microsecond.
+pub(super) fn rounded(cost: f64) -> f64 {
+    (cost * 100.0).round() / 100.0
+}
 
 /// What decoding costs, by dialect.
 pub(super) fn dialects() -> BTreeMap<String, DialectCost> {

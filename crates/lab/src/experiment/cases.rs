@@ -4,14 +4,11 @@
 use toml::{Table, Value};
 
 use super::describe::Described;
+use super::findings::Finding;
 use super::model::{File, Sweep};
 use super::origin::{self, Origins, Place};
-use super::resolve::Finding;
+use super::ranged::{MOST_CASES, ranged};
 use super::samples;
-
-/// More combinations than this are a slip of the pen, or do not fit in memory: the plans and results of all
-/// of them are there at once.
-pub(super) const MOST_CASES: usize = 100_000;
 
 /// The tables that cases are made of.
 const CASES: [&str; 2] = ["case", "sweep"];
@@ -224,17 +221,6 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
         }
         (Some(values), None, None, None) if values.is_empty() => Err("a sweep needs values".to_owned()),
         _ => Err("a sweep has either `values` or `from`, `to` and a positive `step`".to_owned()),
-    }
-}
-
-pub(super) fn ranged(number: f64, unit: &str) -> Value {
-    let rounded = (number * 1e9).round() / 1e9;
-    if !unit.is_empty() {
-        Value::String(format!("{rounded}{unit}"))
-    } else if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
-        Value::Integer(rounded as i64)
-    } else {
-        Value::Float(rounded)
     }
 }
 

@@ -4,8 +4,8 @@ use packet::random::Random;
 use serde::{Deserialize, Serialize};
 
 use super::describe::Described;
+use super::findings::Findings;
 use super::plan::NodeIndex;
-use super::resolve::Findings;
 
 /// Which nodes are meant.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]

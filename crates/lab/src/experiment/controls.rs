@@ -3,11 +3,11 @@
 use toml::Value;
 
 use super::cases::{Variant, apply_all};
+use super::findings::Finding;
 use super::measure::Measure;
 use super::model::{Control, Expect, File};
 use super::plan::ControlPlan;
 use super::problem::suggest;
-use super::resolve::Finding;
 
 impl Expect {
     /// The measures it is held against, with their keys.

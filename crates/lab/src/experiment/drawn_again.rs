@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::cases::Variant;
 use super::controls;
+use super::findings::Finding;
 use super::load::Experiment;
 use super::plan::{Plan, SchedulePlan};
-use super::resolve::Finding;
 
 /// Every case of an experiment on a backend, by its name.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! What expectations name must be measured in the experiment.
 
+use super::findings::Finding;
 use super::measure::{
     CONTENT_VALUES, Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES,
     SUMMARIES, WORKLOAD_VALUES,
@@ -7,7 +8,6 @@ use super::measure::{
 use super::model::Expect;
 use super::plan::{Plan, Workload};
 use super::problem::suggest;
-use super::resolve::Finding;
 use super::units::Share;
 
 /// What is wrong with a plan's expectations.

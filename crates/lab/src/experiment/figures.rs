@@ -1,10 +1,10 @@
 //! Figures that an experiment asks for: what can be drawn, and what is wrong with what was asked.
 
+use super::findings::Finding;
 use super::measure::{NODE_SERIES, NODE_TOTALS, SUMMARIES};
 use super::model::File;
 use super::plan::{Activity, Plan, Workload};
 use super::problem::suggest;
-use super::resolve::Finding;
 
 /// How a figure can be drawn.
 pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER, ROUND_TRIPS];

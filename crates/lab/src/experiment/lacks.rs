@@ -3,8 +3,8 @@
 
 use toml::{Table, Value};
 
-use super::load::{HOSTS, VIRTUAL_TIME};
-use super::resolve::Finding;
+use super::backends::{HOSTS, VIRTUAL_TIME};
+use super::findings::Finding;
 
 /// Keys of the file, and what those who want the same on real forwarders can do.
 const OF_THE_FILE: &[(&str, &str)] = &[

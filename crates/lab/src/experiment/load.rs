@@ -5,10 +5,12 @@ use std::path::Path;
 use toml::{Table, Value};
 use trust::whole_file;
 
+use super::backends;
 use super::cases::{self, Variant};
 use super::controls;
 use super::expectations;
 use super::figures;
+use super::findings::Finding;
 use super::lacks;
 use super::locate::{Locator, in_words, problem_of};
 use super::model::{Expect, File};
@@ -16,15 +18,8 @@ use super::named_files::{Files, named_files};
 use super::origin::{self, Origins};
 use super::plan::Plan;
 use super::problem::{Problem, Problems, suggest};
-use super::resolve::{Finding, resolve};
+use super::resolve::resolve;
 use super::studies;
-
-/// The backends an experiment can run on.
-pub(super) const BACKENDS: &[&str] = &["netns", HOSTS, VIRTUAL_TIME];
-/// The one that has no real forwarders.
-pub(super) const VIRTUAL_TIME: &str = "sim";
-/// The one whose forwarders are on machines of their own.
-pub(super) const HOSTS: &str = "hosts";
 
 /// An experiment file that has passed every check.
 #[derive(Debug, Clone)]
@@ -85,7 +80,7 @@ impl Experiment {
         let (name, shown) = (name.to_owned(), shown.to_owned());
         let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };
         let mut findings = Vec::new();
-        for backend in BACKENDS {
+        for backend in backends::ALL {
             findings.extend(experiment.plans(backend).err().unwrap_or_default());
         }
         if findings.is_empty() { Ok(experiment) } else { Err(located(&experiment.shown, &locator, findings)) }
@@ -152,11 +147,11 @@ impl Experiment {
     /// What is wrong with the file on that backend.
     pub fn plans(&self, backend: &str) -> Result<Vec<Plan>, Vec<Finding>> {
         let mut findings = Vec::new();
-        for name in self.file.on.keys().filter(|name| !BACKENDS.contains(&name.as_str())) {
+        for name in self.file.on.keys().filter(|name| !backends::ALL.contains(&name.as_str())) {
             findings.push(Finding {
                 key: format!("on.{name}"),
                 message: format!("there is no backend called `{name}`"),
-                suggestion: Some(suggest(name, BACKENDS)),
+                suggestion: Some(suggest(name, backends::ALL)),
                 ..Finding::default()
             });
         }
@@ -201,22 +196,22 @@ impl Experiment {
         }
         match reread(&content) {
             Ok(base) => Ok((base, content, origins)),
-            Err(message) => Err(self.unreadable(&origins, &set, message)),
+            Err(unreadable) => Err(self.unreadable(&origins, &set, unreadable)),
         }
     }
 
     /// That a file cannot be read any more with what was set in it, at the first value that makes it so.
-    fn unreadable(&self, origins: &Origins, key: &str, message: String) -> Vec<Finding> {
+    fn unreadable(&self, origins: &Origins, key: &str, last: Unreadable) -> Vec<Finding> {
         let first = origins.first_wrong(&self.content, reread, cases::set_again);
-        let (mut place, message) = first.unwrap_or((origin::plain(key), message));
+        let (mut place, unreadable) = first.unwrap_or((origin::plain(key), last));
         // A key that does not exist is no value's fault.
-        if message.starts_with("unknown field")
+        if unreadable.has_unknown_key
             && let [sweep, number, _, _] = place.as_slice()
             && sweep == "sweep"
         {
             place = origin::plain(&format!("sweep.{number}.key"));
         }
-        vec![Finding { key: key.to_owned(), message, suggestion: None, place }]
+        vec![Finding { key: key.to_owned(), message: unreadable.message, suggestion: None, place }]
     }
 
     pub(super) fn plan(
@@ -226,7 +221,7 @@ impl Experiment {
         seed: Option<u64>,
     ) -> Result<Plan, Vec<Finding>> {
         let file = reread(&variant.content)
-            .map_err(|message| self.unreadable(&variant.origins, &variant.key, message))?;
+            .map_err(|unreadable| self.unreadable(&variant.origins, &variant.key, unreadable))?;
         let seed = seed.or(file.seed).unwrap_or(1);
         let mut plan = resolve(&file, &variant.name, &self.files, seed).map_err(|findings| {
             let placed = |finding: Finding| Finding {
@@ -287,10 +282,21 @@ fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
     told.collect()
 }
 
+/// Why a changed table is no file any more.
+struct Unreadable {
+    message: String,
+    /// Whether it holds a key that no table knows, whatever its value is.
+    has_unknown_key: bool,
+}
+
 /// A changed table as a typed file again.
-fn reread(content: &Table) -> Result<File, String> {
-    let text = toml::to_string(content).map_err(|error| error.to_string())?;
-    toml::from_str(&text).map_err(|error| in_words(error.message()).0)
+fn reread(content: &Table) -> Result<File, Unreadable> {
+    let text = toml::to_string(content)
+        .map_err(|error| Unreadable { message: error.to_string(), has_unknown_key: false })?;
+    toml::from_str(&text).map_err(|error| Unreadable {
+        message: in_words(error.message()).0,
+        has_unknown_key: Locator::new(&text).is_ok_and(|locator| !locator.unknown_keys().is_empty()),
+    })
 }
 
 #[cfg(test)]

@@ -101,7 +101,9 @@ pub(super) fn problem_of(text: &str, error: &toml::de::Error) -> Problem {
     Problem { line: line_of(text, at), key: String::new(), message, suggestion }
 }
 
-/// What the parser says, in words of the file and not of our types; and what can be done about it.
+/// What the parser says, in words of the file and not of our types; and what can be done about it. The error
+/// of the parser has a place and a text and no kind, so the text is looked at; where it is another one day,
+/// it is told as it is.
 pub(super) fn in_words(message: &str) -> (String, Option<String>) {
     let message = message
         .replace("u32", "a whole number from 0 on")

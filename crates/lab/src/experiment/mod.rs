@@ -1,6 +1,7 @@
 //! One file says everything: the typed model of an experiment, its checks, and the plan that backends carry
 //! out.
 
+pub mod backends;
 mod cases;
 mod choice;
 mod controls;
@@ -8,12 +9,14 @@ mod describe;
 mod drawn_again;
 mod expectations;
 pub mod figures;
+mod findings;
 mod lacks;
 mod load;
 mod locate;
 pub mod measure;
 pub mod model;
 mod named_files;
+mod named_workload;
 pub mod names;
 mod network;
 mod origin;
@@ -21,6 +24,7 @@ mod paths;
 pub mod plan;
 pub mod problem;
 pub mod profile;
+mod ranged;
 mod recorded;
 mod reference;
 mod resolve;
@@ -43,13 +47,13 @@ pub mod units;
 
 pub use describe::{Described, Field, Table};
 pub use drawn_again::DrawnAgain;
+pub use findings::Finding;
+pub(crate) use findings::Findings;
 pub use load::Experiment;
 pub(crate) use named_files::{FILES_FOLDER, Files, kept_name};
 pub(crate) use network::{NoTopology, topology_graph};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};
 pub use reference::reference;
-pub use resolve::Finding;
-pub(crate) use resolve::Findings;
 pub use swept::{SweepValue, with_sweep};
 pub use template::template;

@@ -8,12 +8,12 @@ use packet::random::Random;
 use packet::time::Duration;
 use sim::topology::{Topology as Graph, TopologyLink};
 
+use super::findings::Findings;
 use super::model::{self, File, Topology};
 use super::named_files::Files;
 use super::names;
 use super::plan::NodeIndex;
 use super::problem::suggest;
-use super::resolve::Findings;
 
 /// Nodes and links by name.
 #[derive(Debug, Default)]

@@ -68,16 +68,16 @@ impl Origins {
 
     /// The place of the first value with which the file cannot be read any more, as `is_readable` finds, and
     /// what is wrong with it.
-    pub(super) fn first_wrong<T>(
+    pub(super) fn first_wrong<T, E>(
         &self,
         file: &Table,
-        read: impl Fn(&Table) -> Result<T, String>,
+        read: impl Fn(&Table) -> Result<T, E>,
         set: impl Fn(&mut Table, &str, &Value),
-    ) -> Option<(Place, String)> {
+    ) -> Option<(Place, E)> {
         let mut content = file.clone();
         self.0.iter().find_map(|setting| {
             set(&mut content, &setting.key, &setting.value);
-            read(&content).err().map(|message| (setting.place.clone(), message))
+            read(&content).err().map(|error| (setting.place.clone(), error))
         })
     }
 }

@@ -1,11 +1,11 @@
 //! What decides when which file is downloaded: a workload, or a trace.
 
+use super::findings::Findings;
 use super::model::{Download, Replay};
 use super::named_files::Files;
+use super::named_workload::named_workload;
 use super::plan::{ArrivalsPlan, ContentPlan, ReplayPlan};
 use super::recorded::MAX_REQUESTS;
-use super::resolve::Findings;
-use super::resolve_workloads::named_workload;
 
 /// What a download says of it: nothing where it goes file by file; an error, which was told, where it makes
 /// no sense.

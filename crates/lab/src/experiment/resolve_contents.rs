@@ -1,9 +1,9 @@
 //! Content with its defaults filled in: how many files, and how large each is.
 
+use super::findings::Findings;
 use super::model::{Content, File, Sizes};
 use super::named_files::Files;
 use super::plan::{ContentPlan, EarlierKey, MAX_SIZED_FILES, SizesPlan};
-use super::resolve::Findings;
 
 /// Bytes of the largest file that can be written: numbers of segments have room for so many.
 const MAX_BYTES: u64 = 1 << 50;

@@ -1,11 +1,11 @@
 //! What links are like: as said of each, as their topology knows, as the defaults say.
 
+use super::findings::Findings;
 use super::model::{self, File};
 use super::network::{Joined, Shape};
 use super::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SimulatedLink};
 use super::problem::suggest;
-use super::resolve::Findings;
-use super::resolve_ndnlp;
+use super::resolve_ndnlp::{self, said};
 use super::units::{Share, Size, Span};
 
 /// The links of a file, complete.
@@ -94,15 +94,6 @@ fn link(
         simulated,
         ndnlp1: None,
     }
-}
-
-/// What is said of the link itself, or of all.
-pub(super) fn said<T>(
-    own: Option<&model::Link>,
-    defaults: Option<&model::Link>,
-    key: impl Fn(&model::Link) -> Option<T>,
-) -> Option<T> {
-    own.and_then(&key).or_else(|| defaults.and_then(&key))
 }
 
 fn simulated(

@@ -1,10 +1,9 @@
 //! How a link of CCNx cuts and acknowledges messages: as said, as the paper has it, or by the link's delay.
 
+use super::findings::Findings;
 use super::model::{Acknowledgement, Link};
 use super::plan::{Dialect, LinkKind, LinkPlan, Ndnlp1Plan};
 use super::problem::suggest;
-use super::resolve::Findings;
-use super::resolve_links::said;
 use super::units::Span;
 
 const MILLISECOND: u64 = 1_000_000;
@@ -100,6 +99,15 @@ fn timing(key: &str, word: Option<&str>, link: &LinkPlan, f: &mut Findings) -> T
 fn sent_in(nanos: u64, link: &LinkPlan) -> u32 {
     let bits = u128::from(link.rate_bps.unwrap_or(0)) * u128::from(nanos) / 1_000_000_000;
     u32::try_from(bits / 8 / u128::from(link.mtu)).unwrap_or(u32::MAX).max(PAPER.sent_packets)
+}
+
+/// What is said of the link itself, or of all.
+pub(super) fn said<T>(
+    own: Option<&Link>,
+    defaults: Option<&Link>,
+    key: impl Fn(&Link) -> Option<T>,
+) -> Option<T> {
+    own.and_then(&key).or_else(|| defaults.and_then(&key))
 }
 
 #[cfg(test)]

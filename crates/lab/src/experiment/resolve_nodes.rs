@@ -1,11 +1,11 @@
 //! What nodes are like: as said of each, of a group it is in, of all.
 
 use super::choice::Purpose;
+use super::findings::Findings;
 use super::model::{self, File};
 use super::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeCosts, NodeIndex, NodePlan};
 use super::problem::suggest;
 use super::profile::Profile;
-use super::resolve::Findings;
 use super::resolve_servers::server;
 use super::units::Size;
 

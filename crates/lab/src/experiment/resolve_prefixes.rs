@@ -2,9 +2,9 @@
 
 use packet::Name;
 
+use super::findings::Findings;
 use super::model::File;
 use super::plan::{Activity, ContentPlan, Workload};
-use super::resolve::Findings;
 
 /// More would be a table of names, which traces are for.
 const MOST_PREFIXES: usize = 64;

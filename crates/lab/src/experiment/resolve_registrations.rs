@@ -1,11 +1,11 @@
 //! Routes that nodes ask their neighbours for, with their defaults filled in and their names looked up.
 
+use super::findings::Findings;
 use super::model::{self, File};
 use super::plan::{
     Activity, Hop, LinkPlan, RegistrationKey, RegistrationPlan, Registrations, Response, Workload,
 };
 use super::problem::suggest;
-use super::resolve::Findings;
 
 /// Where a forwarder takes commands of its neighbours.
 pub(crate) const MANAGEMENT: &str = "/localhop/nfd";

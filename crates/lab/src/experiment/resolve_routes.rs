@@ -1,9 +1,9 @@
 //! Static routes: from paths as they are written to next hops.
 
 use super::choice::Purpose;
+use super::findings::Findings;
 use super::model::{self, File};
 use super::plan::{Hop, LinkIndex, LinkPlan, NodeIndex, RoutePlan};
-use super::resolve::Findings;
 
 /// What a path leads through.
 struct Network<'a> {

@@ -1,11 +1,11 @@
 //! Servers and their clients, with names looked up: who can serve what, and who is asked by whom.
 
+use super::findings::Findings;
 use super::model;
 use super::plan::{
     Activity, FetchClient, FetchPlan, NodeIndex, Plan, ProgramPlan, ServerPlan, ServerSoftware, Software,
 };
 use super::problem::suggest;
-use super::resolve::Findings;
 
 /// A node's server.
 pub(super) fn server(

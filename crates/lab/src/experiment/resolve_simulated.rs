@@ -5,6 +5,7 @@ use flow::workload::Setting;
 use packet::random::Zipf;
 
 use super::choice::Purpose;
+use super::findings::Findings;
 use super::model::{self, File};
 use super::network;
 use super::plan::{
@@ -13,7 +14,6 @@ use super::plan::{
 };
 use super::problem::suggest;
 use super::profile::{Profile, nanos};
-use super::resolve::Findings;
 use super::units::Span;
 
 /// More bytes of Data than this do not fit into one packet.
@@ -284,7 +284,7 @@ fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) 
 
 /// A workload by its name and parameters.
 fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) -> Option<ConsumerKind> {
-    let spec = super::resolve_workloads::named_workload(&format!("{key}.workload"), text, f)?;
+    let spec = super::named_workload::named_workload(&format!("{key}.workload"), text, f)?;
     // What it needs to know of the catalogue is found out by starting it.
     let setting = Setting { items: given.objects.map(u64::from), ..Setting::forever(0) };
     if let Err(error) = spec.parse::<WorkloadSpec>().and_then(|spec| spec.start(&setting).map(drop)) {

@@ -1,11 +1,12 @@
 //! Workloads with their defaults filled in and their names looked up.
 
 use super::choice::{Choice, Purpose};
+use super::findings::Findings;
 use super::model::{self, File};
 use super::named_files::Files;
+use super::named_workload::named_workload;
 use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, ProgramPlan, Workload};
 use super::problem::suggest;
-use super::resolve::Findings;
 use super::units::Span;
 use super::{resolve_arrivals, resolve_servers};
 
@@ -352,21 +353,6 @@ fn workload_alone(key: &str, text: &str, given: &model::Traffic, f: &mut Finding
         f.add(format!("{key}.{other}"), format!("`workload` says `{other}`, too"), Some(hint));
     }
     named_workload(&format!("{key}.workload"), text, f)
-}
-
-/// A workload by its name and parameters, which `key` holds.
-pub(super) fn named_workload(key: &str, text: &str, f: &mut Findings) -> Option<String> {
-    match text.parse::<flow::WorkloadSpec>() {
-        Ok(spec) => Some(spec.to_string()),
-        Err(flow::SpecError::Unknown { word, known, .. }) => {
-            f.add(key, format!("`{word}` is not known here"), Some(suggest(&word, &known)));
-            None
-        }
-        Err(error) => {
-            f.add(key, error.to_string(), None);
-            None
-        }
-    }
 }
 
 /// The workload that rate, pattern, exponent and spacing say.

@@ -3,9 +3,9 @@
 use packet::random::Random;
 use toml::Value;
 
-use super::cases::{MOST_CASES, ranged};
+use super::findings::Finding;
 use super::model::{File, Sweep};
-use super::resolve::Finding;
+use super::ranged::{MOST_CASES, ranged};
 
 /// The stream of an experiment's randomness that samples are drawn from.
 const SAMPLES: u64 = 0x7361_6d70;

@@ -2,9 +2,9 @@
 
 use toml::Table;
 
+use super::findings::{Finding, Findings};
 use super::model::File;
 use super::named_files::Files;
-use super::resolve::{Finding, Findings};
 use crate::study;
 
 /// What a study has of the keys of a file.

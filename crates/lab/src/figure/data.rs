@@ -5,8 +5,6 @@ use std::iter;
 
 use formats::csv;
 
-use super::parquet;
-
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
@@ -101,30 +99,6 @@ impl Data {
     pub(crate) fn write_csv_rows<W: io::Write>(&self, to: &mut csv::Writer<W>) -> io::Result<()> {
         let row = |row| self.columns.iter().map(move |(_, column)| column.field(row));
         (0..self.rows()).try_for_each(|number| to.row(row(number)))
-    }
-
-    /// The columns of a Parquet file that is written part by part.
-    pub(crate) fn parquet_columns(&self) -> Vec<formats::parquet::Column<'_>> {
-        parquet::columns(self)
-    }
-
-    /// All rows as one part of such a file.
-    pub(crate) fn write_parquet_group<W: io::Write>(
-        &self,
-        to: &mut formats::parquet::Writer<'_, W>,
-    ) -> io::Result<()> {
-        parquet::group(self, to)
-    }
-
-    /// How pages of Parquet files are compressed.
-    pub(crate) fn gzip(page: &[u8]) -> Option<Vec<u8>> {
-        parquet::gzip(page)
-    }
-
-    /// A Parquet file.
-    #[must_use]
-    pub fn to_parquet(&self) -> Vec<u8> {
-        parquet::write(self)
     }
 }
 

@@ -9,43 +9,51 @@ use formats::parquet::{self, Kind, Writer};
 
 use super::data::{Column, Data};
 
-/// Compressed; memory does not refuse to be written to.
-pub(super) fn gzip(page: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(page).ok()?;
-    encoder.finish().ok()
-}
+impl Data {
+    /// How pages of Parquet files are compressed.
+    pub(crate) fn gzip(page: &[u8]) -> Option<Vec<u8>> {
+        // Memory does not refuse to be written to.
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(page).ok()?;
+        encoder.finish().ok()
+    }
 
-pub(super) fn columns(data: &Data) -> Vec<parquet::Column<'_>> {
-    let kind = |column: &Column| match column {
-        Column::Text(_) => Kind::Text,
-        Column::Number(_) => Kind::OptionalReal,
-        Column::Whole(_) => Kind::Whole,
-        Column::Boolean(_) => Kind::Boolean,
-    };
-    data.columns.iter().map(|(name, column)| parquet::Column { name, kind: kind(column) }).collect()
-}
+    /// The columns of a Parquet file that is written part by part.
+    pub(crate) fn parquet_columns(&self) -> Vec<parquet::Column<'_>> {
+        let kind = |column: &Column| match column {
+            Column::Text(_) => Kind::Text,
+            Column::Number(_) => Kind::OptionalReal,
+            Column::Whole(_) => Kind::Whole,
+            Column::Boolean(_) => Kind::Boolean,
+        };
+        self.columns.iter().map(|(name, column)| parquet::Column { name, kind: kind(column) }).collect()
+    }
 
-/// All rows as one row group.
-pub(super) fn group<W: io::Write>(data: &Data, writer: &mut Writer<'_, W>) -> io::Result<()> {
-    let rows = data.rows();
-    writer.group(rows, |place, values| match data.columns.get(place) {
-        Some((_, Column::Text(list))) => list.iter().take(rows).for_each(|text| values.text(text)),
-        Some((_, Column::Number(list))) => list.iter().take(rows).for_each(|number| values.real(*number)),
-        Some((_, Column::Whole(list))) => list.iter().take(rows).for_each(|number| values.whole(*number)),
-        Some((_, Column::Boolean(list))) => list.iter().take(rows).for_each(|value| values.boolean(*value)),
-        None => {}
-    })
-}
+    /// All rows as one part of such a file: one row group.
+    pub(crate) fn write_parquet_group<W: io::Write>(&self, writer: &mut Writer<'_, W>) -> io::Result<()> {
+        let rows = self.rows();
+        writer.group(rows, |place, values| match self.columns.get(place) {
+            Some((_, Column::Text(list))) => list.iter().take(rows).for_each(|text| values.text(text)),
+            Some((_, Column::Number(list))) => list.iter().take(rows).for_each(|number| values.real(*number)),
+            Some((_, Column::Whole(list))) => list.iter().take(rows).for_each(|number| values.whole(*number)),
+            Some((_, Column::Boolean(list))) => {
+                list.iter().take(rows).for_each(|value| values.boolean(*value));
+            }
+            None => {}
+        })
+    }
 
-pub(super) fn write(data: &Data) -> Vec<u8> {
-    let (columns, mut file) = (columns(data), Vec::new());
-    let written = Writer::new(&mut file, &columns, Some(gzip)).and_then(|mut writer| {
-        group(data, &mut writer)?;
-        writer.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))
-    });
-    debug_assert!(written.is_ok(), "memory does not refuse to be written to");
-    file
+    /// A Parquet file.
+    #[must_use]
+    pub fn to_parquet(&self) -> Vec<u8> {
+        let (columns, mut file) = (self.parquet_columns(), Vec::new());
+        let written = Writer::new(&mut file, &columns, Some(Data::gzip)).and_then(|mut writer| {
+            self.write_parquet_group(&mut writer)?;
+            writer.finish(concat!("cairn ", env!("CARGO_PKG_VERSION")))
+        });
+        debug_assert!(written.is_ok(), "memory does not refuse to be written to");
+        file
+    }
 }
 
 #[cfg(test)]

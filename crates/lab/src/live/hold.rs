@@ -8,25 +8,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
+use super::reply::{MAX_LINE_BYTES, Reply};
 use super::{LiveError, Place};
 use crate::backend::netns::conduct::{begin, follow};
 use crate::order::{Event, Order, Request};
 
 /// How long whoever asks may take to say what, and the world to do it.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// No request and no reply is longer.
-pub(super) const MAX_LINE_BYTES: u64 = 64 << 10;
 /// How often the holder looks whether somebody asks, or wants it to end.
 const TURN: Duration = Duration::from_millis(50);
-
-/// What became of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Reply {
-    /// Why it was refused; nothing when it is done.
-    pub(super) refused: Option<String>,
-}
 
 /// Builds the network of an order and holds it until `stop`, or until somebody asks for its end. The folder
 /// of `place` is there and empty.

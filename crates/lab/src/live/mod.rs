@@ -8,6 +8,7 @@
 pub mod enter;
 pub mod hold;
 mod place;
+mod reply;
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

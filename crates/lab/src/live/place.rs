@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::hold::{MAX_LINE_BYTES, Reply};
+use super::reply::{MAX_LINE_BYTES, Reply};
 use super::{LiveError, NETWORK_FILE, Network};
 use crate::order::{Request, read_json};
 

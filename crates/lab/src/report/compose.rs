@@ -1,16 +1,18 @@
 //! What stands in a report, and in which order.
 
 use super::data::{CaseData, RunData};
+use super::detailed::{MOST_DETAILED, detailed};
 use super::document::{Block, Document, Figure};
 use super::verdict::Verdict;
 use super::{contour, figures, paper, repeat_it, response, summary, tables};
+use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 
 /// The report of a run.
 pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     let place = match run.record.backend.as_str() {
-        "netns" => "on real forwarders in network namespaces",
-        "sim" => "in virtual time",
-        "hosts" => "on real forwarders on several hosts",
+        NETNS => "on real forwarders in network namespaces",
+        VIRTUAL_TIME => "in virtual time",
+        HOSTS => "on real forwarders on several hosts",
         other => other,
     };
     let mut document = Document {
@@ -73,24 +75,6 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     chapter(blocks, "again", "How to do it again");
     repeat_it::chapter(blocks, run);
     document.numbered(run.experiment.file.figure.len())
-}
-
-/// Of more cases than these nobody reads the details of each.
-const MOST_DETAILED: usize = 16;
-/// Of so many of them details are shown all the same.
-const SHOWN: usize = 4;
-
-/// The cases whose details are shown: all of a few; of many those that are not valid come first.
-pub(super) fn detailed(run: &RunData) -> Vec<usize> {
-    let all = 0..run.cases.len();
-    if run.cases.len() <= MOST_DETAILED {
-        return all.collect();
-    }
-    let is_valid = |number: &usize| run.cases.get(*number).is_some_and(CaseData::is_valid);
-    let (valid, invalid): (Vec<usize>, Vec<usize>) = all.partition(is_valid);
-    let mut shown: Vec<usize> = invalid.into_iter().chain(valid).take(SHOWN).collect();
-    shown.sort_unstable();
-    shown
 }
 
 fn chapter(blocks: &mut Vec<Block>, anchor: &str, title: &str) {

@@ -1,8 +1,8 @@
 //! The testbed report's overview document: a page for each case, with the six graphs of every node and the
 //! transfers, below its name. For a quick look, and to be laid beside others.
 
-use super::compose::detailed;
 use super::data::{CaseData, RunData};
+use super::detailed::detailed;
 use super::figures::{over_time, spans};
 use super::quantity::SIX;
 use crate::figure::{Anchor, Drawing, Frame, Series, Style};

@@ -2,6 +2,7 @@
 
 use super::data::{CaseData, RunData};
 use super::document::Figure;
+use super::facet::facet;
 use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
@@ -291,23 +292,6 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
         parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases));
     }
     (count > 0).then(|| Drawing::grid(&wanted.title, 1, 24.0, &parts))
-}
-
-/// A case's name in two parts: the named variant, and the values of sweeps within it.
-pub(super) fn facet(run: &RunData, case: &CaseData) -> (String, String) {
-    let name = &case.plan.case;
-    if run.experiment.file.sweep.is_empty() {
-        return (String::new(), name.clone());
-    }
-    let variants = run.experiment.file.case.iter().map(|variant| variant.name.as_str());
-    let found = variants.filter(|variant| name.starts_with(variant)).max_by_key(|variant| variant.len());
-    match found {
-        Some(variant) => {
-            let rest = name.get(variant.len()..).unwrap_or_default().trim_start_matches(", ");
-            (variant.to_owned(), rest.to_owned())
-        }
-        None => (String::new(), name.clone()),
-    }
 }
 
 /// Bars for each node, one colour a case: variants below each other, quantities beside each other.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::data::RunData;
 use super::verdict::{Outcome, Verdict, verdicts};
+use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use crate::paragraph::{indented, wrapped};
 
 /// A statement and what came of it.
@@ -126,7 +127,7 @@ pub fn results_markdown(runs: &[RunData]) -> String {
 }
 
 const BACKENDS: [(&str, &str); 3] =
-    [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
+    [(VIRTUAL_TIME, "In virtual time"), (NETNS, "On real forwarders"), (HOSTS, "On hosts of their own")];
 
 /// What came of all statements, and which of them were contradicted.
 fn conclusions(page: &mut String, runs: &[RunData]) {

@@ -1,7 +1,7 @@
 //! Boxes of round trips: all that a workload has timed in a case, from the shortest to the longest.
 
 use super::data::{CaseData, RunData};
-use super::paper::facet;
+use super::facet::facet;
 use crate::experiment::model;
 use crate::figure::{Axis, BoxChart, BoxGroup, Data, Drawing, Frame, Quartiles};
 

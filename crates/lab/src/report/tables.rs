@@ -1,6 +1,7 @@
 //! The report's tables.
 
 use super::data::{CaseData, RunData};
+use super::detailed::detailed;
 use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
 use super::verdict::{Outcome, Verdict, controls as control_rows};
@@ -194,7 +195,7 @@ pub(super) fn gates(run: &RunData) -> Table {
         table.columns.remove(0);
     }
     // Of very many cases those that are not valid, and those that are shown in detail.
-    let shown = super::compose::detailed(run);
+    let shown = detailed(run);
     let is_listed = |place: usize, case: &CaseData| {
         run.cases.len() <= MOST_LISTED || !case.is_valid() || shown.contains(&place)
     };

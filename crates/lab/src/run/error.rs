@@ -2,12 +2,13 @@
 
 use std::io;
 
+use super::plan_error::PlanError;
 use crate::analysis::DeriveError;
 use crate::backend::BackendError;
 use crate::backend::hosts::InventoryError;
 use crate::driver::DriverError;
 use crate::experiment::{Finding, Problems};
-use crate::run::slurm::SlurmError;
+use crate::run::slurm::error::SlurmError;
 use crate::study::StudyError;
 
 /// Why a run ended before its report.
@@ -46,9 +47,9 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
-    /// The experiment on this backend.
-    #[error("{0}")]
-    Plan(String),
+    /// Nothing can be run as it was asked for.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// What was measured cannot be read.
     #[error(transparent)]
     Derive(#[from] DeriveError),
@@ -85,8 +86,6 @@ pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Run
 
 impl From<Vec<Finding>> for RunError {
     fn from(findings: Vec<Finding>) -> Self {
-        let text: Vec<String> =
-            findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
-        RunError::Plan(text.join("; "))
+        RunError::Plan(PlanError::Findings(findings))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
@@ -12,9 +12,10 @@ use super::begin::begin;
 use super::build::{Build, Program};
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
+use super::options::Options;
+use super::plan_error::PlanError;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
-use super::shard::Shard;
 use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers};
 use crate::backend::hosts::Inventory;
 use crate::backend::{Backend, VIRTUAL_TIME, backend};
@@ -25,39 +26,6 @@ use crate::order::{Event, Order, Owner, Stop, read_json};
 use crate::parallel;
 use crate::scratch::Scratch;
 use crate::study::Runner;
-
-/// What a run is started with, beside the experiment.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The backend: `netns`, `hosts` or `sim`.
-    pub backend: String,
-    /// The machines, for `hosts`.
-    pub hosts: Option<Inventory>,
-    /// The folder that runs are put in.
-    pub runs: PathBuf,
-    /// The folder of this run, where it is not to be named after the experiment and the moment.
-    pub out: Option<PathBuf>,
-    /// Repeats beside each other in virtual time; as many as there are cores if nothing is said.
-    pub workers: Option<usize>,
-    /// Another form of traces than the experiment says.
-    pub trace_format: Option<TraceFormat>,
-    /// Where programs are.
-    pub programs: Programs,
-    /// Other numbers of repeats than the experiment says.
-    pub repeats: Option<u32>,
-    /// Another seed than the experiment says.
-    pub seed: Option<u64>,
-    /// Only cases whose name holds this.
-    pub only: Option<String>,
-    /// Only this share of the cases.
-    pub shard: Option<Shard>,
-    /// Are controls run, too?
-    pub controls: bool,
-    /// What this program was built from.
-    pub build: Build,
-    /// Asks for an early end.
-    pub stop: Stop,
-}
 
 /// What a run says itself, whatever its experiment does.
 #[derive(Clone, Copy, Default)]
@@ -123,7 +91,7 @@ pub(super) fn chosen(
         shard.retain(&mut plans);
         before = shard.of_first(records::FOLDERS_KEPT);
         if plans.is_empty() {
-            return Err(RunError::Plan(format!("no case is in the share {shard}: there are fewer cases")));
+            return Err(PlanError::EmptyShare(shard).into());
         }
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;
@@ -543,7 +511,7 @@ mod tests {
     fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {
         let above = std::env::temp_dir().join(format!("cairn-begun-{}", std::process::id()));
         let folder = RunFolder::create(&above, "x").unwrap();
-        let programs = Programs { cairn: PathBuf::from("/nowhere"), ndnd: None };
+        let programs = Programs { cairn: std::path::PathBuf::from("/nowhere"), ndnd: None };
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
+use super::plan_error::PlanError;
 use super::records::{self, Record, Records};
 use crate::experiment::Experiment;
 
@@ -25,7 +26,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     };
     let parts: Vec<Part<'_>> = parts.iter().map(read).collect::<Result<_, _>>()?;
     let Some((first, head)) = parts.first() else {
-        return Err(RunError::Plan("there is nothing to be merged".to_owned()));
+        return Err(PlanError::NothingToMerge.into());
     };
     let experiment = Experiment::read(&first.experiment())?;
     let all: Vec<(String, u64)> =
@@ -49,7 +50,6 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
 
 /// Are these shares of one whole?
 fn check(parts: &[Part<'_>], seed_of: impl Fn(&String) -> Option<u64>) -> Result<(), RunError> {
-    let wrong = |part: &RunFolder, why: &str| RunError::Plan(format!("{}: {why}", part.path().display()));
     let text = |part: &RunFolder| fs::read_to_string(part.experiment());
     // A seed for all, where it is not that of the cases: those have their own where the seed is varied.
     let given = |record: &RunRecord| {
@@ -63,10 +63,10 @@ fn check(parts: &[Part<'_>], seed_of: impl Fn(&String) -> Option<u64>) -> Result
     for (part, record) in parts {
         let is_same = text(part).map_err(io_error("the experiment cannot be read"))? == whole;
         if !is_same || of(record) != of(head) {
-            return Err(wrong(part, "it is a run of another experiment, backend, seed or number of repeats"));
+            return Err(PlanError::OtherRun(part.path().to_owned()).into());
         }
         if let Some(case) = record.cases.iter().find(|case| !seen.insert(case)) {
-            return Err(wrong(part, &format!("its case `{case}` is in another run, too")));
+            return Err(PlanError::CaseTwice { part: part.path().to_owned(), case: case.clone() }.into());
         }
     }
     Ok(())

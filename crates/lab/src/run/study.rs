@@ -2,8 +2,9 @@
 
 use super::begin::begin;
 use super::error::{RunError, io_error};
-use super::execute::Options;
 use super::folder::RunFolder;
+use super::options::Options;
+use super::plan_error::{PlanError, UnfitForStudy};
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::Experiment;
 use crate::order::write_json;
@@ -22,13 +23,13 @@ pub fn execute_study(
 ) -> Result<(RunFolder, Report), RunError> {
     experiment.can_run_on(&options.backend)?;
     let without_use = [
-        (options.backend != VIRTUAL_TIME, "is only in virtual time: run it with --on sim"),
-        (options.only.is_some(), "has no cases: leave --only away"),
-        (options.shard.is_some(), "has no cases: leave --shard away"),
-        (options.trace_format.is_some(), "writes no traces: leave --format away"),
+        (options.backend != VIRTUAL_TIME, UnfitForStudy::Backend),
+        (options.only.is_some(), UnfitForStudy::Only),
+        (options.shard.is_some(), UnfitForStudy::Shard),
+        (options.trace_format.is_some(), UnfitForStudy::TraceFormat),
     ];
-    if let Some((_, why)) = without_use.iter().find(|(is_said, _)| *is_said) {
-        return Err(RunError::Plan(format!("{}: a study {why}", experiment.shown())));
+    if let Some((_, unfit)) = without_use.into_iter().find(|(is_said, _)| *is_said) {
+        return Err(PlanError::Study { experiment: experiment.shown().to_owned(), unfit }.into());
     }
     let mut experiment = experiment.clone();
     experiment.file.repeats = options.repeats.or(experiment.file.repeats);

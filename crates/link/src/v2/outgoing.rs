@@ -5,7 +5,6 @@ use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, LinkHeader, NackReason};
 
 use super::fragmenter::FragmentPlan;
-use super::reliability::FrameRef;
 
 /// One packet and how it is cut. Frames are written from it whenever they are sent, so that a packet is never
 /// copied but into a frame.
@@ -47,6 +46,15 @@ impl OutgoingPacket {
 pub(crate) struct OutgoingKey {
     place: u32,
     generation: u32,
+}
+
+/// One frame of a packet on its way out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameRef {
+    pub(crate) key: OutgoingKey,
+    pub(crate) fragment: u32,
+    /// How often it has been sent again.
+    pub(crate) retries: u32,
 }
 
 /// All packets on their way out. Places are used again, with a new generation.

@@ -15,20 +15,11 @@ use std::collections::VecDeque;
 use packet::time::{Duration, Instant};
 
 use super::config::ReliabilityConfig;
-use super::outgoing::{OutgoingKey, OutgoingStore};
+use super::outgoing::{FrameRef, OutgoingStore};
 use super::rto::RtoEstimator;
 use crate::DropReason;
 use crate::drop_reason::DropCounters;
 use crate::recent_sequences::{Arrival, RecentSequences};
-
-/// One frame of a packet on its way out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FrameRef {
-    pub(crate) key: OutgoingKey,
-    pub(crate) fragment: u32,
-    /// How often it has been sent again.
-    pub(crate) retries: u32,
-}
 
 /// A transmission that waits for its Ack.
 #[derive(Clone, Copy, Debug)]

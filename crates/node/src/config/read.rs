@@ -144,7 +144,9 @@ const EXAMPLES: &str = r#"
 # strategy = "multicast"
 "#;
 
-/// Adds what may have been meant to serde's list of what could have stood there.
+/// Adds what may have been meant to serde's list of what could have stood there. The error of the parser has
+/// a place and a text and no kind, so the text is looked at; where it is another one day, it is told as it
+/// is.
 fn with_suggestion(message: &str) -> String {
     if message.contains("invalid socket address syntax") {
         return "not a numeric address with a port up to 65535, such as 127.0.0.1:6363 or [::1]:6363"

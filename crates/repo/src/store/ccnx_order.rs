@@ -54,7 +54,7 @@ impl Store {
         walk.by_digest();
         let start = prefix_key(Dialect::Ccnx, name);
         let (object, segment) = ObjectName::of_packet(Dialect::Ccnx, name);
-        let exact = self.catalogue.find(&object.key()).map(|id| (id, segment));
+        let exact = self.objects.catalogue.find(&object.key()).map(|id| (id, segment));
         match view.child_selector().is_rightmost() {
             true => walk.rightmost(&start, exact),
             false => walk.leftmost(&start, 0, exact),
@@ -64,11 +64,11 @@ impl Store {
 
     /// The object whose segments stand right behind the name with this prefix key.
     fn segmented(&self, start: &[u8]) -> Option<ObjectId> {
-        self.catalogue.find(&[start, &[0, SegmentForm::Marker as u8]].concat())
+        self.objects.catalogue.find(&[start, &[0, SegmentForm::Marker as u8]].concat())
     }
 
     fn object(&self, id: Option<ObjectId>) -> Option<&Object> {
-        self.catalogue.get(id?)
+        self.objects.catalogue.get(id?)
     }
 }
 
@@ -99,7 +99,7 @@ impl Walk<'_> {
     /// Notes the packet of a name that has `depth` components more than the Interest's.
     fn tell(&mut self, packet: Option<Packet>, depth: usize) {
         if let Some((id, segment)) = packet.filter(|_| self.allows(depth + 1)) {
-            let object = self.store.catalogue.get(id);
+            let object = self.store.objects.catalogue.get(id);
             self.found.extend(object.and_then(|object| self.store.located(id, object, segment)));
         }
     }
@@ -168,7 +168,7 @@ impl Walk<'_> {
         if !child.is_prefix {
             return self.tell(packet, depth + 1);
         }
-        let single = || self.store.catalogue.find(&[below, &[0, SegmentForm::Single as u8]].concat());
+        let single = || self.store.objects.catalogue.find(&[below, &[0, SegmentForm::Single as u8]].concat());
         let exact = packet.or_else(|| Some((single()?, 0)));
         self.leftmost(below, depth + 1, exact);
     }
@@ -176,7 +176,7 @@ impl Walk<'_> {
     /// The first component that objects have at or behind `from`, which is moved to them.
     fn next_prefix(&self, start: &[u8], depth: usize, from: &mut Vec<u8>) -> Option<Vec<u8>> {
         loop {
-            let (key, _) = self.store.catalogue.first_from(from)?;
+            let (key, _) = self.store.objects.catalogue.first_from(from)?;
             if !key.starts_with(start) {
                 return None;
             }
@@ -190,7 +190,7 @@ impl Walk<'_> {
 
     /// The last component that objects have right behind the Interest's name, before `end`.
     fn last_prefix(&self, start: &[u8], end: &[u8]) -> Option<Vec<u8>> {
-        let key = self.store.catalogue.last_before(end).filter(|key| key.starts_with(start))?;
+        let key = self.store.objects.catalogue.last_before(end).filter(|key| key.starts_with(start))?;
         Some(ObjectName::from_key(key)?.name.component(self.name.component_count())?.value.to_vec())
     }
 }

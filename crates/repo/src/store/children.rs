@@ -45,7 +45,7 @@ impl Store {
         };
         let mut from = start.clone();
         while let Some((key, id)) =
-            self.catalogue.first_from(&from).filter(|(key, _)| key.starts_with(&start))
+            self.objects.catalogue.first_from(&from).filter(|(key, _)| key.starts_with(&start))
         {
             let Some(name) = ObjectName::from_key(key).map(|object| object.name) else { break };
             let Some(child) = name.component(count) else {
@@ -71,7 +71,7 @@ impl Store {
 
     /// The components by which an object's packets tell their numbers; stops when `tell` says so.
     fn segments_of(&self, id: ObjectId, tell: &mut dyn FnMut(&[u8]) -> bool) -> bool {
-        let Some(object) = self.catalogue.get(id) else { return true };
+        let Some(object) = self.objects.catalogue.get(id) else { return true };
         let Some(name) = object.name().filter(|name| name.form != crate::key::SegmentForm::Single) else {
             return true;
         };

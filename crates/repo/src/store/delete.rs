@@ -43,18 +43,20 @@ impl Store {
                     .into_iter()
                     .filter_map(|form| {
                         let object = ObjectName { dialect: *dialect, name: name.as_ref(), form };
-                        self.catalogue.find(&object.key())
+                        self.objects.catalogue.find(&object.key())
                     })
                     .collect()
             }
-            Selection::Prefix(dialect, name) => self.catalogue.below(*dialect, name.as_ref()).collect(),
+            Selection::Prefix(dialect, name) => {
+                self.objects.catalogue.below(*dialect, name.as_ref()).collect()
+            }
         }
     }
 
     /// What [`delete`](Self::delete) would delete.
     pub fn would_delete(&self, selection: &Selection) -> Deleted {
         let mut deleted = Deleted::default();
-        for object in self.select(selection).into_iter().filter_map(|id| self.catalogue.get(id)) {
+        for object in self.select(selection).into_iter().filter_map(|id| self.objects.catalogue.get(id)) {
             let mut extents = object.extents.clone();
             let mut freed = Vec::new();
             match *selection {
@@ -92,12 +94,12 @@ impl Store {
     /// # Errors
     /// The file system failed: nothing has changed.
     pub fn pin(&mut self, now: UnixTime, id: ObjectId, pinned: bool) -> Result<bool, Rejection> {
-        if self.catalogue.get(id).is_none() {
+        if self.objects.catalogue.get(id).is_none() {
             return Ok(false);
         }
         let kind = if pinned { RecordKind::Pin } else { RecordKind::Unpin };
         self.log(now, kind, &[id], 0, &[])?;
-        if let Some(object) = self.catalogue.get_mut(id) {
+        if let Some(object) = self.objects.catalogue.get_mut(id) {
             object.pinned = pinned;
         }
         self.unindexed.dirty.insert(id);
@@ -132,7 +134,8 @@ impl Store {
         segment: u32,
         payload: &[u8],
     ) -> Result<(), Rejection> {
-        let numbers: Vec<u64> = ids.iter().filter_map(|&id| Some(self.catalogue.get(id)?.number)).collect();
+        let numbers: Vec<u64> =
+            ids.iter().filter_map(|&id| Some(self.objects.catalogue.get(id)?.number)).collect();
         if numbers.is_empty() {
             return Ok(());
         }
@@ -161,12 +164,12 @@ impl Store {
 
     /// Takes an object out of memory and gives its room back.
     pub(super) fn forget(&mut self, id: ObjectId) {
-        let Some(object) = self.catalogue.remove(id) else { return };
-        self.bytes = self.bytes.saturating_sub(object.bytes);
+        let Some(object) = self.objects.catalogue.remove(id) else { return };
+        self.objects.bytes = self.objects.bytes.saturating_sub(object.bytes);
         if let Some(name) = object.name() {
-            self.filter.remove(&self.name_hashes(&name), name.form);
+            self.objects.filter.remove(&self.name_hashes(&name), name.form);
         }
-        if let Some(policy) = &mut self.eviction {
+        if let Some(policy) = &mut self.objects.eviction {
             policy.remove(id);
         }
         self.unindexed.dirty.remove(&id);
@@ -176,15 +179,15 @@ impl Store {
     }
 
     pub(super) fn forget_segments(&mut self, id: ObjectId, first: u32, last: u32) {
-        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         let mut freed = Vec::new();
         object.extents.remove(first, last, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = object.bytes.saturating_sub(lost);
-        self.bytes = self.bytes.saturating_sub(lost);
+        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
         let (is_empty, bytes) = (object.extents.is_empty(), object.bytes);
         self.unindexed.dirty.insert(id);
-        if let Some(policy) = &mut self.eviction {
+        if let Some(policy) = &mut self.objects.eviction {
             policy.grow(id, bytes);
         }
         self.free(&freed);

@@ -76,7 +76,7 @@ impl Store {
     pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Rejection> {
         let (object, segment) = ObjectName::of_packet(data.dialect(), data.name());
         let key = object.key();
-        let known = self.catalogue.find(&key).and_then(|id| self.catalogue.get(id));
+        let known = self.objects.catalogue.find(&key).and_then(|id| self.objects.catalogue.get(id));
         let known = match known {
             Some(known) => Some((known.key.clone(), known.number, known.extents.segment_count())),
             None => {
@@ -92,8 +92,8 @@ impl Store {
         let (key, number) = match known {
             Some((key, number, _)) => (key, number),
             None => {
-                let (key, number) = (Key::from(key), self.next_object);
-                self.next_object += 1;
+                let (key, number) = (Key::from(key), self.objects.next_object);
+                self.objects.next_object += 1;
                 *self.open.below.entry(self.counted_prefix(&object).0).or_default() += 1;
                 self.open.objects.insert(key.clone(), number);
                 (key, number)
@@ -110,8 +110,8 @@ impl Store {
     /// Why a packet of this object cannot be taken, which has so many segments already if it is known.
     fn refusal(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Rejection> {
         let limits = &self.config.limits;
-        let bytes = self.bytes + self.open.bytes;
-        let has_policy = self.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
+        let bytes = self.objects.bytes + self.open.bytes;
+        let has_policy = self.objects.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
         if data.wire().len() > MAX_PAYLOAD_BYTES {
             return Some(Rejection::PacketTooLarge);
         }
@@ -136,12 +136,12 @@ impl Store {
 
     fn refusal_of_new(&self, object: &ObjectName<'_>) -> Option<Rejection> {
         let limits = &self.config.limits;
-        if self.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
+        if self.objects.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
             return Some(Rejection::ObjectsFull);
         }
         let prefix = self.counted_prefix(object);
         let open = self.open.below.get(&prefix.0).copied().unwrap_or_default();
-        let below = self.filter.objects_below(prefix).saturating_add(open);
+        let below = self.objects.filter.objects_below(prefix).saturating_add(open);
         (below >= limits.max_objects_of_prefix).then_some(Rejection::PrefixFull)
     }
 
@@ -202,7 +202,7 @@ impl Store {
     /// in the cold tier is not read for it, and stored anew: nobody waits for a network here.
     fn is_stored(&self, packet: &OpenPacket) -> bool {
         let place = || {
-            let object = self.catalogue.get(self.catalogue.find(&packet.key)?)?;
+            let object = self.objects.catalogue.get(self.objects.catalogue.find(&packet.key)?)?;
             object.extents.find(packet.segment)
         };
         if packet.data.freshness() != packet::time::Duration::ZERO {
@@ -235,15 +235,15 @@ impl Store {
     }
 
     fn store(&mut self, packet: &OpenPacket, written: Written, new: &mut BTreeSet<ObjectId>) {
-        let id = match self.catalogue.find(&packet.key) {
+        let id = match self.objects.catalogue.find(&packet.key) {
             Some(id) => id,
             None => {
-                let id = self.catalogue.add(Object::new(Arc::clone(&packet.key), packet.object));
+                let id = self.objects.catalogue.add(Object::new(Arc::clone(&packet.key), packet.object));
                 new.insert(id);
                 id
             }
         };
-        if let Some(object) = self.catalogue.get_mut(id) {
+        if let Some(object) = self.objects.catalogue.get_mut(id) {
             learn(object, &packet.data, packet.arrival);
         }
         self.put(id, packet.segment, written.location);
@@ -251,14 +251,14 @@ impl Store {
 
     /// Notes where a segment lies now; where it lay before is free.
     pub(super) fn put(&mut self, id: ObjectId, segment: u32, location: Location) {
-        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         let mut freed = Vec::new();
         let grown = object.extents.insert(segment, location, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = object.bytes + grown - lost.min(object.bytes + grown);
-        self.bytes = self.bytes + grown - lost.min(self.bytes + grown);
+        self.objects.bytes = self.objects.bytes + grown - lost.min(self.objects.bytes + grown);
         let bytes = object.bytes;
-        if let Some(policy) = &mut self.eviction {
+        if let Some(policy) = &mut self.objects.eviction {
             policy.grow(id, bytes);
         }
         self.unindexed.dirty.insert(id);
@@ -267,11 +267,11 @@ impl Store {
 
     /// Tells filter and policy of an object that is new.
     pub(super) fn include(&mut self, id: ObjectId) {
-        let Some(object) = self.catalogue.get(id) else { return };
+        let Some(object) = self.objects.catalogue.get(id) else { return };
         let Some(name) = object.name() else { return };
         let hashes = self.name_hashes(&name);
-        self.filter.add(&hashes, name.form);
-        if let Some(policy) = &mut self.eviction {
+        self.objects.filter.add(&hashes, name.form);
+        if let Some(policy) = &mut self.objects.eviction {
             policy.include(id, hashes.whole().0, object.bytes);
         }
     }

@@ -173,7 +173,7 @@ impl Store {
         }
         if interest.must_be_fresh() {
             found.retain(|located| {
-                self.catalogue.get(located.id).is_some_and(|object| object.fresh_until > now)
+                self.objects.catalogue.get(located.id).is_some_and(|object| object.fresh_until > now)
             });
         }
         found
@@ -189,8 +189,8 @@ impl Store {
     pub(crate) fn served_hot(&mut self, Request { id, object: number, segment }: Request) {
         self.history.counters.hits += 1;
         // Its object may have left while it was read.
-        if let Some(policy) = &mut self.eviction
-            && self.catalogue.get(id).is_some_and(|object| object.number == number)
+        if let Some(policy) = &mut self.objects.eviction
+            && self.objects.catalogue.get(id).is_some_and(|object| object.number == number)
         {
             policy.request(id, segment);
         }
@@ -204,11 +204,11 @@ impl Store {
 
     /// Lets others read the packets of an object by themselves of which one was in memory.
     pub(crate) fn show(&self, now: UnixTime, located: &Located) {
-        let hot = self.catalogue.hot();
+        let hot = self.objects.catalogue.hot();
         if !hot.wants(now, located.id) {
             return;
         }
-        let Some(object) = self.catalogue.get(located.id) else { return };
+        let Some(object) = self.objects.catalogue.get(located.id) else { return };
         let Some(name) = object.name().filter(|_| HotObjects::is_worth_it(&object.extents)) else { return };
         let mut files: SmallVec<[(u32, Arc<dyn DiskFile>); 1]> = SmallVec::new();
         for run in object.extents.iter() {
@@ -248,7 +248,7 @@ impl Store {
             self.history.refusals.count(Rejection::DiskFailed);
             return;
         }
-        let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
+        let object = self.objects.catalogue.get(located.id).filter(|object| object.number == located.object);
         let Some(object) =
             object.filter(|object| object.extents.find(located.segment) == Some(located.place))
         else {
@@ -278,9 +278,10 @@ impl Store {
     pub(super) fn locate_exact(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
         let (object, segment) = ObjectName::of_packet(dialect, name);
         let located = self
+            .objects
             .catalogue
             .find(&object.key())
-            .and_then(|id| self.located(id, self.catalogue.get(id)?, segment));
+            .and_then(|id| self.located(id, self.objects.catalogue.get(id)?, segment));
         found.extend(located);
     }
 
@@ -289,9 +290,9 @@ impl Store {
             Preference::Newest => self.versions(Dialect::Ndn, name).next(),
             Preference::Leftmost => None,
         };
-        let ids = newest.into_iter().chain(self.catalogue.below(Dialect::Ndn, name));
+        let ids = newest.into_iter().chain(self.objects.catalogue.below(Dialect::Ndn, name));
         for id in ids.take(MAX_EXAMINED) {
-            let Some(object) = self.catalogue.get(id) else { continue };
+            let Some(object) = self.objects.catalogue.get(id) else { continue };
             let first = object.extents.first_segment();
             found.extend(first.and_then(|segment| self.located(id, object, segment)));
         }
@@ -303,9 +304,11 @@ impl Store {
         let typed = [start.as_slice(), &[ComponentKind::VERSION.number() as u8]].concat();
         let marked = MARKED_VERSION_BYTES.rev().flat_map(move |len| {
             let generic = ComponentKind::GENERIC.number() as u8;
-            self.catalogue.below_key_reversed(&[start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
+            self.objects
+                .catalogue
+                .below_key_reversed(&[start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
         });
-        self.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
+        self.objects.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
     }
 
     /// What is known of the newest version of the object that the Interest asks about, if it is a question
@@ -320,7 +323,7 @@ impl Store {
         let is_servable = |object: &&Object| object.extents.first_segment() == Some(0);
         let object = self
             .versions(interest.dialect(), prefix)
-            .filter_map(|id| self.catalogue.get(id))
+            .filter_map(|id| self.objects.catalogue.get(id))
             .find(|object| is_servable(object) && is_version_of(object, prefix))?;
         Some(Metadata {
             name: object.name()?.name.to_name(),

@@ -52,7 +52,7 @@ impl Store {
     pub fn maintain(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {
         // Somebody else does it, and it is due however much there is to do here.
         self.migrate_one();
-        if let Some(target) = self.config.deletion.target_bytes(self.bytes)
+        if let Some(target) = self.config.deletion.target_bytes(self.objects.bytes)
             && self.evict_down_to(now, target)? > 0
         {
             return Ok(PendingMaintenance::More);
@@ -91,13 +91,13 @@ impl Store {
     /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for
     /// all. Returns how many there were.
     fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Rejection> {
-        let Some(mut policy) = self.eviction.take() else { return Ok(0) };
+        let Some(mut policy) = self.objects.eviction.take() else { return Ok(0) };
         let (mut victims, mut spared) = (Vec::new(), Vec::new());
-        let mut bytes = self.bytes;
+        let mut bytes = self.objects.bytes;
         while bytes > target
             && let Some(id) = policy.evict()
         {
-            let Some(object) = self.catalogue.get(id) else { continue };
+            let Some(object) = self.objects.catalogue.get(id) else { continue };
             if object.pinned {
                 spared.push(id);
             } else {
@@ -108,11 +108,11 @@ impl Store {
         let deleted = self.delete_objects(now, &victims);
         let back = if deleted.is_ok() { spared } else { [spared, victims.clone()].concat() };
         for id in back {
-            if let Some(object) = self.catalogue.get(id) {
+            if let Some(object) = self.objects.catalogue.get(id) {
                 policy.include(id, self.hashes(object).whole().0, object.bytes);
             }
         }
-        self.eviction = Some(policy);
+        self.objects.eviction = Some(policy);
         deleted?;
         self.history.counters.evictions += victims.len() as u64;
         Ok(victims.len())
@@ -171,8 +171,13 @@ impl Store {
         // by then.
         self.sync_holes().map_err(|error| IndexError::io(&error))?;
         let checkpoint = self.checkpoint_now();
-        let rows: Vec<Row> =
-            self.unindexed.dirty.iter().filter_map(|&id| self.catalogue.get(id)).map(Row::of).collect();
+        let rows: Vec<Row> = self
+            .unindexed
+            .dirty
+            .iter()
+            .filter_map(|&id| self.objects.catalogue.get(id))
+            .map(Row::of)
+            .collect();
         let mut index = std::mem::replace(&mut self.index, Index::closed());
         let (disk, gone) = (Arc::clone(&self.disk), self.unindexed.gone.clone());
         let write = move || {
@@ -255,10 +260,10 @@ impl Store {
             .map(|(number, _)| number);
         let Some(number) = chosen else { return false };
         let has_some = |id: &ObjectId| {
-            let object = self.catalogue.get(*id);
+            let object = self.objects.catalogue.get(*id);
             object.is_some_and(|object| object.extents.iter().any(|run| run.volume == number))
         };
-        let objects = self.catalogue.iter().map(|(id, _)| id).filter(has_some).collect();
+        let objects = self.objects.catalogue.iter().map(|(id, _)| id).filter(has_some).collect();
         self.reclaiming.compaction = Compaction { volume: Some(number), objects, ..Compaction::default() };
         true
     }
@@ -289,7 +294,7 @@ impl Store {
         number: u32,
         max_bytes: u64,
     ) -> (Vec<Copied>, bool) {
-        let Some(object) = self.catalogue.get(id) else { return (Vec::new(), true) };
+        let Some(object) = self.objects.catalogue.get(id) else { return (Vec::new(), true) };
         let mut bytes = 0;
         let mut is_all = true;
         let mut located = Vec::new();

@@ -192,12 +192,7 @@ pub struct Store {
     format: Format,
     volumes: Volumes,
     index: Index,
-    catalogue: Catalogue,
-    filter: Arc<Filter>,
-    eviction: Option<Box<dyn Eviction>>,
-    /// Bytes of all records of objects.
-    bytes: u64,
-    next_object: u64,
+    objects: Objects,
     open: insert::Open,
     buffer: Vec<u8>,
     unindexed: Unindexed,
@@ -208,6 +203,19 @@ pub struct Store {
     disk_executor: Option<Box<dyn DiskExecutor>>,
     cold: Option<cold::ColdTier>,
     _lock: Box<dyn FolderLock>,
+}
+
+/// The objects that are held, in every form in which they are looked for: what one of them changes, all of
+/// it is told.
+#[derive(Debug)]
+struct Objects {
+    catalogue: Catalogue,
+    filter: Arc<Filter>,
+    eviction: Option<Box<dyn Eviction>>,
+    /// Bytes of all records of objects.
+    bytes: u64,
+    /// The number of the next one that is new.
+    next_object: u64,
 }
 
 /// What differs from the index.
@@ -257,17 +265,17 @@ impl Store {
 
     /// What says "not here" to whoever asks, from any thread.
     pub fn filter(&self) -> &Arc<Filter> {
-        &self.filter
+        &self.objects.filter
     }
 
     /// All objects.
     pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
+        &self.objects.catalogue
     }
 
     /// Bytes of all records of objects.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.objects.bytes
     }
 
     /// Bytes of the packets that wait for the next commit.
@@ -283,8 +291,8 @@ impl Store {
     /// How much it holds. Looks at all objects.
     pub fn stats(&self) -> StoreStats {
         let mut stats = StoreStats {
-            objects: self.catalogue.len() as u64,
-            bytes: self.bytes,
+            objects: self.objects.catalogue.len() as u64,
+            bytes: self.objects.bytes,
             open_packets: self.open.len() as u64,
             open_bytes: self.open.bytes(),
             pending_punches: self.reclaiming.punches.len() as u64,
@@ -293,16 +301,17 @@ impl Store {
         // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared
         // key.
         let tree_bytes = 34 + 2 * size_of::<usize>();
-        for (_, object) in self.catalogue.iter() {
+        for (_, object) in self.objects.catalogue.iter() {
             stats.segments += object.extents.segment_count();
             stats.runs += object.extents.run_count() as u64;
             let own =
                 size_of::<Option<Object>>() + tree_bytes + object.key.len() + object.extents.heap_bytes();
             stats.memory_bytes += own as u64;
         }
-        stats.memory_bytes += self.filter.footprint_bytes() as u64;
-        stats.memory_bytes += self.catalogue.hot().footprint_bytes() as u64;
-        stats.memory_bytes += self.eviction.as_ref().map_or(0, |policy| policy.footprint_bytes() as u64);
+        stats.memory_bytes += self.objects.filter.footprint_bytes() as u64;
+        stats.memory_bytes += self.objects.catalogue.hot().footprint_bytes() as u64;
+        stats.memory_bytes +=
+            self.objects.eviction.as_ref().map_or(0, |policy| policy.footprint_bytes() as u64);
         for (_, volume) in self.volumes.iter() {
             stats.volumes += 1;
             if volume.file.is_remote() {
@@ -319,13 +328,13 @@ impl Store {
     pub fn set_eviction(&mut self, mut policy: Box<dyn Eviction>) {
         // The older a number, the longer its object has been here.
         let by_age: BTreeMap<u64, ObjectId> =
-            self.catalogue.iter().map(|(id, object)| (object.number, id)).collect();
+            self.objects.catalogue.iter().map(|(id, object)| (object.number, id)).collect();
         for id in by_age.into_values() {
-            if let Some(object) = self.catalogue.get(id) {
+            if let Some(object) = self.objects.catalogue.get(id) {
                 policy.include(id, self.hashes(object).whole().0, object.bytes);
             }
         }
-        self.eviction = Some(policy);
+        self.objects.eviction = Some(policy);
     }
 
     fn hashes(&self, object: &Object) -> PrefixHashes {
@@ -345,7 +354,7 @@ impl Store {
 
     fn checkpoint_now(&self) -> Checkpoint {
         let (volume, offset) = self.volumes.end();
-        Checkpoint { key: self.key, volume, offset, next_object: self.next_object }
+        Checkpoint { key: self.key, volume, offset, next_object: self.objects.next_object }
     }
 }
 

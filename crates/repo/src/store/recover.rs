@@ -8,7 +8,7 @@ use std::sync::Arc;
 use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
-use super::{History, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
+use super::{History, Objects, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
@@ -74,11 +74,13 @@ impl Store {
             cold: None,
             names: keys.names,
             index,
-            catalogue: Catalogue::default(),
-            filter: Arc::new(Filter::default()),
-            eviction: None,
-            bytes: 0,
-            next_object: 1,
+            objects: Objects {
+                catalogue: Catalogue::default(),
+                filter: Arc::new(Filter::default()),
+                eviction: None,
+                bytes: 0,
+                next_object: 1,
+            },
             open: Open::default(),
             buffer: Vec::new(),
             unindexed: Unindexed {
@@ -110,20 +112,20 @@ impl Store {
     fn restore(&mut self, contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
         if let Some(Checkpoint { volume, offset, next_object, .. }) = contents.checkpoint {
             self.unindexed.since = (volume, offset);
-            self.next_object = next_object;
+            self.objects.next_object = next_object;
         }
         let mut replay = Replay::default();
         for mut object in contents.objects {
             self.drop_missing(&mut object, recovery);
             if !object.extents.is_empty() {
-                self.bytes += object.bytes;
-                self.next_object = self.next_object.max(object.number + 1);
-                replay.ids.insert(object.number, self.catalogue.add(object));
+                self.objects.bytes += object.bytes;
+                self.objects.next_object = self.objects.next_object.max(object.number + 1);
+                replay.ids.insert(object.number, self.objects.catalogue.add(object));
             }
         }
         let ends = self.replay_log(&mut replay, recovery)?;
         self.restore_space(&ends);
-        let ids: Vec<ObjectId> = self.catalogue.iter().map(|(id, _)| id).collect();
+        let ids: Vec<ObjectId> = self.objects.catalogue.iter().map(|(id, _)| id).collect();
         ids.into_iter().for_each(|id| self.include(id));
         // What came behind the last record that anybody was told of must never be read.
         self.volumes.cut_tail()?;
@@ -204,7 +206,7 @@ impl Store {
 
     fn apply(&mut self, replay: &mut Replay, record: &Written<'_>) {
         let header = record.header;
-        self.next_object = self.next_object.max(header.object + 1);
+        self.objects.next_object = self.objects.next_object.max(header.object + 1);
         let known = replay.ids.get(&header.object).copied();
         if header.kind != RecordKind::Data {
             let end = record.offset + header.footprint_bytes();
@@ -219,7 +221,7 @@ impl Store {
                 self.unlist_segments(replay, id, header.segment, last);
             }
             (RecordKind::Pin | RecordKind::Unpin, Some(id)) => {
-                if let Some(object) = self.catalogue.get_mut(id) {
+                if let Some(object) = self.objects.catalogue.get_mut(id) {
                     object.pinned = header.kind == RecordKind::Pin;
                     self.unindexed.dirty.insert(id);
                 }
@@ -238,19 +240,24 @@ impl Store {
             Some(id) => id,
             None => {
                 let key = name.key();
-                if let Some(other) = self.catalogue.find(&key) {
+                if let Some(other) = self.objects.catalogue.find(&key) {
                     // One of the two was deleted, and nobody was told so. The newer one counts.
-                    if self.catalogue.get(other).is_some_and(|other| other.number > record.header.object) {
+                    if self
+                        .objects
+                        .catalogue
+                        .get(other)
+                        .is_some_and(|other| other.number > record.header.object)
+                    {
                         return;
                     }
                     self.unlist(replay, other);
                 }
-                let id = self.catalogue.add(Object::new(key.into(), record.header.object));
+                let id = self.objects.catalogue.add(Object::new(key.into(), record.header.object));
                 replay.ids.insert(record.header.object, id);
                 id
             }
         };
-        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         learn(object, &data, record.header.arrival);
         let place = Place {
             volume: record.volume,
@@ -274,15 +281,15 @@ impl Store {
         let grown = object.extents.insert(segment, location, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = (object.bytes + grown).saturating_sub(lost);
-        self.bytes = (self.bytes + grown).saturating_sub(lost);
+        self.objects.bytes = (self.objects.bytes + grown).saturating_sub(lost);
         self.unindexed.dirty.insert(id);
         replay.freed.extend(freed);
     }
 
     /// As deleting an object does, but for filter and space, which are made when all is known.
     fn unlist(&mut self, replay: &mut Replay, id: ObjectId) {
-        let Some(object) = self.catalogue.remove(id) else { return };
-        self.bytes = self.bytes.saturating_sub(object.bytes);
+        let Some(object) = self.objects.catalogue.remove(id) else { return };
+        self.objects.bytes = self.objects.bytes.saturating_sub(object.bytes);
         replay.ids.remove(&object.number);
         replay.freed.extend(object.extents.iter().copied());
         self.unindexed.dirty.remove(&id);
@@ -290,12 +297,12 @@ impl Store {
     }
 
     fn unlist_segments(&mut self, replay: &mut Replay, id: ObjectId, first: u32, last: u32) {
-        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         let mut freed = Vec::new();
         object.extents.remove(first, last, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = object.bytes.saturating_sub(lost);
-        self.bytes = self.bytes.saturating_sub(lost);
+        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
         let is_empty = object.extents.is_empty();
         replay.freed.extend(freed);
         self.unindexed.dirty.insert(id);
@@ -307,7 +314,7 @@ impl Store {
     /// Makes the space accounting from what the objects say.
     fn restore_space(&mut self, ends: &BTreeMap<u32, u64>) {
         let runs: Vec<_> =
-            self.catalogue.iter().flat_map(|(_, object)| object.extents.iter().copied()).collect();
+            self.objects.catalogue.iter().flat_map(|(_, object)| object.extents.iter().copied()).collect();
         for run in runs {
             if let Some(volume) = self.volumes.get_mut(run.volume) {
                 volume.space.restore(run.range());

@@ -16,7 +16,7 @@ use packet::{Data, Dialect, Interest, LinkHeader, Name};
 use repo::Selection;
 use repo::protocol::{
     Code, Command, CommandStatus, Extent, MAX_OBJECTS, Notify, ObjectCommand, ObjectStatus, Query,
-    check_prefix, message_name, notify_prefix, segment_name,
+    check_prefix, message_name, notify_prefix,
 };
 use repo::service::ServiceHandle;
 use trust::validator::{FetchFailure, Subject};
@@ -421,10 +421,4 @@ fn packet_selection(name: &Name) -> Option<Selection> {
     let (object, segment) = repo::ObjectName::of_packet(Dialect::Ndn, name.as_ref());
     (object.form != repo::SegmentForm::Single)
         .then(|| Selection::Segments(Dialect::Ndn, object.name.to_name(), segment, segment))
-}
-
-/// The name of a segment, which is never too long where that of its object is not.
-pub(super) fn segment_interest(object: &ObjectCommand, segment: u64) -> Option<InterestBuilder> {
-    let name = segment_name(&object.name, segment).ok()?;
-    Some(InterestBuilder::new(name).forwarding_hint(object.hint.clone()))
 }

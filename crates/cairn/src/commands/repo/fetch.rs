@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use client::{Client, Event, RequestId};
 use packet::Data;
+use packet::ndn::InterestBuilder;
 use repo::fetch::{FetchConfig, SegmentFetch};
-use repo::protocol::ObjectCommand;
-
-use super::commands::segment_interest;
+use repo::protocol::{ObjectCommand, segment_name};
 
 /// Fetches segments from `start` to `end`, or to the one that a packet says is the last, and hands each to
 /// `store`, which says whether to go on. Whether all have come; a segment that does not ends it.
@@ -61,4 +60,10 @@ pub(super) fn fetch_segments(
 
 fn ask(client: &mut Client, object: &ObjectCommand, segment: u64) -> Option<RequestId> {
     client.express(&segment_interest(object, segment)?, FetchConfig::NDN.timeout).ok()
+}
+
+/// The name of a segment, which is never too long where that of its object is not.
+fn segment_interest(object: &ObjectCommand, segment: u64) -> Option<InterestBuilder> {
+    let name = segment_name(&object.name, segment).ok()?;
+    Some(InterestBuilder::new(name).forwarding_hint(object.hint.clone()))
 }

@@ -1,15 +1,15 @@
 //! What differs between the dialects in a fetch: how the latest version is found, how Interests are written,
 //! and what packets say of the object that they are part of.
 
-pub(super) mod ccnx;
+mod ccnx;
 mod ndn;
+pub(super) mod version_search;
 
 use packet::time::Instant;
 use packet::{Component, Data, Dialect, Interest, Name};
 
 use super::{FetchConfig, Fetcher};
 use crate::naming::NamingConvention;
-use ccnx::VersionSearch;
 pub(super) use ndn::Part;
 
 impl Fetcher {
@@ -27,15 +27,6 @@ impl Fetcher {
             Dialect::Ndn => self.begin_ndn(now, data),
             Dialect::Ccnx => self.begin_ccnx(now, data),
         }
-    }
-}
-
-/// The search for the latest version, where it is found by excluding those that are known and not by asking
-/// for metadata.
-pub(super) fn version_search(dialect: Dialect) -> Option<VersionSearch> {
-    match dialect {
-        Dialect::Ndn => None,
-        Dialect::Ccnx => Some(VersionSearch::default()),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod namespace;
 pub mod netlink;
 mod programs;
 mod routing;
+mod running_server;
 mod servers;
 mod stay;
 pub mod wiring;

@@ -16,7 +16,6 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use super::namespace::{Namespace, NamespaceError};
-use super::servers::Fetched;
 use crate::agent::TRANSFERS_HEAD;
 use crate::backend::machine::cgroup::Group;
 use crate::backend::machine::processes::ended_processor_ns;
@@ -27,6 +26,16 @@ use crate::wall_clock::epoch_ns;
 const GRACE: Duration = Duration::from_secs(2);
 /// How much of what a program said is looked at when it has failed.
 const MAX_TOLD_BYTES: u64 = 4096;
+
+/// One file that a client fetches.
+#[derive(Debug, Clone)]
+pub(super) struct Fetched {
+    pub(super) launch: crate::driver::Launch,
+    /// Where it is written.
+    pub(super) output: PathBuf,
+    /// What it must be equal to.
+    pub(super) original: PathBuf,
+}
 
 /// A program, and everything it needs at its node.
 #[derive(Debug)]

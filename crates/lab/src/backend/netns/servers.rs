@@ -6,17 +6,19 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CloneFlags, setns};
 
+use super::programs::Fetched;
+use super::running_server::RunningServer;
 use super::world::{World, WorldError, io_error, socket};
 use crate::agent::producer::Files;
 use crate::backend::machine::processes::{processor_ns, with_children};
 use crate::driver::Manager;
 use crate::driver::client::{self, Fetch};
-use crate::driver::server::{HTTP_PORT, Ready, Server, ServerCounts, ServerSetup, server};
+use crate::driver::server::{HTTP_PORT, Ready, ServerCounts, ServerSetup, server};
 use crate::experiment::plan::{ContentPlan, NodeIndex, ProgramPlan, Software};
 use crate::order::NodeTotals;
 
@@ -24,46 +26,6 @@ use crate::order::NodeTotals;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Files are older than any cache's doubts about how long they stay as they are.
 const AGE: Duration = Duration::from_secs(365 * 24 * 3600);
-
-/// The server of a node.
-pub(super) struct RunningServer {
-    node: NodeIndex,
-    driver: Box<dyn Server>,
-    children: Vec<Child>,
-}
-
-impl RunningServer {
-    pub(super) fn node(&self) -> NodeIndex {
-        self.node
-    }
-
-    /// Its processes, without those that they have started.
-    pub(super) fn pids(&self) -> impl Iterator<Item = u32> {
-        self.children.iter().map(Child::id)
-    }
-
-    /// Ends its processes; what they have started ends with them, or with the world.
-    pub(super) fn stop(&mut self) {
-        use nix::sys::signal::{Signal, kill};
-        for pid in with_children(self.pids().collect::<Vec<_>>()) {
-            // One that is gone needs no signal.
-            let _ = kill(nix::unistd::Pid::from_raw(i32::try_from(pid).unwrap_or(0)), Signal::SIGKILL);
-        }
-        for child in &mut self.children {
-            let _ = child.wait();
-        }
-    }
-}
-
-/// One file that a client fetches.
-#[derive(Debug, Clone)]
-pub(super) struct Fetched {
-    pub(super) launch: crate::driver::Launch,
-    /// Where it is written.
-    pub(super) output: PathBuf,
-    /// What it must be equal to.
-    pub(super) original: PathBuf,
-}
 
 /// Bytes that interfaces have sent and received, and processor time, at some moment.
 pub(super) struct Before(BTreeMap<NodeIndex, ([u64; 2], u64)>);
@@ -315,14 +277,6 @@ impl World<'_> {
     /// Has a node a forwarder?
     pub(super) fn forwards(&self, node: NodeIndex) -> bool {
         self.plan().software != Software::None && self.plan().nodes.get(node).is_some_and(|node| !node.switch)
-    }
-}
-
-impl RunningServer {
-    /// How the first of its processes ended, if one has.
-    fn ended(&mut self) -> Option<String> {
-        let status = self.children.iter_mut().find_map(|child| child.try_wait().ok().flatten())?;
-        Some(format!("ended with {status}"))
     }
 }
 

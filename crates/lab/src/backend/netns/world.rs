@@ -16,7 +16,7 @@ use super::guard::{GuardError, enter_world};
 use super::namespace::{Namespace, NamespaceError};
 use super::programs::{Programs, Setting};
 use super::routing;
-use super::servers::RunningServer;
+use super::running_server::RunningServer;
 use super::wiring::{Wiring, WiringError, wire};
 use crate::backend::interface::Interface;
 use crate::backend::machine::cgroup::{Controllers, Group};

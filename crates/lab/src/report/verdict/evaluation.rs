@@ -3,7 +3,6 @@
 use toml::Value;
 
 use super::super::data::{CaseData, RunData};
-use super::written;
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
@@ -287,6 +286,11 @@ fn inside(interval: Option<Interval>, low: f64, high: f64) -> Finding {
         Some(interval) if interval.high < low || interval.low > high => Finding::Contradicted,
         Some(_) => Finding::Unknown("too uncertain: the interval reaches beyond the margin".to_owned()),
     }
+}
+
+/// A bound as the file has it, for when it could not be measured.
+fn written(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 mod evaluation;
 mod standstill;
 
-use toml::Value;
-
 use self::evaluation::{Evaluation, Finding};
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
@@ -317,9 +315,4 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
         }
     }
     rows
-}
-
-/// A bound as the file has it, for when it could not be measured.
-fn written(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -15,7 +15,7 @@
 //! complete stay, those that still have a task are waited for, and others get a new one.
 
 mod cluster;
-mod error;
+pub(super) mod error;
 mod part;
 
 use std::collections::BTreeSet;
@@ -32,9 +32,11 @@ use super::begin::{command, new_folder};
 use super::build::Program;
 use super::calendar;
 use super::error::{RunError, io_error};
-use super::execute::{Options, chosen};
+use super::execute::chosen;
 use super::folder::{RunFolder, RunRecord};
 use super::merge::merge;
+use super::options::Options;
+use super::plan_error::{PlanError, UnfitForStudy};
 use crate::backend::{VIRTUAL_TIME, backend, hosts};
 use crate::experiment::Experiment;
 use crate::experiment::plan::TraceFormat;
@@ -108,11 +110,11 @@ impl SlurmRun {
     ) -> Result<Self, RunError> {
         check_words(words)?;
         if experiment.file.study.is_some() {
-            let why = "a study has no cases that could be shared out: run it with --on sim";
-            return Err(RunError::Plan(format!("{}: {why}", experiment.shown())));
+            let experiment = experiment.shown().to_owned();
+            return Err(PlanError::Study { experiment, unfit: UnfitForStudy::Shares }.into());
         }
         if options.shard.is_some() {
-            return Err(RunError::Plan("--shard is of no use here: --shards says how many there are".into()));
+            return Err(PlanError::ShardOfShards.into());
         }
         let options = Options { backend: VIRTUAL_TIME.to_owned(), ..options.clone() };
         let plans = chosen(experiment, &options, &*backend(VIRTUAL_TIME, None, None)?)?.plans;
@@ -120,8 +122,7 @@ impl SlurmRun {
         let most = u32::try_from(cases).unwrap_or(MOST_SHARES).min(MOST_SHARES);
         let shards = shards.unwrap_or(SHARES.min(most));
         if shards > most {
-            let why = format!("{cases} cases cannot be shared out over {shards} tasks; the most is {most}");
-            return Err(RunError::Plan(why));
+            return Err(PlanError::TooManyShares { cases, shards, most }.into());
         }
         let (folder, _lock) = new_folder(experiment, &options)?;
         let record = SlurmRecord {

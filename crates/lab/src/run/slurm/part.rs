@@ -14,8 +14,10 @@ use crate::order::Stop;
 use crate::order::{read_json, write_json};
 use crate::run::build::Build;
 use crate::run::error::{RunError, io_error};
-use crate::run::execute::{Continuation, Options, execute, resume_with};
+use crate::run::execute::{Continuation, execute, resume_with};
 use crate::run::folder::RunFolder;
+use crate::run::options::Options;
+use crate::run::plan_error::PlanError;
 use crate::run::progress::Progress;
 use crate::run::shard::Shard;
 
@@ -79,11 +81,10 @@ pub fn carry_out(
     build: Build,
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<(), RunError> {
-    let none = || RunError::Plan(format!("{} is no sweep that waits for its parts", path.display()));
-    let run = SlurmRun::open(path)?.ok_or_else(none)?;
+    let run = SlurmRun::open(path)?.ok_or_else(|| PlanError::NoSweep(path.to_owned()))?;
     let record = run.record();
-    let shard = Shard::new(number, record.shards)
-        .ok_or_else(|| RunError::Plan(format!("there is no part {number} of {}", record.shards)))?;
+    let shard =
+        Shard::new(number, record.shards).ok_or(PlanError::NoPart { number, parts: record.shards })?;
     let place = run.part(number);
     let workers = record.workers.or_else(processors);
     let mut teller = Teller { place: place.clone(), told: None };

@@ -8,9 +8,9 @@ use packet::time::Instant;
 
 use super::LinkService;
 use crate::DropReason;
+use crate::v2::outgoing::FrameRef;
 use crate::v2::outgoing::OutgoingKey;
 use crate::v2::pacing::{Pacer, echo};
-use crate::v2::reliability::FrameRef;
 
 /// Echoes that wait to be sent back; further requests are ignored, and asked again.
 const MAX_REPLIES: usize = 8;

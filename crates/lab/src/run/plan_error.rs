@@ -82,8 +82,13 @@ pub enum UnfitForStudy {
     Shares,
 }
 
+/// The first of them, for what is wrong with one case is often wrong with thousands.
 fn told(findings: &[Finding]) -> String {
-    let text: Vec<String> =
-        findings.iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
-    text.join("; ")
+    const MOST: usize = 10;
+    let first = findings.iter().take(MOST).map(|finding| format!("{}: {}", finding.key, finding.message));
+    let text = first.collect::<Vec<String>>().join("; ");
+    match findings.len().saturating_sub(MOST) {
+        0 => text,
+        more => format!("{text}; and {more} more"),
+    }
 }

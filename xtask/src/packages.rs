@@ -90,13 +90,25 @@ const BROWSER: &str = "target/test-tools/browser";
 pub(crate) fn browser(root: &Path) -> Result<(), String> {
     const PACKAGE: &str = "chromium-headless-shell";
     let installed = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
-    let unpacked = root.join(BROWSER).join("usr/lib/chromium").join(PACKAGE);
-    if unpacked.is_file() || installed.iter().any(|program| Path::new(program).is_file()) {
-        return Ok(());
+    if let Some(program) = installed.iter().find(|program| Path::new(program).is_file()) {
+        return shows_a_page(Path::new(program), root, &[]);
     }
-    let needed = dependencies(PACKAGE, root)?;
-    unpack("browser", &Vec::from_iter(needed.iter().map(String::as_str)), root)?;
-    if unpacked.is_file() { Ok(()) } else { Err(format!("{PACKAGE} has no such program")) }
+    let unpacked = root.join(BROWSER).join("usr/lib/chromium").join(PACKAGE);
+    if !unpacked.is_file() {
+        let needed = dependencies(PACKAGE, root)?;
+        unpack("browser", &Vec::from_iter(needed.iter().map(String::as_str)), root)?;
+    }
+    let libraries = root.join(BROWSER).join("usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    // Those of sound have a folder of their own.
+    let libraries = format!("{}:{}", libraries.display(), libraries.join("pulseaudio").display());
+    shows_a_page(&unpacked, root, &[("LD_LIBRARY_PATH", &libraries)])
+}
+
+/// Whether a browser works here, as far as one page shows.
+fn shows_a_page(browser: &Path, root: &Path, variables: &[(&str, &str)]) -> Result<(), String> {
+    let words = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
+    let words = [&words[..], &["data:text/html,a page in a browser"]].concat();
+    process::run(&browser.to_string_lossy(), &words, root, variables)
 }
 
 /// A package and all that the package manager would install with it here.

@@ -33,11 +33,27 @@ impl Chromium {
             (unpacked.join("usr/lib/chromium/chromium-headless-shell"), libraries),
         ];
         let found = places.into_iter().find(|(program, _)| program.is_file());
-        let found = found.ok_or("it is neither installed nor unpacked; `cargo xtask ci` unpacks it");
-        needed("Chromium", found).map(|(program, libraries)| Chromium { program, libraries })
+        let found =
+            found.ok_or("it is neither installed nor unpacked; `cargo xtask ci` unpacks it".to_owned());
+        let chromium = found.map(|(program, libraries)| Chromium { program, libraries });
+        needed("Chromium", chromium.and_then(Chromium::that_works))
     }
 
-    fn command(&self, world: &World, address: &str, more: &[&str]) -> Command {
+    /// One that is there may lack something of the system all the same.
+    fn that_works(self) -> Result<Chromium, String> {
+        let home = std::env::temp_dir().join(format!("cairn-browser-{:?}", std::thread::current().id()));
+        let mut command = self.command(&home, "data:text/html,here", &["--dump-dom"]);
+        let output = command.stderr(Stdio::piped()).output().map_err(|error| error.to_string())?;
+        let _ = std::fs::remove_dir_all(&home);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        if shown.contains("here") {
+            Ok(self)
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    }
+
+    fn command(&self, home: &Path, address: &str, more: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         if !self.libraries.is_empty() {
             command.env("LD_LIBRARY_PATH", &self.libraries);
@@ -53,8 +69,8 @@ impl Chromium {
         command.arg("--autoplay-policy=no-user-gesture-required");
         // What it would say to its makers at the start has nowhere to go here.
         command.args(["--disable-background-networking", "--no-first-run"]);
-        command.arg(format!("--user-data-dir={}", world.path("browser").display()));
-        command.env("HOME", &world.folder).args(more).arg(address);
+        command.arg(format!("--user-data-dir={}", home.join("browser").display()));
+        command.env("HOME", home).args(more).arg(address);
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command
     }
@@ -64,7 +80,7 @@ impl Chromium {
         let address = format!("http://{}/", site.address());
         // It stays until it is told to go.
         let mut child = self
-            .command(world, &address, &["--remote-debugging-port=0"])
+            .command(&world.folder, &address, &["--remote-debugging-port=0"])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -77,7 +93,7 @@ impl Chromium {
     /// A page as it stands after its scripts had some seconds.
     pub(crate) fn page(&self, world: &World, address: &str) -> String {
         let words = ["--dump-dom", "--virtual-time-budget=5000"];
-        let output = self.command(world, address, &words).output().unwrap();
+        let output = self.command(&world.folder, address, &words).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }

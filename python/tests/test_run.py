@@ -12,6 +12,9 @@ import pytest
 
 import cairn_lab as cairn
 
+# Who starts tests in the background has told them, and what they start, to mind no Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def by_command(command: str, file: Path, out: Path, *more: str) -> None:
     words = [command, "lab", "run", str(file), "--on", "sim", "--out", str(out), *more]
@@ -153,7 +156,7 @@ def test_ctrl_c_ends_a_run_and_leaves_what_it_has(small, tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(small.text)
     words = [sys.executable, "-c", LONG, str(file), str(tmp_path / "runs")]
-    ended = subprocess.run(words, capture_output=True, text=True)
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 42, ended.stderr
     run = cairn.open(ended.stdout.strip())
     assert not run.record["complete"] and 1 <= len(run.cases) < 200

@@ -32,6 +32,8 @@ const MOST_ROOM: f64 = 256e6;
 const PART: f64 = 0.25;
 /// It is over when for so long nothing has been given back.
 const QUIET: Duration = Duration::from_secs(1);
+/// Less than this is no deletion: file systems lay room ready for a file that grows, and take it back.
+const TRIMMED: u64 = 1 << 20;
 const LIMIT: Duration = Duration::from_secs(180);
 const PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(5);
 const WINDOW: u64 = 16;
@@ -170,7 +172,7 @@ fn watch(folder: &Path, began: Instant, state: &State) -> Result<Vec<Sample>, To
         if let Some(before) = samples.last() {
             let given_back = before.disk_bytes.saturating_sub(now.disk_bytes);
             freed += given_back;
-            if given_back > 0 {
+            if given_back >= TRIMMED {
                 last_freed = Some(Instant::now());
             }
         }
@@ -224,7 +226,7 @@ fn steps(samples: &[Sample], reads: &[(f64, f64)]) -> Vec<Interval> {
 
 /// When the first bytes were given back, and the last.
 fn deleting(steps: &[Interval]) -> (f64, f64) {
-    let mut gave = steps.iter().filter(|step| step.given_back > 0).map(|step| step.at);
+    let mut gave = steps.iter().filter(|step| step.given_back >= TRIMMED).map(|step| step.at);
     let first = gave.next().unwrap_or(0.0);
     (first, gave.next_back().unwrap_or(first))
 }
@@ -291,12 +293,15 @@ mod tests {
     #[test]
     fn what_happened_is_counted_in_its_ten_milliseconds() {
         let sample = |at, len_bytes, disk_bytes| Sample { at, len_bytes, disk_bytes };
-        let samples = [sample(0.0, 100, 100), sample(0.011, 150, 150), sample(0.031, 160, 40)];
+        let samples = [sample(0.0, 100, TRIMMED), sample(0.011, 150, TRIMMED + 50), sample(0.031, 160, 40)];
         let steps = steps(&samples, &[(0.001, 0.5), (0.012, 0.25), (0.013, 0.75)]);
         let of = |step: &Interval| (step.reads, step.taken_in, step.given_back);
         assert_eq!(steps.iter().map(of).collect::<Vec<_>>(), [(1, 0, 0), (2, 50, 0), (0, 0, 0)]);
         assert!((steps[1].p99 - 0.745).abs() < 1e-9 && steps[2].p99.is_nan());
-        let all = super::steps(&[samples.as_slice(), &[sample(0.055, 160, 40)]].concat(), &[]);
+        let all = super::steps(
+            &[samples.as_slice(), &[sample(0.055, 160, 40), sample(0.075, 160, 30)]].concat(),
+            &[],
+        );
         assert_eq!(deleting(&all), (all[3].at, all[3].at));
         assert_eq!(table(&steps).lines().count(), 4);
     }

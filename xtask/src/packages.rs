@@ -106,9 +106,11 @@ pub(crate) fn browser(root: &Path) -> Result<(), String> {
 
 /// Whether a browser works here, as far as one page shows.
 fn shows_a_page(browser: &Path, root: &Path, variables: &[(&str, &str)]) -> Result<(), String> {
-    let words = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
-    let words = [&words[..], &["data:text/html,a page in a browser"]].concat();
-    process::run(&browser.to_string_lossy(), &words, root, variables)
+    let browser = browser.to_string_lossy();
+    // One that hangs must not hang all that comes after it.
+    let words = ["60", &browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+    let words = [&words[..], &["--dump-dom", "data:text/html,a page in a browser"]].concat();
+    process::run("timeout", &words, root, variables)
 }
 
 /// A package and all that the package manager would install with it here.

@@ -41,8 +41,9 @@ impl Chromium {
 
     /// One that is there may lack something of the system all the same.
     fn that_works(self) -> Result<Chromium, String> {
-        let home = std::env::temp_dir().join(format!("cairn-browser-{:?}", std::thread::current().id()));
-        let mut command = self.command(&home, "data:text/html,here", &["--dump-dom"]);
+        let (process, thread) = (std::process::id(), std::thread::current().id());
+        let home = std::env::temp_dir().join(format!("cairn-browser-{process}-{thread:?}"));
+        let mut command = self.dump(&home, "data:text/html,here", &[]);
         let output = command.stderr(Stdio::piped()).output().map_err(|error| error.to_string())?;
         let _ = std::fs::remove_dir_all(&home);
         let shown = String::from_utf8_lossy(&output.stdout);
@@ -53,8 +54,14 @@ impl Chromium {
         }
     }
 
-    fn command(&self, home: &Path, address: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+    /// Prints a page; one that hangs is ended.
+    fn dump(&self, home: &Path, address: &str, more: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command.arg("60").arg(&self.program).arg("--dump-dom");
+        self.complete(command, home, address, more)
+    }
+
+    fn complete(&self, mut command: Command, home: &Path, address: &str, more: &[&str]) -> Command {
         if !self.libraries.is_empty() {
             command.env("LD_LIBRARY_PATH", &self.libraries);
         }
@@ -79,8 +86,9 @@ impl Chromium {
     pub(crate) fn visit(&self, world: &World, site: &Site) -> Value {
         let address = format!("http://{}/", site.address());
         // It stays until it is told to go.
+        let program = Command::new(&self.program);
         let mut child = self
-            .command(&world.folder, &address, &["--remote-debugging-port=0"])
+            .complete(program, &world.folder, &address, &["--remote-debugging-port=0"])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -92,8 +100,7 @@ impl Chromium {
 
     /// A page as it stands after its scripts had some seconds.
     pub(crate) fn page(&self, world: &World, address: &str) -> String {
-        let words = ["--dump-dom", "--virtual-time-budget=5000"];
-        let output = self.command(&world.folder, address, &words).output().unwrap();
+        let output = self.dump(&world.folder, address, &["--virtual-time-budget=5000"]).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }

@@ -71,7 +71,9 @@ fn a_page_of_another_origin_reads_objects_but_neither_status_nor_metrics() {
     world.write("files/note.txt", b"for everybody");
     let address = gateway(&mut world);
     // A program on this host may read what the page must not.
-    assert!(status_of(address, "/-/status.json").contains("200"));
+    for path in ["/-/status.json", "/-/metrics"] {
+        assert!(status_of(address, path).contains(" 200 "), "{path}");
+    }
     let site = Site::start(&include_str!("foreign.html").replace("GATEWAY", &address.to_string()));
     let seen = chromium.visit(&world, &site);
     assert_eq!(seen["note"], "for everybody", "{seen}");
@@ -79,7 +81,7 @@ fn a_page_of_another_origin_reads_objects_but_neither_status_nor_metrics() {
 }
 
 #[test]
-fn the_gateways_own_page_shows_the_forwarder_and_links_to_what_is_asked_for() {
+fn the_gateways_own_page_shows_the_forwarder_and_that_of_a_folder_its_files() {
     let Some(chromium) = Chromium::find() else { return };
     let mut world = World::new();
     world.write("files/note.txt", b"for everybody");

@@ -25,7 +25,7 @@ title = "Small, on hosts"
 duration = "30 s"
 until_done = true
 probe = {{ psml = true }}
-gates = {{ steal = "100 %", waited = "100 %" }}
+gates = {{ steal = "100 %" }}
 [defaults.link]
 rate = "20 Mbit/s"
 delay = "10 ms"

@@ -79,7 +79,7 @@ pub use ccnd::link_request::LinkRequest;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use repository::RepositoryStatus;
-pub use start::{default_memory_bytes, default_unix_paths};
+pub use start::{default_memory_bytes, default_unix_paths, memory_at_hand_bytes};
 pub use sys::pages::use_small_pages;
 pub use transport::ethernet_socket::EthernetSocket;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};

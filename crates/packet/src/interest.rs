@@ -216,7 +216,13 @@ impl Interest {
         if may_be_digest { self.last_as_digest() } else { None }
     }
 
+    #[inline]
     fn last_as_digest(&self) -> Option<&[u8]> {
+        // Names that do not end with 32 bytes mostly have something else where the length would stand.
+        let [length, ..] = self.name().canonical().last_chunk::<33>()?;
+        if *length != 32 {
+            return None;
+        }
         let last = self.name().last()?;
         (last.value.len() == 32).then_some(last.value)
     }

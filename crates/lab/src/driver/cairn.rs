@@ -32,10 +32,9 @@ impl Cairn {
 /// Bytes that may wait for one slow reader, on every machine.
 const SEND_QUEUE_BYTES: u64 = 4 << 20;
 
-/// What each of so many nodes may take: together half of this machine's memory.
-fn memory_bytes(nodes: usize) -> u64 {
-    let machine = crate::run::machine::memory_bytes().unwrap_or(2 << 30);
-    (machine / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
+/// What each of so many nodes may take: together half of what is `at_hand`.
+fn memory_bytes(at_hand: u64, nodes: usize) -> u64 {
+    (at_hand / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
 }
 
 /// Writes what a forwarder among so many may take for itself and for its content store.
@@ -44,7 +43,9 @@ fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     // The machine's memory is for all nodes of the experiment; what changes results must not depend on the
     // machine.
     let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
-    let share = memory_bytes(nodes).min(limit);
+    // Where the lab runs in a control group with a limit, so do its nodes.
+    let at_hand = node::memory_at_hand_bytes().unwrap_or(2 << 30);
+    let share = memory_bytes(at_hand, nodes).min(limit);
     let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
     let _ = writeln!(text, "[content_store]\nmax_bytes = {}", forwarder.store_bytes());
     let _ = match forwarder.store_entries() {
@@ -340,6 +341,13 @@ mod tests {
         let stores: Vec<_> = plan.nodes.iter().map(real).collect();
         let usual = (Some(1 << 20), Some(64 << 20));
         assert_eq!(stores, [usual, (Some(70), Some(3 << 20)), usual]);
+    }
+
+    #[test]
+    fn nodes_may_take_half_of_what_is_at_hand_together() {
+        assert_eq!(memory_bytes(1 << 30, 4), 128 << 20);
+        assert_eq!(memory_bytes(1 << 40, 4), 2 << 30, "more than any needs");
+        assert_eq!(memory_bytes(1 << 30, 1000), 32 << 20, "less, and none would work");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use packet::ccnx::{
 };
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, LinkHeader, Packet};
+use packet::{Buffer, Dialect, LinkHeader, Packet};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -228,8 +228,7 @@ impl CcnxCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) -> Option<&'b [u8]> {
-        let (hasher, hashes) = (engine.hasher(), arrivals.next_hashes());
-        let view = PacketView::decode_first_hashed(bytes, hasher, hashes).ok()?;
+        let view = PacketView::decode_first(bytes).ok()?;
         let rest = bytes.get(view.wire().len()..)?;
         // What arrived in a train stays there.
         let wire = match arrivals.memory.as_ref().and_then(|memory| memory.slice_of(view.wire())) {
@@ -239,21 +238,23 @@ impl CcnxCodec {
                 None => Buffer::copy_from(view.wire()),
             },
         };
-        self.push(Packet::in_memory(view, wire), engine, arrivals);
+        let packet = Packet::in_memory(view, wire);
+        arrivals.hash_next(engine, Dialect::Ccnx, packet.name(), packet.nonce());
+        self.push(packet, arrivals);
         Some(rest)
     }
 
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
-    fn push(&mut self, packet: Packet, engine: &Engine, arrivals: &mut Arrivals) {
-        let Packet::Interest(interest) = packet else { return arrivals.push_decoded(engine, packet, None) };
+    fn push(&mut self, packet: Packet, arrivals: &mut Arrivals) {
+        let Packet::Interest(interest) = packet else { return arrivals.push(packet, None) };
         let Some(face) = interest.ccnx().and_then(|view| view.face_id()) else {
-            return arrivals.push_decoded(engine, Packet::Interest(interest), None);
+            return arrivals.push(Packet::Interest(interest), None);
         };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
         let header = self.settings.local_fields.then_some(header);
         match interest.without_face_id() {
-            Ok(interest) => arrivals.push_decoded(engine, Packet::Interest(interest), header),
+            Ok(interest) => arrivals.push(Packet::Interest(interest), header),
             Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
         }
     }

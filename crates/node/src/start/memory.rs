@@ -89,10 +89,20 @@ impl Shares {
     }
 }
 
+/// Bytes of memory that the machine has, or that the control groups of this process allow, whichever is
+/// less; `None` if the system says neither.
+pub fn memory_at_hand_bytes() -> Option<u64> {
+    let group = ControlGroups::seen().and_then(|groups| groups.memory_limit());
+    machine_bytes().into_iter().chain(group).min()
+}
+
+fn machine_bytes() -> Option<u64> {
+    formats::meminfo::total_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?)
+}
+
 /// A quarter of the machine's memory, or half of what a control group has, whichever is less.
 pub(crate) fn default_budget() -> u64 {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok();
-    let machine = machine.and_then(|text| formats::meminfo::total_bytes(&text));
+    let machine = machine_bytes();
     match ControlGroups::seen() {
         Some(groups) => budget_of(machine, groups.memory_limit()),
         None => {

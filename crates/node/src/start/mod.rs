@@ -26,6 +26,7 @@ use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 pub(crate) use configured_interfaces::ConfiguredInterfaces;
+pub use memory::memory_at_hand_bytes;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {

@@ -150,15 +150,24 @@ pub fn read_header(bytes: &[u8]) -> Result<Option<Header>, Rule> {
     Ok(None)
 }
 
-/// Does the same faster, for those who will ask [`read_header`] for the reason when there is no header.
-#[inline]
-pub(crate) fn find_header(bytes: &[u8]) -> Option<Header> {
+/// Lengths of the header that `bytes` begin with, if it is one of this kind, and of what follows it.
+#[inline(always)]
+pub(crate) fn body_lengths(bytes: &[u8], kind: BlockKind) -> Option<(usize, usize)> {
+    let low = |last: u8| usize::from(last >> 3 & 0x0f);
+    let is_kind = |last: u8| Some(last & 0x07) == kind.code();
     match *bytes {
-        [last, ..] if last & 0x80 != 0 => Header::ending_with(last, 0, 1),
-        [CLOSE, ..] => Some(Header { kind: BlockKind::Close, number: 0, len: 1 }),
-        [first, last, ..] if last & 0x80 != 0 => Header::ending_with(last, first.into(), 2),
-        _ => read_header(bytes).ok().flatten(),
+        [last, ..] if last & 0x80 != 0 => is_kind(last).then(|| (1, low(last))),
+        [CLOSE, ..] => None,
+        [high, last, ..] if last & 0x80 != 0 => {
+            is_kind(last).then(|| (2, usize::from(high) << 4 | low(last)))
+        }
+        _ => long_body_lengths(bytes, kind),
     }
+}
+
+fn long_body_lengths(bytes: &[u8], kind: BlockKind) -> Option<(usize, usize)> {
+    let header = read_header(bytes).ok().flatten().filter(|header| header.kind == kind)?;
+    Some((header.len, header.body_len().unwrap_or(usize::MAX)))
 }
 
 /// Bytes that a header with `number` takes.

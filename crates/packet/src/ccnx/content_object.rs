@@ -101,19 +101,10 @@ impl<'a> ContentObjectView<'a> {
         Ok(view)
     }
 
-    /// Reads the ContentObject that `bytes` begin with, as
-    /// [`decode_hashed`](ContentObjectView::decode_hashed) does.
+    /// Reads the ContentObject that `bytes` begin with.
     #[inline]
-    pub(crate) fn decode_first_hashed(
-        bytes: &'a [u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let mut pass = hasher.begin(crate::Dialect::Ccnx, hashes);
-        let mut reader = Reader::new(first_message_of(bytes), "ContentObject");
-        let view = Self::read(&mut reader, |component| pass.component(component))?;
-        pass.finish();
-        Ok(view)
+    pub(crate) fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::read(Reader::new(first_message_of(bytes), "ContentObject"), |_| {}).map(|(view, _)| view)
     }
 
     #[inline(always)]
@@ -122,22 +113,24 @@ impl<'a> ContentObjectView<'a> {
             let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
             return Err(DecodeError::new("ContentObject", 0, rule));
         }
-        let mut reader = Reader::new(wire, "ContentObject");
-        let view = Self::read(&mut reader, visit)?;
+        let (view, reader) = Self::read(Reader::new(wire, "ContentObject"), visit)?;
         reader.finish()?;
         Ok(view)
     }
 
     /// Reads the ContentObject with which the reader's bytes begin.
     #[inline(always)]
-    fn read(reader: &mut Reader<'a>, visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
+    fn read(
+        mut reader: Reader<'a>,
+        visit: impl FnMut(Component<'a>),
+    ) -> Result<(Self, Reader<'a>), DecodeError> {
         let wire = reader.rest();
         reader.open(Dtag::CONTENT_OBJECT, "ContentObject")?;
-        let signature = Signature::read(reader)?;
+        let signature = Signature::read(&mut reader)?;
         let signed_start = reader.position();
-        let name = CcnxNameRef::read_with(reader, visit)?;
+        let name = CcnxNameRef::read_with(&mut reader, visit)?;
         let info_start = reader.position();
-        let info = SignedInfo::read(reader)?;
+        let info = SignedInfo::read(&mut reader)?;
         let info_end = reader.position();
         let content = reader.blob_element(Dtag::CONTENT, "Content", ..)?;
         let signed = Span::new(signed_start, reader.position());
@@ -160,7 +153,7 @@ impl<'a> ContentObjectView<'a> {
             content: span_in(wire, content),
             signed,
         };
-        Ok(ContentObjectView { wire: reader.read_since(0), layout })
+        Ok((ContentObjectView { wire: reader.read_since(0), layout }, reader))
     }
 
     /// The whole message.
@@ -263,7 +256,7 @@ impl<'a> ContentObjectView<'a> {
 }
 
 impl<'a> Signature<'a> {
-    #[inline]
+    #[inline(always)]
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         reader.open(Dtag::SIGNATURE, "Signature")?;
         let signature = Signature {

@@ -64,11 +64,20 @@ impl<'a> ExcludeRef<'a> {
     }
 
     /// Reads the element, if it is next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
         if !reader.try_open(Dtag::EXCLUDE) {
             return Ok(None);
         }
+        let exclude;
+        (exclude, *reader) = Self::read_entries(*reader)?;
+        Ok(Some(exclude))
+    }
+
+    /// Reads what is in the element, and its close. The reader comes and goes by value, so that it may stay
+    /// in registers where there is no Exclude.
+    #[inline(never)]
+    fn read_entries(mut reader: Reader<'a>) -> Result<(Self, Reader<'a>), DecodeError> {
         let start = reader.position();
         let mut order = Order::default();
         let mut count = 0;
@@ -88,12 +97,12 @@ impl<'a> ExcludeRef<'a> {
             }
             reader.skip(bytes - rest.len());
             let at = reader.position();
-            let Some(entry) = read_entry(reader)? else { break };
+            let Some(entry) = read_entry(&mut reader)? else { break };
             admit(at, entry)?;
         }
         let entries = reader.read_since(start);
         reader.close(FIELD)?;
-        Ok(Some(ExcludeRef { entries }))
+        Ok((ExcludeRef { entries }, reader))
     }
 
     pub(crate) fn from_checked(entries: &'a [u8]) -> Self {

@@ -96,18 +96,10 @@ impl<'a> InterestView<'a> {
         Ok(view)
     }
 
-    /// Reads the Interest that `bytes` begin with, as [`decode_hashed`](InterestView::decode_hashed) does.
+    /// Reads the Interest that `bytes` begin with.
     #[inline]
-    pub(crate) fn decode_first_hashed(
-        bytes: &'a [u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let mut pass = hasher.begin(crate::Dialect::Ccnx, hashes);
-        let mut reader = Reader::new(first_message_of(bytes), "Interest");
-        let view = Self::read(&mut reader, |component| pass.component(component))?;
-        pass.finish();
-        Ok(view)
+    pub(crate) fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::read(Reader::new(first_message_of(bytes), "Interest"), |_| {}).map(|(view, _)| view)
     }
 
     #[inline(always)]
@@ -116,21 +108,23 @@ impl<'a> InterestView<'a> {
             let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
             return Err(DecodeError::new("Interest", 0, rule));
         }
-        let mut reader = Reader::new(wire, "Interest");
-        let view = Self::read(&mut reader, visit)?;
+        let (view, reader) = Self::read(Reader::new(wire, "Interest"), visit)?;
         reader.finish()?;
         Ok(view)
     }
 
     /// Reads the Interest with which the reader's bytes begin.
     #[inline(always)]
-    fn read(reader: &mut Reader<'a>, visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
+    fn read(
+        mut reader: Reader<'a>,
+        visit: impl FnMut(Component<'a>),
+    ) -> Result<(Self, Reader<'a>), DecodeError> {
         let wire = reader.rest();
         reader.open(Dtag::INTEREST, "Interest")?;
-        let name = CcnxNameRef::read_with(reader, visit)?;
-        let layout = Layout::read(wire, name, reader)?;
+        let name = CcnxNameRef::read_with(&mut reader, visit)?;
+        let layout = Layout::read(wire, name, &mut reader)?;
         reader.close("Interest")?;
-        Ok(InterestView { wire: reader.read_since(0), layout })
+        Ok((InterestView { wire: reader.read_since(0), layout }, reader))
     }
 
     /// The whole message.
@@ -233,7 +227,7 @@ impl Layout {
         self.component_count.into()
     }
 
-    #[inline]
+    #[inline(always)]
     fn read<'a>(wire: &'a [u8], name: CcnxNameRef<'a>, reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let start = reader.position();
         let largest = i32::MAX as u64;

@@ -54,9 +54,9 @@ pub fn matches_excluding<'a>(
     if !prefix.is_prefix_of(&name) {
         return false;
     }
-    match (interest.exclude(), name.component(prefix.len())) {
-        (None, _) => true,
-        (Some(exclude), Some(next)) => !excludes(exclude, next),
-        (Some(exclude), None) => !excludes(exclude, &digest()),
+    let Some(exclude) = interest.exclude() else { return true };
+    match name.component(prefix.len()) {
+        Some(next) => !excludes(exclude, next),
+        None => !excludes(exclude, &digest()),
     }
 }

@@ -6,7 +6,6 @@ use crate::ccnx::interest::InterestView;
 use crate::ccnx::pdu::{SequenceNumber, unwrap_pdu};
 use crate::ccnx::reader::Reader;
 use crate::error::DecodeError;
-use crate::hash::{NameHasher, PrefixHashes};
 
 /// One message, told apart by its outermost element.
 #[derive(Clone, Copy, Debug)]
@@ -57,21 +56,17 @@ pub enum PacketView<'a> {
 }
 
 impl<'a> PacketView<'a> {
-    /// Reads the packet that `bytes` begin with and hashes all prefixes of its name. Elements of CCNx have no
-    /// lengths, so to read a packet is the cheapest way to find where it ends.
+    /// Reads the packet that `bytes` begin with. Elements of CCNx have no lengths, so to read a packet is the
+    /// cheapest way to find where it ends.
     ///
     /// # Errors
     /// Those of the packet. [`message_len`](crate::ccnx::message_len) may still find where it ends.
     #[inline]
-    pub fn decode_first_hashed(
-        bytes: &'a [u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
+    pub fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         if Reader::new(bytes, "message").next_is(Dtag::INTEREST) {
-            InterestView::decode_first_hashed(bytes, hasher, hashes).map(PacketView::Interest)
+            InterestView::decode_first(bytes).map(PacketView::Interest)
         } else {
-            ContentObjectView::decode_first_hashed(bytes, hasher, hashes).map(PacketView::ContentObject)
+            ContentObjectView::decode_first(bytes).map(PacketView::ContentObject)
         }
     }
 

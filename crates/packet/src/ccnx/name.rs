@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
 use crate::ccnx::block::{
-    BlockKind, body_element_len, element_len, read_header, write_blob_element, write_close, write_open,
+    BlockKind, body_element_len, body_lengths, element_len, write_blob_element, write_close, write_open,
 };
 use crate::ccnx::dtag::Dtag;
 use crate::ccnx::reader::Reader;
@@ -178,33 +178,41 @@ impl<'a> CcnxNameRef<'a> {
     #[inline]
     pub(crate) fn to_canonical(self) -> CanonicalName {
         // No component is longer in canonical form than as an element.
-        let mut canonical = CanonicalName::from_elem(0, self.components.len());
-        let mut len = 0;
-        for component in self.components() {
-            len += write_component(canonical.get_mut(len..).unwrap_or_default(), component);
+        let mut usual = [0; USUAL_NAME_BYTES];
+        if let Some(place) = usual.get_mut(..self.components.len()) {
+            let len = self.write_canonical(place);
+            return CanonicalName::from_buf_and_len(usual, len);
         }
-        canonical.truncate(len);
-        canonical
+        let mut long = CanonicalName::from_elem(0, self.components.len());
+        let len = self.write_canonical(&mut long);
+        long.truncate(len);
+        long
+    }
+
+    /// Writes the canonical form to the start of `out`, which has room for it; gives its length.
+    #[inline(always)]
+    fn write_canonical(self, out: &mut [u8]) -> usize {
+        let (mut free, mut len) = (out, 0);
+        for component in self.components() {
+            let [high, low] = (component.len() as u16).to_be_bytes();
+            // Those of fewer than 253 bytes have a length of one byte.
+            let long = [GENERIC, 0xfd, high, low];
+            let header = if component.len() < 0xfd { &[GENERIC, low][..] } else { &long[..] };
+            let Some((place, rest)) = free.split_at_mut_checked(header.len()) else { break };
+            let Some((value, rest)) = rest.split_at_mut_checked(component.len()) else { break };
+            place.copy_from_slice(header);
+            value.copy_from_slice(component);
+            (free, len) = (rest, len + header.len() + component.len());
+        }
+        len
     }
 }
+
+/// Bytes of most names in canonical form, or fewer.
+const USUAL_NAME_BYTES: usize = 128;
 
 /// The bytes of a name in canonical form; those of most names stand where they are kept.
-pub(crate) type CanonicalName = SmallVec<[u8; 128]>;
-
-/// Writes a component in canonical form to the start of `out`, which has room for it; gives its length.
-#[inline]
-fn write_component(out: &mut [u8], component: &[u8]) -> usize {
-    let [high, low] = (component.len() as u16).to_be_bytes();
-    let long = [GENERIC, 0xfd, high, low];
-    // Those of fewer than 253 bytes have a length of one byte.
-    let header = if component.len() < 0xfd { &[GENERIC, low][..] } else { &long[..] };
-    let Some((place, value)) = out.split_at_mut_checked(header.len()) else { return 0 };
-    place.copy_from_slice(header);
-    if let Some(value) = value.get_mut(..component.len()) {
-        value.copy_from_slice(component);
-    }
-    header.len() + component.len()
-}
+pub(crate) type CanonicalName = SmallVec<[u8; USUAL_NAME_BYTES]>;
 
 impl Ord for CcnxNameRef<'_> {
     /// Canonical order: by the first component that differs, a prefix before what it is a prefix of.
@@ -260,13 +268,9 @@ impl<'a> Iterator for Components<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         // The elements have been checked, so this only has to find where they end.
         let (_, inside) = self.rest.split_first()?;
-        let body = match read_header(inside) {
-            Ok(Some(header)) if header.kind == BlockKind::Blob => {
-                inside.get(header.len..)?.get(..header.body_len()?)?
-            }
-            _ => &[],
-        };
-        self.rest = self.rest.get(body_element_len(Dtag::COMPONENT, body.len())..)?;
+        let (header_len, body_len) = body_lengths(inside, BlockKind::Blob).unwrap_or((0, 0));
+        let (body, end) = inside.get(header_len..)?.split_at_checked(body_len)?;
+        self.rest = end.get(1..)?;
         self.left -= 1;
         Some(body)
     }

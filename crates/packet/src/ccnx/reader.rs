@@ -2,7 +2,7 @@
 
 use std::ops::RangeBounds;
 
-use crate::ccnx::block::{BlockKind, Header, find_header, read_header};
+use crate::ccnx::block::{BlockKind, CLOSE, Header, body_lengths, read_header};
 use crate::ccnx::dtag::Dtag;
 use crate::ccnx::framer::Framer;
 use crate::error::{DecodeError, Rule};
@@ -29,16 +29,16 @@ use crate::error::{DecodeError, Rule};
 pub struct Reader<'a> {
     wire: &'a [u8],
     position: usize,
-    /// The header at `position`. An element is asked for many times before it comes, so it is read only
-    /// once.
-    next: Option<Header>,
+    /// The first four bytes at `position`, zeros behind the end. Each tag has one spelling, so to compare
+    /// these with it says whether it is next; nothing has to be decoded.
+    next: u32,
     field: &'static str,
 }
 
 impl<'a> Reader<'a> {
     /// Reads all of `wire`; errors that belong to no particular element name `field`.
     pub fn new(wire: &'a [u8], field: &'static str) -> Self {
-        Reader { wire, position: 0, next: find_header(wire), field }
+        Reader { wire, position: 0, next: first_bytes(wire), field }
     }
 
     /// Offset of the next byte to be read.
@@ -72,23 +72,23 @@ impl<'a> Reader<'a> {
     /// is then asked for fails for that reason.
     #[inline]
     pub fn peek(&self) -> Option<Header> {
-        self.next
+        read_header(self.rest()).ok().flatten()
     }
 
     /// True when the next block opens the element `tag`.
     #[inline(always)]
     pub fn next_is(&self, tag: Dtag) -> bool {
-        self.next.is_some_and(|header| header.opens(tag))
+        tag.starts(self.next, self.rest())
     }
 
     /// True when the next block is a close.
     #[inline(always)]
     pub fn at_close(&self) -> bool {
-        self.next.is_some_and(|header| header.kind == BlockKind::Close)
+        self.next as u8 == CLOSE && !self.is_empty()
     }
 
     /// Enters the element `tag`, which must be next.
-    #[inline]
+    #[inline(always)]
     pub fn open(&mut self, tag: Dtag, field: &'static str) -> Result<(), DecodeError> {
         if self.try_open(tag) { Ok(()) } else { Err(self.unexpected(field)) }
     }
@@ -96,13 +96,11 @@ impl<'a> Reader<'a> {
     /// Enters the element `tag` if it is next, and says whether it was.
     #[inline(always)]
     pub fn try_open(&mut self, tag: Dtag) -> bool {
-        match self.next {
-            Some(header) if header.opens(tag) => {
-                self.advance(header.len);
-                true
-            }
-            _ => false,
+        let is_next = self.next_is(tag);
+        if is_next {
+            self.advance(tag.header_len());
         }
+        is_next
     }
 
     /// Leaves the element that was entered last; there must be nothing left in it.
@@ -116,7 +114,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next block, if it is a BLOB, else no bytes at all: an empty BLOB is left out on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn blob(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {
         self.body(BlockKind::Blob, field)
     }
@@ -129,7 +127,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The element `tag`, which must be next and hold one BLOB with one of the `lengths` in bytes.
-    #[inline]
+    #[inline(always)]
     pub fn blob_element(
         &mut self,
         tag: Dtag,
@@ -158,7 +156,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The element `tag`, which must be next and hold a BLOB of exactly `N` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn array_element<const N: usize>(
         &mut self,
         tag: Dtag,
@@ -193,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The element `tag`, which must be next and hold a number up to `largest` in decimal digits.
-    #[inline]
+    #[inline(always)]
     pub fn decimal_element(
         &mut self,
         tag: Dtag,
@@ -253,36 +251,40 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn body(&mut self, kind: BlockKind, field: &'static str) -> Result<&'a [u8], DecodeError> {
-        let Some(header) = self.next.filter(|header| header.kind == kind) else {
+        let Some((header_len, body_len)) = body_lengths(self.rest(), kind) else {
             // Empty, but still a place in the buffer.
             return Ok(self.read_since(self.position));
         };
-        let start = self.position + header.len;
-        let end = header.body_len().and_then(|len| start.checked_add(len));
-        match end.and_then(|end| self.wire.get(start..end)) {
-            Some([]) => Err(self.error(field, Rule::BadLength(0))),
-            Some(body) => {
-                self.advance(header.len + body.len());
+        let start = self.position + header_len;
+        match start.checked_add(body_len).and_then(|end| self.wire.get(start..end)) {
+            Some(body) if !body.is_empty() => {
+                self.advance(header_len + body_len);
                 Ok(body)
             }
-            None => {
-                let missing = end.unwrap_or(usize::MAX).saturating_sub(self.wire.len());
-                Err(self.error(field, Rule::Truncated { missing }))
-            }
+            _ => Err(self.no_body(start, body_len, field)),
         }
     }
 
-    #[inline]
+    #[cold]
+    fn no_body(self, start: usize, body_len: usize, field: &'static str) -> DecodeError {
+        if body_len == 0 {
+            return self.error(field, Rule::BadLength(0));
+        }
+        let end = start.checked_add(body_len).unwrap_or(usize::MAX);
+        self.error(field, Rule::Truncated { missing: end.saturating_sub(self.wire.len()) })
+    }
+
+    #[inline(always)]
     fn advance(&mut self, bytes: usize) {
         self.position += bytes;
-        self.next = self.wire.get(self.position..).and_then(find_header);
+        self.next = first_bytes(self.wire.get(self.position..).unwrap_or_default());
     }
 
     /// Why the next block is not the one that was asked for.
     #[cold]
-    fn unexpected(&self, field: &'static str) -> DecodeError {
+    fn unexpected(self, field: &'static str) -> DecodeError {
         let rest = self.rest();
         let rule = match read_header(rest) {
             Ok(None) => Rule::Truncated { missing: 1 },
@@ -295,9 +297,27 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn error(&self, field: &'static str, rule: Rule) -> DecodeError {
+    fn error(self, field: &'static str, rule: Rule) -> DecodeError {
         DecodeError::new(field, self.position, rule)
     }
+}
+
+/// As many bytes as the longest spelling of a tag has, the first of them the lowest.
+#[inline(always)]
+fn first_bytes(rest: &[u8]) -> u32 {
+    match rest.first_chunk() {
+        Some(bytes) => u32::from_le_bytes(*bytes),
+        None => last_bytes(rest),
+    }
+}
+
+#[cold]
+fn last_bytes(rest: &[u8]) -> u32 {
+    let mut bytes = [0; 4];
+    for (place, &byte) in bytes.iter_mut().zip(rest) {
+        *place = byte;
+    }
+    u32::from_le_bytes(bytes)
 }
 
 /// Reads decimal digits: at least one, leading zeros allowed, nothing else.

@@ -157,11 +157,9 @@ impl<'a> PublisherId<'a> {
     }
 
     /// Reads any of the four elements, if one is next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        let next = reader.peek();
-        let opens = |kind: &PublisherIdKind| next.is_some_and(|header| header.opens(kind.dtag()));
-        let Some(kind) = PublisherIdKind::ALL.into_iter().find(opens) else {
+        let Some(kind) = PublisherIdKind::ALL.into_iter().find(|kind| reader.next_is(kind.dtag())) else {
             return Ok(None);
         };
         let digest = reader.blob_element(kind.dtag(), FIELD, Self::DIGEST_BYTES)?;

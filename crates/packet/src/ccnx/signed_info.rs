@@ -106,7 +106,7 @@ impl<'a> SignedInfo<'a> {
     }
 
     /// Reads the element, which must be next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         reader.open(Dtag::SIGNED_INFO, "SignedInfo")?;
         let publisher =
@@ -189,23 +189,35 @@ impl<'a> SignedInfo<'a> {
 }
 
 impl<'a> KeyLocator<'a> {
+    #[inline(always)]
     fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
         if !reader.try_open(Dtag::KEY_LOCATOR) {
             return Ok(None);
         }
-        let locator = if let Some(key) = reader.optional_blob(Dtag::KEY, "Key", ..)? {
-            KeyLocator::Key(key)
-        } else if let Some(certificate) = reader.optional_blob(Dtag::CERTIFICATE, "Certificate", ..)? {
-            KeyLocator::Certificate(certificate)
-        } else {
-            reader.open(Dtag::KEY_NAME, "KeyName")?;
-            let name = CcnxNameRef::read(reader)?.into();
-            let publisher = PublisherId::read_optional(reader)?;
-            reader.close("KeyName")?;
-            KeyLocator::KeyName { name, publisher }
+        let locator = match reader.optional_blob(Dtag::KEY, "Key", ..)? {
+            Some(key) => KeyLocator::Key(key),
+            None => {
+                let locator;
+                (locator, *reader) = Self::read_other(*reader)?;
+                locator
+            }
         };
         reader.close("KeyLocator")?;
         Ok(Some(locator))
+    }
+
+    /// Reads what is there if it is no key. The reader comes and goes by value, so that it may stay in
+    /// registers where a key is.
+    #[inline(never)]
+    fn read_other(mut reader: Reader<'a>) -> Result<(Self, Reader<'a>), DecodeError> {
+        if let Some(certificate) = reader.optional_blob(Dtag::CERTIFICATE, "Certificate", ..)? {
+            return Ok((KeyLocator::Certificate(certificate), reader));
+        }
+        reader.open(Dtag::KEY_NAME, "KeyName")?;
+        let name = CcnxNameRef::read(&mut reader)?.into();
+        let publisher = PublisherId::read_optional(&mut reader)?;
+        reader.close("KeyName")?;
+        Ok((KeyLocator::KeyName { name, publisher }, reader))
     }
 
     fn encoded_len(&self) -> Result<usize, DecodeError> {

@@ -12,6 +12,7 @@ mod busy_poll;
 mod channels;
 mod descriptors;
 mod face_counts;
+mod face_numbers;
 mod faces;
 mod impaired;
 mod inner;
@@ -25,6 +26,7 @@ mod partials;
 mod receive;
 mod reception;
 mod repository;
+mod samples;
 mod schedule;
 mod send;
 mod settings;
@@ -52,17 +54,16 @@ use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
-use crate::verification::SamplesEnd;
+use samples::SamplesEnd;
 use turn::Source;
 
 pub(crate) use channels::Listener;
 pub(crate) use face_counts::FACES_AT_ONCE;
 pub(crate) use impaired::Impaired;
-pub(crate) use on_demand::Origin;
 pub(crate) use partials::Owner;
 pub(crate) use settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 pub(crate) use status_requests::{BUSY, StatusRequest};
-pub(crate) use taps::{TapMaker, Taps};
+pub(crate) use taps::TapMaker;
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;

@@ -10,7 +10,7 @@ use repo::service::Found;
 
 use super::DataPlane;
 use crate::drop_reason::DropReason;
-use crate::repository::{Answers, Reply, RepositoryHandles};
+use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {

@@ -35,7 +35,10 @@ pub use face::{
     FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, Ndnlp1Timings, UpdateFaceError,
 };
 pub use face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
-pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
+pub use tables::{
+    ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, StrategyChoice,
+    TurnCounters,
+};
 pub use unmanaged::Unmanaged;
 
 pub use crate::clock::Now;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::connections::ConnectionCounters;
-use crate::control::{FaceStatus, NodeControl, NodeStatus};
+use crate::control::{FaceStatus, MemoryStatus, NodeControl, NodeStatus};
 use crate::remote_control::RemoteControl;
 
 /// All metrics as they are now.
@@ -22,11 +22,7 @@ fn render(status: &NodeStatus) -> Page {
     let mut page = Page::default();
     let tables = &status.tables;
     page.gauge("cairn_uptime_seconds", "How long the node has been running.", status.uptime.as_secs_f64());
-    page.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", status.queued_bytes as f64);
-    let partial = status.reassembly_bytes as f64;
-    page.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial);
-    let budget = status.memory_budget_bytes as f64;
-    page.gauge("cairn_memory_budget_bytes", "What all tables and queues together may take.", budget);
+    page.memory(&status.memory);
     page.gauge("cairn_pending_interests", "Interests pending.", f64::from(tables.pending));
     page.gauge("cairn_pending_bytes", "Bytes that pending Interests take.", tables.pending_bytes as f64);
     page.gauge("cairn_routes", "Prefixes with next hops.", f64::from(tables.routes));
@@ -38,10 +34,14 @@ fn render(status: &NodeStatus) -> Page {
         "Bytes of all tables, packets not counted.",
         tables.footprint_bytes as f64,
     );
-    page.counter("cairn_idle_wakeups_total", "Wake-ups without anything to do.", status.idle_wakeups);
-    page.counter("cairn_socket_rests_total", "Sockets left alone because of them.", status.socket_rests);
+    page.counter("cairn_idle_wakeups_total", "Wake-ups without anything to do.", status.turns.idle_wakeups);
+    page.counter(
+        "cairn_socket_rests_total",
+        "Sockets left alone because of them.",
+        status.turns.socket_rests,
+    );
     let help = "Applications not read from for a while because much waited for them.";
-    page.counter("cairn_stream_holds_total", help, status.stream_holds);
+    page.counter("cairn_stream_holds_total", help, status.turns.stream_holds);
     let engine = &status.engine;
     page.counter("cairn_cache_hits_total", "Interests answered from the content store.", engine.cache_hits);
     let store = &status.content_store;
@@ -108,6 +108,15 @@ impl Page {
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.head(name, help, "counter");
         self.line(name, &[], value as f64);
+    }
+
+    fn memory(&mut self, memory: &MemoryStatus) {
+        let queued = memory.queued_bytes as f64;
+        self.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", queued);
+        let partial = memory.reassembly_bytes as f64;
+        self.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial);
+        let budget = memory.budget_bytes as f64;
+        self.gauge("cairn_memory_budget_bytes", "What all tables and queues together may take.", budget);
     }
 
     fn verification(&mut self, status: &NodeStatus) {

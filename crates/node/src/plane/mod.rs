@@ -29,6 +29,7 @@ mod repository;
 mod samples;
 mod schedule;
 mod send;
+mod services;
 mod settings;
 mod sockets;
 mod status_requests;
@@ -54,7 +55,6 @@ use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
-use samples::SamplesEnd;
 use turn::Source;
 
 pub(crate) use channels::Listener;
@@ -131,11 +131,7 @@ pub(crate) struct DataPlane {
     gone_counters: GoneCounters,
     tapping: taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
-    new_interfaces: new_interfaces::NewInterfaces,
-    /// Behind the content store, if there are any.
-    repository: Option<Box<repository::RepositoryEnd>>,
-    /// Where a sample of what is kept goes to be verified.
-    pub(crate) verification: Option<Box<SamplesEnd>>,
+    services: services::Services,
     random: Random,
     stopping: bool,
 }
@@ -237,9 +233,7 @@ impl DataPlane {
             gone_counters: GoneCounters::default(),
             tapping: taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
-            new_interfaces: new_interfaces::NewInterfaces::default(),
-            repository: None,
-            verification: None,
+            services: services::Services::default(),
             random,
             stopping: false,
         })
@@ -311,7 +305,7 @@ impl DataPlane {
         self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
-        if self.verification.is_some() {
+        if self.services.verification.is_some() {
             self.pass_on_samples();
         }
         if std::mem::take(&mut self.schedule.waking.asked)

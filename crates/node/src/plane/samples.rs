@@ -13,14 +13,14 @@ impl DataPlane {
     /// Has a sample of what is kept go to `samples`.
     pub(crate) fn sample_to(&mut self, config: engine::SamplingConfig, samples: RingSender<Sample>) {
         self.engine.set_sampling(Some(config));
-        self.verification = Some(Box::new(SamplesEnd(samples)));
+        self.services.verification = Some(Box::new(SamplesEnd(samples)));
     }
 
     /// Passes on what the engine has taken aside. What finds no room waits in the engine, up to its limit.
     #[cold]
     #[inline(never)]
     pub(crate) fn pass_on_samples(&mut self) {
-        let Some(SamplesEnd(samples)) = self.verification.as_deref_mut() else { return };
+        let Some(SamplesEnd(samples)) = self.services.verification.as_deref_mut() else { return };
         let mut has_any = false;
         while samples.has_room_for(Dialect::Ndn.max_packet_bytes())
             && let Some(sample) = self.engine.poll_sample()

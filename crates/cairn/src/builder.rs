@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
 use flow::{ControllerKind, WorkloadKind, add_controllers, add_workloads};
 use repo::eviction::{PolicyKind, add_policies};
@@ -122,7 +122,7 @@ impl CommandBuilder {
             return ndnldc::run(words);
         }
         match Arguments::try_parse() {
-            Ok(arguments) => arguments.command.run(),
+            Ok(arguments) => arguments.command.run(Arguments::command),
             Err(error) => show(&error),
         }
     }

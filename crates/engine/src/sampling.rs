@@ -2,18 +2,21 @@
 //!
 //! A router cannot verify every Data at the rate at which it forwards. It can verify a random sample of what
 //! it keeps. The engine verifies nothing: it keeps and sends on the Data at once, and gives a sample of it
-//! out as values ([`Engine::poll_sample`]). Whoever verifies says what is refused ([`Engine::refuse_sample`])
-//! and what nobody can judge ([`Engine::drop_sample`]).
+//! out as values ([`poll_sample`]). Whoever verifies says what is refused ([`refuse_sample`])
+//! and what nobody can judge ([`drop_sample`]).
 //! That Data leaves the content store, and for a while nothing of the same object is kept that comes by the
 //! same face: other objects behind that face are kept as before, or a forger could turn a neighbour's cache
 //! off with forgeries of its own.
+//!
+//! [`poll_sample`]: crate::Engine::poll_sample
+//! [`refuse_sample`]: crate::Engine::refuse_sample
+//! [`drop_sample`]: crate::Engine::drop_sample
 
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Name, NameHash, NameRef};
+use packet::{Data, Dialect, Name, NameHash};
 
-use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::tables::content_store::placement::CacheProbability;
 
@@ -74,7 +77,7 @@ impl SamplingCounters {
 const MAX_DISTRUSTED: usize = 1024;
 
 /// An object as it comes by a face.
-type Suspect = (FaceId, NameHash);
+pub(crate) type Suspect = (FaceId, NameHash);
 
 /// The sampling of an engine.
 #[derive(Debug)]
@@ -88,7 +91,7 @@ pub(crate) struct Sampling {
 }
 
 impl Sampling {
-    fn new(config: SamplingConfig) -> Self {
+    pub(crate) fn new(config: SamplingConfig) -> Self {
         let counters = SamplingCounters::default();
         Sampling {
             config,
@@ -101,6 +104,38 @@ impl Sampling {
 
     fn is_distrusted(&self, now: Instant, suspect: Suspect) -> bool {
         self.distrusted.get(&suspect).is_some_and(|until| *until > now)
+    }
+
+    /// The next Data to verify.
+    pub(crate) fn poll(&mut self) -> Option<Sample> {
+        self.waiting.pop_front()
+    }
+
+    pub(crate) fn counters(&self) -> &SamplingCounters {
+        &self.counters
+    }
+
+    /// Whether no object is distrusted any more.
+    pub(crate) fn is_calm(&self, now: Instant) -> bool {
+        self.calm_at <= now
+    }
+
+    /// Whether nothing of an object is kept now, which is counted.
+    pub(crate) fn keeps_out(&mut self, now: Instant, suspect: Suspect) -> bool {
+        let is_kept_out = self.is_distrusted(now, suspect);
+        self.counters.kept_out += u64::from(is_kept_out);
+        is_kept_out
+    }
+
+    /// A sample of this object was refused.
+    pub(crate) fn refuse(&mut self, now: Instant, suspect: Suspect) {
+        self.counters.refused += 1;
+        self.distrust(now, suspect);
+    }
+
+    /// Nobody could judge a sample.
+    pub(crate) fn count_undecided(&mut self) {
+        self.counters.undecided += 1;
     }
 
     fn distrust(&mut self, now: Instant, suspect: Suspect) {
@@ -120,7 +155,8 @@ impl Sampling {
         data.dialect() == Dialect::Ndn && self.config.prefixes.iter().any(is_below)
     }
 
-    fn take(&mut self, drawn: u64, data: &Data, face: FaceId) {
+    /// Takes Data aside if `drawn`, a random number, falls into the share, and if there is room.
+    pub(crate) fn take(&mut self, drawn: u64, data: &Data, face: FaceId) {
         if !self.config.share.is_met(drawn) || !self.concerns(data) {
             return;
         }
@@ -130,70 +166,5 @@ impl Sampling {
         }
         self.counters.taken += 1;
         self.waiting.push_back(Sample { data: data.clone(), face });
-    }
-}
-
-impl Engine {
-    /// Has a sample of the Data that is kept taken aside, or ends that; what waits is forgotten.
-    pub fn set_sampling(&mut self, config: Option<SamplingConfig>) {
-        self.sampling = config.map(|config| Box::new(Sampling::new(config)));
-        self.tables.store.set_watched(self.sampling.is_some());
-    }
-
-    /// The next Data to verify.
-    pub fn poll_sample(&mut self) -> Option<Sample> {
-        self.sampling.as_mut()?.waiting.pop_front()
-    }
-
-    /// A sample did not stand the test: it leaves the content store, and nothing more of its object that
-    /// comes by its face is kept for [`SamplingConfig::distrust`].
-    pub fn refuse_sample(&mut self, now: Instant, sample: &Sample) {
-        let object = self.object_of(sample.data.name());
-        let Some(sampling) = self.sampling.as_mut() else { return };
-        sampling.counters.refused += 1;
-        sampling.distrust(now, (sample.face, object));
-        self.tables.store.remove_packet(&mut self.tables.index, &self.hasher, &sample.data);
-    }
-
-    /// Nobody can say whether a sample is what it claims to be: it leaves the content store, and nothing more
-    /// follows.
-    pub fn drop_sample(&mut self, sample: &Sample) {
-        let Some(sampling) = self.sampling.as_mut() else { return };
-        sampling.counters.undecided += 1;
-        self.tables.store.remove_packet(&mut self.tables.index, &self.hasher, &sample.data);
-    }
-
-    /// What became of samples; `None` without sampling.
-    pub fn sampling_counters(&self) -> Option<&SamplingCounters> {
-        self.sampling.as_ref().map(|sampling| &sampling.counters)
-    }
-
-    /// Whether Data that came by `face` may be kept.
-    pub(crate) fn is_to_be_kept(&mut self, now: Instant, face: FaceId, data: &Data) -> bool {
-        let is_calm = self.sampling.as_ref().is_none_or(|sampling| sampling.calm_at <= now);
-        if is_calm {
-            return true;
-        }
-        let suspect = (face, self.object_of(data.name()));
-        match self.sampling.as_mut() {
-            Some(sampling) if sampling.is_distrusted(now, suspect) => {
-                sampling.counters.kept_out += 1;
-                false
-            }
-            _ => true,
-        }
-    }
-
-    /// Takes Data aside that is kept now, perhaps.
-    pub(crate) fn sample(&mut self, data: &Data, face: FaceId) {
-        if let Some(sampling) = self.sampling.as_mut() {
-            sampling.take(self.random.next_u64(), data, face);
-        }
-    }
-
-    /// Hash of the object that a Data belongs to: all of its name but the last component.
-    fn object_of(&self, name: NameRef<'_>) -> NameHash {
-        let object = name.prefix(name.component_count().saturating_sub(1));
-        self.hasher.hash(Dialect::Ndn, object.components()).whole()
     }
 }

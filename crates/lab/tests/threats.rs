@@ -72,7 +72,7 @@ fn mistakes_in_registrations_are_told() {
     let told = refused("size = \"1 Mbit\"", "size = \"1 Mbit\"\nearlier_key = \"expired\"");
     assert!(told.contains("content.files.earlier_key: nothing is signed with a key"), "{told}");
     let told = refused("at = \"producer\"\nto = \"router\"", "at = \"producer\"\nto = \"consumer\"");
-    assert!(told.contains("no link joins them"), "{told}");
+    assert!(told.contains("no link joins these two alone"), "{told}");
     let told = refused("duration = \"12 s\"", "duration = \"12 s\"\ndialect = \"ccnx\"");
     assert!(told.contains("only Cairn takes registrations"), "{told}");
 }

@@ -105,6 +105,30 @@ fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
     assert!(cable > 40.1, "{cable}");
 }
 
+/// Eight nodes on one link of 10 Mbit/s, each of which loses frames of its own, fetch 1 MB.
+const SHARED: &str = "title = 't'\nduration = '60 s'\nuntil_done = true\n[node]\nserver = {}\na = {}\nb = {}\n\
+    c = {}\nd = {}\ne = {}\nf = {}\ng = {}\nh = {}\n[link]\n\
+    lan = { between = ['server', 'clients'], rate = '10 Mbit/s', loss = '0.5 %', SHARE }\n\
+    [group.clients]\nnodes = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']\nset = {}\n\
+    [[route]]\nprefix = '/lab'\npath = ['clients', 'server']\n\
+    [content.file]\nprefix = '/lab'\nat = 'server'\nsize = '1 MB'\nsegment = '1200 B'\n\
+    [download.files]\nat = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']\ncontent = 'file'\n";
+
+#[test]
+fn eight_nodes_on_one_link_that_share_fetch_a_file_with_fewer_packets_and_in_less_time() {
+    let place = Place::new("one-link");
+    let of = |share: &str| {
+        let run = place.run(&written(&SHARED.replace("SHARE", share)), |_| {});
+        let case = &run.cases[0];
+        assert_eq!(case.values("files.duration", "count"), [8.0], "{share}");
+        let took = case.values("files.duration", "max")[0];
+        (case.counts[0].hops, took)
+    };
+    let (together, apart) = (of("share = true"), of("share = false"));
+    assert!(together.0 * 3 < apart.0 * 2, "{together:?} {apart:?}");
+    assert!(together.1 < apart.1, "{together:?} {apart:?}");
+}
+
 #[test]
 fn a_failing_link_is_judged_like_any_experiment() {
     let place = Place::new("judged");

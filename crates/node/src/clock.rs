@@ -2,7 +2,14 @@
 
 use packet::time::Instant;
 
-use crate::control::Now;
+/// What time it is: two clocks, read together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Never goes back; what timers are set by.
+    pub monotonic: Instant,
+    /// Milliseconds since 1970; what timestamps and versions are made of. May jump.
+    pub unix_millis: u64,
+}
 
 /// Counts from when the node started.
 #[derive(Clone, Copy, Debug)]

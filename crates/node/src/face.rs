@@ -10,7 +10,7 @@ use packet::time::{Duration, Instant};
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
-use crate::plane::{Origin, Taps};
+use crate::origin::Origin;
 use crate::transport::inner::InnerPort;
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
@@ -67,6 +67,9 @@ pub(crate) struct Stranger {
     /// Frames received after which it is looked at whether the face deserves a socket of its own.
     pub(crate) probation_ends: u64,
 }
+
+/// The taps of one face, each with its number.
+pub(crate) type Taps = Vec<(u64, Box<dyn link::FrameTap + Send>)>;
 
 /// What watches or changes a face's frames.
 pub(crate) struct FaceTaps {

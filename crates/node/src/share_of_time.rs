@@ -74,7 +74,7 @@ impl StrangersTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plane::Origin;
+    use crate::origin::Origin;
 
     const PIECE: Duration = Duration::from_millis(5);
 

@@ -15,12 +15,12 @@ use packet::time::Duration;
 use packet::{Data, Dialect, Interest, NameHash, PrefixHashes, SpareBuffer, UnixTime};
 use smallvec::SmallVec;
 
-use crate::catalogue::ObjectId;
 use crate::disk::DiskFile;
 use crate::extent::Extents;
 use crate::key::{SegmentForm, segment_of};
+use crate::located::{Located, is_answer};
+use crate::object::ObjectId;
 use crate::record::Format;
-use crate::store::{Located, is_answer};
 
 /// Objects that are shown at once.
 const MAX_OBJECTS: usize = 1024;

@@ -65,6 +65,8 @@ mod hot;
 mod index;
 pub mod key;
 pub mod limits;
+mod located;
+mod object;
 pub mod protocol;
 pub mod reclaim;
 pub mod record;
@@ -79,11 +81,12 @@ pub mod trace;
 mod volume;
 pub mod workload;
 
-pub use catalogue::{Catalogue, Object, ObjectId};
+pub use catalogue::Catalogue;
 pub use filter::Filter;
 pub use index::IndexError;
 pub use key::{ObjectName, SegmentForm};
 pub use limits::{Limits, Rejection, RejectionCounters};
+pub use object::{Object, ObjectId};
 pub use packet::UnixTime;
 pub use store::{
     Answer, Children, CommitError, Deleted, Event, Located, OpenError, PendingMaintenance, Preference,

@@ -195,7 +195,7 @@ impl Core {
             if channel.flights.is_empty() {
                 self.queue.push(turn, Source::Channel(number));
             }
-            channel.flights.push_back(Flight { turn, carried, end });
+            channel.flights.push(Flight { turn, carried, end });
         }
         if !taken {
             if let OnLink::Packet(packet_id) = carried {
@@ -218,7 +218,9 @@ impl Core {
     pub(crate) fn prepare(&mut self, number: ChannelId) {
         let channel = &mut self.channels[number];
         let Link { ends, framed: None, .. } = &self.links[channel.link] else { return };
-        let (&[first, second], Some(flights)) = (ends.as_slice(), channel.next_to_prepare()) else { return };
+        let (&[first, second], Some(flights)) = (ends.as_slice(), channel.flights.next_to_prepare()) else {
+            return;
+        };
         let mut batch = [None; PREPARED_AT_ONCE];
         for (place, flight) in batch.iter_mut().zip(flights) {
             let OnLink::Packet(packet_id) = flight.carried else { return };

@@ -89,10 +89,10 @@ impl Network {
         if let Source::Channel(channel) = source {
             let core = &mut self.core;
             let crossed = &mut core.channels[channel];
-            match crossed.flights.front() {
+            match crossed.flights.first() {
                 Some(&Flight { turn: due, carried, end }) if due == turn => {
-                    crossed.take_flight();
-                    match crossed.flights.front() {
+                    crossed.flights.take();
+                    match crossed.flights.first() {
                         Some(next) => core.queue.put_off_first(next.turn),
                         None => drop(core.queue.pop()),
                     }

@@ -102,7 +102,7 @@ impl CcnxSigner {
 /// # Errors
 /// It carries none; otherwise as [`verify`].
 pub fn verify_by_own_key(object: &ContentObjectView<'_>) -> Result<(), VerifyError> {
-    verify(object, &own_key(object)?.ok_or(VerifyError::Unsigned)?)
+    verify(object, &own_key(object)?.ok_or(VerifyError::NoKey)?)
 }
 
 /// The key that an object carries, itself or in a certificate; `None` if it carries none, and maybe names the

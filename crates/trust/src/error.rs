@@ -44,6 +44,9 @@ pub enum VerifyError {
     /// The packet carries no signature, or is not of the NDN dialect.
     #[error("the packet carries no NDN signature")]
     Unsigned,
+    /// The object brings no key to verify it with, and none is known (CCNx).
+    #[error("the object brings no key, and none is known that could verify it")]
+    NoKey,
     /// The signature is of another algorithm than the key.
     #[error("the signature is of type {}, the key checks type {}", found.0, expected.0)]
     OtherAlgorithm {

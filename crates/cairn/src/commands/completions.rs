@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::tool::{ToolError, finish, output};
@@ -22,9 +22,10 @@ pub(crate) struct CompletionArguments {
 }
 
 impl CompletionArguments {
-    pub(crate) fn run(&self) -> ExitCode {
+    /// `whole` is the command `cairn` with all that is below it.
+    pub(crate) fn run(&self, mut whole: Command) -> ExitCode {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::builder::Arguments::command(), "cairn", &mut script);
+        clap_complete::generate(self.shell, &mut whole, "cairn", &mut script);
         finish(output::bytes(&script).map(|()| ExitCode::SUCCESS).map_err(ToolError::from))
     }
 }

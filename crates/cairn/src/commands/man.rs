@@ -5,7 +5,7 @@ mod page;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 
 use crate::tool::{ToolError, finish};
 use page::Page;
@@ -24,13 +24,14 @@ pub(crate) struct ManArguments {
 }
 
 impl ManArguments {
-    pub(crate) fn run(&self) -> ExitCode {
-        finish(self.write().map(|()| ExitCode::SUCCESS))
+    /// `whole` is the command `cairn` with all that is below it.
+    pub(crate) fn run(&self, whole: Command) -> ExitCode {
+        finish(self.write(whole).map(|()| ExitCode::SUCCESS))
     }
 
-    fn write(&self) -> Result<(), ToolError> {
+    fn write(&self, whole: Command) -> Result<(), ToolError> {
         std::fs::create_dir_all(&self.folder).map_err(ToolError::file(&self.folder))?;
-        for page in pages() {
+        for page in pages(whole) {
             let path = self.folder.join(format!("{}.1", page.name()));
             std::fs::write(&path, page.to_roff()).map_err(ToolError::file(Path::new(&path)))?;
         }
@@ -39,9 +40,9 @@ impl ManArguments {
 }
 
 /// A page for each command, the one above all first.
-fn pages() -> Vec<Page> {
+fn pages(whole: Command) -> Vec<Page> {
     // A page about each `help` would say nothing.
-    let mut command = crate::builder::Arguments::command().disable_help_subcommand(true);
+    let mut command = whole.disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
     collect(&command, None, &mut pages);
@@ -58,7 +59,13 @@ fn collect(command: &Command, above: Option<&Page>, pages: &mut Vec<Page>) {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+
+    fn all_pages() -> Vec<Page> {
+        pages(crate::builder::Arguments::command())
+    }
 
     /// Whether there is a section of this title, which may stand in quotation marks.
     fn has_section(roff: &str, title: &str) -> bool {
@@ -68,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_page_says_what_a_user_looks_for() {
-        let pages = pages();
+        let pages = all_pages();
         assert!(pages.len() > 60, "{}", pages.len());
         for page in &pages {
             let text = page.to_roff();
@@ -81,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_page_about_forwarders_and_tools_has_an_example() {
-        for page in pages() {
+        for page in all_pages() {
             let is_elsewhere =
                 ["cairn-lab", "cairn-sim", "cairn-bench"].iter().any(|other| page.name().starts_with(other));
             let text = page.to_roff();
@@ -91,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_a_page_refers_to_is_there() {
-        let pages = pages();
+        let pages = all_pages();
         let names: Vec<&str> = pages.iter().map(Page::name).collect();
         for page in &pages {
             for other in page.see_also() {

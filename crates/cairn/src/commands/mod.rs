@@ -79,8 +79,9 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does what was asked and says how it went, in the process's exit code.
-    pub(crate) fn run(self) -> ExitCode {
+    /// Does what was asked and says how it went, in the process's exit code. `whole` makes the command
+    /// `cairn` with all that is below it, for those that describe it.
+    pub(crate) fn run(self, whole: fn() -> clap::Command) -> ExitCode {
         match self {
             Command::Lab(command) => command.run(),
             Command::Node(command) => command.run(),
@@ -108,8 +109,8 @@ impl Command {
             Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
             Command::Sim(command) => command.run(),
-            Command::Completions(arguments) => arguments.run(),
-            Command::Man(arguments) => arguments.run(),
+            Command::Completions(arguments) => arguments.run(whole()),
+            Command::Man(arguments) => arguments.run(whole()),
         }
     }
 }

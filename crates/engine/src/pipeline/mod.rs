@@ -8,6 +8,7 @@ mod interest;
 mod nack;
 mod placement;
 mod room;
+mod sampling;
 mod second_store;
 mod sending;
 pub(crate) mod shaping;

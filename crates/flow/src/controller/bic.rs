@@ -34,14 +34,26 @@ impl Search {
     }
 
     /// Takes note of a loss at `size`, of which `factor` will be left.
-    pub(super) fn handle_reduction(&mut self, size: f64, factor: f64) {
+    fn handle_reduction(&mut self, size: f64, factor: f64) {
         // Who loses before he is back shares with somebody new: aim lower.
         self.target = if size < self.target { size * (1.0 + factor) / 2.0 } else { size };
         self.probe = 1.0;
     }
 
+    /// Reduces a window that has lost something to this part of it.
+    pub(super) fn reduce(&mut self, window: &mut Window, factor: f64) {
+        self.handle_reduction(window.size, factor);
+        window.reduce(factor);
+    }
+
+    /// Lets a window grow by what one Data allows.
+    pub(super) fn grow(&mut self, window: &mut Window) {
+        let step = self.step(window.size);
+        window.grow(step / window.size);
+    }
+
     /// How much a window of `size` grows for a whole window of Data.
-    pub(super) fn step(&mut self, size: f64) -> f64 {
+    fn step(&mut self, size: f64) -> f64 {
         if size < self.low_window {
             return 1.0;
         }
@@ -77,8 +89,7 @@ impl Bic {
     fn reduce(&mut self) {
         // Small windows are those of AIMD, with its reduction.
         let factor = if self.window.size < self.search.low_window { 0.5 } else { self.beta };
-        self.search.handle_reduction(self.window.size, factor);
-        self.window.reduce(factor);
+        self.search.reduce(&mut self.window, factor);
     }
 }
 
@@ -95,8 +106,7 @@ impl Controller for Bic {
         if self.window.mark_begins_event(data) {
             self.reduce();
         } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            let step = self.search.step(self.window.size);
-            self.window.grow(step / self.window.size);
+            self.search.grow(&mut self.window);
         }
     }
 

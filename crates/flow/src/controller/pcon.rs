@@ -30,8 +30,7 @@ pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn C
 
 impl Pcon {
     fn reduce(&mut self, factor: f64) {
-        self.search.handle_reduction(self.window.size, factor);
-        self.window.reduce(factor);
+        self.search.reduce(&mut self.window, factor);
     }
 }
 
@@ -48,8 +47,7 @@ impl Controller for Pcon {
         if self.window.mark_begins_event(data) {
             self.reduce(self.mark_beta);
         } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            let step = self.search.step(self.window.size);
-            self.window.grow(step / self.window.size);
+            self.search.grow(&mut self.window);
         }
     }
 

@@ -95,7 +95,7 @@ impl PublisherVerifier {
                 };
                 name.map(Found::At).ok_or(VerificationError::NoSignature)
             }
-            _ => Err(VerificationError::Signature(VerifyError::Unsigned)),
+            _ => Err(VerificationError::Signature(VerifyError::NoKey)),
         }
     }
 

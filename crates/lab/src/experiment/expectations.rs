@@ -106,6 +106,10 @@ fn of_clients(plan: &Plan, name: &str) -> Option<Vec<&'static str>> {
 /// Does a measure exist in a plan?
 fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
     let measure: Measure = text.parse().map_err(|error: MeasureError| (error.to_string(), None))?;
+    // What is said of another case is looked for in that one, which may have nodes and workloads of its own.
+    if measure.case.as_ref().is_some_and(|case| *case != plan.case && cases.contains(case)) {
+        return Ok(());
+    }
     let words =
         |list: &'static [(&str, &str)]| -> Vec<&'static str> { list.iter().map(|(word, _)| *word).collect() };
     let quantities = if measure.subject == NETWORK && plan.node(NETWORK).is_none() {
@@ -154,5 +158,32 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
             Err((format!("there is no case called `{case}`"), Some(hint)))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn what_only_one_case_has_is_known_where_that_case_is_named() {
+        let text = |value: &str| {
+            format!(
+                "title = 't'\nduration = '9 s'\n[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{}}\n[content.c]\n\
+                 prefix = '/c'\nat = 'b'\nsize = '1 kB'\n[download.d]\nat = 'a'\ncontent = 'c'\n[[route]]\n\
+                 prefix = '/c'\npath = ['a', 'b']\n[[case]]\nname = 'one'\n[[case]]\nname = 'two'\n\
+                 set = {{ 'download.late' = {{ at = 'a', content = 'c', start = '3 s' }} }}\n[[expect]]\n\
+                 say = 'It is late'\nvalue = '{value}'\nat_most = 4\n"
+            )
+        };
+        let refused = |value: &str| {
+            let experiment = Experiment::parse("t", "t.toml", &text(value));
+            experiment.map_or_else(|wrong| wrong.to_string(), |_| String::new())
+        };
+        assert_eq!(refused("late.duration.max @ two"), "");
+        for value in ["late.duration.max @ one", "late.duration.max", "later.duration.max @ two"] {
+            assert!(refused(value).contains("neither a node nor a workload"), "{value}");
+        }
+        assert!(refused("late.duration.max @ three").contains("neither a node nor a workload"));
     }
 }

@@ -17,6 +17,7 @@ const OF_THE_FILE: &[(&str, &str)] = &[
 
 /// Keys of a link.
 const OF_LINKS: &[(&str, &str)] = &[
+    ("share", "the lab wires real nodes in pairs, and does not set up their multicast faces"),
     ("queue_packets", "the kernel's token bucket counts bytes: say `queue`"),
     ("queue_bytes", "the kernel's queue has room for whole frames: say `queue`"),
     ("mark_above", "the kernel knows no congestion marks of NDNLPv2"),
@@ -28,6 +29,9 @@ const OF_LINKS: &[(&str, &str)] = &[
     ("reorder_delay", "only delay and loss are made on real links"),
     ("jitter", "only delay and loss are made on real links"),
 ];
+
+/// Why more than two nodes cannot share a link elsewhere.
+const SHARED: &str = "the lab wires real nodes in pairs, and does not set up their multicast faces";
 
 /// Keys of a node.
 const OF_NODES: &[(&str, &str)] = &[
@@ -108,6 +112,9 @@ fn real_forwarders(content: &Table) -> Vec<Finding> {
     let mut findings = Vec::new();
     note(content, "", OF_THE_FILE, &mut findings);
     let mut link = |key: &str, table: &Table| {
+        if is_shared(content, table) {
+            findings.push(only_in_virtual_time(format!("{key}.between"), SHARED));
+        }
         note(table, key, OF_LINKS, &mut findings);
         // True it may be: that is what links are there.
         if table.get("token_bucket").is_some_and(|value| *value != Value::Boolean(true)) {
@@ -128,6 +135,15 @@ fn real_forwarders(content: &Table) -> Vec<Finding> {
         }
     });
     findings
+}
+
+/// Does a link join more than two nodes? A group may have any number of them.
+fn is_shared(content: &Table, link: &Table) -> bool {
+    let groups = content.get("group").and_then(Value::as_table);
+    let is_group =
+        |name: &Value| name.as_str().is_some_and(|name| groups.is_some_and(|all| all.contains_key(name)));
+    let ends = link.get("between").and_then(Value::as_array);
+    ends.is_some_and(|ends| ends.len() > 2 || ends.iter().any(is_group))
 }
 
 fn note(table: &Table, path: &str, lacking: &[(&str, &str)], findings: &mut Vec<Finding>) {
@@ -191,6 +207,21 @@ mod tests {
         let in_namespaces: Vec<&str> = expected.into_iter().filter(|key| *key != "event").collect();
         assert_eq!(keys("netns"), in_namespaces);
         assert!(keys("sim").is_empty());
+    }
+
+    #[test]
+    fn a_link_of_many_nodes_is_only_in_virtual_time_and_whoever_wants_another_is_told_why() {
+        let text = "[link]\nlan = { between = ['a', 'g'], share = true }\nring = { between = ['a', 'b', 'c'] }\n\
+                    a-b = { between = ['a', 'b'] }\n[group.g]\nnodes = ['b', 'c']\nset = {}\n";
+        let content: Table = text.parse().unwrap_or_default();
+        for backend in ["netns", "hosts"] {
+            let findings = on(backend, &content);
+            let mut keys: Vec<&str> = findings.iter().map(|finding| finding.key.as_str()).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, ["link.lan.between", "link.lan.share", "link.ring.between"], "{backend}");
+            assert!(findings.iter().all(|finding| finding.message.contains("multicast faces")));
+        }
+        assert!(on("sim", &content).is_empty());
     }
 
     #[test]

@@ -223,13 +223,17 @@ tables! {
         settings: Option<String> = "none",
     }
 
-    /// A link between two nodes, the same in both directions.
+    /// A link between two nodes, the same in both directions, or one that more of them share.
     Link as "link" {
-        /// The two nodes.
+        /// The nodes. A group stands for its nodes. More than two share the link, in virtual time only: they
+        /// have multicast faces, one sends at a time, and each receiver loses frames of its own.
         between: Option<Vec<String>> = "the two names in the link's own name, as in `a-b`",
         /// What carries packets: `udp`, `tcp` or `ether`.
         kind: Option<String> = "udp",
-        /// The rate of each direction.
+        /// Whether those who share a link and want the same Data fetch it together, as with the node's
+        /// setting `multicast.share`.
+        share: Option<bool> = "false",
+        /// The rate of each direction; of a shared link that of all together.
         rate: Option<Rate> = "as fast as the machine is",
         /// The time a bit needs from end to end.
         delay: Option<Span> = "0 ms",

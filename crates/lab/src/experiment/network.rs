@@ -8,6 +8,7 @@ use packet::random::Random;
 use packet::time::Duration;
 use sim::topology::{Topology as Graph, TopologyLink};
 
+use super::choice::Purpose;
 use super::findings::Findings;
 use super::model::{self, File, Topology};
 use super::named_files::Files;
@@ -31,6 +32,8 @@ pub(super) struct Shape {
 pub(super) struct Joined {
     pub(super) name: String,
     pub(super) between: [NodeIndex; 2],
+    /// Where more than two nodes share it, the others.
+    pub(super) others: Vec<NodeIndex>,
     pub(super) known: TopologyLink,
 }
 
@@ -43,9 +46,9 @@ pub(super) fn is_random(topology: &Topology) -> bool {
 pub(super) fn shape(file: &File, files: &Files, seed: u64, f: &mut Findings) -> Shape {
     let before = f.0.len();
     let mut shape = match &file.topology {
-        None => listed(file, f),
+        None => listed(file, seed, f),
         Some(topology) => match graph(topology, files, seed) {
-            Ok(graph) => generated(file, &graph, f),
+            Ok(graph) => generated(file, &graph, seed, f),
             Err((key, message, hint)) => {
                 f.add(format!("topology.{key}"), message, hint);
                 return Shape { lacks_links: true, ..Shape::default() };
@@ -60,15 +63,15 @@ pub(super) fn shape(file: &File, files: &Files, seed: u64, f: &mut Findings) -> 
 }
 
 /// As the file lists them, in natural order of their names.
-fn listed(file: &File, f: &mut Findings) -> Shape {
+fn listed(file: &File, seed: u64, f: &mut Findings) -> Shape {
     let mut nodes: Vec<&str> = file.node.keys().map(String::as_str).collect();
     nodes.sort_by(|a, b| names::natural(a, b));
-    let links = further(file, &nodes, &BTreeSet::new(), f);
+    let links = further(file, (&nodes, seed), &BTreeSet::new(), f);
     Shape { nodes: nodes.into_iter().map(str::to_owned).collect(), links, lacks_links: false }
 }
 
 /// As a graph has them, and further links of the file.
-fn generated(file: &File, graph: &Graph, f: &mut Findings) -> Shape {
+fn generated(file: &File, graph: &Graph, seed: u64, f: &mut Findings) -> Shape {
     let nodes = told_apart(graph.nodes.iter().map(|node| node.name.as_str()));
     let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
     for name in file.node.keys() {
@@ -80,14 +83,19 @@ fn generated(file: &File, graph: &Graph, f: &mut Findings) -> Shape {
         let (Some(from), Some(to)) = (nodes.get(link.from), nodes.get(link.to)) else { continue };
         let name = first_free(&format!("{from}-{to}"), &taken);
         taken.insert(name.clone());
-        links.push(Joined { name, between: [link.from, link.to], known: link.clone() });
+        links.push(Joined { name, between: [link.from, link.to], others: Vec::new(), known: link.clone() });
     }
-    links.extend(further(file, &known, &taken, f));
+    links.extend(further(file, (&known, seed), &taken, f));
     Shape { links, nodes, lacks_links: false }
 }
 
 /// Links of the file that are not among those already `there`.
-fn further(file: &File, nodes: &[&str], there: &BTreeSet<String>, f: &mut Findings) -> Vec<Joined> {
+fn further(
+    file: &File,
+    (nodes, seed): (&[&str], u64),
+    there: &BTreeSet<String>,
+    f: &mut Findings,
+) -> Vec<Joined> {
     let mut order: Vec<(&String, &model::Link)> =
         file.link.iter().filter(|(name, _)| !there.contains(*name)).collect();
     order.sort_by(|a, b| names::natural(a.0, b.0));
@@ -103,24 +111,30 @@ fn further(file: &File, nodes: &[&str], there: &BTreeSet<String>, f: &mut Findin
             f.add(&key, format!("the topology has no link called `{name}`"), Some(hint));
             continue;
         }
-        let Some(between) = ends(&key, name, link, nodes, f) else { continue };
-        if between[0] == between[1] {
-            f.add(&key, "a link joins two different nodes", None);
+        // What is wrong with a group is said at the group.
+        let groups = |given: &str| {
+            let group = file.group.get(given).filter(|_| !nodes.contains(&given))?;
+            Some(group.nodes.nodes(&key, nodes, (seed, Purpose::Settings), &mut Findings::default()))
+        };
+        let Some((between, others)) = ends(&key, (name.as_str(), link), nodes, groups, f) else { continue };
+        let all: Vec<NodeIndex> = between.iter().chain(&others).copied().collect();
+        if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
+            f.add(&key, "a link joins different nodes, each once", None);
         }
         let known = TopologyLink::between(between[0], between[1]);
-        links.push(Joined { name: name.clone(), between, known });
+        links.push(Joined { name: name.clone(), between, others, known });
     }
     links
 }
 
-/// The two nodes of a link: as given, or from its name.
+/// The nodes of a link, the first two and the others: as given, or from its name.
 fn ends(
     key: &str,
-    name: &str,
-    link: &model::Link,
+    (name, link): (&str, &model::Link),
     names: &[&str],
+    group: impl Fn(&str) -> Option<Vec<NodeIndex>>,
     f: &mut Findings,
-) -> Option<[NodeIndex; 2]> {
+) -> Option<([NodeIndex; 2], Vec<NodeIndex>)> {
     let Some(between) = &link.between else {
         let found = name.match_indices('-').find_map(|(at, _)| {
             let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
@@ -128,7 +142,7 @@ fn ends(
             Some([place(a)?, place(b)?])
         });
         if found.is_some() {
-            return found;
+            return found.map(|found| (found, Vec::new()));
         }
         // Where one end is a node, it is the other that is written wrong. A hyphen may be a name's own: of
         // several parts that may be meant, it is the one that is most like a node's name.
@@ -152,11 +166,19 @@ fn ends(
         return None;
     };
     let key = format!("{key}.between");
-    let [a, b] = between.as_slice() else {
-        f.add(&key, "a link has two ends", Some("write for example between = [\"a\", \"b\"]".to_owned()));
+    let mut ends = Vec::new();
+    for given in between {
+        match group(given) {
+            Some(nodes) => ends.extend(nodes),
+            None => ends.push(f.place(&key, "node", given, names)?),
+        }
+    }
+    let [a, b, others @ ..] = ends.as_slice() else {
+        let hint = Some("write for example between = [\"a\", \"b\"]".to_owned());
+        f.add(&key, "a link has two ends at least", hint);
         return None;
     };
-    Some([f.place(&key, "node", a, names)?, f.place(&key, "node", b, names)?])
+    Some(([*a, *b], others.to_vec()))
 }
 
 /// Names that can be part of a file's name and of a measure, each once. Maps call their nodes what they like.

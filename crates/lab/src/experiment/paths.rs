@@ -13,9 +13,17 @@ pub(super) type Homes = BTreeMap<String, Vec<NodeIndex>>;
 pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteSelection) -> Vec<Hop> {
     let mut graph = Graph::new(nodes);
     for (number, link) in links.iter().enumerate() {
-        let [a, b] = link.between;
-        for (from, to) in [(a, b), (b, a)] {
-            graph.add(from, Step { to, by: number, metric: link.metric.into() });
+        for [a, b] in link.pairs() {
+            for (from, to) in [(a, b), (b, a)] {
+                graph.add(
+                    from,
+                    Step {
+                        to,
+                        by: (number, link.shared.is_some().then_some(to)),
+                        metric: link.metric.into(),
+                    },
+                );
+            }
         }
     }
     let mut hops = Vec::new();
@@ -23,8 +31,8 @@ pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteS
         hops.extend(graph.routes_to(nodes, ways).into_iter().map(|route| Hop {
             prefix: prefix.clone(),
             node: route.from,
-            link: route.by,
-            behind: None,
+            link: route.by.0,
+            behind: route.by.1,
             cost: u32::try_from(route.cost).unwrap_or(u32::MAX),
         }));
     }

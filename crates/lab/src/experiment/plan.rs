@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
+pub use self::link::SharedPlan;
 pub use self::registration::{EarlierKey, RegistrationKey, RegistrationPlan, Registrations, Response};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
@@ -19,6 +20,7 @@ use super::model::{Expect, Forwarder};
 mod arrivals;
 mod costs;
 mod dialect;
+mod link;
 mod order;
 mod registration;
 mod server;
@@ -205,8 +207,11 @@ pub enum LinkKind {
 pub struct LinkPlan {
     /// Its name.
     pub name: String,
-    /// Its two nodes.
+    /// Its two nodes, or the first two of those who share it.
     pub between: [NodeIndex; 2],
+    /// Where more than two share it, the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedPlan>,
     /// What carries packets.
     pub kind: LinkKind,
     /// Bits a second in each direction; `None` is as fast as it goes.
@@ -230,32 +235,6 @@ pub struct LinkPlan {
     pub ndnlp1: Option<Ndnlp1Plan>,
 }
 
-impl LinkPlan {
-    fn one() -> u32 {
-        1
-    }
-
-    /// Bytes that a real link sends at once after a pause: what its kernel's token bucket holds. That is what
-    /// the rate carries in one tick of a slow clock (4 ms), and two frames at least.
-    #[must_use]
-    pub fn bucket_bytes(&self) -> u32 {
-        let carried = u32::try_from(self.rate_bps.unwrap_or(0) / 8 / 250).unwrap_or(u32::MAX);
-        carried.max(self.frame_bytes().saturating_mul(2))
-    }
-
-    /// Bytes of a full frame: an IP packet behind an Ethernet header.
-    #[must_use]
-    pub fn frame_bytes(&self) -> u32 {
-        self.mtu.saturating_add(14)
-    }
-
-    /// The other end of the link, seen from `node`.
-    #[must_use]
-    pub fn other(&self, node: NodeIndex) -> NodeIndex {
-        if self.between[0] == node { self.between[1] } else { self.between[0] }
-    }
-}
-
 /// One next hop of one node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hop {
@@ -265,7 +244,7 @@ pub struct Hop {
     pub node: NodeIndex,
     /// Over which link.
     pub link: LinkIndex,
-    /// The next node, where the link leads to a switch.
+    /// The next node, where the link leads to several: it is shared, or ends at a switch.
     #[serde(default)]
     pub behind: Option<NodeIndex>,
     /// At which cost.
@@ -581,8 +560,8 @@ impl Plan {
     #[must_use]
     pub fn is_captured(&self, node: NodeIndex, link: LinkIndex) -> bool {
         let watches = |node: NodeIndex| self.nodes.get(node).is_some_and(|node| node.watch == Some(link));
-        let Some(ends) = self.links.get(link).map(|link| link.between) else { return false };
-        watches(node) || (ends[0] == node && !watches(ends[1]))
+        let Some(link) = self.links.get(link) else { return false };
+        watches(node) || (link.between[0] == node && !link.ends().any(watches))
     }
 
     /// A node's name.
@@ -593,6 +572,6 @@ impl Plan {
 
     /// The links of a node, with their places.
     pub fn links_of(&self, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, &LinkPlan)> {
-        self.links.iter().enumerate().filter(move |(_, link)| link.between.contains(&node))
+        self.links.iter().enumerate().filter(move |(_, link)| link.joins(node))
     }
 }

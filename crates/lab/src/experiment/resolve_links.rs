@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::model::{self, File};
 use super::network::{Joined, Shape};
-use super::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SimulatedLink};
+use super::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SharedPlan, SimulatedLink};
 use super::problem::suggest;
 use super::resolve_ndnlp::{self, said};
 use super::units::{Share, Size, Span};
@@ -79,6 +79,7 @@ fn link(
     LinkPlan {
         name: joined.name.clone(),
         between: joined.between,
+        shared: shared(&key, joined, (own, defaults), f),
         kind,
         rate_bps: rate,
         delay_ns: delay.unwrap_or(0),
@@ -94,6 +95,27 @@ fn link(
         simulated,
         ndnlp1: None,
     }
+}
+
+/// What makes it a link of more than two nodes.
+fn shared(
+    key: &str,
+    joined: &Joined,
+    (own, defaults): (Option<&model::Link>, Option<&model::Link>),
+    f: &mut Findings,
+) -> Option<SharedPlan> {
+    let share = said(own, defaults, |link| link.share).unwrap_or(false);
+    if joined.others.is_empty() {
+        if own.is_some_and(|link| link.share == Some(true)) {
+            let hint = Some("name more of them in `between`".to_owned());
+            f.add(format!("{key}.share"), "two nodes have nobody to share what they fetch with", hint);
+        }
+        return None;
+    }
+    if said(own, defaults, |link| link.rate_control.clone()).is_some() {
+        f.add(format!("{key}.rate_control"), "a link of more than two nodes has none", None);
+    }
+    Some(SharedPlan { others: joined.others.clone(), share })
 }
 
 fn simulated(

@@ -106,7 +106,7 @@ fn measured(
         return;
     }
     let mut own: Vec<LinkIndex> = (0..links.len()).collect();
-    own.retain(|link| links.get(*link).is_some_and(|link| link.between.contains(&index)));
+    own.retain(|link| links.get(*link).is_some_and(|link| link.joins(index)));
     own.sort_by_key(|link| Some(*link) != node.watch);
     let kind = |link: LinkIndex| links.get(link).map(|link| link.kind);
     let has_store = node.forwarder.store_entries() > 0;
@@ -122,7 +122,8 @@ fn measured(
 fn first_links(nodes: usize, links: &[LinkPlan], hops: &[Hop]) -> Vec<Option<LinkIndex>> {
     let mut first = vec![None; nodes];
     let by_route = hops.iter().map(|hop| (hop.node, hop.link));
-    let by_place = links.iter().enumerate().flat_map(|(link, plan)| plan.between.map(|node| (node, link)));
+    let by_place =
+        links.iter().enumerate().flat_map(|(link, plan)| plan.ends().map(move |node| (node, link)));
     for (node, link) in by_route.chain(by_place) {
         if let Some(place @ None) = first.get_mut(node) {
             *place = Some(link);

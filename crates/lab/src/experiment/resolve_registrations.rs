@@ -47,9 +47,14 @@ fn asked<'a>(
     let place = |name: &str| names.iter().position(|other| *other == name);
     file.registration.values().filter_map(move |given| {
         let (at, to) = place(&given.at).zip(place(&given.to))?;
-        let joins = |link: &LinkPlan| at != to && link.between.contains(&at) && link.between.contains(&to);
+        let joins = |link: &LinkPlan| at != to && joins_alone(link, at, to);
         Some((given, at, links.iter().position(joins)?, to))
     })
+}
+
+/// On a link that others share a command would reach them, too.
+fn joins_alone(link: &LinkPlan, at: usize, to: usize) -> bool {
+    link.shared.is_none() && link.joins(at) && link.joins(to)
 }
 
 /// The workloads that ask.
@@ -76,8 +81,9 @@ fn registration(
     let at = f.place(&format!("{key}.at"), "node", &given.at, nodes);
     let to = f.place(&format!("{key}.to"), "node", &given.to, nodes);
     let (at, to) = (at?, to?);
-    if at == to || !links.iter().any(|link| link.between.contains(&at) && link.between.contains(&to)) {
-        let message = format!("`{}` is no neighbour of `{}`: no link joins them", given.to, given.at);
+    if at == to || !links.iter().any(|link| joins_alone(link, at, to)) {
+        let message =
+            format!("`{}` is no neighbour of `{}`: no link joins these two alone", given.to, given.at);
         f.add(format!("{key}.to"), message, Some(suggest(&given.to, nodes)));
     }
     let prefix = given.prefix.trim_end_matches('/').to_owned();

@@ -19,13 +19,14 @@ impl Network<'_> {
     }
 
     fn joining(&self, a: NodeIndex, b: NodeIndex) -> Option<LinkIndex> {
-        self.links.iter().position(|link| link.between.contains(&a) && link.between.contains(&b) && a != b)
+        self.links.iter().position(|link| link.joins(a) && link.joins(b) && a != b)
     }
 
-    /// The link by which `from` sends to `to`, and whether that is behind a switch.
+    /// The link by which `from` sends to `to`, and who of several behind it is meant.
     fn way(&self, from: NodeIndex, to: NodeIndex) -> Option<(LinkIndex, Option<NodeIndex>)> {
         if let Some(link) = self.joining(from, to) {
-            return Some((link, None));
+            let is_shared = self.links.get(link).is_some_and(|link| link.shared.is_some());
+            return Some((link, is_shared.then_some(to)));
         }
         let switches = (0..self.names.len()).filter(|node| self.switches.get(*node) == Some(&true));
         let mut links =
@@ -126,5 +127,52 @@ mod tests {
         assert_eq!(hops, expected);
         let shown = Experiment::parse("t", "t.toml", &text.replace("'clients', 'top'", "'client', 'top'"));
         assert!(shown.unwrap_err().to_string().contains("there is no node called `client`"));
+    }
+
+    #[test]
+    fn over_a_link_of_many_nodes_a_hop_says_which_of_them_it_leads_to() {
+        let text = "title = 't'\nduration = '9 s'\n[node]\na = {}\nb = {}\ntop = {}\nfar = {}\n[link]\n\
+                    lan = { between = ['top', 'clients'], share = true }\ntop-far = {}\n\
+                    [group.clients]\nnodes = ['b', 'a']\nset = {}\n[[route]]\nprefix = '/lab'\n\
+                    path = ['clients', 'top', 'far']\n";
+        let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let plan = experiment.plans("sim").unwrap().remove(0);
+        let name = |node: usize| plan.node_name(node);
+        let lan: Vec<&str> = plan.links[0].ends().map(name).collect();
+        assert_eq!(lan, ["top", "b", "a"]);
+        assert!(plan.links[0].shared.as_ref().is_some_and(|shared| shared.share));
+        let hops = plan.routing.hops.iter().map(|hop| (name(hop.node), hop.link, hop.behind.map(name)));
+        let expected = [("b", 0, Some("top")), ("top", 1, None), ("a", 0, Some("top"))];
+        assert_eq!(hops.collect::<Vec<_>>(), expected);
+        assert_eq!(plan.links_of(plan.node("a").unwrap()).count(), 1);
+        // The same along shortest paths to whoever has the content.
+        let (head, _) = text.split_once("[[route]]").unwrap();
+        let computed =
+            format!("routes = 'shortest'\n{head}[content.x]\nprefix = '/x'\nat = 'top'\nsize = '1 kB'\n");
+        let experiment =
+            Experiment::parse("t", "t.toml", &computed).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let plan = experiment.plans("sim").unwrap().remove(0);
+        let a = plan.node("a").unwrap();
+        let hop = plan.routing.hops.iter().find(|hop| hop.node == a).unwrap();
+        assert_eq!((hop.link, hop.behind), (0, plan.node("top")));
+    }
+
+    #[test]
+    fn a_node_joins_a_link_once_and_two_nodes_share_with_nobody() {
+        let text = |link: &str| {
+            format!("title = 't'\nduration = '9 s'\n[node]\na = {{}}\nb = {{}}\nc = {{}}\n[link]\n{link}\n")
+        };
+        let told = |link: &str| match Experiment::parse("t", "t.toml", &text(link)) {
+            Ok(_) => String::new(),
+            Err(wrong) => wrong.to_string(),
+        };
+        assert_eq!(told("lan = { between = ['a', 'b', 'c'] }"), "");
+        assert!(told("lan = { between = ['a', 'b', 'a'] }").contains("each once"));
+        assert!(told("lan = { between = ['a'] }").contains("a link has two ends at least"));
+        assert!(told("lan = { between = ['a', 'b', 'd'] }").contains("there is no node called `d`"));
+        assert!(told("a-b = { share = true }").contains("nobody to share what they fetch with"));
+        let limited = "rate = '1 Mbit/s', rate_control = { method = 'hobhis' }";
+        let told = told(&format!("lan = {{ between = ['a', 'b', 'c'], {limited} }}"));
+        assert!(told.contains("a link of more than two nodes has none"), "{told}");
     }
 }

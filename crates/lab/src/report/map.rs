@@ -1,7 +1,7 @@
 //! The map of a network of many nodes: dots that say by their colour what stands there, with names where
 //! there is room.
 
-use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
 use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight, graph};
 
 const WIDE: f64 = 948.0;
@@ -68,7 +68,7 @@ pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
         drawing.text((12.0, 24.0), Anchor::Start, &text, Style::LABEL);
         return drawing;
     }
-    let ends: Vec<[NodeIndex; 2]> = plan.links.iter().map(|link| link.between).collect();
+    let ends: Vec<[NodeIndex; 2]> = plan.links.iter().flat_map(LinkPlan::star).collect();
     let (places, height) = fitted(&graph::places(count, &ends), count);
     let mut drawing = Drawing::new("Topology", WIDE, height);
     for [a, b] in ends {
@@ -123,7 +123,7 @@ fn key(drawing: &mut Drawing, roles: &[Role]) {
 /// room nowhere a name is left out; pointing at the dot shows it.
 fn names(drawing: &mut Drawing, plan: &Plan, places: &[Place], roles: &[Role]) {
     let mut links = vec![0usize; places.len()];
-    for node in plan.links.iter().flat_map(|link| link.between) {
+    for node in plan.links.iter().flat_map(LinkPlan::ends) {
         if let Some(count) = links.get_mut(node) {
             *count += 1;
         }

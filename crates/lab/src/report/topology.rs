@@ -17,7 +17,7 @@ const MOST_IN_ROWS: usize = 12;
 fn way_through(plan: &Plan) -> Vec<NodeIndex> {
     let count = plan.nodes.len();
     let mut neighbours = vec![Vec::new(); count];
-    for [a, b] in plan.links.iter().map(|link| link.between) {
+    for [a, b] in plan.links.iter().flat_map(LinkPlan::pairs) {
         for (from, to) in [(a, b), (b, a)] {
             if let Some(list) = neighbours.get_mut(from) {
                 list.push(to);
@@ -159,9 +159,8 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     let most = words.iter().map(Vec::len).max().unwrap_or(0);
     let height = below + HIGH / 2.0 + 15.0 * most as f64 + 12.0;
     let mut drawing = Drawing::new("Topology", right, height);
-    for link in &plan.links {
-        let [a, b] = link.between;
-        let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
+    for [from, to] in plan.links.iter().flat_map(LinkPlan::star) {
+        let (Some(from), Some(to)) = (places.get(from), places.get(to)) else { continue };
         drawing.path(vec![*from, *to], Paint::Soft, false);
     }
     for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {

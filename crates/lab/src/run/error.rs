@@ -7,7 +7,7 @@ use crate::analysis::DeriveError;
 use crate::backend::BackendError;
 use crate::backend::hosts::InventoryError;
 use crate::driver::DriverError;
-use crate::experiment::{Finding, Problems};
+use crate::experiment::{Finding, Problems, backends};
 use crate::run::slurm::error::SlurmError;
 use crate::study::StudyError;
 
@@ -54,7 +54,7 @@ pub enum RunError {
     #[error(transparent)]
     Derive(#[from] DeriveError),
     /// The backend does not exist.
-    #[error("there is no backend called `{0}`; known are netns, hosts and sim")]
+    #[error("there is no backend called `{0}`; known are {known}", known = backends::ALL.join(", "))]
     Backend(String),
     /// The machines.
     #[error(transparent)]

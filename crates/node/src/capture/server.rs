@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use super::{CaptureTap, Captured, REFUSED, Request, Writer};
 use crate::clock::Clock;
-use crate::node::RemoteControl;
 use crate::plane::TapMaker;
+use crate::remote_control::RemoteControl;
 
 /// The server; it ends when dropped.
 pub(crate) struct CaptureServer {

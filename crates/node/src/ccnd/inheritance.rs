@@ -12,7 +12,7 @@ use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
 
 use super::DIALECT;
-use super::registrations::Registration;
+use super::entries::{Entries, Registration};
 use crate::control::{NextHopChange, NodeControl};
 
 /// Who wants to be asked only where there is nobody else costs so much.
@@ -21,8 +21,6 @@ const LAST_COST: u64 = 1000;
 const INHERITED_COST: u64 = 100;
 /// Who sees every Interest anyway is asked instead of others only where nobody but the last is left.
 const TAP_COST: u64 = 500;
-
-pub(super) type Entries = BTreeMap<(Name, FaceId), Registration>;
 
 type Hops = BTreeMap<FaceId, Hop>;
 

@@ -7,6 +7,7 @@
 //! Behaviour is that of ccnd 0.8.2 where clients can see it: which requests get no answer at all, the codes
 //! and words of those that are refused, the lifetimes.
 
+mod entries;
 mod faces;
 mod identity;
 mod inheritance;

@@ -6,7 +6,7 @@ use packet::ccnx::NameSource;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
 use packet::time::Duration;
 
-use super::registrations::Registration;
+use super::entries::Registration;
 use super::requests::{Answer, Verb};
 use super::{Ccnd, DIALECT};
 use crate::control::{NodeControl, Now};

@@ -5,10 +5,10 @@
 
 use engine::FaceId;
 use packet::Name;
-use packet::ccnx::management::ForwardingFlags;
 use packet::time::{Duration, Instant};
 
-use super::inheritance::{Entries, Inheritance};
+use super::entries::{Entries, Registration};
+use super::inheritance::Inheritance;
 use crate::control::NodeControl;
 
 #[derive(Debug)]
@@ -18,13 +18,6 @@ pub(super) struct Registrations {
     most: usize,
     /// When the table is looked through next.
     look_at: Instant,
-}
-
-/// What was registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Registration {
-    pub(super) flags: ForwardingFlags,
-    pub(super) until: Instant,
 }
 
 /// Time between two looks through the table.

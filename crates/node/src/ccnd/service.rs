@@ -16,8 +16,8 @@ use super::{Ccnd, DIALECT, load_or_make_key};
 use crate::clock::Clock;
 use crate::config::CcnxConfig;
 use crate::control::{CreateInnerFace, NodeControl};
-use crate::node::RemoteControl;
 use crate::plane::{Owner, StatusRequest};
+use crate::remote_control::RemoteControl;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use engine::FaceId;
 
-use crate::node::RemoteControl;
 use crate::plane::Owner;
+use crate::remote_control::RemoteControl;
 use crate::share_of_time::StrangersTime;
 
 /// Faces of strangers that are remembered, so that the data plane is not asked about each of their packets.

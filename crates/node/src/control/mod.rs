@@ -19,7 +19,7 @@
 mod background;
 mod face;
 mod face_uri;
-mod serve;
+pub(crate) mod serve;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;
@@ -35,10 +35,13 @@ pub use face::{
     FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, Ndnlp1Timings, UpdateFaceError,
 };
 pub use face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
-pub(crate) use serve::ControlLoop;
-pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
+pub use tables::{
+    ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, StrategyChoice,
+    TurnCounters,
+};
 pub use unmanaged::Unmanaged;
 
+pub use crate::clock::Now;
 use crate::transport::inner::InnerFace;
 
 /// The face by which Interests reach the node's management, as in NFD: the first that is made.
@@ -202,15 +205,6 @@ pub struct Question {
     pub interest: Interest,
     /// The one face to send it to, instead of where routes and strategy lead.
     pub next_hop: Option<FaceId>,
-}
-
-/// What time it is: two clocks, read together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Now {
-    /// Never goes back; what timers are set by.
-    pub monotonic: Instant,
-    /// Milliseconds since 1970; what timestamps and versions are made of. May jump.
-    pub unix_millis: u64,
 }
 
 /// A management protocol, as the node sees it: pure, told everything, asked for what it wants sent.

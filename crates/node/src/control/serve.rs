@@ -11,8 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::background::{BackgroundShare, Next};
 use super::{ControlApplication, MANAGEMENT_FACE, Now, shown};
 use crate::clock::Clock;
-use crate::node::RemoteControl;
 use crate::plane::Message;
+use crate::remote_control::RemoteControl;
 use crate::transport::inner::{InnerFace, InnerPacket};
 use crate::transport::ring::{Ended, RingReceiver};
 

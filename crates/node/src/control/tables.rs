@@ -80,6 +80,28 @@ impl ContentStoreStatus {
     };
 }
 
+/// The memory of what waits, over all faces, and what all memory may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStatus {
+    /// Bytes that wait for peers to read.
+    pub queued_bytes: usize,
+    /// Bytes of incomplete packets.
+    pub reassembly_bytes: usize,
+    /// What all tables and queues together may take.
+    pub budget_bytes: u64,
+}
+
+/// How the data plane's loop went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnCounters {
+    /// Wake-ups in which there was nothing to do.
+    pub idle_wakeups: u64,
+    /// How often a socket that caused them was left alone for a while.
+    pub socket_rests: u64,
+    /// How often an application was not read from for a while, because much waited for it.
+    pub stream_holds: u64,
+}
+
 /// The node as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeStatus {
@@ -103,18 +125,10 @@ pub struct NodeStatus {
     pub out_packets: [u64; 3],
     /// What was done on links that nodes share, over all faces, past ones included.
     pub sharing: engine::SharingCounters,
-    /// Bytes that wait for peers to read, over all faces.
-    pub queued_bytes: usize,
-    /// Bytes of incomplete packets, over all faces.
-    pub reassembly_bytes: usize,
-    /// What all tables and queues together may take.
-    pub memory_budget_bytes: u64,
-    /// Wake-ups of the data plane in which there was nothing to do.
-    pub idle_wakeups: u64,
-    /// How often a socket that caused them was left alone for a while.
-    pub socket_rests: u64,
-    /// How often an application was not read from for a while, because much waited for it.
-    pub stream_holds: u64,
+    /// Memory in use and how much there may be.
+    pub memory: MemoryStatus,
+    /// How the data plane's loop went.
+    pub turns: TurnCounters,
     /// What transports and the node around its faces dropped, past faces included.
     pub transport_drops: DropCounters,
     /// What links dropped, past faces included, by their words for it.

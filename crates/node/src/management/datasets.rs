@@ -203,14 +203,14 @@ fn totals(status: &NodeStatus) -> Totals {
     let drops = engine.chain(link).chain(transport).chain(verification).filter(|(.., count)| *count > 0);
     Totals {
         faces: tables.faces as u64,
-        queued_bytes: status.queued_bytes as u64,
-        reassembly_bytes: status.reassembly_bytes as u64,
+        queued_bytes: status.memory.queued_bytes as u64,
+        reassembly_bytes: status.memory.reassembly_bytes as u64,
         pit_bytes: tables.pending_bytes,
         cs_bytes: tables.cached_bytes,
         table_bytes: tables.footprint_bytes as u64,
         rib_routes: 0,
         rib_bytes: 0,
-        memory_budget_bytes: status.memory_budget_bytes,
+        memory_budget_bytes: status.memory.budget_bytes,
         sharing: sharing.filter(|(_, count)| *count > 0).collect(),
         repositories: repositories.collect(),
         drops: drops

@@ -2,23 +2,12 @@
 
 use engine::{FaceId, NextHop, StrategyError};
 use management::{CommandScope, ControlParameters, ControlResponse, StatusCode};
-use packet::Name;
 
-use super::parameters::face_or_self;
+use super::parameters::{face_or_self, prefix};
 use super::routes::may_route;
-use super::{ERASE_LIMIT, MANAGED, MAX_PREFIX_COMPONENTS, convert};
+use super::{ERASE_LIMIT, MANAGED, convert};
 use crate::control::strategy_name::strategy_called;
 use crate::control::{AddNextHopError, NodeControl};
-
-/// The prefix that a command is about, if it is short enough.
-pub(super) fn prefix(parameters: &ControlParameters) -> Result<Name, ControlResponse> {
-    let name = parameters.name.clone().unwrap_or_else(Name::root);
-    if name.as_ref().component_count() > MAX_PREFIX_COMPONENTS {
-        let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
-        return Err(ControlResponse::error(StatusCode::NameTooLong, text));
-    }
-    Ok(name)
-}
 
 /// `fib/add-nexthop`.
 pub(super) fn add_next_hop(

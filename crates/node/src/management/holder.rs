@@ -5,7 +5,7 @@ use management::CommandScope;
 
 use super::rib::Holder;
 use crate::control::{FaceStatus, FaceUri, NodeControl};
-use crate::plane::Origin;
+use crate::origin::Origin;
 
 /// Who asks by `from`. Commands of this host are its own, whatever face they come by.
 pub(super) fn holder(node: &mut dyn NodeControl, scope: CommandScope, from: FaceId) -> Holder {

@@ -1,7 +1,10 @@
 //! Which parameters each command needs, allows and forbids.
 
 use engine::FaceId;
-use management::{Command, ControlParameters, FacePersistency};
+use management::{Command, ControlParameters, ControlResponse, FacePersistency, StatusCode};
+use packet::Name;
+
+use super::MAX_PREFIX_COMPONENTS;
 
 /// Which of a command's parameters are there, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +110,16 @@ pub(super) fn are_valid(command: Command, parameters: &ControlParameters) -> boo
     }
 }
 
+/// The prefix that a command is about, if it is short enough.
+pub(super) fn prefix(parameters: &ControlParameters) -> Result<Name, ControlResponse> {
+    let name = parameters.name.clone().unwrap_or_else(Name::root);
+    if name.as_ref().component_count() > MAX_PREFIX_COMPONENTS {
+        let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
+        return Err(ControlResponse::error(StatusCode::NameTooLong, text));
+    }
+    Ok(name)
+}
+
 /// The face that a command is about: the one it came by if it names none.
 ///
 /// Numbers that no face can have are mapped to one that is never given to a face.
@@ -191,8 +204,8 @@ mod tests {
         };
         assert!(!valid(Command::FacesDestroy, |p| p.face_id = Some(0)));
         assert!(!valid(Command::CsErase, |p| p.count = Some(0)));
-        assert!(!valid(Command::StrategyUnset, |p| p.name = Some(packet::Name::root())));
-        assert!(valid(Command::StrategySet, |p| p.name = Some(packet::Name::root())));
+        assert!(!valid(Command::StrategyUnset, |p| p.name = Some(Name::root())));
+        assert!(valid(Command::StrategySet, |p| p.name = Some(Name::root())));
         assert!(!valid(Command::FacesUpdate, |p| p.face_persistency = Some(FacePersistency::Unknown(3))));
     }
 

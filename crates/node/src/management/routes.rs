@@ -8,9 +8,8 @@ use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Name};
 
-use super::forwarder_commands::prefix;
 use super::holder::holder;
-use super::parameters::face_or_self;
+use super::parameters::{face_or_self, prefix};
 use super::rib::{FibUpdate, Holder, Precedence, Route};
 use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
 use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl, Now};

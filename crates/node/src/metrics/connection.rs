@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 
-use crate::plane::Origin;
+use crate::origin::Origin;
 
 /// How long a request may take, and how long it may wait for its page.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::time::Instant;
 
 use super::connection::{Connection, End, Page};
-use crate::plane::Origin;
+use crate::origin::Origin;
 
 /// Connections at once.
 pub(super) const MAX_CONNECTIONS: usize = 32;

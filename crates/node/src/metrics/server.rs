@@ -11,8 +11,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::connection::Page;
 use super::connections::Connections;
-use crate::node::RemoteControl;
-use crate::plane::Origin;
+use crate::origin::Origin;
+use crate::remote_control::RemoteControl;
 use crate::share_of_time::{PART_FOR_STRANGERS, ShareOfTime};
 
 /// The server; it ends when dropped.
@@ -91,7 +91,7 @@ impl Serving {
 
     fn make_page(&mut self, now: Instant) {
         self.pages += 1;
-        let text = super::text(&self.node, &self.connections.counters).into();
+        let text = super::text::text(&self.node, &self.connections.counters).into();
         let then = Instant::now();
         self.share.spend(now, then);
         self.connections.give(then, &Page { number: self.pages, text });

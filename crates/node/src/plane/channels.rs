@@ -6,17 +6,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use engine::{FaceScope, LinkType};
+use engine::LinkType;
 use packet::Dialect;
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
-use super::Origin;
 use super::faces::{NewStreamFace, Peer};
 use super::limits::Kind;
 use super::turn::Source;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
+use crate::origin::{Origin, scope_of};
 use crate::socket_path;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
@@ -140,18 +140,6 @@ fn listen(local: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&local.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
-}
-
-/// Whether a connection between these ends stays on this host.
-pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
-    let is_loopback = |uri: &FaceUri| match uri {
-        FaceUri::Tcp(address) | FaceUri::WebSocket(address) | FaceUri::WebSocketClient(address) => {
-            address.ip().to_canonical().is_loopback()
-        }
-        FaceUri::Unix(_) | FaceUri::FileDescriptor(_) | FaceUri::Internal(_) => true,
-        FaceUri::Udp(_) | FaceUri::Ethernet(_) | FaceUri::Device(_) => false,
-    };
-    if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
 }
 
 impl DataPlane {

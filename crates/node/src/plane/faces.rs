@@ -11,8 +11,6 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
-use super::Origin;
-use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
 use super::own_sockets::PROBATION_FRAMES;
 use super::{DataPlane, Settings, Token};
@@ -23,6 +21,8 @@ use crate::face::{
     Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Stranger, StreamPort,
     StreamTarget, Traffic, Transport, TransportCounters, WebSocketPort,
 };
+use crate::origin::Origin;
+use crate::origin::scope_of;
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
@@ -454,34 +454,6 @@ pub(super) struct NewStreamFace {
     pub(super) scope: FaceScope,
     pub(super) persistency: FacePersistency,
     pub(super) peer: Peer,
-}
-
-/// The numbers of faces that are yet to come.
-pub(super) struct Numbers {
-    next: u32,
-    /// The same for faces inside the process, while there are reserved ones.
-    next_inner: u32,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Numbers { next: FaceId::LAST_RESERVED.0 + 1, next_inner: 1 }
-    }
-}
-
-/// NFD has a meaning for the two reserved numbers behind this one.
-const LAST_INNER: u32 = 253;
-
-impl Numbers {
-    /// Gives a number out, never again. They last for four thousand million faces; then there are no new
-    /// ones.
-    fn take(&mut self, is_inner: bool) -> Option<FaceId> {
-        let is_reserved = is_inner && self.next_inner <= LAST_INNER;
-        let next = if is_reserved { &mut self.next_inner } else { &mut self.next };
-        let id = FaceId(*next);
-        *next = next.checked_add(1)?;
-        Some(id)
-    }
 }
 
 /// The far end of a connection.

@@ -13,6 +13,7 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
 
+use super::new_interfaces::NewInterfaces;
 use super::{DataPlane, Token};
 use crate::control::{FaceEventKind, FaceState, FaceUri};
 use crate::face::{DatagramPath, DatagramPort, Transport};
@@ -46,11 +47,19 @@ pub(super) struct InterfaceWatch {
     is_needed: bool,
     check_at: Instant,
     retry: Duration,
+    /// What is to become of interfaces that appear.
+    pub(super) new: NewInterfaces,
 }
 
 impl Default for InterfaceWatch {
     fn default() -> Self {
-        InterfaceWatch { monitor: None, is_needed: false, check_at: Instant::NEVER, retry: FIRST_RETRY }
+        InterfaceWatch {
+            monitor: None,
+            is_needed: false,
+            check_at: Instant::NEVER,
+            retry: FIRST_RETRY,
+            new: NewInterfaces::default(),
+        }
     }
 }
 
@@ -278,7 +287,7 @@ impl DataPlane {
 
     /// Whether the configuration means this interface for what is bound.
     fn is_meant(&self, bound: Bound, interface: &Interface) -> bool {
-        let configured = self.new_interfaces.configured();
+        let configured = self.interfaces.new.configured();
         match bound {
             Bound::Ethernet(number) => self.sockets.ethernet.get(number).is_some_and(|channel| {
                 channel.dialect == configured.dialect() && configured.are_for_ethernet(interface)

@@ -4,12 +4,13 @@ use engine::{FaceId, FaceScope};
 use packet::time::{Duration, Instant};
 
 use super::DataPlane;
-use super::faces::Numbers;
-use super::on_demand::{OnDemandFaces, Origin};
+use super::face_numbers::Numbers;
+use super::on_demand::OnDemandFaces;
 use super::partials::{Owner, Partials};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, StreamPort, Transport};
+use crate::origin::Origin;
 
 /// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not
 /// shut them out.

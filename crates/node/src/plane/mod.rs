@@ -12,6 +12,7 @@ mod busy_poll;
 mod channels;
 mod descriptors;
 mod face_counts;
+mod face_numbers;
 mod faces;
 mod impaired;
 mod inner;
@@ -25,8 +26,10 @@ mod partials;
 mod receive;
 mod reception;
 mod repository;
+mod samples;
 mod schedule;
 mod send;
+mod services;
 mod settings;
 mod sockets;
 mod status_requests;
@@ -52,17 +55,15 @@ use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
-use crate::verification::SamplesEnd;
 use turn::Source;
 
 pub(crate) use channels::Listener;
 pub(crate) use face_counts::FACES_AT_ONCE;
 pub(crate) use impaired::Impaired;
-pub(crate) use on_demand::Origin;
 pub(crate) use partials::Owner;
 pub(crate) use settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 pub(crate) use status_requests::{BUSY, StatusRequest};
-pub(crate) use taps::{TapMaker, Taps};
+pub(crate) use taps::TapMaker;
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -130,11 +131,7 @@ pub(crate) struct DataPlane {
     gone_counters: GoneCounters,
     tapping: taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
-    new_interfaces: new_interfaces::NewInterfaces,
-    /// Behind the content store, if there are any.
-    repository: Option<Box<repository::RepositoryEnd>>,
-    /// Where a sample of what is kept goes to be verified.
-    pub(crate) verification: Option<Box<SamplesEnd>>,
+    services: services::Services,
     random: Random,
     stopping: bool,
 }
@@ -236,9 +233,7 @@ impl DataPlane {
             gone_counters: GoneCounters::default(),
             tapping: taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
-            new_interfaces: new_interfaces::NewInterfaces::default(),
-            repository: None,
-            verification: None,
+            services: services::Services::default(),
             random,
             stopping: false,
         })
@@ -310,7 +305,7 @@ impl DataPlane {
         self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
-        if self.verification.is_some() {
+        if self.services.verification.is_some() {
             self.pass_on_samples();
         }
         if std::mem::take(&mut self.schedule.waking.asked)

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use super::DataPlane;
-use crate::start::ConfiguredInterfaces;
+use crate::start::configured_interfaces::ConfiguredInterfaces;
 use crate::sys::interfaces::Interface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
@@ -34,7 +34,7 @@ impl DataPlane {
     /// From now on interfaces that appear are used if the configuration says so.
     pub(crate) fn follow_interfaces(&mut self, configured: ConfiguredInterfaces) {
         let may_grow = configured.may_grow();
-        self.new_interfaces.configured = configured;
+        self.interfaces.new.configured = configured;
         if may_grow {
             self.watch_interfaces();
         }
@@ -42,7 +42,7 @@ impl DataPlane {
 
     /// Opens sockets on those of all interfaces that are to be used and have none.
     pub(super) fn open_on_new_interfaces(&mut self, all: &[Interface]) {
-        let mut new = std::mem::take(&mut self.new_interfaces);
+        let mut new = std::mem::take(&mut self.interfaces.new);
         new.refused.retain(|name| all.iter().any(|interface| interface.name == *name));
         for interface in all {
             if new.refused.contains(&interface.name) {
@@ -53,7 +53,7 @@ impl DataPlane {
                 new.refused.insert(interface.name.clone());
             }
         }
-        self.new_interfaces = new;
+        self.interfaces.new = new;
     }
 
     fn open_on(&mut self, interface: &Interface, new: &mut NewInterfaces) -> io::Result<()> {
@@ -123,14 +123,14 @@ mod tests {
         config.multicast.interfaces = vec!["new*".to_owned()];
         config.multicast.group_v4.set_port(0);
         let mut bench = bench();
-        bench.plane.new_interfaces.configured = ConfiguredInterfaces::read(&config, 4096).unwrap();
+        bench.plane.interfaces.new.configured = ConfiguredInterfaces::read(&config, 4096).unwrap();
         let before = bench.plane.faces.len();
         let broken: Vec<Interface> = (0..300).map(|number| interface(number, 999_999)).collect();
         bench.plane.open_on_new_interfaces(&broken);
-        assert_eq!(bench.plane.new_interfaces.refused.len(), 300);
+        assert_eq!(bench.plane.interfaces.new.refused.len(), 300);
         let whole: Vec<Interface> = (300..600).map(|number| interface(number, 1)).collect();
         bench.plane.open_on_new_interfaces(&whole);
         assert_eq!(bench.plane.faces.len() - before, MAX_SOCKETS);
-        assert_eq!(bench.plane.new_interfaces.refused.len(), 300 - MAX_SOCKETS);
+        assert_eq!(bench.plane.interfaces.new.refused.len(), 300 - MAX_SOCKETS);
     }
 }

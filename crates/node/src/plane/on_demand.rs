@@ -5,59 +5,15 @@
 //! least recently used face of the address with most.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::net::IpAddr;
 
-use engine::{FaceId, FaceScope};
+use engine::FaceId;
 use packet::time::Instant;
 
-use super::channels::scope_of;
-use crate::control::FaceUri;
 use crate::face::Faces;
-
-/// Where a face leads, as far as it says who is behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Origin {
-    /// An address of IPv4.
-    V4(u32),
-    /// The first half of an address of IPv6.
-    V6(u64),
-    /// An interface without IP: whoever is on that link may use any address there.
-    Link(usize),
-}
+use crate::origin::Origin;
 
 /// Entries looked at to find one that has not been used since it was last looked at.
 const LOOKS: usize = 16;
-
-impl Origin {
-    /// The origin of a peer; `None` for applications on this host, which are trusted not to crowd others out.
-    pub(crate) fn of(local: &FaceUri, remote: &FaceUri) -> Option<Self> {
-        match remote {
-            FaceUri::Udp(peer) => Some(Origin::of_address(peer.ip())),
-            FaceUri::Tcp(peer) | FaceUri::WebSocketClient(peer) => {
-                let is_remote = scope_of(local, remote) == FaceScope::NonLocal;
-                is_remote.then(|| Origin::of_address(peer.ip()))
-            }
-            _ => None,
-        }
-    }
-
-    /// The same as a number, for the engine.
-    pub(crate) fn to_number(self) -> u64 {
-        match self {
-            // Below all addresses of IPv6 that neighbours have.
-            Origin::V4(address) => 1 << 32 | u64::from(address),
-            Origin::V6(network) => network,
-            Origin::Link(number) => 2 << 32 | number as u64,
-        }
-    }
-
-    pub(crate) fn of_address(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Origin::V4(address.to_bits()),
-            IpAddr::V6(address) => Origin::V6((address.to_bits() >> 64) as u64),
-        }
-    }
-}
 
 /// Faces made on demand, of one kind, by where they lead.
 #[derive(Debug, Default)]

@@ -10,8 +10,8 @@ use super::faces::{NewStreamFace, Peer};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError, in_words,
+    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus,
+    RouteStatus, StrategyChoice, TurnCounters, UpdateFaceError, in_words,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::transport::datagram::DatagramChannel;
@@ -323,12 +323,16 @@ impl DataPlane {
             in_packets: received,
             out_packets: sent,
             sharing: self.engine.all_sharing_counters(),
-            queued_bytes: self.occupancy.held.queued_bytes,
-            reassembly_bytes: self.occupancy.held.partials.total_bytes(),
-            memory_budget_bytes: self.settings.memory.budget_bytes,
-            idle_wakeups: self.schedule.watchdog.idle_wakeups(),
-            socket_rests: self.schedule.watchdog.rests(),
-            stream_holds: self.occupancy.held.holds,
+            memory: MemoryStatus {
+                queued_bytes: self.occupancy.held.queued_bytes,
+                reassembly_bytes: self.occupancy.held.partials.total_bytes(),
+                budget_bytes: self.settings.memory.budget_bytes,
+            },
+            turns: TurnCounters {
+                idle_wakeups: self.schedule.watchdog.idle_wakeups(),
+                socket_rests: self.schedule.watchdog.rests(),
+                stream_holds: self.occupancy.held.holds,
+            },
             transport_drops: self.gone_counters.drops,
             link_drops: self.gone_counters.link_drops.clone(),
             second_store: self.engine.second_store_counters().copied(),

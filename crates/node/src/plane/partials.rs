@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use engine::FaceId;
 
-use super::Origin;
+use crate::origin::Origin;
 
 /// Who answers for what a face holds: the address of a stranger, and otherwise the face alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,6 @@
 use engine::{FaceId, FaceScope};
 use rustix::event::epoll;
 
-use super::Origin;
 use super::limits::Kind;
 use super::reception::Reception;
 use super::send::touch;
@@ -13,6 +12,7 @@ use crate::codec::{Codec, Framing};
 use crate::control::{FacePersistency, FaceState, MacAddress};
 use crate::drop_reason::DropReason;
 use crate::face::Transport;
+use crate::origin::Origin;
 use crate::sys::datagrams::SLOT_BYTES;
 use crate::transport::stream::ReadOutcome;
 use crate::transport::websocket::{Event, Step};

@@ -10,7 +10,7 @@ use repo::service::Found;
 
 use super::DataPlane;
 use crate::drop_reason::DropReason;
-use crate::repository::{Answers, Reply, RepositoryHandles};
+use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {
@@ -33,7 +33,7 @@ impl DataPlane {
         let seam = Arc::new(seam);
         let store = Arc::clone(&seam) as Arc<dyn engine::SecondStore>;
         self.engine.set_second_store(self.now, Some((store, config)));
-        self.repository =
+        self.services.repository =
             Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new(), replies: Vec::new() }));
     }
 
@@ -41,12 +41,12 @@ impl DataPlane {
     /// upstream instead, so that there is more to send.
     #[inline]
     pub(super) fn turn_to_repositories(&mut self) -> bool {
-        self.repository.is_some() && self.pass_on_questions()
+        self.services.repository.is_some() && self.pass_on_questions()
     }
 
     #[inline(never)]
     fn pass_on_questions(&mut self) -> bool {
-        let Some(end) = self.repository.as_mut() else { return false };
+        let Some(end) = self.services.repository.as_mut() else { return false };
         let mut has_more_to_send = false;
         let mut unix = None;
         while let Some(effect) = self.engine.poll_second_store() {
@@ -79,7 +79,7 @@ impl DataPlane {
 
     /// Takes the answers that have come; whether there were any.
     pub(super) fn take_repository_answers(&mut self) -> bool {
-        let Some(end) = self.repository.as_mut() else { return false };
+        let Some(end) = self.services.repository.as_mut() else { return false };
         let mut replies = std::mem::take(&mut end.replies);
         end.answers.take(&mut replies);
         if replies.is_empty() {
@@ -88,7 +88,7 @@ impl DataPlane {
         }
         let unix = repo::service::unix_now();
         for Reply { question, number, found } in replies.drain(..) {
-            let Some(end) = self.repository.as_mut() else { break };
+            let Some(end) = self.services.repository.as_mut() else { break };
             let interest = end.asked.remove(&question);
             match found {
                 Some(found) => {
@@ -106,7 +106,7 @@ impl DataPlane {
                 }
             }
         }
-        if let Some(end) = self.repository.as_mut() {
+        if let Some(end) = self.services.repository.as_mut() {
             end.replies = replies;
         }
         self.send_all();

@@ -142,7 +142,7 @@ impl DataPlane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plane::Origin;
+    use crate::origin::Origin;
 
     fn address(number: u32) -> Owner {
         Owner::Origin(Origin::V4(number))

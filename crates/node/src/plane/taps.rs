@@ -18,9 +18,6 @@ use crate::transport::train::Outbox;
 /// Something that sees the frames of a face; made anew for each face.
 pub(crate) type TapMaker = Box<dyn Fn(&Face) -> Option<Box<dyn FrameTap + Send>> + Send>;
 
-/// The taps of one face, each with its number.
-pub(crate) type Taps = Vec<(u64, Box<dyn FrameTap + Send>)>;
-
 /// Frames that taps hold back, at most.
 const MAX_DELAYED: usize = 1 << 16;
 /// Bytes of these frames, at most: a quarter of a second at 2 Gbit/s.

@@ -7,7 +7,7 @@
 
 use packet::time::Duration;
 
-use super::Origin;
+use crate::origin::Origin;
 
 /// Time for one source in one turn. It is looked at after each read, so that one more read may go on top.
 pub(super) const SHARE: Duration = Duration::from_micros(100);

@@ -8,9 +8,9 @@
 use engine::{FaceId, FaceScope};
 
 use super::DataPlane;
-use super::channels::scope_of;
 use crate::control::FaceEventKind;
 use crate::face::{StreamPort, Transport};
+use crate::origin::scope_of;
 use crate::transport::websocket::UpgradeRequest;
 
 /// Whether `upgrade` is what it seems to be from its address.

@@ -4,7 +4,7 @@
 
 use std::io::Error as IoError;
 use std::os::fd::AsFd as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
@@ -14,15 +14,16 @@ use packet::ccnx::management::{ForwardingEntry, ForwardingFlags};
 use packet::ccnx::{ContentKind, InterestFields, Scope, Ticks};
 use packet::time::Duration;
 use packet::{Component, Data, Dialect, Interest, Name, Packet, UnixTime};
-use repo::ccnr::{Ccnr, CcnrConfig, CcnrCounters, CcnrDriver, Origin, Outgoing};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, Origin, Outgoing};
 use repo::service::ServiceHandle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use trust::ccnx::CcnxSigner;
 
+use super::status::SharedCounters;
 use crate::ccnd::{Asker, Strangers};
 use crate::clock::Clock;
 use crate::control::{CreateInnerFace, NodeControl as _};
-use crate::node::RemoteControl;
+use crate::remote_control::RemoteControl;
 use crate::share_of_time::StrangersTime;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;
@@ -39,16 +40,6 @@ const LOOK: Duration = Duration::from_secs(5);
 /// The service; it ends with the data plane.
 pub(super) struct CcnrService {
     thread: Option<JoinHandle<()>>,
-}
-
-/// What others see of it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SharedCounters(Arc<Mutex<CcnrCounters>>);
-
-impl SharedCounters {
-    pub(super) fn get(&self) -> CcnrCounters {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 struct Loop {

@@ -8,76 +8,28 @@
 
 mod ccnr;
 mod cold;
-mod handles;
+pub(crate) mod handles;
 mod s3;
+pub(crate) mod status;
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::SecondStoreConfig;
 use packet::NameHasher;
-use repo::ccnr::CcnrCounters;
-use repo::cold::{MigrationThread, TieredCounters, TieredDisk};
+use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
-use repo::service::{self, Service, ServiceConfig, ServiceHandle, ServiceStatus};
+use repo::service::{self, Service, ServiceConfig};
 use repo::{Store, StoreKeys, eviction};
 
 use crate::ccnd::load_or_make_key;
 use crate::clock::Clock;
 use crate::config::{CcnxConfig, RepositorySection};
-use crate::node::{RemoteControl, StartError};
-use ccnr::{CcnrService, SharedCounters};
-pub(crate) use handles::{Answers, Reply, RepositoryHandles};
-
-/// What a repository holds and has done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepositoryStatus {
-    /// Its folder.
-    pub path: PathBuf,
-    /// Bytes that its packets may take.
-    pub max_bytes: u64,
-    /// What it holds and has done.
-    pub service: ServiceStatus,
-    /// What its cold tier has done, if it has one.
-    pub cold: Option<TieredCounters>,
-    /// What clients of CCNx have asked for, if it takes their objects.
-    pub ccnr: Option<CcnrCounters>,
-}
-
-impl RepositoryStatus {
-    /// All numbers, each under the word that metrics and status have for it; refusals under their reasons.
-    pub fn numbers(&self) -> Vec<(&'static str, u64)> {
-        let ServiceStatus { stats, counters, refusals, busy } = &self.service;
-        let cold = self.cold.unwrap_or_default();
-        let mut numbers = vec![
-            ("objects", stats.objects),
-            ("segments", stats.segments),
-            ("bytes", stats.bytes),
-            ("max-bytes", self.max_bytes),
-            ("disk-bytes", stats.disk_bytes),
-            ("memory-bytes", stats.memory_bytes),
-            ("hits", counters.hits),
-            ("untold-hits", counters.untold_hits),
-            ("misses", counters.misses),
-            ("insertions", counters.insertions),
-            ("duplicates", counters.duplicates),
-            ("deletions", counters.deletions),
-            ("evictions", counters.evictions),
-            ("busy", *busy),
-            ("cold-volumes", stats.cold_volumes),
-            ("cold-bytes", stats.cold_bytes),
-            ("cold-migrations", cold.migrations),
-            ("cold-failed-migrations", cold.failed_migrations),
-            ("cold-reads", cold.reads),
-            ("cold-failed-reads", cold.failed_reads),
-            ("cold-orphans", cold.orphans),
-        ];
-        numbers.extend(self.ccnr.iter().flat_map(CcnrCounters::numbers));
-        numbers.extend(refusals.iter().map(|(reason, count)| (reason.as_str(), count)));
-        numbers
-    }
-}
+use crate::remote_control::RemoteControl;
+use crate::start::error::StartError;
+use ccnr::CcnrService;
+use handles::{Answers, RepositoryHandles};
+use status::{SharedCounters, Watched};
 
 /// All repositories of a node, with their threads.
 #[derive(Default)]
@@ -222,28 +174,6 @@ impl Repositories {
             if service.stop().is_none() {
                 tracing::error!("the repository at {} has failed", section.path.display());
             }
-        }
-    }
-}
-
-/// Tells how a repository is.
-#[derive(Clone, Debug)]
-pub(crate) struct Watched {
-    path: PathBuf,
-    max_bytes: u64,
-    handle: ServiceHandle,
-    cold: Option<Arc<TieredDisk>>,
-    ccnr: Option<SharedCounters>,
-}
-
-impl Watched {
-    pub(crate) fn status(&self) -> RepositoryStatus {
-        RepositoryStatus {
-            path: self.path.clone(),
-            max_bytes: self.max_bytes,
-            service: self.handle.status(),
-            cold: self.cold.as_ref().map(|cold| cold.counters()),
-            ccnr: self.ccnr.as_ref().map(SharedCounters::get),
         }
     }
 }

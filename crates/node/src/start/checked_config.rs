@@ -22,10 +22,10 @@ use crate::control::{
     NodeControl,
 };
 use crate::management::MANAGED;
-use crate::node::RemoteControl;
 use crate::plane::{
     CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
 };
+use crate::remote_control::RemoteControl;
 use crate::start::descriptors;
 use crate::start::memory::Shares;
 

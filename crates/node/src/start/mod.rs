@@ -1,9 +1,10 @@
 //! From a configuration to a data plane: the sockets.
 
 mod checked_config;
-mod configured_interfaces;
+pub(crate) mod configured_interfaces;
 mod control_groups;
 pub(crate) mod descriptors;
+pub(crate) mod error;
 mod limits;
 mod memory;
 mod patterns;
@@ -18,14 +19,14 @@ use packet::Dialect;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::FaceUri;
-use crate::node::StartError;
 use crate::plane::{DataPlane, Ends, Listener, Settings};
 use crate::socket_path;
+use crate::start::error::StartError;
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
-pub(crate) use configured_interfaces::ConfiguredInterfaces;
+use configured_interfaces::ConfiguredInterfaces;
 pub use memory::memory_at_hand_bytes;
 
 /// All that a data plane is made of, with the sockets bound already.

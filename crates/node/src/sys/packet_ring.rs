@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::ring_slots::RingSlots;
+use super::ring_slots::{HEADER_BYTES, ReceivedFrame, RingSlots};
 use crate::control::MacAddress;
 use crate::drop_reason::{DropCounters, DropReason};
 
@@ -15,8 +15,6 @@ const MAX_SLOTS: usize = 1024;
 const MAX_RING_BYTES: usize = 16 << 20;
 /// Slots that the kernel keeps together.
 const BLOCK_BYTES: usize = 1 << 18;
-/// Bytes of the header of a frame: both addresses and the type.
-pub(crate) const HEADER_BYTES: usize = 14;
 /// Bytes of payload below which a frame is filled up with zeros.
 const MIN_PAYLOAD_BYTES: usize = 46;
 
@@ -29,15 +27,6 @@ pub(crate) struct PacketRing {
 
 // SAFETY: the mapping belongs to this value alone and is not tied to the thread that made it.
 unsafe impl Send for PacketRing {}
-
-/// A frame that arrived.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ReceivedFrame<'a> {
-    pub(crate) from: MacAddress,
-    pub(crate) to: MacAddress,
-    /// What follows the header, padding included.
-    pub(crate) payload: &'a [u8],
-}
 
 impl AsFd for PacketRing {
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -5,8 +5,19 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::packet_ring::{HEADER_BYTES, ReceivedFrame};
 use crate::control::MacAddress;
+
+/// Bytes of the header of a frame: both addresses and the type.
+pub(super) const HEADER_BYTES: usize = 14;
+
+/// A frame that arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ReceivedFrame<'a> {
+    pub(crate) from: MacAddress,
+    pub(crate) to: MacAddress,
+    /// What follows the header, padding included.
+    pub(crate) payload: &'a [u8],
+}
 
 /// Slots one behind the other, each with a header of the kernel and a frame.
 pub(super) struct RingSlots {

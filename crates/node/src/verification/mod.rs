@@ -9,38 +9,3 @@ mod setup;
 
 pub(crate) use service::VerificationService;
 pub(crate) use setup::read;
-
-use engine::Sample;
-use packet::Dialect;
-
-use crate::plane::DataPlane;
-use crate::transport::ring::RingSender;
-
-/// What the data plane reaches the thread by.
-pub(crate) struct SamplesEnd(RingSender<Sample>);
-
-impl DataPlane {
-    /// Has a sample of what is kept go to `samples`.
-    pub(crate) fn sample_to(&mut self, config: engine::SamplingConfig, samples: RingSender<Sample>) {
-        self.engine.set_sampling(Some(config));
-        self.verification = Some(Box::new(SamplesEnd(samples)));
-    }
-
-    /// Passes on what the engine has taken aside. What finds no room waits in the engine, up to its limit.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn pass_on_samples(&mut self) {
-        let Some(SamplesEnd(samples)) = self.verification.as_deref_mut() else { return };
-        let mut has_any = false;
-        while samples.has_room_for(Dialect::Ndn.max_packet_bytes())
-            && let Some(sample) = self.engine.poll_sample()
-        {
-            let bytes = sample.data.wire().len();
-            // There is room, so it can only be that the thread is gone: the node is ending.
-            has_any |= samples.push(sample, bytes).is_ok();
-        }
-        if has_any {
-            samples.wake();
-        }
-    }
-}

@@ -19,7 +19,8 @@ use super::setup::{Trusted, read};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{CreateInnerFace, NodeControl as _};
-use crate::node::{RemoteControl, StartError};
+use crate::remote_control::RemoteControl;
+use crate::start::error::StartError;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
 

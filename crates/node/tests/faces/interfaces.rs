@@ -84,7 +84,7 @@ impl Path {
 
     fn assert_calm(&self) {
         let status = self.near.node.control().status();
-        assert!(status.idle_wakeups < BY_CHANCE, "{} wake-ups for nothing", status.idle_wakeups);
+        assert!(status.turns.idle_wakeups < BY_CHANCE, "{} wake-ups for nothing", status.turns.idle_wakeups);
     }
 }
 

@@ -6,8 +6,8 @@ use cairn_node::InnerFace;
 use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
-    FaceTraffic, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError,
+    FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
+    StrategyChoice, TurnCounters, UpdateFaceError,
 };
 use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
 use packet::time::{Duration, Instant};
@@ -286,12 +286,8 @@ impl NodeControl for FakeNode {
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
             sharing: engine::SharingCounters { waited: 11, ..Default::default() },
-            queued_bytes: 7,
-            reassembly_bytes: 8,
-            memory_budget_bytes: 10,
-            idle_wakeups: 0,
-            socket_rests: 0,
-            stream_holds: 0,
+            memory: MemoryStatus { queued_bytes: 7, reassembly_bytes: 8, budget_bytes: 10 },
+            turns: TurnCounters::default(),
             transport_drops: Default::default(),
             second_store: None,
             sampling: None,

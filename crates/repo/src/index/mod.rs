@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 
-use crate::catalogue::Object;
 use crate::disk::{Disk, DiskFile};
 use crate::key::Key;
+use crate::object::Object;
 use backend::Backend;
 
 const OBJECTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("objects");

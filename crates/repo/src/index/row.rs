@@ -1,7 +1,7 @@
 //! Rows of the index. Each ends in a CRC-32 of itself and its key.
 
-use crate::catalogue::Object;
 use crate::extent::Extent;
+use crate::object::Object;
 use packet::UnixTime;
 
 use super::Checkpoint;

@@ -12,8 +12,8 @@ use packet::ccnx::name::compare_components;
 use packet::{Component, Dialect, NameRef};
 
 use super::{Located, Store};
-use crate::catalogue::{Object, ObjectId};
 use crate::key::{ObjectName, SegmentForm, prefix_key};
+use crate::object::{Object, ObjectId};
 
 /// Names that are compared for one Interest. A cache may miss, so beyond that it does.
 const MAX_COMPARED: usize = 4096;

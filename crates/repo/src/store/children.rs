@@ -3,9 +3,9 @@
 use packet::{Component, Dialect, NameRef};
 
 use super::Store;
-use crate::catalogue::ObjectId;
 use crate::key::{ObjectName, prefix_key};
 use crate::limits::Rejection;
+use crate::object::ObjectId;
 
 /// Components that are listed, and their bytes.
 const MAX_COMPONENTS: usize = 65_536;

@@ -3,9 +3,9 @@
 use packet::{Dialect, Name};
 
 use super::{Store, refusal_of, reserve};
-use crate::catalogue::ObjectId;
 use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Rejection;
+use crate::object::ObjectId;
 use crate::record::RecordKind;
 use crate::volume::Entry;
 use packet::UnixTime;

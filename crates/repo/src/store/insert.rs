@@ -7,10 +7,10 @@ use std::sync::Arc;
 use packet::{Data, NameHash};
 
 use super::{Store, learn, refusal_of};
-use crate::catalogue::{Object, ObjectId};
 use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Rejection};
+use crate::object::{Object, ObjectId};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
 use crate::volume::{Entry, Written};
 use packet::UnixTime;

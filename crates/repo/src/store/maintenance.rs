@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Located, Store, refusal_of};
-use crate::catalogue::ObjectId;
 use crate::index::{Index, IndexError, Row};
 use crate::limits::Rejection;
+use crate::object::ObjectId;
 use crate::record::RecordKind;
 use crate::space::BLOCK_BYTES;
 use crate::volume::{Entry, file_name};

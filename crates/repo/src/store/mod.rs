@@ -19,13 +19,15 @@ use std::sync::Arc;
 
 use packet::{Component, Data, Name, NameHasher, PrefixHashes};
 
-use crate::catalogue::{Catalogue, Object, ObjectId};
+use crate::catalogue::Catalogue;
 use crate::disk::{Disk, FolderLock};
 use crate::eviction::{DeletionRule, Eviction};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
 use crate::limits::{Limits, Rejection, RejectionCounters};
+pub use crate::located::{Located, ReadError, is_answer};
+use crate::object::{Object, ObjectId};
 use crate::record::Format;
 use crate::volume::Volumes;
 use packet::UnixTime;
@@ -35,7 +37,7 @@ pub use delete::{Deleted, Selection};
 pub use disk_executor::{DiskExecutor, DiskJob};
 pub use insert::{CommitError, Ticket};
 pub(crate) use lookup::is_outdated;
-pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
+pub use lookup::{Answer, Preference, metadata_packet};
 pub use maintenance::PendingMaintenance;
 pub use recover::Recovery;
 

@@ -9,13 +9,14 @@ use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
 use super::{History, Objects, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
-use crate::catalogue::{Catalogue, Object, ObjectId};
+use crate::catalogue::Catalogue;
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
 use crate::extent::{Extent, Location, Place, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
+use crate::object::{Object, ObjectId};
 use crate::record::{Format, Found, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, scan};
 use crate::volume::{self, HEAD_BYTES, MAX_VOLUME_BYTES, Volumes};
 

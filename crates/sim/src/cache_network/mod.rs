@@ -7,6 +7,7 @@
 mod caches;
 mod paths;
 mod placement;
+mod powers;
 
 use std::hint;
 

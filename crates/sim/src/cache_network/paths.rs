@@ -1,6 +1,6 @@
 //! The shortest paths from receivers to sources, as the caches on them.
 
-use super::placement::Powers;
+use super::powers::Powers;
 use super::{CacheNetwork, CacheNetworkError};
 use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
 use crate::paths::{Graph, RouteSelection, Step};

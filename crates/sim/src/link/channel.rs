@@ -1,25 +1,15 @@
 //! One direction of a link.
 
-use std::collections::VecDeque;
-
 use link::{FaultStreams, Faults};
 use packet::time::{Duration, Instant};
 
 use super::codel::Managed;
 use super::fifo::Fifo;
+use super::flights::Flights;
 use super::{ChannelCounters, LinkConfig, LinkDropReason};
 use crate::arena::{EndId, FramedId, LinkId, PacketId};
 use crate::event_queue::Turn;
 use crate::in_flight::OnLink;
-
-/// A packet, or a frame, that crosses a link.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    pub(crate) turn: Turn,
-    pub(crate) carried: OnLink,
-    /// The end of the link it came from.
-    pub(crate) end: EndId,
-}
 
 /// One direction of a link: from one end to the other, or to all others.
 #[derive(Debug)]
@@ -44,13 +34,7 @@ pub(crate) struct Channel {
     delay: Duration,
     transmitter: Transmitter,
     impairment: Option<Box<FaultStreams>>,
-    /// In the order of arrival.
-    pub(crate) flights: VecDeque<Flight>,
-    /// How many of the first of them the engine at the other end has been told of; see
-    /// [`Channel::next_to_prepare`].
-    prepared: usize,
-    /// When the latest of them arrives; no other may come before it.
-    latest_arrival: Instant,
+    pub(crate) flights: Flights,
     pub(crate) counters: ChannelCounters,
     /// What waited in front of transmitters that others have replaced, packets times nanoseconds.
     waited_before_ns: u128,
@@ -63,13 +47,6 @@ enum Transmitter {
     Fifo(Box<Fifo>),
     Managed(Box<Managed>),
 }
-
-/// Packets under way above which what they will touch is fetched ahead.
-const CROWD: usize = 400;
-/// When fewer than so many have been prepared it is time for more.
-const PREPARED_AHEAD: usize = 8;
-/// So many at once.
-pub(crate) const PREPARED_AT_ONCE: usize = 16;
 
 /// What becomes of a packet that is offered to a channel.
 pub(crate) enum Offer {
@@ -112,9 +89,7 @@ impl Channel {
             delay: Duration::ZERO,
             transmitter: Transmitter::Immediate,
             impairment: None,
-            flights: VecDeque::new(),
-            prepared: 0,
-            latest_arrival: Instant::ZERO,
+            flights: Flights::default(),
             counters: ChannelCounters::default(),
             waited_before_ns: 0,
         };
@@ -196,26 +171,6 @@ impl Channel {
         Offer::Dropped(reason)
     }
 
-    /// Takes the first of what is under way.
-    #[inline]
-    pub(crate) fn take_flight(&mut self) -> Option<Flight> {
-        self.prepared = self.prepared.saturating_sub(1);
-        self.flights.pop_front()
-    }
-
-    /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left
-    /// the processor's cache since it was sent: then it pays to fetch some of it at once. Nothing if that
-    /// was done lately.
-    #[inline]
-    pub(crate) fn next_to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
-        let wanted = self.prepared < PREPARED_AHEAD && self.flights.len() >= CROWD;
-        wanted.then(|| {
-            let first = self.prepared;
-            self.prepared += PREPARED_AT_ONCE;
-            self.flights.range(first..self.prepared).copied()
-        })
-    }
-
     /// The queue that decides late, if there is one.
     pub(crate) fn managed(&mut self) -> Option<&mut Managed> {
         match &mut self.transmitter {
@@ -229,14 +184,13 @@ impl Channel {
     pub(crate) fn arrivals(&mut self, departs: Instant) -> [Option<Arrival>; 2] {
         let arrival = departs + self.delay;
         let Some(streams) = &mut self.impairment else {
-            self.latest_arrival = self.latest_arrival.max(arrival);
-            return [Some(Arrival { at: self.latest_arrival, is_reordered: false }), None];
+            return [Some(Arrival { at: self.flights.in_order(arrival), is_reordered: false }), None];
         };
         if !self.is_shared && streams.is_lost() {
             self.counters.drop(LinkDropReason::Loss);
             return [None, None];
         }
-        let arrivals = streams.arrivals(arrival, &mut self.latest_arrival);
+        let arrivals = streams.arrivals(arrival, &mut self.flights.latest_arrival);
         self.counters.reordered += u64::from(arrivals.is_held_back);
         self.counters.duplicated += u64::from(arrivals.second.is_some());
         [Some(arrivals.first), arrivals.second]
@@ -281,14 +235,12 @@ impl Channel {
     pub(crate) fn clear(&mut self, now: Instant) -> Vec<OnLink> {
         self.epoch += 1;
         self.departure = None;
-        self.prepared = 0;
-        let mut lost: Vec<OnLink> = self.flights.drain(..).map(|flight| flight.carried).collect();
+        let mut lost = self.flights.clear();
         match &mut self.transmitter {
             Transmitter::Immediate => {}
             Transmitter::Fifo(fifo) => fifo.clear(now),
             Transmitter::Managed(managed) => lost.extend(managed.clear(now).into_iter().map(OnLink::Packet)),
         }
-        self.latest_arrival = Instant::ZERO;
         for _ in &lost {
             self.counters.drop(LinkDropReason::FaceDown);
         }

@@ -4,15 +4,17 @@ mod channel;
 mod codel;
 mod drop_reason;
 mod fifo;
+mod flights;
 mod transmission;
 
 use packet::Dialect;
 use packet::time::Duration;
 
-pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
+pub(crate) use channel::{Channel, Offer};
 pub(crate) use codel::Departure;
 pub use drop_reason::{LinkDropCounters, LinkDropReason};
 use engine::{FaceConfig, RateControlConfig, RateMethod};
+pub(crate) use flights::{Flight, PREPARED_AT_ONCE};
 pub use link::Faults;
 
 /// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no

@@ -100,11 +100,14 @@ pub(crate) struct SweepArguments {
     #[arg(long)]
     key: String,
     /// Its values, apart by commas, such as `10 Mbit/s,20 Mbit/s`.
-    #[arg(long, value_delimiter = ',', required = true)]
+    #[arg(long, value_delimiter = ',', required = true, allow_hyphen_values = true)]
     values: Vec<String>,
 }
 
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
+    if arguments.values.iter().any(|value| value.trim().is_empty()) {
+        return Err(ToolError::other("--values: one of the values is empty"));
+    }
     let path = &arguments.run.run.file;
     let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
     let values: Vec<SweepValue> =

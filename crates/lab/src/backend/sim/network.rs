@@ -1,6 +1,6 @@
 //! A plan as a simulated network.
 
-use engine::{FaceConfig, RateLimit};
+use engine::{FaceConfig, RateLimit, SharingConfig};
 use packet::time::{Duration, Instant};
 use sim::{
     Clock, CoDel, CoDelAction, FaceTimes, KindTimes, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
@@ -59,9 +59,8 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     }
     let mut links = Vec::new();
     for link in &plan.links {
-        let [a, b] = link.between;
-        let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
-        links.push(network.connect(*a, *b, &self::link(link, plan.dialect)?)?);
+        let ends: Vec<NodeId> = link.ends().filter_map(|end| nodes.get(end).copied()).collect();
+        links.push(network.connect_all(&ends, &self::link(link, plan.dialect)?)?);
     }
     for (index, (node, id)) in plan.nodes.iter().zip(&nodes).enumerate() {
         if let Some(processor) = processor(plan, index, node, &links) {
@@ -70,7 +69,7 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     }
     super::trace::capture(&mut network, &plan.recording.trace, &links)?;
     for hop in &plan.routing.hops {
-        let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
+        let towards = hop.behind.or(plan.links.get(hop.link).map(|link| link.other(hop.node)));
         let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
         if let Some((from, to)) = ends {
             network.add_route(*from, hop.prefix.as_str(), *to, u64::from(hop.cost))?;
@@ -199,6 +198,8 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
     config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
     config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
     config.face.dialect = dialect.into();
+    let shares = link.shared.as_ref().is_some_and(|shared| shared.share);
+    config.face.sharing = shares.then_some(SharingConfig::LOCAL);
     match &link.ndnlp1 {
         Some(ndnlp1) => Ok(config.framed(ndnlp1.config())),
         None if *frames => Ok(config.framed(::link::v2::Config {

@@ -80,7 +80,7 @@ fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>
     let routes: BTreeSet<(usize, usize)> = plan.routing.hops.iter().map(|hop| (hop.node, hop.link)).collect();
     let mut watchers: Vec<Vec<Watcher>> = vec![Vec::new(); plan.links.len()];
     for (node, link) in plan.nodes.iter().enumerate().filter_map(|(node, plan)| Some((node, plan.watch?))) {
-        let end = plan.links.get(link).and_then(|link| link.between.iter().position(|end| *end == node));
+        let end = plan.links.get(link).and_then(|link| link.ends().position(|end| end == node));
         if let (Some(list), Some(end)) = (watchers.get_mut(link), end) {
             list.push(Watcher { node, end: EndId(end as u32), is_route: routes.contains(&(node, link)) });
         }

@@ -1,6 +1,7 @@
 //! A document as a PDF: laid out on sheets, which are drawings, and those written down. Figures stay vectors,
 //! words can be searched and copied.
 
+mod blocks;
 mod sheets;
 mod table;
 mod write;

@@ -90,7 +90,7 @@ fn empty_path_s(plan: &Plan, from: NodeIndex, prefix: &str, segment_bytes: u32) 
         let link = plan.links.get(hop.link)?;
         let bits = f64::from(segment_bytes) * 8.0;
         took_s += 2.0 * link.delay_ns as f64 / 1e9 + link.rate_bps.map_or(0.0, |rate| bits / rate as f64);
-        at = link.other(at);
+        at = hop.behind.unwrap_or_else(|| link.other(at));
     }
     (at != from).then_some(took_s)
 }

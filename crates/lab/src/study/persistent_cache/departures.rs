@@ -2,7 +2,8 @@
 //! stands in the experiment file, and is run as it stands.
 
 use super::experiment::Experiment;
-use super::results::{Place, one, places, stream};
+use super::results::{one, places};
+use super::setup::Place;
 use crate::parallel;
 use crate::study::report::{Cell, Report, Table};
 use crate::study::{Runner, StudyError};
@@ -16,21 +17,27 @@ pub(super) fn add(
         return Ok(());
     }
     let paper = |place: &Place| {
-        experiment.workloads.get(place.workload).and_then(|section| section.paper(place.gb, place.ratio))
+        experiment
+            .setup
+            .workloads
+            .get(place.workload)
+            .and_then(|section| section.paper(place.gb, place.ratio))
     };
     let cells: Vec<(Place, f64)> =
         places(experiment).into_iter().filter_map(|place| Some((place, paper(&place)?))).collect();
     let mut settings = Vec::new();
     for departure in &experiment.departures {
         for (place, _) in &cells {
-            settings.push((*place, experiment.departed(&experiment.workloads[place.workload], departure)));
+            settings
+                .push((*place, experiment.departed(&experiment.setup.workloads[place.workload], departure)));
         }
     }
     let means = parallel::for_each(&settings, runner, |(place, setting)| {
         let rule = setting.rule(place.gb, place.ratio);
         let repeats = experiment.departure_repeats.max(1);
-        let rates = (0..repeats)
-            .map(|repeat| Ok(one(setting, rule, stream(experiment, place.workload, repeat))?.hit_rate()));
+        let rates = (0..repeats).map(|repeat| {
+            Ok(one(setting, rule, experiment.setup.stream(place.workload, repeat))?.hit_rate())
+        });
         let sum: Result<f64, StudyError> = rates.sum();
         Ok::<f64, StudyError>(sum? * 100.0 / f64::from(repeats))
     });
@@ -40,7 +47,7 @@ pub(super) fn add(
         "What single departures from the text would make of the overall hit rate, %",
         &["departure"],
     );
-    table.columns.extend(cells.iter().map(|(place, _)| experiment.column(*place)));
+    table.columns.extend(cells.iter().map(|(place, _)| experiment.setup.column(*place)));
     table.columns.push("farthest from the paper".into());
     let paper = cells.iter().map(|(_, rate)| Cell::Number(*rate, 1));
     table

@@ -1,31 +1,27 @@
 //! What the study of the persistent cache does, in base units.
 
 use packet::time::Duration;
-use repo::eviction::{DeletionRule, PolicySpec};
-use repo::workload::{Reading, Workload};
+use repo::eviction::PolicySpec;
+use repo::workload::Reading;
 
 use super::hierarchy::HierarchySection;
 use super::ranges::RangesSection;
-use super::results::Place;
+use super::setup::{Setting, Setup};
 use super::several::SeveralSection;
+use super::units::{GIGABYTE, MOST_FILES, SHORTEST, TOO_MANY, TOO_OFTEN, duration, shares};
+use super::workload_section::WorkloadSection;
 use crate::experiment::model::File;
-use crate::experiment::model::study::{
-    CacheCell, CacheDeparture, CachePolicies, CacheWorkload, PersistentCacheStudy,
-};
-use crate::experiment::units::{Share, Size, Span};
+use crate::experiment::model::study::{CacheDeparture, CachePolicies, PersistentCacheStudy};
 use crate::study::{Findings, StudyError};
 
 /// What the study does.
 #[derive(Clone, Debug)]
 pub(in crate::study) struct Experiment {
     pub(super) title: String,
-    pub(super) seed: u64,
+    pub(super) setup: Setup,
     pub(super) repeats: u32,
-    /// From the first deletion on.
-    pub(super) length: Duration,
     /// The shares of the repository that a deletion frees.
     pub(super) ratios: Vec<f64>,
-    pub(super) workloads: Vec<WorkloadSection>,
     pub(super) departures: Vec<Departure>,
     /// Repeats of departures.
     pub(super) departure_repeats: u32,
@@ -33,25 +29,6 @@ pub(in crate::study) struct Experiment {
     pub(super) ranges: Option<RangesSection>,
     pub(super) hierarchies: Vec<HierarchySection>,
     pub(super) several: Option<SeveralSection>,
-}
-
-/// A column of the paper's Table I.
-#[derive(Clone, Debug)]
-pub(super) struct WorkloadSection {
-    pub(super) name: String,
-    workload: Workload,
-    pub(super) thresholds_gb: Vec<u64>,
-    /// Numbers that the paper gives.
-    paper: Vec<PaperCell>,
-}
-
-/// A number that the paper gives.
-#[derive(Clone, Copy, Debug)]
-struct PaperCell {
-    gb: u64,
-    ratio: f64,
-    /// Of all requests, in per cent.
-    hits: f64,
 }
 
 /// A single departure from the text of the paper. What is not said is as in the text.
@@ -83,78 +60,6 @@ pub(super) struct PoliciesSection {
     pub(super) requests: u32,
     /// Parts of such a catalogue's bytes that there is room for.
     pub(super) rooms: Vec<f64>,
-}
-
-/// How one run is made.
-#[derive(Clone, Debug)]
-pub(super) struct Setting {
-    pub(super) workload: Workload,
-    pub(super) reading: Reading,
-    pub(super) gigabyte: u64,
-    pub(super) length: Duration,
-    pub(super) policy: Option<PolicySpec>,
-}
-
-impl Setting {
-    pub(super) fn rule(&self, gb: u64, ratio: f64) -> DeletionRule {
-        DeletionRule { threshold_bytes: gb.saturating_mul(self.gigabyte), ratio }
-    }
-}
-
-impl WorkloadSection {
-    fn of(key: &str, workload: &CacheWorkload, f: &mut Findings) -> Self {
-        let mut check = |is_good: bool, end: &str, message: &str| {
-            if !is_good {
-                f.add(format!("{key}.{end}"), message, None);
-            }
-        };
-        let [request_interval, file_interval] = [workload.request_every, workload.file_every].map(duration);
-        check(request_interval >= SHORTEST, "request_every", TOO_OFTEN);
-        check(file_interval >= SHORTEST, "file_every", TOO_OFTEN);
-        check(workload.size_shape >= 1.0, "size_shape", "it must be 1 at least");
-        let (min_bytes, max_bytes) = (workload.min_size.0, workload.max_size.0);
-        check(
-            min_bytes >= 1 && min_bytes <= max_bytes,
-            "min_size",
-            "it must be 1 B at least, and `max_size` at most",
-        );
-        check(max_bytes <= u64::from(u32::MAX), "max_size", "it must be 4 GB at most");
-        let is_whole =
-            |size: &Size| size.0.is_multiple_of(GIGABYTE) && (1..=100_000).contains(&(size.0 / GIGABYTE));
-        check(
-            workload.thresholds.iter().all(is_whole),
-            "thresholds",
-            "they must be whole GB, from 1 to 100,000",
-        );
-        let workload_of = Workload {
-            popularity_alpha: workload.popularity_alpha,
-            files_alpha: workload.files_alpha,
-            size_shape: workload.size_shape,
-            size_scale_bytes: workload.size_scale.0 as f64,
-            min_bytes,
-            max_bytes,
-            request_interval,
-            file_interval,
-        };
-        WorkloadSection {
-            name: workload.name.clone(),
-            workload: workload_of,
-            thresholds_gb: workload.thresholds.iter().map(|size| size.0 / GIGABYTE).collect(),
-            paper: workload.paper.iter().map(PaperCell::of).collect(),
-        }
-    }
-
-    pub(super) fn paper(&self, gb: u64, ratio: f64) -> Option<f64> {
-        self.paper.iter().find(|cell| cell.gb == gb && cell.ratio == ratio).map(|cell| cell.hits)
-    }
-}
-
-impl PaperCell {
-    fn of(cell: &CacheCell) -> Self {
-        // Of what is written in percent no digit may change.
-        let percent = (cell.hits.0 * 1e6).round() / 1e4;
-        PaperCell { gb: cell.threshold.0 / GIGABYTE, ratio: cell.ratio.0, hits: percent }
-    }
 }
 
 impl Departure {
@@ -236,34 +141,21 @@ impl Experiment {
         });
         Experiment {
             title: file.title.clone(),
-            seed: file.seed.unwrap_or(1),
             repeats: file.repeats.unwrap_or(1),
-            length: duration(file.duration),
             ratios: shares(&study.ratios),
             hierarchies: hierarchies.collect(),
             ranges: study.ranges.as_ref().map(|given| RangesSection::of(given, &workloads, f)),
             several: study.several.as_ref().map(|given| SeveralSection::of(given, &workloads, f)),
-            workloads,
+            setup: Setup { seed: file.seed.unwrap_or(1), length: duration(file.duration), workloads },
             departures,
             departure_repeats: study.departure_repeats.unwrap_or(10),
             policies: study.policies.as_ref().map(|policies| PoliciesSection::of(policies, f)),
         }
     }
 
-    /// As the text of the paper says.
-    pub(super) fn literal(&self, workload: &WorkloadSection) -> Setting {
-        Setting {
-            workload: workload.workload,
-            reading: Reading::LITERAL,
-            gigabyte: GIGABYTE,
-            length: self.length,
-            policy: None,
-        }
-    }
-
     /// The same with a departure.
     pub(super) fn departed(&self, workload: &WorkloadSection, departure: &Departure) -> Setting {
-        let mut setting = self.literal(workload);
+        let mut setting = self.setup.literal(workload);
         setting.reading = departure.reading;
         let table = &mut setting.workload;
         table.files_alpha = departure.files_alpha.unwrap_or(table.files_alpha);
@@ -274,43 +166,9 @@ impl Experiment {
         setting.policy.clone_from(&departure.policy);
         setting
     }
-
-    /// What a column of a table says of a configuration.
-    pub(super) fn column(&self, place: Place) -> String {
-        let name = self.workloads.get(place.workload).map_or("", |section| section.name.as_str());
-        let name: String = name.chars().take(3).collect();
-        format!("{name} {} {}", place.gb, ratio_text(place.ratio))
-    }
-}
-
-/// The place of the workload with this name.
-pub(super) fn place_of(key: &str, name: &str, workloads: &[WorkloadSection], f: &mut Findings) -> usize {
-    workloads.iter().position(|workload| workload.name == name).unwrap_or_else(|| {
-        f.add(format!("{key}.workload"), format!("there is no workload {name}"), None);
-        0
-    })
-}
-
-const SHORTEST: Duration = Duration::from_millis(1);
-const MOST_FILES: u32 = 10_000_000;
-const GIGABYTE: u64 = 1_000_000_000;
-const TOO_OFTEN: &str = "it must be 1 ms at least";
-const TOO_MANY: &str = "there may be ten million at most";
-
-pub(super) fn duration(span: Span) -> Duration {
-    Duration::from_nanos(span.0)
-}
-
-pub(super) fn shares(list: &[Share]) -> Vec<f64> {
-    list.iter().map(|share| share.0).collect()
 }
 
 /// A policy by its name and parameters.
 pub(super) fn policy(text: &str) -> Result<PolicySpec, StudyError> {
     text.parse().map_err(|error| StudyError::Format(format!("policy: {error}")))
-}
-
-/// Half and a quarter, as the paper calls them.
-pub(super) fn ratio_text(ratio: f64) -> String {
-    format!("DR{:.0}", ratio * 100.0)
 }

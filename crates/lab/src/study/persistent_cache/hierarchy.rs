@@ -4,8 +4,9 @@
 use repo::eviction::{DeleteQueue, PolicySpec, start};
 use repo::workload::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 
-use super::experiment::{Experiment, WorkloadSection, duration, place_of, shares};
-use super::results::stream;
+use super::setup::Setup;
+use super::units::{duration, shares};
+use super::workload_section::{WorkloadSection, place_of};
 use crate::experiment::model::study::{CacheCut, CacheHierarchy};
 use crate::figure::{Axis, BarChart, BarGroup, LineChart, Series};
 use crate::parallel;
@@ -101,19 +102,19 @@ impl HierarchySection {
     /// Runs each network, as often as is said.
     fn run(
         &self,
-        experiment: &Experiment,
+        setup: &Setup,
         runner: &Runner<'_>,
         networks: &[Hierarchy],
     ) -> Result<Vec<Sums>, StudyError> {
-        let Some(workload) = experiment.workloads.get(self.workload) else { return Ok(Vec::new()) };
-        let setting = experiment.literal(workload);
+        let Some(workload) = setup.workloads.get(self.workload) else { return Ok(Vec::new()) };
+        let setting = setup.literal(workload);
         let jobs: Vec<(&Hierarchy, u32)> = networks
             .iter()
             .flat_map(|network| (0..self.repeats).map(move |repeat| (network, repeat)))
             .collect();
         let outcomes = parallel::for_each(&jobs, runner, |(network, repeat)| {
-            let random = stream(experiment, self.workload, *repeat);
-            let stations = stream(experiment, self.workload + STATIONS, *repeat);
+            let random = setup.stream(self.workload, *repeat);
+            let stations = setup.stream(self.workload + STATIONS, *repeat);
             let network = (*network).clone();
             let policy = || match &self.policy {
                 Some(spec) => start(spec),
@@ -187,18 +188,19 @@ fn add_up(sums: &mut Vec<u64>, more: &[u64]) {
 }
 
 pub(super) fn add(
-    experiment: &Experiment,
+    sections: &[HierarchySection],
+    setup: &Setup,
     runner: &Runner<'_>,
     report: &mut Report,
 ) -> Result<(), StudyError> {
-    for section in &experiment.hierarchies {
-        let Some(workload) = experiment.workloads.get(section.workload) else { continue };
+    for section in sections {
+        let Some(workload) = setup.workloads.get(section.workload) else { continue };
         let networks: Vec<Hierarchy> = section.cases.iter().map(|case| section.network(case)).collect();
-        let sums = section.run(experiment, runner, &networks)?;
+        let sums = section.run(setup, runner, &networks)?;
         report.tables.push(levels(section, &workload.name, &sums));
         report.figures.push(level_figure(section, &workload.name, &sums));
-        add_loads(experiment, runner, section, (&networks, &sums), report)?;
-        add_cut(experiment, runner, section, &networks, report)?;
+        add_loads(setup, runner, section, (&networks, &sums), report)?;
+        add_cut(setup, runner, section, &networks, report)?;
     }
     Ok(())
 }
@@ -252,7 +254,7 @@ fn level_figure(section: &HierarchySection, workload: &str, sums: &[Sums]) -> Fi
 
 /// The link to the source, slower and slower.
 fn add_loads(
-    experiment: &Experiment,
+    setup: &Setup,
     runner: &Runner<'_>,
     section: &HierarchySection,
     (networks, sums): (&[Hierarchy], &[Sums]),
@@ -264,9 +266,9 @@ fn add_loads(
     if section.loads.is_empty() {
         return Ok(());
     }
-    let workload = experiment.workloads.get(section.workload).map_or("", |workload| &workload.name);
+    let workload = setup.workloads.get(section.workload).map_or("", |workload| &workload.name);
     // What the first case, with nothing cached, takes of it.
-    let demand = first.link(last) * 8e9 / experiment.length.as_secs_f64().max(1.0);
+    let demand = first.link(last) * 8e9 / setup.length.as_secs_f64().max(1.0);
     let loaded = section.loads.iter().flat_map(|load| {
         networks.iter().map(move |network| {
             let mut network = network.clone();
@@ -277,7 +279,7 @@ fn add_loads(
         })
     });
     let loaded: Vec<Hierarchy> = loaded.collect();
-    let sums = section.run(experiment, runner, &loaded)?;
+    let sums = section.run(setup, runner, &loaded)?;
     let title = format!(
         "The link to the source is overloaded, {workload}: download times, mean and 95 %, s; users ask for \
          {:.1} Mbit/s",
@@ -303,17 +305,17 @@ fn add_loads(
 
 /// All links above a level are cut.
 fn add_cut(
-    experiment: &Experiment,
+    setup: &Setup,
     runner: &Runner<'_>,
     section: &HierarchySection,
     networks: &[Hierarchy],
     report: &mut Report,
 ) -> Result<(), StudyError> {
     let Some(cut) = section.cut else { return Ok(()) };
-    let workload = experiment.workloads.get(section.workload).map_or("", |workload| &workload.name);
+    let workload = setup.workloads.get(section.workload).map_or("", |workload| &workload.name);
     let networks: Vec<Hierarchy> =
         networks.iter().map(|network| Hierarchy { cut: Some(cut), ..network.clone() }).collect();
-    let sums = section.run(experiment, runner, &networks)?;
+    let sums = section.run(setup, runner, &networks)?;
     let above = section.names.get(cut.above_level).map_or("", String::as_str);
     let hours = (cut.lasts.as_secs_f64() / 3600.0).ceil() as usize;
     let title = format!("Requests answered while the links above {above} are cut, {workload}, %");

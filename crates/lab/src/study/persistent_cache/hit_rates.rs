@@ -2,8 +2,10 @@
 
 use repo::workload::{CLASSES, Outcome};
 
-use super::experiment::{Experiment, ratio_text};
-use super::results::{Place, Results};
+use super::experiment::Experiment;
+use super::results::Results;
+use super::setup::Place;
+use super::units::ratio_text;
 use crate::figure::{Axis, BoxChart, BoxGroup, Quartiles};
 use crate::stats::Estimate;
 use crate::study::report::{Cell, Figure, Report, Table};
@@ -12,10 +14,10 @@ pub(super) fn add(experiment: &Experiment, results: &Results, report: &mut Repor
     report.tables.push(overall(experiment, results));
     report.tables.push(by_class(experiment, results));
     // The paper's order: rows are thresholds, columns are workloads.
-    let most = experiment.workloads.iter().map(|workload| workload.thresholds_gb.len()).max();
+    let most = experiment.setup.workloads.iter().map(|workload| workload.thresholds_gb.len()).max();
     let mut letters = 'a'..='z';
     for row in 0..most.unwrap_or(0) {
-        for (workload, section) in experiment.workloads.iter().enumerate() {
+        for (workload, section) in experiment.setup.workloads.iter().enumerate() {
             let (Some(&gb), Some(letter)) = (section.thresholds_gb.get(row), letters.next()) else {
                 continue;
             };
@@ -44,7 +46,7 @@ fn overall(experiment: &Experiment, results: &Results) -> Table {
         ],
     );
     for place in results.places() {
-        let Some(section) = experiment.workloads.get(place.workload) else { continue };
+        let Some(section) = experiment.setup.workloads.get(place.workload) else { continue };
         let mean = |of: &dyn Fn(&Outcome) -> f64| Estimate::of(&results.sample(place, of).values);
         let Some(hits) = mean(&|outcome| outcome.hit_rate() * 100.0) else { continue };
         let paper = section.paper(place.gb, place.ratio);
@@ -73,7 +75,7 @@ fn by_class(experiment: &Experiment, results: &Results) -> Table {
     let mut table = Table::new("by-class", "Mean hit rates by class of popularity, %", &[]);
     table.columns = vec!["class".into()];
     for place in results.places() {
-        table.columns.push(experiment.column(place));
+        table.columns.push(experiment.setup.column(place));
     }
     for class in 0..CLASSES {
         let means = results.places().map(|place| Cell::Number(results.class_mean(place, class), 1));
@@ -96,7 +98,7 @@ fn boxes(experiment: &Experiment, results: &Results, workload: usize, gb: u64, l
             boxes: boxes.chain(misses.map(|rates| Quartiles::of(&rates))).collect(),
         }
     };
-    let name = experiment.workloads.get(workload).map_or("", |section| section.name.as_str());
+    let name = experiment.setup.workloads.get(workload).map_or("", |section| section.name.as_str());
     let labels: [Vec<String>; 2] = [labels("hits"), labels("misses")];
     BoxChart {
         title: format!("Figure 5{letter}: hit and miss rates, {name}, {gb} GB"),

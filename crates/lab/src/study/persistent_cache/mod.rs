@@ -13,8 +13,11 @@ mod hit_rates;
 mod policies;
 mod ranges;
 mod results;
+mod setup;
 mod several;
 mod statements;
+mod units;
+mod workload_section;
 
 pub(super) use self::experiment::Experiment;
 use self::results::Results;
@@ -28,17 +31,17 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
         "{} runs of {} s, {:.1} million requests, seed {}; repeats of all configurations of a workload see \
          the same requests.",
         results.runs(),
-        experiment.length.as_secs_f64(),
+        experiment.setup.length.as_secs_f64(),
         results.requests() as f64 / 1e6,
-        experiment.seed
+        experiment.setup.seed
     ));
     report.remarks.extend(CHOICES.iter().map(|choice| (*choice).to_owned()));
     hit_rates::add(experiment, &results, &mut report);
     departures::add(experiment, runner, &mut report)?;
     policies::add(experiment, runner, &mut report)?;
-    ranges::add(experiment, runner, &mut report)?;
-    hierarchy::add(experiment, runner, &mut report)?;
-    several::add(experiment, runner, &mut report)?;
+    ranges::add(experiment.ranges.as_ref(), &experiment.setup, runner, &mut report)?;
+    hierarchy::add(&experiment.hierarchies, &experiment.setup, runner, &mut report)?;
+    several::add(experiment.several.as_ref(), &experiment.setup, runner, &mut report)?;
     report.tables.push(statements::table(experiment, &results));
     Ok(report)
 }

@@ -5,8 +5,10 @@ use repo::eviction::{DeletionRule, PolicySpec, optimum, start};
 use repo::replay::Replay;
 use repo::workload::trace;
 
-use super::experiment::{Experiment, PoliciesSection, Setting, policy, ratio_text};
-use super::results::{one, stream};
+use super::experiment::{Experiment, PoliciesSection, policy};
+use super::results::one;
+use super::setup::Setting;
+use super::units::ratio_text;
 use crate::figure::{GridCell, GridChart, GridRow};
 use crate::parallel;
 use crate::study::report::{Cell, Figure, Report, Table};
@@ -22,15 +24,15 @@ pub(super) fn add(
 ) -> Result<(), StudyError> {
     let Some(section) = &experiment.policies else { return Ok(()) };
     let specs = section.names.iter().map(|name| policy(name)).collect::<Result<Vec<_>, _>>()?;
-    for (number, workload) in experiment.workloads.iter().enumerate() {
-        let setting = experiment.literal(workload);
+    for (number, workload) in experiment.setup.workloads.iter().enumerate() {
+        let setting = experiment.setup.literal(workload);
         let mut columns = Vec::new();
         for &gb in &workload.thresholds_gb {
             columns.extend(section.ratios.iter().map(|&ratio| Column { gb, ratio }));
         }
         let rates = parallel::for_each(&columns, runner, |column| {
             let rates = (0..section.repeats.max(1))
-                .map(|repeat| column.rates(&setting, &specs, stream(experiment, number, repeat)));
+                .map(|repeat| column.rates(&setting, &specs, experiment.setup.stream(number, repeat)));
             Ok::<_, StudyError>(Rates::mean(&rates.collect::<Result<Vec<_>, _>>()?))
         });
         let rates = rates.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -109,7 +111,7 @@ fn add_zipf(
             .map_err(|error| StudyError::Format(error.to_string()))?;
         let capacity = (f64::from(section.objects) * room.clamp(0.0, 1.0)) as u64;
         let mut drawn = vec![0; section.requests as usize * 2];
-        catalogue.draw_all(&mut Random::derive(experiment.seed, alpha.to_bits()), &mut drawn);
+        catalogue.draw_all(&mut Random::derive(experiment.setup.seed, alpha.to_bits()), &mut drawn);
         let begins = section.requests as usize;
         let part = |hits: u64| hits as f64 * 100.0 / f64::from(section.requests.max(1));
         // One object has to leave for each that comes, as in a content store.

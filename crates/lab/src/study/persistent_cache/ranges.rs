@@ -4,8 +4,9 @@
 use repo::eviction::{DeletionRule, PolicySpec, start};
 use repo::workload::{DownloadPath, Granularity, RangesOutcome, RangesRun};
 
-use super::experiment::{Experiment, WorkloadSection, duration, ratio_text, shares};
-use super::results::stream;
+use super::setup::Setup;
+use super::units::{duration, ratio_text, shares};
+use super::workload_section::WorkloadSection;
 use crate::experiment::model::study::CacheRanges;
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::parallel;
@@ -138,22 +139,23 @@ impl Sums {
 }
 
 pub(super) fn add(
-    experiment: &Experiment,
+    section: Option<&RangesSection>,
+    setup: &Setup,
     runner: &Runner<'_>,
     report: &mut Report,
 ) -> Result<(), StudyError> {
-    let Some(section) = &experiment.ranges else { return Ok(()) };
-    for (number, workload) in experiment.workloads.iter().enumerate() {
+    let Some(section) = section else { return Ok(()) };
+    for (number, workload) in setup.workloads.iter().enumerate() {
         let Some(&threshold_bytes) = section.thresholds.get(number) else { continue };
         let rule = DeletionRule { threshold_bytes, ratio: section.ratio };
-        let setting = experiment.literal(workload);
+        let setting = setup.literal(workload);
         let combinations = section.combinations();
         let sums = parallel::for_each(&combinations, runner, |combination| {
             let range_segments = if combination.range == 0 { u32::MAX } else { combination.range };
             let granularity = Granularity { range_segments, early: combination.early, path: section.path };
             let outcomes = (0..section.repeats).map(|repeat| {
-                let random = stream(experiment, number, repeat);
-                let ends = stream(experiment, number + ENDS, repeat);
+                let random = setup.stream(number, repeat);
+                let ends = setup.stream(number + ENDS, repeat);
                 let policy = start(combination.policy);
                 let run = RangesRun::new(setting.workload, granularity, rule, policy, random, ends);
                 run.map(|run| run.run(setting.length)).map_err(|error| StudyError::Format(error.to_string()))

@@ -4,18 +4,11 @@ use packet::random::Random;
 use repo::eviction::{DeleteQueue, DeletionRule};
 use repo::workload::{CLASSES, Outcome, Run};
 
-use super::experiment::{Experiment, Setting};
+use super::experiment::Experiment;
+use super::setup::{Place, Setting};
 use crate::parallel;
 use crate::stats::Sample;
 use crate::study::{Runner, StudyError};
-
-/// A configuration: which workload, how many gigabytes, which part is deleted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
-    pub(super) workload: usize,
-    pub(super) gb: u64,
-    pub(super) ratio: f64,
-}
 
 /// What came of all repeats of all configurations.
 pub(super) struct Results {
@@ -31,11 +24,11 @@ impl Results {
             .flat_map(|place| (0..experiment.repeats).map(move |repeat| (*place, repeat)))
             .collect();
         let settings: Vec<Setting> =
-            experiment.workloads.iter().map(|workload| experiment.literal(workload)).collect();
+            experiment.setup.workloads.iter().map(|workload| experiment.setup.literal(workload)).collect();
         let outcomes = parallel::for_each(&jobs, runner, |(place, repeat)| {
             let setting = &settings[place.workload];
             let rule = setting.rule(place.gb, place.ratio);
-            one(setting, rule, stream(experiment, place.workload, *repeat))
+            one(setting, rule, experiment.setup.stream(place.workload, *repeat))
         });
         let outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
         let repeats = experiment.repeats.max(1) as usize;
@@ -94,17 +87,12 @@ impl Results {
 /// All configurations.
 pub(super) fn places(experiment: &Experiment) -> Vec<Place> {
     let mut places = Vec::new();
-    for (workload, section) in experiment.workloads.iter().enumerate() {
+    for (workload, section) in experiment.setup.workloads.iter().enumerate() {
         for &gb in &section.thresholds_gb {
             places.extend(experiment.ratios.iter().map(|&ratio| Place { workload, gb, ratio }));
         }
     }
     places
-}
-
-/// The random numbers of a repeat: all configurations of a workload see the same requests.
-pub(super) fn stream(experiment: &Experiment, workload: usize, repeat: u32) -> Random {
-    Random::derive(experiment.seed, (workload as u64) << 32 | u64::from(repeat))
 }
 
 /// One run.

@@ -4,8 +4,9 @@ use packet::time::Duration;
 use repo::eviction::{DeleteQueue, DeletionRule};
 use repo::workload::{Home, Several, SeveralOutcome, SeveralRun};
 
-use super::experiment::{Experiment, WorkloadSection, duration, place_of};
-use super::results::stream;
+use super::setup::Setup;
+use super::units::duration;
+use super::workload_section::{WorkloadSection, place_of};
 use crate::experiment::model::study::CacheSeveral;
 use crate::parallel;
 use crate::study::report::{Cell, Report, Table};
@@ -56,17 +57,18 @@ impl SeveralSection {
 }
 
 pub(super) fn add(
-    experiment: &Experiment,
+    section: Option<&SeveralSection>,
+    setup: &Setup,
     runner: &Runner<'_>,
     report: &mut Report,
 ) -> Result<(), StudyError> {
-    let Some(section) = &experiment.several else { return Ok(()) };
-    let Some(workload) = experiment.workloads.get(section.workload) else { return Ok(()) };
-    let setting = experiment.literal(workload);
+    let Some(section) = section else { return Ok(()) };
+    let Some(workload) = setup.workloads.get(section.workload) else { return Ok(()) };
+    let setting = setup.literal(workload);
     let combinations = section.combinations();
     let outcomes = parallel::for_each(&combinations, runner, |&several| {
         let outcomes = (0..section.repeats).map(|repeat| {
-            let random = stream(experiment, section.workload, repeat);
+            let random = setup.stream(section.workload, repeat);
             let run = SeveralRun::new(setting.workload, several, DeleteQueue::default, random);
             run.map(|run| run.run(setting.length)).map_err(|error| StudyError::Format(error.to_string()))
         });

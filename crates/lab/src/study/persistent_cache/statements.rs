@@ -3,7 +3,8 @@
 use repo::workload::{CLASSES, Outcome};
 
 use super::experiment::Experiment;
-use super::results::{Place, Results};
+use super::results::Results;
+use super::setup::Place;
 use crate::stats::{Interval, Level, Sample};
 use crate::study::report::{Cell, Table};
 use crate::study::statement::Verdict;
@@ -49,7 +50,7 @@ const QUARTER: f64 = 0.25;
 
 impl Numbers<'_> {
     fn place(&self, workload: &str, gb: u64, ratio: f64) -> Place {
-        let number = self.experiment.workloads.iter().position(|section| section.name == workload);
+        let number = self.experiment.setup.workloads.iter().position(|section| section.name == workload);
         Place { workload: number.unwrap_or(usize::MAX), gb, ratio }
     }
 

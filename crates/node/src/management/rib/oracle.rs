@@ -250,10 +250,9 @@ proptest! {
     }
 }
 
-#[test]
-fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
-    let mut rib = Rib::new(2);
-    let route = |face, cost| Route {
+/// A route of an application on this host.
+fn app_route(face: u32, cost: u64) -> Route {
+    Route {
         face: FaceId(face),
         origin: RouteOrigin::App,
         cost,
@@ -262,32 +261,28 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
         announcement: None,
         holder: Holder::Host,
         precedence: Precedence::LongestMatch,
-    };
+    }
+}
+
+#[test]
+fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
+    let mut rib = Rib::new(2);
     let prefix: Name = "/a".parse().unwrap();
-    rib.register(&prefix, route(256, 1)).unwrap();
-    rib.register(&prefix, route(257, 1)).unwrap();
-    assert_eq!(rib.register(&prefix, route(258, 1)), Err(RibFull::Routes { limit: 2 }));
+    rib.register(&prefix, app_route(256, 1)).unwrap();
+    rib.register(&prefix, app_route(257, 1)).unwrap();
+    assert_eq!(rib.register(&prefix, app_route(258, 1)), Err(RibFull::Routes { limit: 2 }));
     assert_eq!(rib.refused(), 1);
-    rib.register(&prefix, route(257, 9)).unwrap();
+    rib.register(&prefix, app_route(257, 9)).unwrap();
     assert_eq!(rib.route(&prefix, FaceId(257), RouteOrigin::App).map(|route| route.cost), Some(9));
     assert!(rib.unregister(&prefix, FaceId(256), RouteOrigin::App));
-    rib.register(&prefix, route(258, 1)).unwrap();
+    rib.register(&prefix, app_route(258, 1)).unwrap();
 }
 
 #[test]
 fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
     const HEIRS: usize = 6000;
     const BUDGET: usize = 256;
-    let route = |face| Route {
-        face: FaceId(face),
-        origin: RouteOrigin::App,
-        cost: 0,
-        flags: RouteFlags::CHILD_INHERIT,
-        expires: Instant::NEVER,
-        announcement: None,
-        holder: Holder::Host,
-        precedence: Precedence::LongestMatch,
-    };
+    let route = |face| Route { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, 0) };
     let mut rib = Rib::new(HEIRS + 2);
     for number in 0..HEIRS {
         rib.register(&format!("/heirs/{number}").parse().unwrap(), route(300)).unwrap();
@@ -319,16 +314,7 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
 #[test]
 fn costs_near_the_largest_number_keep_their_order() {
     let mut rib = Rib::new(10);
-    let route = |face, cost| Route {
-        face: FaceId(face),
-        origin: RouteOrigin::App,
-        cost,
-        flags: RouteFlags::CHILD_INHERIT,
-        expires: Instant::NEVER,
-        announcement: None,
-        holder: Holder::Host,
-        precedence: Precedence::LongestMatch,
-    };
+    let route = |face, cost| Route { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, cost) };
     rib.register(&"/".parse().unwrap(), route(256, u64::MAX)).unwrap();
     rib.register(&"/a".parse().unwrap(), route(257, u64::MAX)).unwrap();
     rib.register(&"/a/b".parse().unwrap(), route(258, u64::MAX)).unwrap();
@@ -343,20 +329,10 @@ fn costs_near_the_largest_number_keep_their_order() {
 fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
     let mut rib = Rib::new(10);
     let prefix: Name = "/a".parse().unwrap();
-    let route = |face, cost| Route {
-        face: FaceId(face),
-        origin: RouteOrigin::App,
-        cost,
-        flags: RouteFlags::NONE,
-        expires: Instant::NEVER,
-        announcement: None,
-        holder: Holder::Host,
-        precedence: Precedence::LongestMatch,
-    };
-    rib.register(&prefix, route(256, 1)).unwrap();
+    rib.register(&prefix, app_route(256, 1)).unwrap();
     assert!(rib.poll_update().is_some());
     rib.handle_refusal(&prefix, FaceId(256));
-    rib.register(&prefix, route(257, 1)).unwrap();
+    rib.register(&prefix, app_route(257, 1)).unwrap();
     let offered: Vec<_> = std::iter::from_fn(|| rib.poll_update()).collect();
     assert_eq!(offered.len(), 2, "{offered:?}");
 }
@@ -364,16 +340,7 @@ fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
 #[test]
 fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
     let mut rib = Rib::new(10);
-    let route = |face| Route {
-        face: FaceId(face),
-        origin: RouteOrigin::PrefixAnnouncement,
-        cost: 0,
-        flags: RouteFlags::NONE,
-        expires: Instant::NEVER,
-        announcement: None,
-        holder: Holder::Host,
-        precedence: Precedence::LongestMatch,
-    };
+    let route = |face| Route { origin: RouteOrigin::PrefixAnnouncement, ..app_route(face, 0) };
     for (prefix, face) in [("/", 256), ("/a/b", 256), ("/a/b/c", 257)] {
         rib.register(&prefix.parse().unwrap(), route(face)).unwrap();
     }
@@ -393,16 +360,7 @@ fn of_routes_that_end_together_1024_go_in_one_step_and_the_deadline_asks_for_the
     let mut rib = Rib::new(10_000);
     let end = Instant::from_nanos(7);
     for number in 0..2500 {
-        let route = Route {
-            face: FaceId(256),
-            origin: RouteOrigin::App,
-            cost: 0,
-            flags: RouteFlags::NONE,
-            expires: end,
-            announcement: None,
-            holder: Holder::Host,
-            precedence: Precedence::LongestMatch,
-        };
+        let route = Route { expires: end, ..app_route(256, 0) };
         rib.register(&format!("/ends/{number}").parse().unwrap(), route).unwrap();
     }
     let steps = std::iter::from_fn(|| (rib.next_deadline() <= end).then(|| rib.expire(end)));

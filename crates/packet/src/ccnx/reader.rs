@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
         if body_len == 0 {
             return self.error(field, Rule::BadLength(0));
         }
-        let end = start.checked_add(body_len).unwrap_or(usize::MAX);
+        let end = start.saturating_add(body_len);
         self.error(field, Rule::Truncated { missing: end.saturating_sub(self.wire.len()) })
     }
 

@@ -513,7 +513,10 @@ impl Plan {
             Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => true,
         };
         !self.schedule.drawn
-            && self.links.iter().all(|link| link.loss == 0.0 && !link.simulated.is_random())
+            && self
+                .links
+                .iter()
+                .all(|link| link.loss == 0.0 && !link.simulated.is_random() && !link.is_shared())
             && self.events.iter().all(is_sure)
             && self.workloads.iter().all(is_calm)
             && self.nodes.iter().all(is_plain)

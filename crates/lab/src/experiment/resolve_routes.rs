@@ -140,7 +140,12 @@ mod tests {
         let name = |node: usize| plan.node_name(node);
         let lan: Vec<&str> = plan.links[0].ends().map(name).collect();
         assert_eq!(lan, ["top", "b", "a"]);
-        assert!(plan.links[0].shared.as_ref().is_some_and(|shared| shared.share));
+        assert!(plan.links[0].is_shared());
+        // Who of them asks is drawn; without sharing nothing is.
+        let alone = text.replace("share = true", "share = false");
+        let alone = Experiment::parse("t", "t.toml", &alone).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let alone = alone.plans("sim").unwrap().remove(0);
+        assert_eq!((plan.is_deterministic(), alone.is_deterministic()), (false, true));
         let hops = plan.routing.hops.iter().map(|hop| (name(hop.node), hop.link, hop.behind.map(name)));
         let expected = [("b", 0, Some("top")), ("top", 1, None), ("a", 0, Some("top"))];
         assert_eq!(hops.collect::<Vec<_>>(), expected);

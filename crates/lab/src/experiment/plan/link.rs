@@ -38,6 +38,12 @@ impl LinkPlan {
         self.between.into_iter().chain(others)
     }
 
+    /// Do those who share it fetch together? Who of them asks is drawn then.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.share)
+    }
+
     /// Is a node one of them?
     #[must_use]
     pub fn joins(&self, node: NodeIndex) -> bool {

@@ -181,7 +181,7 @@ def test_a_folder_that_holds_something_is_not_written_over(small, tmp_path):
 
 
 def test_what_a_backend_needs_is_told(small, tmp_path, monkeypatch):
-    with pytest.raises(cairn.RunError, match="no backend called `moon`; known are netns, hosts and sim"):
+    with pytest.raises(cairn.RunError, match="no backend called `moon`; known are netns, hosts, sim"):
         small.run(on="moon", into=tmp_path)
     monkeypatch.delenv("CAIRN")
     monkeypatch.setenv("PATH", "")

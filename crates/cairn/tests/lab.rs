@@ -62,6 +62,32 @@ fn a_small_experiment_in_virtual_time_ends_with_a_report() {
 }
 
 #[test]
+fn values_of_a_sweep_may_begin_with_a_dash_and_none_may_be_empty() {
+    let folder = folder("values", &small());
+    let refused = |values: &str| {
+        let mut sweep = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        sweep.args([
+            "lab",
+            "sweep",
+            "small.toml",
+            "--on",
+            "sim",
+            "--key",
+            "defaults.link.rate",
+            "--values",
+            values,
+        ]);
+        let output = sweep.current_dir(&folder).output().unwrap();
+        assert!(!output.status.success(), "{values}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let (negative, empty) = (refused("-5 Mbit/s"), refused("10 Mbit/s,"));
+    assert!(negative.contains("must not be negative"), "{negative}");
+    assert!(empty.contains("--values: one of the values is empty"), "{empty}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
     if namespaces().is_some() {
         runs_to_its_report("netns");

@@ -17,7 +17,7 @@ const OF_THE_FILE: &[(&str, &str)] = &[
 
 /// Keys of a link.
 const OF_LINKS: &[(&str, &str)] = &[
-    ("share", "the lab wires real nodes in pairs, and does not set up their multicast faces"),
+    ("share", SHARED),
     ("queue_packets", "the kernel's token bucket counts bytes: say `queue`"),
     ("queue_bytes", "the kernel's queue has room for whole frames: say `queue`"),
     ("mark_above", "the kernel knows no congestion marks of NDNLPv2"),

@@ -516,7 +516,7 @@ impl Plan {
             && self
                 .links
                 .iter()
-                .all(|link| link.loss == 0.0 && !link.simulated.is_random() && !link.is_shared())
+                .all(|link| link.loss == 0.0 && !link.simulated.is_random() && !link.is_sharing())
             && self.events.iter().all(is_sure)
             && self.workloads.iter().all(is_calm)
             && self.nodes.iter().all(is_plain)

@@ -140,7 +140,7 @@ mod tests {
         let name = |node: usize| plan.node_name(node);
         let lan: Vec<&str> = plan.links[0].ends().map(name).collect();
         assert_eq!(lan, ["top", "b", "a"]);
-        assert!(plan.links[0].is_shared());
+        assert!(plan.links[0].is_sharing());
         // Who of them asks is drawn; without sharing nothing is.
         let alone = text.replace("share = true", "share = false");
         let alone = Experiment::parse("t", "t.toml", &alone).unwrap_or_else(|wrong| panic!("{wrong}"));

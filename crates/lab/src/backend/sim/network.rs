@@ -198,7 +198,7 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
     config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
     config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
     config.face.dialect = dialect.into();
-    config.face.sharing = link.is_shared().then_some(SharingConfig::LOCAL);
+    config.face.sharing = link.is_sharing().then_some(SharingConfig::LOCAL);
     match &link.ndnlp1 {
         Some(ndnlp1) => Ok(config.framed(ndnlp1.config())),
         None if *frames => Ok(config.framed(::link::v2::Config {

@@ -40,7 +40,7 @@ impl LinkPlan {
 
     /// Do those who share it fetch together? Who of them asks is drawn then.
     #[must_use]
-    pub fn is_shared(&self) -> bool {
+    pub fn is_sharing(&self) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.share)
     }
 

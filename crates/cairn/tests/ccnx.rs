@@ -219,6 +219,24 @@ fn a_file_with_a_header_and_merkle_paths_is_stored_with_both_and_got_verified() 
 }
 
 #[test]
+fn an_object_put_into_a_folder_is_served_and_verified_and_its_version_is_put_once() {
+    let mut world = World::with_ccnx();
+    let file = bytes(100_000);
+    world.write("file", &file);
+    let put = ["repo", "put", "store", "ccnx:/lab/file/=FD06B09380C8D9", "-f", "file"];
+    let stored = json(&world.good(&[&put[..], &["--json"]].concat()));
+    assert_eq!((&stored["segments"], &stored["bytes"]), (&25.into(), &100_000.into()), "{stored}");
+    assert_eq!(stored["name"].as_str(), Some(put[3]));
+    let again = world.run(&put);
+    assert!(again.status.code() == Some(1) && said(&again).contains("is stored already"), "{}", said(&again));
+    let large = world.run(&["repo", "put", "store", "ccnx:/lab/large", "-f", "file", "-s", "8500"]);
+    assert!(large.status.code() == Some(1) && said(&large).contains("8000"), "{}", said(&large));
+    world.start(&["repo", "run", "store", "ccnx:/lab"], "serving 1 objects");
+    let got = world.run(&["get", "ccnx:/lab/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+}
+
+#[test]
 fn a_node_with_a_repository_is_a_ccnr_and_has_what_it_was_given_after_it_was_killed() {
     let mut world = World::with_ccnr("ccnx:/lab");
     let file = bytes(100_000);

@@ -37,6 +37,9 @@ pub(crate) fn ccnx_interest_with(
     Ok(Interest::decode_ccnx(wire.into())?)
 }
 
+/// Bytes in a segment unless something else is asked for, as ccnseqwriter has them.
+pub(crate) const SEGMENT_BYTES: u64 = 4096;
+
 /// Content of the largest object that CCNx's own tools read: 8,800 bytes, less name, key and signature.
 const MOST_SEGMENT_BYTES: u64 = 8000;
 

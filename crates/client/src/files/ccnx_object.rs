@@ -40,8 +40,11 @@ impl CcnxObjectSource {
         &self.publication
     }
 
-    /// The packet of a segment, alone or in its tree.
-    fn make(&mut self, segment: u64) -> Result<Data, SourceError> {
+    /// The packet of a segment, signed alone or in its tree.
+    ///
+    /// # Errors
+    /// There is no such segment, its bytes cannot be read, or it cannot be signed.
+    pub fn packet(&mut self, segment: u64) -> Result<Data, SourceError> {
         let content = self.read(segment)?;
         let Some(together) = self.publication.tree_of(segment) else {
             return Ok(self.publication.segment(segment, &content)?);
@@ -100,7 +103,7 @@ impl Source for CcnxObjectSource {
         if let Some((_, data)) = self.cached.iter().find(|(segment, _)| *segment == range.segment) {
             return Ok(Reply::matching(interest, data.clone()));
         }
-        let data = self.make(range.segment)?;
+        let data = self.packet(range.segment)?;
         self.keep(range.segment, data.clone());
         Ok(Reply::matching(interest, data))
     }

@@ -15,16 +15,13 @@ use trust::Sha256;
 
 use super::PutArguments;
 use crate::commands::repo::CcnxHandover;
-use crate::tool::ccnx::segment_bytes;
+use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::serving::{leave, serve_until};
 use crate::tool::sized::Sized;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output, sized};
 use packet::name::name_in_dialect;
-
-/// Bytes in a segment, as ccnseqwriter has them.
-const SEGMENT_BYTES: u64 = 4096;
 
 /// An object, and its header where that is asked for. Who asks for a prefix of both gets the object.
 struct WithHeader {

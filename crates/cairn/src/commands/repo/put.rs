@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use flow::{Publication, PublicationConfig, SegmentSize};
+use client::files::{Bytes, CcnxObjectSource};
+use flow::{CcnxPublication, Publication, PublicationConfig, SegmentSize};
+use packet::ccnx::Ticks;
 use packet::time::Duration;
-use packet::{Data, Dialect, Name};
+use packet::{AnyName, Data, Dialect, Name};
 use repo::service::unix_now;
 use repo::{Rejection, Selection, Store};
 use serde_json::json;
 
 use super::folder::{FolderArguments, close};
+use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::signing::SigningArguments;
@@ -29,19 +32,20 @@ nothing of it is kept. A version that is stored already is refused.
 Examples:
   cairn repo put store /lab/film -f film.mp4
   cairn repo put store /lab/film -f film.mp4 -S /lab/alice
+  cairn repo put store ccnx:/lab/film -f film.mp4
 
 Exit codes: 0 done; 1 failure; 2 wrong usage.")]
 pub(crate) struct PutArguments {
     #[command(flatten)]
     folder: FolderArguments,
-    /// The name.
-    name: Name,
+    /// The name; `ccnx:/…` makes an object of CCNx.
+    name: AnyName,
     /// The file; standard input if it is left out. Of a pipe a copy lies among the temporary files meanwhile.
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Bytes of content in a segment.
-    #[arg(short, long, value_name = "BYTES", value_parser = content_size, default_value = "8000")]
-    size: SegmentSize,
+    /// Bytes of content in a segment; 8000 if it is left out, 4096 in CCNx.
+    #[arg(short, long, value_name = "BYTES", value_parser = content_size)]
+    size: Option<SegmentSize>,
     /// How long segments count as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     freshness: Duration,
@@ -61,27 +65,26 @@ impl PutArguments {
         let content = sized::open(self.file.as_deref(), &interrupt)?;
         let size = content.bytes;
         let mut store = self.folder.open_or_make(u64::MAX)?;
-        let version = unix_now().as_millis();
-        let mut config = PublicationConfig::new(self.name.clone(), version, size, self.signing.signer()?);
-        config.segment_size = self.size;
-        config.freshness = self.freshness;
-        let publication = Publication::new(config)?;
-        let object = Selection::Object(Dialect::Ndn, publication.name().clone());
-        if !store.select(&object).is_empty() {
+        let mut object = match self.name.dialect {
+            Dialect::Ndn => self.object(content)?,
+            Dialect::Ccnx => self.object_of_ccnx(content)?,
+        };
+        let name = AnyName { dialect: self.name.dialect, name: object.name.clone() };
+        let selection = Selection::Object(name.dialect, object.name.clone());
+        if !store.select(&selection).is_empty() {
             // What a version means never changes: others may have it, and half of each would be neither.
-            let name = publication.name();
             close(store)?;
             return Err(ToolError::other(format_args!(
                 "{name} is stored already; delete it first, or put another version"
             )));
         }
-        let stored = self.store(&mut store, &publication, &content, &interrupt);
+        let stored = self.store(&mut store, &mut object, size, &interrupt);
         if stored.is_err() {
-            store.delete(unix_now(), &object).map_err(ToolError::other)?;
+            store.delete(unix_now(), &selection).map_err(ToolError::other)?;
         }
         close(store)?;
         stored?;
-        let (name, segments) = (publication.name(), publication.last_segment() + 1);
+        let segments = object.last_segment + 1;
         if self.json {
             output::json(&json!({ "name": name.to_string(), "bytes": size, "segments": segments }))?;
         } else if !self.quiet {
@@ -91,28 +94,65 @@ impl PutArguments {
     }
 }
 
+/// What is stored: a name with its version, and a packet for each segment, made when its turn comes.
+struct Segments {
+    name: Name,
+    last_segment: u64,
+    segment_bytes: u64,
+    make: Box<dyn FnMut(u64) -> Result<Data, ToolError>>,
+}
+
 impl PutArguments {
-    /// Stores all segments, each read when its turn comes.
+    fn object(&self, content: Sized) -> Result<Segments, ToolError> {
+        let name = self.name.name.clone();
+        let mut config =
+            PublicationConfig::new(name, unix_now().as_millis(), content.bytes, self.signing.signer()?);
+        config.segment_size = self.size.unwrap_or_default();
+        config.freshness = self.freshness;
+        let publication = Publication::new(config)?;
+        let called = self.file.clone().unwrap_or_else(|| "standard input".into());
+        let (name, last_segment) = (publication.name().clone(), publication.last_segment());
+        let segment_bytes = publication.segment_bytes();
+        let mut bytes = Vec::new();
+        let make = move |segment| {
+            if let Some(range) = publication.range(segment) {
+                // A segment is smaller than a packet.
+                bytes.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
+                let read = content.file.read_exact_at(&mut bytes, range.offset_bytes);
+                read.map_err(ToolError::file(Path::new(&called)))?;
+            }
+            Ok(publication.segment(segment, &bytes)?)
+        };
+        Ok(Segments { name, last_segment, segment_bytes, make: Box::new(make) })
+    }
+
+    fn object_of_ccnx(&self, content: Sized) -> Result<Segments, ToolError> {
+        let segment_bytes = self.size.map_or(Ok(SEGMENT_BYTES), segment_bytes)?;
+        let (name, now) = (self.name.name.clone(), Ticks::from(unix_now()));
+        let signer = self.signing.ccnx_signer()?;
+        let publication = CcnxPublication::new(name, now, content.bytes, segment_bytes, signer)?
+            .with_freshness_seconds(Ticks::whole_seconds(self.freshness));
+        let (name, last_segment) = (publication.name().clone(), publication.last_segment());
+        let mut source = CcnxObjectSource::new(publication, Bytes::File(content.file));
+        let make = move |segment| source.packet(segment).map_err(ToolError::other);
+        Ok(Segments { name, last_segment, segment_bytes, make: Box::new(make) })
+    }
+
+    /// Stores all segments.
     fn store(
         &self,
         store: &mut Store,
-        publication: &Publication,
-        from: &Sized,
+        object: &mut Segments,
+        size_bytes: u64,
         interrupt: &Interrupt,
     ) -> Result<(), ToolError> {
-        let called = self.file.as_deref().unwrap_or(Path::new("standard input"));
         let mut progress = Progress::new(self.quiet, "storing");
-        let mut content = Vec::new();
-        for segment in 0..=publication.last_segment() {
-            let Some(range) = publication.range(segment) else { continue };
+        for segment in 0..=object.last_segment {
             if interrupt.came() {
                 return Err(ToolError::other("interrupted before all was stored"));
             }
-            // A segment is smaller than a packet.
-            content.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
-            from.file.read_exact_at(&mut content, range.offset_bytes).map_err(ToolError::file(called))?;
-            insert(store, &publication.segment(segment, &content)?)?;
-            progress.set(range.offset_bytes + range.len_bytes, Some(from.bytes));
+            insert(store, &(object.make)(segment)?)?;
+            progress.set(size_bytes.min((segment + 1) * object.segment_bytes), Some(size_bytes));
         }
         store.commit().map_err(ToolError::other)?;
         progress.finish();

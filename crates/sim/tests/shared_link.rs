@@ -25,10 +25,14 @@ struct Setting {
     clients: usize,
     sharing: Option<SharingConfig>,
     loss: f64,
-    /// Between the start of one client and the next.
+    /// Between the start of some clients and the next.
     stagger: Duration,
+    /// Clients that start together.
+    together: usize,
     /// How many times as long as a packet takes on the link the first client's processor takes for each.
     slowness: u64,
+    /// What every packet, heard or sent, costs every node.
+    service: Duration,
 }
 
 const ALONE: Setting = Setting {
@@ -38,7 +42,9 @@ const ALONE: Setting = Setting {
     sharing: Some(SharingConfig::LOCAL),
     loss: 0.0,
     stagger: Duration::ZERO,
+    together: 1,
     slowness: 0,
+    service: Duration::ZERO,
 };
 
 struct Run {
@@ -76,10 +82,15 @@ fn run(setting: &Setting) -> Result<Run, Box<dyn Error>> {
     network.add_producer(server, "/data", Producer::of_packet_size(PACKET_BYTES))?;
     let mut consumers = Vec::new();
     for (place, &client) in clients.iter().enumerate() {
-        let start_at = setting.stagger * place as u64;
+        let start_at = setting.stagger * (place / setting.together) as u64;
         let consumer = TransferConsumer::new("/data", flow::TransferConfig::default())?;
         let consumer = consumer.items(setting.items).start_at(start_at);
         consumers.push((network.add_application(client, consumer)?, Instant::ZERO + start_at));
+    }
+    if setting.service > Duration::ZERO {
+        for node in [server, top].into_iter().chain(clients.iter().copied()) {
+            network.set_processor(node, ProcessorConfig::uniform(setting.service))?;
+        }
     }
     if setting.slowness > 0 {
         let data_time = PACKET_TIME * setting.slowness;
@@ -134,6 +145,21 @@ fn latecomers_take_part_where_the_others_are_and_fill_the_rest_afterwards() -> O
     Ok(())
 }
 
+/// A node that begins to ask has thousands of Interests waiting, as many as the others: all at once they would
+/// keep every processor busy with hearing them.
+#[test]
+fn forty_whose_packets_cost_time_take_over_from_each_other_without_asking_twice() -> Outcome {
+    let setting = Setting { items: LONG, service: Duration::from_micros(30), ..ALONE };
+    let one = run(&setting)?;
+    let waves = Setting { clients: 40, together: 10, stagger: one.longest() * 2 / 5, ..setting };
+    let late = run(&waves)?;
+    // Who starts while the others are half through reads the second half from its own store, which costs it
+    // time, too.
+    assert!(late.longest() <= one.longest() * 3 / 2, "{:?} {:?}", late.took, one.took);
+    assert!(late.crossings < 2.4, "{}", late.crossings);
+    Ok(())
+}
+
 #[test]
 fn what_each_of_forty_misses_is_repaired_without_sending_everything_again() -> Outcome {
     let forty = run(&Setting { clients: 40, loss: 0.01, ..ALONE })?;
@@ -162,15 +188,15 @@ fn ratios(loss: f64, seeds: u64) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
 #[test]
 fn forty_who_miss_a_packet_in_a_thousand_take_little_longer_than_one_who_misses_none() -> Outcome {
     let ratios = ratios(0.001, 3)?;
-    assert!(ratios.iter().all(|(clean, same)| *clean <= 1.4 && *same <= 1.4), "{ratios:?}");
-    assert!(ratios.get(1).is_some_and(|(clean, same)| *clean <= 1.3 && *same <= 1.3), "{ratios:?}");
+    assert!(ratios.iter().all(|(clean, same)| *clean <= 1.3 && *same <= 1.3), "{ratios:?}");
     Ok(())
 }
 
 #[test]
-fn forty_who_miss_a_packet_in_a_hundred_take_three_times_as_long_as_one_who_misses_none_at_most() -> Outcome {
+fn forty_who_miss_a_packet_in_a_hundred_take_at_most_two_and_a_half_times_as_long_as_one_who_misses_none()
+-> Outcome {
     let ratios = ratios(0.01, 1)?;
-    assert!(ratios.iter().all(|(clean, _)| *clean <= 3.0), "{ratios:?}");
+    assert!(ratios.iter().all(|(clean, _)| *clean <= 2.5), "{ratios:?}");
     Ok(())
 }
 

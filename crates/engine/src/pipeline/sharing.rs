@@ -9,11 +9,23 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
-use crate::sharing::flows::{Turn, Waiting};
+use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, Turn, Waiting};
 use crate::sharing::order::{Held, HeldData, Order, Place, Repeat};
 use crate::sharing::{MAX_PATIENCE, part_of};
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
+
+/// Interests that others have asked for and that are passed over when some may go out.
+const MAX_PASSED_OVER: usize = 16;
+/// Interests that are wanted no more and are forgotten at once; the others are left for the next time.
+const MAX_FORGOTTEN: usize = 1024;
+
+/// What became of an Interest that waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    Out,
+    WaitsOn,
+}
 
 impl Engine {
     /// Another node on the link has asked for this name.
@@ -70,6 +82,7 @@ impl Engine {
             flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
+            Turn::Now if flow.waiting_count() > 0 => Some(now + sharing.config.max_wait),
             Turn::Now => None,
             Turn::Soon => Some(now + wait),
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
@@ -118,8 +131,12 @@ impl Engine {
             let Some(sharing) = shared.get_mut(face) else { continue };
             let config = sharing.config;
             let draw = || part_of(config.max_wait, random.unit());
-            for waiting in sharing.flows.release(now, &config, draw) {
+            let mut objects = Vec::new();
+            for waiting in sharing.flows.release(now, &config, draw, &mut objects) {
                 self.send_waiting(now, waiting);
+            }
+            for object in objects {
+                self.begin_to_ask(now, face, object);
             }
             self.release_answers(now, face);
             self.repeat_lost(now, face);
@@ -199,11 +216,47 @@ impl Engine {
         self.transmits.push(Transmit { explicit_rate, ..answer });
     }
 
-    /// Sends an Interest that has waited, unless it was answered meanwhile, asked again, or asked by another.
-    fn send_waiting(&mut self, now: Instant, waiting: Waiting) {
+    /// Sends Interests of an object that wait: a few if this node begins to ask, unless another has begun
+    /// meanwhile.
+    fn begin_to_ask(&mut self, now: Instant, face: FaceId, object: NameHash) {
+        for _ in 0..FIRST_INTERESTS {
+            if self.send_next_waiting(now, face, object) != Some(Sent::Out) {
+                return;
+            }
+        }
+    }
+
+    /// Sends some more after an answer; those that another has asked for meanwhile wait on.
+    fn ask_more(&mut self, now: Instant, face: FaceId, object: NameHash) {
+        let (mut out, mut passed) = (0, 0);
+        while out < INTERESTS_FOR_DATA && passed < MAX_PASSED_OVER {
+            match self.send_next_waiting(now, face, object) {
+                Some(Sent::Out) => out += 1,
+                Some(Sent::WaitsOn) => passed += 1,
+                None => return,
+            }
+        }
+    }
+
+    /// The next Interest that waits and is still wanted; nothing if there is none. What is wanted no more is
+    /// forgotten on the way.
+    fn send_next_waiting(&mut self, now: Instant, face: FaceId, object: NameHash) -> Option<Sent> {
+        for _ in 0..MAX_FORGOTTEN {
+            let flow = self.shared.get_mut(face).and_then(|sharing| sharing.flows.get_mut(object));
+            let waiting = flow.and_then(Flow::pop_waiting)?;
+            if let Some(sent) = self.send_waiting(now, waiting) {
+                return Some(sent);
+            }
+        }
+        Some(Sent::WaitsOn)
+    }
+
+    /// Sends an Interest that has waited, or lets it wait on if another has asked for the same; nothing if it
+    /// was answered meanwhile, or asked again.
+    fn send_waiting(&mut self, now: Instant, waiting: Waiting) -> Option<Sent> {
         let face = waiting.transmit.face;
         let hash = self.hash_if_wanted(now, &waiting);
-        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let sharing = self.shared.get_mut(face)?;
         let patience = sharing.asked_for();
         let asked_at = hash.and_then(|hash| sharing.asked_at(hash));
         let due = asked_at.map(|at| at + patience).filter(|due| *due > now && waiting.give_up_at > now);
@@ -213,15 +266,16 @@ impl Engine {
         if let Some(oldest) = without_room {
             self.send_if_wanted(now, oldest);
         }
+        Some(Sent::WaitsOn)
     }
 
-    fn send_if_wanted(&mut self, now: Instant, waiting: Waiting) {
+    fn send_if_wanted(&mut self, now: Instant, waiting: Waiting) -> Option<Sent> {
         let hash = self.hash_if_wanted(now, &waiting);
         let face = waiting.transmit.face;
-        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let sharing = self.shared.get_mut(face)?;
         let Some(hash) = hash else {
             sharing.counters.left_to_others += 1;
-            return;
+            return None;
         };
         let place = match &waiting.transmit.packet {
             Packet::Interest(interest) => Place::of(interest.name()),
@@ -230,6 +284,7 @@ impl Engine {
         sharing.note_own_interest(now, hash, (waiting.object, place));
         self.mark_unsent(waiting.id, face, false);
         self.send_shared(waiting.transmit);
+        Some(Sent::Out)
     }
 
     /// Hash of the name that waits, if somebody still wants it and it was not asked for again meanwhile.
@@ -317,6 +372,7 @@ impl Engine {
         } else if is_wanted || found.known.is_none() {
             flow.note_foreign_data(now, is_wanted);
         }
+        let may_ask_more = is_own && flow.leads() && flow.waiting_count() > 0;
         if let Some(place) = place {
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
@@ -329,6 +385,9 @@ impl Engine {
                     sharing.counters.held += 1;
                     let due = flow.in_order.next_deadline();
                     self.shared.wake_at(due);
+                    if let Some(object) = object.filter(|_| may_ask_more) {
+                        self.ask_more(now, face, object);
+                    }
                     return true;
                 }
             }
@@ -340,6 +399,9 @@ impl Engine {
             self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
         }
         self.shared.wake_at(wake_at);
+        if let Some(object) = object.filter(|_| may_ask_more) {
+            self.ask_more(now, face, object);
+        }
         keep
     }
 

@@ -25,6 +25,12 @@ const STREAM_SPAN: Duration = Duration::from_millis(200);
 const GAPS: u64 = 4;
 /// The shortest such silence, as a part of the longest, [`SharingConfig::silence`].
 const SHORTEST_SILENCE: u64 = 10;
+/// Interests that a node sends of those that waited when it begins to ask: whether another does so at the same
+/// time is not known before the first answer.
+pub(crate) const FIRST_INTERESTS: usize = 4;
+/// Interests that follow for each Data that answers one of this node, until none waits: as many at once as
+/// waited, which may be thousands, would fill every queue on the link.
+pub(crate) const INTERESTS_FOR_DATA: usize = 2;
 /// Turns that a node which hears nobody takes in a row count as one, up to so many.
 const MAX_TURNS_ALONE: u64 = 64;
 
@@ -176,6 +182,16 @@ impl Flow {
         (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE, config.silence)
     }
 
+    /// The Interest that has waited longest.
+    pub(crate) fn pop_waiting(&mut self) -> Option<Waiting> {
+        self.waiting.pop_front()
+    }
+
+    /// How many Interests wait.
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn next_due(&self) -> Instant {
         if self.waiting.is_empty() { Instant::NEVER } else { self.due }
     }
@@ -244,13 +260,15 @@ impl Flows {
         oldest
     }
 
-    /// Looks at what is due: where others are heard still, only what has no more time goes out, and the rest
-    /// waits on, for a time that `draw` adds to the silence.
+    /// Looks at what is due. Where others are heard still, only what has no more time goes out, which is
+    /// given here, and the rest waits on, for a time that `draw` adds to the silence. Elsewhere this node
+    /// may ask: the objects are added to `objects`.
     pub(crate) fn release(
         &mut self,
         now: Instant,
         config: &SharingConfig,
         mut draw: impl FnMut() -> Duration,
+        objects: &mut Vec<NameHash>,
     ) -> Vec<Waiting> {
         let mut released = Vec::new();
         if self.next > now {
@@ -265,7 +283,8 @@ impl Flows {
                 let give_up_at = flow.waiting.front().map_or(Instant::NEVER, |waiting| waiting.give_up_at);
                 flow.due = silent_at.min(give_up_at);
             } else {
-                released.extend(flow.waiting.drain(..));
+                objects.push(flow.object);
+                flow.due = now + config.max_wait;
             }
         }
         self.next = self.flows.iter().map(Flow::next_due).min().unwrap_or(Instant::NEVER);

@@ -10,6 +10,9 @@
 //!   wait. What nobody here has asked for yet is kept in the content store, if it belongs to an object that a
 //!   local application has an Interest for: so a latecomer takes part from where the others are, and asks for
 //!   what it missed when they are done, together with the other latecomers.
+//! - **Whoever begins to ask sends few of the Interests that wait**, and none once another's are heard; the
+//!   others follow, some for each answer. Thousands may wait at each of forty nodes: sent at once they would
+//!   fill every queue before anybody has heard of anybody else.
 //! - **Who is answered leads**, and asks for all, for [`SharingConfig::turn`]; then another has a chance, so
 //!   that a slow node does not keep the others at its pace.
 //! - **What another asked for just now is not asked for again**, so a loss is repaired once for everybody who

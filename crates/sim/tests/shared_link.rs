@@ -145,7 +145,7 @@ fn latecomers_take_part_where_the_others_are_and_fill_the_rest_afterwards() -> O
     Ok(())
 }
 
-/// A node that begins to ask has thousands of Interests waiting, as many as the others: all at once they would
+/// A node that begins to ask has thousands of Interests waiting, as the others have: all at once they would
 /// keep every processor busy with hearing them.
 #[test]
 fn forty_whose_packets_cost_time_take_over_from_each_other_without_asking_twice() -> Outcome {

@@ -25,8 +25,8 @@ const STREAM_SPAN: Duration = Duration::from_millis(200);
 const GAPS: u64 = 4;
 /// The shortest such silence, as a part of the longest, [`SharingConfig::silence`].
 const SHORTEST_SILENCE: u64 = 10;
-/// Interests that a node sends of those that waited when it begins to ask: whether another does so at the same
-/// time is not known before the first answer.
+/// Interests that a node sends of those that waited when it begins to ask: whether another does so as well is
+/// not known before the first answer.
 pub(crate) const FIRST_INTERESTS: usize = 4;
 /// Interests that follow for each Data that answers one of this node, until none waits: as many at once as
 /// waited, which may be thousands, would fill every queue on the link.

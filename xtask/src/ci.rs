@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::test_suite::FEATURES;
 use crate::{
     enemies, fuzz, interop, licences, memory, packages, pictures, process, python, repository, swarm, table,
     test_suite, tidy, tree, worst_cases,
@@ -29,9 +30,6 @@ struct CiContext {
     root: PathBuf,
 }
 
-/// Features that are off by default, and are checked all the same.
-const ALL: &str = "cairn/async";
-
 const STEPS: &[Step] = &[
     Step { name: "tools", only_in_full: false, run: tools },
     Step { name: "format", only_in_full: false, run: format },
@@ -44,7 +42,15 @@ const STEPS: &[Step] = &[
         name: "examples in the docs",
         only_in_full: false,
         run: |context| {
-            context.cargo(&["test", "--workspace", "--features", ALL, "--locked", "--doc", "--no-fail-fast"])
+            context.cargo(&[
+                "test",
+                "--workspace",
+                "--features",
+                FEATURES,
+                "--locked",
+                "--doc",
+                "--no-fail-fast",
+            ])
         },
     },
     Step { name: "docs", only_in_full: true, run: docs },
@@ -202,7 +208,7 @@ fn format(context: &CiContext) -> Result<Outcome, String> {
 }
 
 fn clippy(context: &CiContext) -> Result<Outcome, String> {
-    let what = ["clippy", "--workspace", "--features", ALL, "--all-targets", "--locked"];
+    let what = ["clippy", "--workspace", "--features", FEATURES, "--all-targets", "--locked"];
     context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
@@ -241,18 +247,18 @@ fn missing(context: &CiContext) -> Vec<String> {
 /// lines.
 fn run_tests(context: &CiContext) -> Result<Outcome, String> {
     // Tests run the examples, which are built as programs only if one asks for it.
-    let examples = ["build", "--workspace", "--features", ALL, "--locked", "--examples"];
+    let examples = ["build", "--workspace", "--features", FEATURES, "--locked", "--examples"];
     process::run("cargo", &examples, &context.root, &[])?;
     let excuse: &[(&str, &str)] =
         if missing(context).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
-    Ok(match test_suite::run(&context.root, ALL, excuse)? {
+    Ok(match test_suite::run(&context.root, excuse)? {
         test_suite::Verdict::Passed => Outcome::Passed,
         test_suite::Verdict::PassedAlone(names) => Outcome::PassedAlone(names.join(", ")),
     })
 }
 
 fn docs(context: &CiContext) -> Result<Outcome, String> {
-    let arguments = ["doc", "--workspace", "--features", ALL, "--locked", "--no-deps"];
+    let arguments = ["doc", "--workspace", "--features", FEATURES, "--locked", "--no-deps"];
     process::run("cargo", &arguments, &context.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
 }
 

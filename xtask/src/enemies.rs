@@ -3,10 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::test_suite::FEATURES;
 use crate::{process, tree};
 
+/// A profile of Cargo, and the folder of its programs.
+type Profile = (&'static str, &'static str);
+
 /// Built in a fraction of the time of a release; see `Cargo.toml`.
-const PROFILE: &str = "enemies";
+const LONG: Profile = ("enemies", "enemies");
+
+/// The programs of the tests: they are there in continuous integration, check arithmetic, and stand the rate of
+/// the short form.
+const SHORT: Profile = ("dev", "debug");
 
 /// Builds the node and the suite, and runs it with the words given.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
@@ -16,12 +24,17 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         return Err(format!("the attacks need {missing}"));
     }
     let root = tree::root()?;
-    let mut build = vec!["build", "--locked", "--profile", PROFILE, "--package", "cairn-enemies"];
-    if !only_list {
-        build.extend(["--package", "cairn"]);
+    let profile = if words.contains(&"--short") { SHORT } else { LONG };
+    let mut build = vec!["build", "--locked", "--profile", profile.0];
+    match (only_list, profile) {
+        (true, _) => build.extend(["--package", "cairn-enemies"]),
+        // Just as tests are built, so that nothing is built again.
+        (false, SHORT) => build.extend(["--workspace", "--features", FEATURES, "--bins"]),
+        (false, _) => build.extend(["--package", "cairn-enemies", "--package", "cairn"]),
     }
     process::run("cargo", &build, &root, &[])?;
-    let folder = built(&std::env::current_exe().map_err(|error| error.to_string())?)?;
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = built(&own, profile)?;
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let (suite, cairn) = (text(folder.join("cairn-enemies")), text(folder.join("cairn")));
     process::run(&suite, &[&["--cairn", &cairn], words].concat(), &root, &[])
@@ -56,10 +69,10 @@ fn check(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Where programs of the profile lie, seen from this one: `<target>/<profile>/xtask`.
-fn built(own: &Path) -> Result<PathBuf, String> {
+/// Where programs of a profile lie, seen from this one: `<target>/<profile>/xtask`.
+fn built(own: &Path, (_, folder): Profile) -> Result<PathBuf, String> {
     let target = own.parent().and_then(Path::parent);
-    target.map(|target| target.join(PROFILE)).ok_or_else(|| format!("{} is in no folder", own.display()))
+    target.map(|target| target.join(folder)).ok_or_else(|| format!("{} is in no folder", own.display()))
 }
 
 #[cfg(test)]
@@ -75,6 +88,8 @@ mod tests {
 
     #[test]
     fn programs_of_the_profile_lie_beside_this_ones() {
-        assert_eq!(built(Path::new("/x/target/debug/xtask")), Ok(PathBuf::from("/x/target/enemies")));
+        let own = Path::new("/x/target/debug/xtask");
+        assert_eq!(built(own, LONG), Ok(PathBuf::from("/x/target/enemies")));
+        assert_eq!(built(own, SHORT), Ok(PathBuf::from("/x/target/debug")));
     }
 }

@@ -6,16 +6,16 @@
 
 use std::path::Path;
 
-use crate::{process, tree};
+use crate::{process, test_suite, tree};
 
 /// The exit code by which valgrind says that it has found something.
 const FOUND: &str = "--error-exitcode=99";
 
-/// Tests of `cairn-node` under valgrind: the system calls alone, and whole nodes that send trains of
-/// datagrams, frames of Ethernet and to groups.
-const UNDER_VALGRIND: &[&[&str]] = &[
-    &["--lib", "--", "sys::"],
-    &["--test", "faces", "--", "ethernet", "trains", "multicast", "unix_socket", "cuts_packets"],
+/// Tests of `cairn-node` under valgrind, by their file and what their names contain: the system calls alone,
+/// and whole nodes that send trains of datagrams, frames of Ethernet and to groups.
+const UNDER_VALGRIND: &[(&str, &[&str])] = &[
+    ("crates/node/src/lib.rs", &["sys::"]),
+    ("crates/node/tests/faces/main.rs", &["ethernet", "trains", "multicast", "unix_socket", "cuts_packets"]),
 ];
 
 /// Tests under Miri: package and filter.
@@ -41,15 +41,11 @@ pub(crate) fn run() -> Result<Vec<String>, String> {
 }
 
 fn valgrind(root: &Path) -> Result<(), String> {
-    // A runner changes nothing about how the tests are built, so they need not be built again.
-    let host = process::output("rustc", &["-vV"], root)?;
-    let host = host.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or("rustc does not say which host it is for")?;
-    let variable = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
-    let runner = format!("valgrind --quiet {FOUND}");
-    for tests in UNDER_VALGRIND {
-        let arguments = [&["test", "--locked", "--package", "cairn-node"], *tests].concat();
-        process::run("cargo", &arguments, root, &[(&variable, &runner)])?;
+    for (source, names) in UNDER_VALGRIND {
+        let program = test_suite::program(root, source)?;
+        // As cargo starts it.
+        let folder = root.join("crates/node");
+        process::run("valgrind", &[&["--quiet", FOUND, &program], *names].concat(), &folder, &[])?;
     }
     Ok(())
 }

@@ -9,6 +9,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::process;
+
+/// Features that are off by default, and are tested all the same.
+pub(crate) const FEATURES: &str = "cairn/async";
+
 /// What came of the tests.
 pub(crate) enum Verdict {
     Passed,
@@ -16,10 +21,27 @@ pub(crate) enum Verdict {
     PassedAlone(Vec<String>),
 }
 
+const ALL_TESTS: &[&str] =
+    &["test", "--workspace", "--features", FEATURES, "--locked", "--lib", "--bins", "--tests"];
+
+/// The program of the tests whose main file this is (`crates/…/src/lib.rs`, `crates/…/tests/….rs`), as it was
+/// built for [`run`], or is built now.
+pub(crate) fn program(root: &Path, source: &str) -> Result<String, String> {
+    let build = [ALL_TESTS, &["--no-run", "--message-format", "json-render-diagnostics"]].concat();
+    let built = process::output("cargo", &build, root)?;
+    program_of(&built, source).ok_or_else(|| format!("cargo names no program for the tests of {source}"))
+}
+
+fn program_of(built: &str, source: &str) -> Option<String> {
+    let source = format!("/{source}\"");
+    let field = |line: &str| Some(line.split_once("\"executable\":\"")?.1.split_once('"')?.0.to_owned());
+    // A library as such has none, and its tests have one.
+    built.lines().filter(|line| line.contains(&source)).find_map(field)
+}
+
 /// Runs all tests; the output is shown as it comes.
-pub(crate) fn run(root: &Path, features: &str, variables: &[(&str, &str)]) -> Result<Verdict, String> {
-    let all = ["test", "--workspace", "--features", features, "--locked"];
-    let all = [&all[..], &["--lib", "--bins", "--tests", "--no-fail-fast"]].concat();
+pub(crate) fn run(root: &Path, variables: &[(&str, &str)]) -> Result<Verdict, String> {
+    let all = [ALL_TESTS, &["--no-fail-fast"]].concat();
     let Err(failed) = cargo(&all, root, variables)? else { return Ok(Verdict::Passed) };
     if failed.is_empty() {
         return Err("cargo failed, and not by tests alone".to_owned());
@@ -113,6 +135,24 @@ error: test failed, to rerun pass `-p cairn --test tools`
     #[test]
     fn failed_tests_are_found_in_what_cargo_prints() {
         assert_eq!(Vec::from_iter(failures(SAID)), ["one_that_should", "parts::one_that_fails"]);
+    }
+
+    #[test]
+    fn the_program_of_a_test_is_found_by_its_main_file() {
+        let line = |source: &str, executable: &str| {
+            format!(
+                r#"{{"target":{{"src_path":"/x/{source}","test":true}},"executable":{executable},"fresh":true}}"#
+            )
+        };
+        let built = [
+            line("crates/a/src/lib.rs", "null"),
+            line("crates/a/src/lib.rs", r#""/t/a-1""#),
+            line("crates/a/tests/lib.rs", r#""/t/b-2""#),
+        ]
+        .join("\n");
+        assert_eq!(program_of(&built, "crates/a/src/lib.rs").as_deref(), Some("/t/a-1"));
+        assert_eq!(program_of(&built, "a/tests/lib.rs").as_deref(), Some("/t/b-2"));
+        assert_eq!(program_of(&built, "crates/c/src/lib.rs"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod run;
 mod seeds;
 
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
 
 use crate::{process, tree};
 use report::Report;
@@ -211,10 +212,20 @@ fn smoke(options: &Options) -> Result<(), String> {
     let root = tree::root()?;
     compile::all(&root)?;
     let (mut reports, mut failures) = (vec![canary(&root)?], Vec::new());
-    for target in TARGETS {
-        match fuzz_one(&root, target, options, false) {
-            Ok(report) => reports.push(report),
-            Err(failure) => failures.push(failure),
+    // As many targets at once as there are processors for their processes.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let at_once = (processors / usize::try_from(options.jobs).unwrap_or(usize::MAX)).max(1);
+    let root = root.as_path();
+    for targets in TARGETS.chunks(at_once) {
+        let results: Vec<Result<Report, String>> = std::thread::scope(|scope| {
+            let start = |target| scope.spawn(move || fuzz_one(root, target, options, false));
+            targets.iter().map(start).collect::<Vec<_>>().into_iter().map(joined).collect()
+        });
+        for result in results {
+            match result {
+                Ok(report) => reports.push(report),
+                Err(failure) => failures.push(failure),
+            }
         }
     }
     conclude(&reports, options);
@@ -251,10 +262,7 @@ fn fuzz_one(root: &Path, target: &'static Target, options: &Options, echo: bool)
             scope.spawn(move || campaign.run())
         };
         let processes: Vec<_> = (1..=options.jobs).map(start).collect();
-        processes
-            .into_iter()
-            .map(|process| process.join().unwrap_or_else(|_| Err("a fuzzing thread died".to_owned())))
-            .collect()
+        processes.into_iter().map(joined).collect()
     });
     let mut total: Option<Report> = None;
     for run in runs {
@@ -270,6 +278,10 @@ fn fuzz_one(root: &Path, target: &'static Target, options: &Options, echo: bool)
         return Err(format!("{}: no coverage is measured, so fuzzing is blind here", target.name));
     }
     Ok(report)
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    thread.join().unwrap_or_else(|_| Err("a fuzzing thread died".to_owned()))
 }
 
 fn conclude(reports: &[Report], options: &Options) {

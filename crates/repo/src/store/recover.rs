@@ -298,16 +298,9 @@ impl Store {
     }
 
     fn unlist_segments(&mut self, replay: &mut Replay, id: ObjectId, first: u32, last: u32) {
-        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
-        let mut freed = Vec::new();
-        object.extents.remove(first, last, &mut freed);
-        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
-        object.bytes = object.bytes.saturating_sub(lost);
-        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
-        let is_empty = object.extents.is_empty();
-        replay.freed.extend(freed);
-        self.unindexed.dirty.insert(id);
-        if is_empty {
+        let Some(taken) = self.take_out(id, first, last) else { return };
+        replay.freed.extend(taken.runs);
+        if taken.is_empty {
             self.unlist(replay, id);
         }
     }

@@ -160,9 +160,11 @@ impl Store {
             payload,
         });
         let mut written = self.append(entries.clone());
-        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull) && self.has_reserve {
-            self.has_reserve = false;
-            reserve::give_up(&self.disk);
+        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull)
+            && self.storage.has_reserve
+        {
+            self.storage.has_reserve = false;
+            reserve::give_up(&self.storage.disk);
             written = self.append(entries);
         }
         let written = written.map_err(|error| self.history.refusals.count(refusal_of(&error)))?;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
-use super::{History, Objects, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
+use super::{
+    History, Objects, OpenError, Reclaiming, Storage, Store, StoreConfig, StoreKeys, Unindexed, learn,
+};
 use crate::catalogue::Catalogue;
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
@@ -67,12 +69,9 @@ impl Store {
         let mut store = Store {
             format: Format::new(key),
             volumes: Volumes::new(Arc::clone(&disk), key),
-            disk,
+            storage: Storage { disk, has_reserve: false, disk_executor: None, cold: None, _lock: lock },
             config,
             key,
-            has_reserve: false,
-            disk_executor: None,
-            cold: None,
             names: keys.names,
             index,
             objects: Objects {
@@ -93,17 +92,16 @@ impl Store {
             },
             reclaiming: Reclaiming::default(),
             history: History::default(),
-            _lock: lock,
         };
         for number in numbers {
-            let file = store.disk.open(&volume::file_name(number), false)?;
+            let file = store.storage.disk.open(&volume::file_name(number), false)?;
             store.volumes.add(number, file);
         }
         if contents.checkpoint.is_none() {
             // Before the first record, so that there is always somebody who knows the key.
             // It knows nothing of what the volumes hold.
             let checkpoint = Checkpoint { key, volume: 0, offset: HEAD_BYTES, next_object: 1 };
-            store.index.write(&store.disk, &checkpoint, &[], &[])?;
+            store.index.write(&store.storage.disk, &checkpoint, &[], &[])?;
         }
         store.restore(contents, &mut recovery)?;
         store.keep_reserve();

@@ -84,9 +84,9 @@ impl Default for PacerConfig {
 pub struct Pacer {
     config: PacerConfig,
     /// Between two Interests; `None` before a rate is set.
-    interval: Option<Fine>,
-    last_due: Option<Fine>,
-    next_due: Fine,
+    interval: Option<FixedPointNanos>,
+    last_due: Option<FixedPointNanos>,
+    next_due: FixedPointNanos,
     /// Due, and not yet released.
     waiting: u32,
     /// Released and not yet gone: may leave now.
@@ -98,16 +98,16 @@ pub struct Pacer {
 
 /// A time, or a span, in units of 2^-32 ns. At a million Interests a second a nanosecond is a thousandth of
 /// what lies between two.
-type Fine = u128;
+type FixedPointNanos = u128;
 
-const NANOSECOND: Fine = 1 << 32;
+const NANOSECOND: FixedPointNanos = 1 << 32;
 
-fn fine(at: Instant) -> Fine {
-    Fine::from(at.as_nanos()) * NANOSECOND
+fn fine(at: Instant) -> FixedPointNanos {
+    FixedPointNanos::from(at.as_nanos()) * NANOSECOND
 }
 
 /// The first whole nanosecond that is not earlier.
-fn whole(at: Fine) -> Instant {
+fn whole(at: FixedPointNanos) -> Instant {
     Instant::from_nanos(u64::try_from(at.div_ceil(NANOSECOND)).unwrap_or(u64::MAX))
 }
 
@@ -143,9 +143,11 @@ impl Pacer {
         self.accrue(now);
         let seconds = 1.0 / per_second.max(1e-9);
         let interval = match self.config.rate_change {
-            RateChange::Immediate => (seconds * 1e9 * NANOSECOND as f64) as Fine,
+            RateChange::Immediate => (seconds * 1e9 * NANOSECOND as f64) as FixedPointNanos,
             // The times of ndnSIM are whole nanoseconds.
-            RateChange::AfterNext => Fine::from(Duration::from_secs_f64(seconds).as_nanos()) * NANOSECOND,
+            RateChange::AfterNext => {
+                FixedPointNanos::from(Duration::from_secs_f64(seconds).as_nanos()) * NANOSECOND
+            }
         }
         .max(NANOSECOND);
         let changed = self.interval != Some(interval);
@@ -204,7 +206,7 @@ impl Pacer {
         let Some(elapsed) = fine(now).checked_sub(self.next_due) else { return };
         // Mostly there is one, and to divide so many digits takes time.
         let count = if elapsed < interval { 1 } else { elapsed / interval + 1 };
-        let room = Fine::from(self.config.max_due.saturating_sub(self.due()));
+        let room = FixedPointNanos::from(self.config.max_due.saturating_sub(self.due()));
         self.waiting += count.min(room) as u32;
         self.skipped += count.saturating_sub(room) as u64;
         let last = self.next_due + interval * (count - 1);

@@ -53,15 +53,15 @@ pub(crate) async fn status(client: &AsyncClient) -> Result<Reply, Failure> {
             json!({
                 "id": face.face_id, "remote": face.uri, "local": face.local_uri,
                 "in_bytes": face.in_bytes, "out_bytes": face.out_bytes,
-                "in_interests": face.in_interests, "out_interests": face.out_interests,
-                "in_data": face.in_data, "out_data": face.out_data,
+                "in_interests": face.packets.in_interests, "out_interests": face.packets.out_interests,
+                "in_data": face.packets.in_data, "out_data": face.packets.out_data,
             })
         })
         .collect();
     let text = json!({
         "general": {
             "version": general.version,
-            "in_interests": general.in_interests, "out_data": general.out_data,
+            "in_interests": general.packets.in_interests, "out_data": general.packets.out_data,
             "pit_entries": general.pit_entries, "fib_entries": general.fib_entries,
             "cs_entries": general.cs_entries,
         },

@@ -5,8 +5,8 @@
 use cairn_management::{
     ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
     FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
-    NextHopRecord, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags, RouteOrigin,
-    StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
+    NextHopRecord, PacketCounts, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags,
+    RouteOrigin, StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
 };
 use packet::ndn::tlv::{Reader, write_element, write_header};
 use packet::{Component, ComponentKind, Name};
@@ -57,6 +57,17 @@ fn parameters() -> impl Strategy<Value = ControlParameters> {
     })
 }
 
+fn packet_counts(numbers: &[u64]) -> PacketCounts {
+    PacketCounts {
+        in_interests: numbers[0],
+        in_data: numbers[1],
+        in_nacks: numbers[2],
+        out_interests: numbers[3],
+        out_data: numbers[4],
+        out_nacks: numbers[5],
+    }
+}
+
 fn face() -> impl Strategy<Value = FaceStatus> {
     (text(), text(), vec(option::of(number()), 4), vec(number(), 13)).prop_map(
         |(uri, local_uri, options, numbers)| FaceStatus {
@@ -70,12 +81,7 @@ fn face() -> impl Strategy<Value = FaceStatus> {
             base_congestion_marking_interval_ns: options[1],
             default_congestion_threshold_bytes: options[2],
             mtu_bytes: options[3],
-            in_interests: numbers[4],
-            in_data: numbers[5],
-            in_nacks: numbers[6],
-            out_interests: numbers[7],
-            out_data: numbers[8],
-            out_nacks: numbers[9],
+            packets: packet_counts(&numbers[4..]),
             in_bytes: numbers[10],
             out_bytes: numbers[11],
             flags: FaceFlags(numbers[12]),
@@ -203,12 +209,7 @@ proptest! {
             pit_entries: counts[4],
             measurements_entries: counts[5],
             cs_entries: counts[6],
-            in_interests: counts[7],
-            in_data: counts[8],
-            in_nacks: counts[9],
-            out_interests: counts[10],
-            out_data: counts[11],
-            out_nacks: counts[12],
+            packets: packet_counts(&counts[7..]),
             satisfied_interests: counts[13],
             unsatisfied_interests: counts[14],
             totals: (counts[0] % 2 == 0).then(|| Totals {

@@ -1,9 +1,9 @@
 //! Objects that are asked for and are in memory: a thread of the data plane finds and reads their packets by
 //! itself, without a question to anybody.
 //!
-//! The keeper shows an object here when it has read a packet of it without waiting for the disk. The first
-//! packet that cannot be read so takes the object out again, and the question goes to the keeper as others
-//! do. Whatever changes an object's places takes it out, too, before the change: see
+//! The store thread shows an object here when it has read a packet of it without waiting for the disk. The
+//! first packet that cannot be read so takes the object out again, and the question goes to the store thread
+//! as others do. Whatever changes an object's places takes it out, too, before the change: see
 //! [`Catalogue`](crate::catalogue::Catalogue). The table holds a bounded number of objects; the one that was
 //! shown first makes room.
 
@@ -24,14 +24,14 @@ use crate::record::Format;
 
 /// Objects that are shown at once.
 const MAX_OBJECTS: usize = 1024;
-/// An object in more pieces is left to the keeper: what is shown is a copy.
+/// An object in more pieces is left to the store thread: what is shown is a copy.
 const MAX_RUNS: usize = 64;
 /// An object of fewer packets is asked for too seldom to be shown.
 const MIN_SEGMENTS: u64 = 4;
-/// For so long an object is left to the keeper after a read would have had to wait: to find that out starts
-/// the read, which takes the caller some microseconds, and half a millisecond at times.
+/// For so long an object is left to the store thread after a read would have had to wait: to find that out
+/// starts the read, which takes the caller some microseconds, and half a millisecond at times.
 const REST: Duration = Duration::from_secs(1);
-/// Requests that may wait until the keeper tells the policy of them; further ones are only counted.
+/// Requests that may wait until the store thread tells the policy of them; further ones are only counted.
 const MAX_REQUESTS: usize = 8192;
 
 /// An object that is shown.
@@ -73,7 +73,7 @@ pub(crate) struct Request {
 #[derive(Debug, Default)]
 pub(crate) struct HotObjects {
     table: RwLock<Table>,
-    /// What was served, for the keeper to tell the policy.
+    /// What was served, for the store thread to tell the policy.
     requests: Mutex<Vec<Request>>,
     /// Served as well, but not told one by one.
     untold: AtomicU64,
@@ -189,7 +189,7 @@ impl HotObjects {
             + requests * size_of::<Request>()
     }
 
-    /// Whether so much was served that the keeper should be told.
+    /// Whether so much was served that the store thread should be told.
     pub(crate) fn has_many_requests(&self) -> bool {
         self.requests.try_lock().is_ok_and(|requests| requests.len() >= MAX_REQUESTS / 2)
     }

@@ -21,10 +21,21 @@ from ._errors import (
     RunError,
     UnknownNameError,
 )
-from ._experiment import Experiment, Statement, check, load, parse, reference, resume, template
+from ._experiment import (
+    Experiment,
+    Run,
+    Statement,
+    check,
+    load,
+    open,
+    parse,
+    reference,
+    resume,
+    template,
+)
 from ._native import VERSION as __version__
 from ._progress import Progress
-from ._run import Figure, Run, Verdict, Verdicts, open
+from ._results import Figure, Verdict, Verdicts
 
 __all__ = [
     "Error",

@@ -12,8 +12,6 @@ from ._native import NativeRun
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ._run import Run
-
 #: Columns of estimates that are not varied.
 _FOUND = {"case", "valid repeats", "mean", "deviation", "low", "high"}
 
@@ -36,10 +34,9 @@ def _column(names: list[str], wanted: str) -> str:
     raise UnknownNameError(f"`{wanted}` was not varied; there is {known}")
 
 
-def draw(run: Run, y: str, x: str | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
-    """What `Run.draw` does."""
+def draw(rows: pyarrow.Table, y: str, x: str | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
+    """What `Run.draw` does with the estimates of the measure `y`."""
     pyplot = _plot()
-    rows = run.estimates(y)
     varied = [name for name in rows.column_names if name not in _FOUND]
     over = "case" if x is None else _column(varied, x)
     others = [] if x is None else [name for name in varied if name != over]

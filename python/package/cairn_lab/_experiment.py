@@ -1,4 +1,4 @@
-"""Experiments: load, check, sweep, run."""
+"""Experiments and their runs: each leads to the other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,29 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow
 
 from . import _native
+from ._draw import draw
 from ._errors import ExperimentError, Problem, RunError
 from ._progress import Progress, listener
-from ._run import Run
+from ._results import Figure, Verdict, Verdicts, read_table, unknown_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _Progress = bool | Callable[[Progress], object] | None
+
+#: The tables of a whole run, with what a row of each is.
+TABLES = {
+    "results": "a number of a repeat; as `results.parquet`",
+    "cases": "a case: what was varied, how many repeats are valid, and why others are not",
+    "verdicts": "a statement, and what came of it",
+}
+#: Tables of a single repeat, with what they are of.
+REPEAT_TABLES = {"log": "a node", "traffic": "a node", "transfers": "a download", "pings": "a ping"}
 
 
 class Statement(NamedTuple):
@@ -157,6 +172,129 @@ class Experiment:
         return f"<b>{escape(self.title)}</b>{about}<ul>{statements}</ul>"
 
 
+class Run:
+    """A run and what it found."""
+
+    def __init__(self, native: _native.NativeRun) -> None:
+        self._native = native
+
+    @property
+    def folder(self) -> Path:
+        """Where everything of it is; docs/lab.md says what."""
+        return Path(self._native.folder)
+
+    @property
+    def report(self) -> Path:
+        """The report as a page."""
+        return Path(self._native.report)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was noted of it: backend, seed, repeats, command, program, and whether it is complete."""
+        return self._native.record
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment, as it was run."""
+        return load(self._native.experiment_file)
+
+    @property
+    def cases(self) -> list[str]:
+        """The names of its cases, without controls; one empty name where there is only one."""
+        return self._native.cases
+
+    @property
+    def measures(self) -> list[str]:
+        """Everything that was measured, such as `files.goodput`."""
+        return self._native.measures
+
+    @property
+    def conclusion(self) -> str:
+        """`as expected`, `contradicted`, `not testable here`, `no valid run` or `not complete`."""
+        return self._native.conclusion
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """Each statement and what came of it."""
+        return Verdicts(Verdict(**verdict) for verdict in self._native.verdicts)
+
+    def table(self, name: str = "results") -> pyarrow.Table:
+        """A table of the whole run: `results`, `cases` or `verdicts`.
+
+        `.to_pandas()` makes a data frame of it.
+        The columns of what was varied have its unit in their names and are numbers where all values are.
+        """
+        parquet = self._native.table(name)
+        if parquet is None:
+            raise unknown_name("table", name, TABLES)
+        return read_table(parquet)
+
+    def estimates(self, measure: str) -> pyarrow.Table:
+        """A row for each case: what was varied, and mean, deviation and the 95 % interval of a measure.
+
+        A measure is written as in statements: `files.goodput`, `n2.pending.max`. Only valid repeats count.
+        """
+        return read_table(self._native.estimates(measure))
+
+    def repeat(self, kind: str, of: str, *, case: str | None = None, repeat: int = 1) -> pyarrow.Table:
+        """A table of one repeat, which counts from 1, over time.
+
+        `log` and `traffic` are of a node: what its forwarder counted, and its watched link by the second.
+        `transfers` is of a download, `pings` of a ping. Without a case it is the first one.
+        """
+        cases = self.cases
+        if case is not None and case not in cases:
+            raise unknown_name("case", case, cases)
+        if kind not in REPEAT_TABLES:
+            raise unknown_name("table of a repeat", kind, REPEAT_TABLES)
+        parquet = self._native.repeat_table(cases.index(case) if case else 0, repeat, kind, of)
+        if parquet is None:
+            names = self._native.nodes if REPEAT_TABLES[kind] == "a node" else self._subjects()
+            raise unknown_name(REPEAT_TABLES[kind].removeprefix("a "), of, names)
+        return read_table(parquet)
+
+    @property
+    def figures(self) -> list[str]:
+        """The names of the report's figures, in their order."""
+        return self._native.figures()
+
+    def figure(self, name: str) -> Figure:
+        """A figure of the report, by its name or by words of it where these are of one figure only."""
+        names = self.figures
+        if name not in names:
+            near = [other for other in names if name in other]
+            if len(near) != 1:
+                raise unknown_name("figure", name, near or names)
+            (name,) = near
+        native = self._native.figure(name)
+        assert native is not None, "it was among the names"
+        return Figure(native)
+
+    def draw(self, y: str, x: str | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws a measure over what was varied, with its 95 % interval, by matplotlib; gives the axes.
+
+        `run.draw("files.goodput", x="rate")`: `x` is a column of `estimates`, its unit left away or not, or
+        the case if nothing is said. Whatever else was varied becomes a line for each of its values. `style`
+        goes to `Axes.errorbar`.
+        """
+        return draw(self.estimates(y), y, x, ax, style)
+
+    def _subjects(self) -> list[str]:
+        nodes = self._native.nodes
+        subjects = dict.fromkeys(name.rsplit(".", 1)[0] for name in self.measures)
+        return [subject for subject in subjects if subject not in nodes]
+
+    def __repr__(self) -> str:
+        record = self.record
+        return f"<Run {self.folder.name!r}: {record['title']}; {self.conclusion}>"
+
+    def _repr_html_(self) -> str:
+        record = self.record
+        facts = f"{record['backend']}, seed {record['seed']}, {len(self.cases)} × {record['repeats']} repeats"
+        head = f"<b>{escape(record['title'])}</b>: {escape(self.conclusion)}<br>{escape(facts)}"
+        return f"{head}<br><code>{escape(str(self.folder))}</code>{self.verdicts._repr_html_()}"
+
+
 def _within(name: str, number: int | None, low: int, high: int) -> None:
     if number is not None and not low <= number <= high:
         raise ValueError(f"`{name}` is a whole number from {low} to {high}, and not {number}")
@@ -212,6 +350,11 @@ def resume(folder: str | os.PathLike[str], *, progress: _Progress = None) -> Run
         return Run(_native.resume(Path(folder), _program(on), told))
     finally:
         end()
+
+
+def open(folder: str | os.PathLike[str]) -> Run:
+    """Reads the folder of a run, wherever and with whatever it was made."""
+    return Run(_native.open(Path(folder)))
 
 
 def _backend(folder: Path) -> str:

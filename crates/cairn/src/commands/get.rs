@@ -1,8 +1,9 @@
 //! `cairn get`: fetches an object.
 
-mod detours;
+mod arguments;
 mod listing;
 mod output;
+mod refetch;
 mod room;
 
 use std::fs::File;
@@ -14,16 +15,16 @@ use clap::{Args, ValueEnum};
 use client::{Client, FetchFailure, FetchOptions, Reader, Refused};
 use flow::verify::VerificationError;
 use flow::{
-    ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification,
-    VerifiedFetch,
+    Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
 };
 use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Dialect, Name};
 use serde_json::json;
 
-use detours::{RefetchPlan, Refusals};
+use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
 use output::{standard_output, write_segments, writer};
+use refetch::{RefetchPlan, Refusals};
 use room::Room;
 
 use super::put::Naming;
@@ -33,7 +34,7 @@ use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::trusting::TrustArguments;
-use crate::tool::units::{duration, show_duration, show_size, size};
+use crate::tool::units::{show_duration, show_size};
 use crate::tool::{ToolError, finish, output as print};
 use packet::AnyName;
 use packet::name::name_in_dialect;
@@ -61,45 +62,19 @@ or damaged; 130 interrupted.")]
 pub(crate) struct GetArguments {
     /// The name, with its version or without; `ccnx:/…` for an object of CCNx.
     name: AnyName,
-    /// Write to this file instead of standard output; it appears when it is complete.
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Go on with a fetch into --output that was broken off.
-    #[arg(long, requires = "output")]
-    resume: bool,
-    /// Print what is in a folder of a file server, one name a line, written as in a name: `cairn get` takes
-    /// it as it is.
-    #[arg(long, conflicts_with_all = ["output", "resume"])]
-    list: bool,
-    /// Caches must not answer with segments that are no longer fresh.
-    #[arg(short, long)]
-    fresh: bool,
-    /// InterestLifetime.
-    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "4s")]
-    lifetime: Duration,
-    /// How often a segment is asked for in vain; -1 for as often as it takes.
-    #[arg(short, long, default_value = "15", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1..=1024))]
-    retries: i32,
-    /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or
-    /// `fixed/window~10`.
-    #[arg(short = 'p', long, value_name = "CONTROLLER", default_value = "cubic")]
-    pipeline: ControllerSpec,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    request: RequestArguments,
     /// How the version is found.
     #[arg(short = 'D', long, value_enum, default_value = "auto")]
     discovery: FindBy,
     /// How segment numbers are written, if the version does not tell.
     #[arg(short = 'N', long, value_enum)]
     naming: Option<Naming>,
-    /// A name under which the network may look (ForwardingHint); may be given several times.
-    #[arg(short = 'F', long, value_name = "NAME")]
-    hint: Vec<Name>,
     /// Check by the object's manifest instead of by each segment's signature.
     #[arg(long)]
     manifest: bool,
-    /// The most bytes to write, as in `500M`; without it, as much as the disk has free, less 256 MiB (or a
-    /// twentieth of it).
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_size: Option<u64>,
     /// No progress bar and no summary.
     #[arg(short, long)]
     quiet: bool,
@@ -178,7 +153,7 @@ struct Writer {
 struct Fetched {
     outcome: Result<(), FetchFailure>,
     fetch: VerifiedFetch,
-    detours: RefetchPlan,
+    refetch: RefetchPlan,
 }
 
 impl GetArguments {
@@ -193,7 +168,7 @@ impl GetArguments {
         }
         let mut client = self.connect.client_in(self.name.dialect)?;
         let mut name = self.name.name.clone();
-        if self.list && name.as_ref().last() != Some(LISTING) {
+        if self.target.list && name.as_ref().last() != Some(LISTING) {
             name = name.with(LISTING)?;
         }
         let (target, name, first_segment, skipped_bytes) = match self.open(name, &interrupt) {
@@ -205,9 +180,9 @@ impl GetArguments {
         };
         let (now, clock) = (client.now(), client.connection().clock());
         let message = self.name.to_string();
-        let progress = Progress::new(self.quiet || self.list, &message);
+        let progress = Progress::new(self.quiet || self.target.list, &message);
         let refusals = Refusals::default();
-        let room = Room::new(self.max_size, target.file(), skipped_bytes);
+        let room = Room::new(self.target.max_size, target.file(), skipped_bytes);
         let mut writer = Writer {
             target,
             room,
@@ -219,7 +194,7 @@ impl GetArguments {
             last_shown: now,
             clock,
         };
-        let Fetched { outcome, fetch, detours } =
+        let Fetched { outcome, fetch, refetch } =
             self.fetch(&mut client, &mut writer, &name, first_segment)?;
         writer.progress.finish();
         writer.close(outcome.is_ok())?;
@@ -238,7 +213,7 @@ impl GetArguments {
             return Err(writer.output_error(error));
         }
         tell!("cairn: {failure}");
-        if let Some(advice) = detours.advice(&writer.refusals) {
+        if let Some(advice) = refetch.advice(&writer.refusals) {
             tell!("cairn: {advice}");
         }
         if self.trust.is_given() && !self.manifest && is_not_signed(&failure) {
@@ -265,26 +240,26 @@ impl GetArguments {
         name: &Name,
         first_segment: u64,
     ) -> Result<Fetched, ToolError> {
-        let mut detours = RefetchPlan::default();
+        let mut refetch = RefetchPlan::default();
         let (mut wanted, mut from, mut first_failure) = (name.clone(), first_segment, None);
         loop {
-            let config = self.config(from, &detours);
+            let config = self.config(from, &refetch);
             let fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
             let verifier = match self.name.dialect {
                 Dialect::Ndn => self.trust.verifier(self.manifest)?,
                 Dialect::Ccnx => Box::new(self.trust.publisher_verifier()?),
             };
-            let (longest_outage, next_hop_face) = (self.longest_outage(), detours.next_hop_face);
+            let (longest_outage, next_hop_face) = (self.request.longest_outage(), refetch.next_hop_face);
             let options = FetchOptions { longest_outage, next_hop_face };
             let (fetch, outcome) = client.fetch(VerifiedFetch::new(fetcher, verifier), writer, &options);
             let failure = match outcome {
                 Err(FetchFailure::Fetch(failure)) => failure,
-                outcome => return Ok(Fetched { outcome, fetch, detours }),
+                outcome => return Ok(Fetched { outcome, fetch, refetch }),
             };
-            // Where a detour leads nowhere, what is to be told is still why it was made.
+            // Where that leads nowhere, what is to be told is still why it was made.
             let failure = first_failure.get_or_insert(failure).clone();
-            if !detours.prepare(client, name, &writer.refusals) {
-                return Ok(Fetched { outcome: Err(failure.into()), fetch, detours });
+            if !refetch.prepare(client, name, &writer.refusals) {
+                return Ok(Fetched { outcome: Err(failure.into()), fetch, refetch });
             }
             // What was written is good, and of one version.
             from = fetch.fetcher().next_segment();
@@ -295,45 +270,33 @@ impl GetArguments {
     /// What was asked for that objects of CCNx do not have.
     fn other_dialect(&self) -> Option<&'static str> {
         let of_ndn = [
-            ("--list", self.list),
+            ("--list", self.target.list),
             ("--manifest", self.manifest),
             ("--naming", self.naming.is_some()),
-            ("--hint", !self.hint.is_empty()),
-            ("--fresh", self.fresh),
+            ("--hint", !self.request.hint.is_empty()),
+            ("--fresh", self.request.fresh),
         ];
         let given = of_ndn.iter().find(|(_, is_given)| *is_given && self.name.is_of_ccnx());
         given.map(|(option, _)| *option)
     }
 
-    fn max_attempts(&self) -> u32 {
-        u32::try_from(self.retries).map_or(u32::MAX, |retries| retries + 1)
-    }
-
-    /// The forwarder may be away for as long as a segment would be asked for in vain.
-    fn longest_outage(&self) -> Duration {
-        match self.retries {
-            ..0 => Duration::MAX,
-            _ => self.lifetime * u64::from(self.max_attempts()),
-        }
-    }
-
-    fn config(&self, first_segment: u64, detours: &RefetchPlan) -> FetchConfig {
-        let max_attempts = self.max_attempts();
+    fn config(&self, first_segment: u64, refetch: &RefetchPlan) -> FetchConfig {
+        let max_attempts = self.request.max_attempts();
         let defaults = FetchConfig::default();
         FetchConfig {
             dialect: self.name.dialect,
             // Not every next hop leads anywhere.
-            discovery_attempts: if detours.next_hop_face.is_some() { 2 } else { defaults.discovery_attempts },
+            discovery_attempts: if refetch.next_hop_face.is_some() { 2 } else { defaults.discovery_attempts },
             transfer: TransferConfig {
-                controller: self.pipeline.clone(),
+                controller: self.request.pipeline.clone(),
                 max_attempts,
                 ..TransferConfig::default()
             },
             discovery: self.discovery.discovery(),
             verification: Verification::Owner,
-            lifetime: self.lifetime,
-            must_be_fresh: self.fresh,
-            forwarding_hint: self.hint.clone(),
+            lifetime: self.request.lifetime,
+            must_be_fresh: self.request.fresh,
+            forwarding_hint: self.request.hint.clone(),
             first_segment,
             convention: self.naming.map(Naming::convention),
             ..defaults
@@ -342,8 +305,8 @@ impl GetArguments {
 
     /// Where to write, what to fetch, from which segment on, and how many bytes are there already.
     fn open(&self, name: Name, interrupt: &Interrupt) -> Result<(Target, Name, u64, u64), ToolError> {
-        let Some(path) = &self.output else {
-            let target = match self.list {
+        let Some(path) = &self.target.output else {
+            let target = match self.target.list {
                 true => Target::List(ListingWriter::new(BufWriter::new(io::stdout()))),
                 false => Target::Output(writer(standard_output()?)),
             };
@@ -356,7 +319,7 @@ impl GetArguments {
             return Ok((Target::Special(writer(file), path), name, 0, 0));
         }
         let (part, notes) = (beside(&path, ".part"), beside(&path, ".part.name"));
-        let resumed = if self.resume { resume_point(&name, &part, &notes)? } else { None };
+        let resumed = if self.target.resume { resume_point(&name, &part, &notes)? } else { None };
         // In a folder where others may write, what stands there need not be ours.
         let file = match &resumed {
             Some(_) => {
@@ -407,7 +370,7 @@ impl GetArguments {
                 "trust": summary.text,
             });
             print::tell_json(&report);
-        } else if !self.quiet && !self.list {
+        } else if !self.quiet && !self.target.list {
             tell!(
                 "fetched {} in {}, {}/s{}",
                 show_size(writer.bytes as f64),

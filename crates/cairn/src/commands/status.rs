@@ -175,12 +175,12 @@ impl Report {
             "pit_entries": general.pit_entries,
             "measurements_entries": general.measurements_entries,
             "cs_entries": general.cs_entries,
-            "in_interests": general.in_interests,
-            "in_data": general.in_data,
-            "in_nacks": general.in_nacks,
-            "out_interests": general.out_interests,
-            "out_data": general.out_data,
-            "out_nacks": general.out_nacks,
+            "in_interests": general.packets.in_interests,
+            "in_data": general.packets.in_data,
+            "in_nacks": general.packets.in_nacks,
+            "out_interests": general.packets.out_interests,
+            "out_data": general.packets.out_data,
+            "out_nacks": general.packets.out_nacks,
             "satisfied_interests": general.satisfied_interests,
             "unsatisfied_interests": general.unsatisfied_interests,
         });
@@ -289,12 +289,12 @@ fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'stati
         ("prefixes in the FIB", status.fib_entries.to_string()),
         ("pending Interests", status.pit_entries.to_string()),
         ("Data kept", status.cs_entries.to_string()),
-        ("Interests in", counter(status.in_interests, |status| status.in_interests)),
-        ("Interests out", counter(status.out_interests, |status| status.out_interests)),
-        ("Data in", counter(status.in_data, |status| status.in_data)),
-        ("Data out", counter(status.out_data, |status| status.out_data)),
-        ("Nacks in", counter(status.in_nacks, |status| status.in_nacks)),
-        ("Nacks out", counter(status.out_nacks, |status| status.out_nacks)),
+        ("Interests in", counter(status.packets.in_interests, |status| status.packets.in_interests)),
+        ("Interests out", counter(status.packets.out_interests, |status| status.packets.out_interests)),
+        ("Data in", counter(status.packets.in_data, |status| status.packets.in_data)),
+        ("Data out", counter(status.packets.out_data, |status| status.packets.out_data)),
+        ("Nacks in", counter(status.packets.in_nacks, |status| status.packets.in_nacks)),
+        ("Nacks out", counter(status.packets.out_nacks, |status| status.packets.out_nacks)),
         ("satisfied Interests", counter(status.satisfied_interests, |status| status.satisfied_interests)),
         (
             "unsatisfied Interests",
@@ -305,6 +305,8 @@ fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'stati
 
 #[cfg(test)]
 mod tests {
+    use management::PacketCounts;
+
     use super::*;
 
     #[test]
@@ -312,10 +314,14 @@ mod tests {
         let before = GeneralStatus {
             start_timestamp_ms: 1000,
             current_timestamp_ms: 2000,
-            in_interests: 100,
+            packets: PacketCounts { in_interests: 100, ..Default::default() },
             ..Default::default()
         };
-        let now = GeneralStatus { current_timestamp_ms: 4000, in_interests: 500, ..before.clone() };
+        let now = GeneralStatus {
+            current_timestamp_ms: 4000,
+            packets: PacketCounts { in_interests: 500, ..Default::default() },
+            ..before.clone()
+        };
         let line = |lines: Vec<(&str, String)>| {
             lines.into_iter().find(|(key, _)| *key == "Interests in").map(|(_, value)| value)
         };

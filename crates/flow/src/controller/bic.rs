@@ -3,8 +3,8 @@
 
 use packet::time::Instant;
 
-use super::aimd::Window;
-use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use super::Controller;
+use super::window::{ByWindow, Rule, Window};
 use packet::parameters::{ParameterError, Parameters};
 
 /// Growth by binary search, also used by [`pcon`](super::pcon).
@@ -71,54 +71,26 @@ impl Search {
 
 #[derive(Debug)]
 struct Bic {
-    window: Window,
     search: Search,
     beta: f64,
 }
 
 /// Parameters: `beta`, what is left after a loss (0.8), those of the search, and those of every window.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
-    Ok(Box::new(Bic {
-        window: Window::from_parameters(parameters)?,
-        search: Search::from_parameters(parameters)?,
-        beta: parameters.factor("beta", 0.8)?,
-    }))
+    let window = Window::from_parameters(parameters)?;
+    let search = Search::from_parameters(parameters)?;
+    let rule = Bic { search, beta: parameters.factor("beta", 0.8)? };
+    Ok(Box::new(ByWindow { window, rule }))
 }
 
-impl Bic {
-    fn reduce(&mut self) {
+impl Rule for Bic {
+    fn reduce_at_mark(&mut self, window: &mut Window) {
         // Small windows are those of AIMD, with its reduction.
-        let factor = if self.window.size < self.search.low_window { 0.5 } else { self.beta };
-        self.search.reduce(&mut self.window, factor);
-    }
-}
-
-impl Controller for Bic {
-    fn allowance(&self) -> Allowance {
-        self.window.allowance()
+        let factor = if window.size < self.search.low_window { 0.5 } else { self.beta };
+        self.search.reduce(window, factor);
     }
 
-    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
-        self.window.handle_sent(sent);
-    }
-
-    fn handle_data(&mut self, _now: Instant, data: &DataReport) {
-        if self.window.mark_begins_event(data) {
-            self.reduce();
-        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            self.search.grow(&mut self.window);
-        }
-    }
-
-    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
-        if self.window.loss_begins_event(nack.number) {
-            self.reduce();
-        }
-    }
-
-    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
-        if self.window.loss_begins_event(loss.number) {
-            self.reduce();
-        }
+    fn grow(&mut self, window: &mut Window, _now: Instant) {
+        self.search.grow(window);
     }
 }

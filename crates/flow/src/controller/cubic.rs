@@ -4,13 +4,12 @@
 
 use packet::time::{Duration, Instant};
 
-use super::aimd::Window;
-use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use super::window::{ByWindow, Rule, Window};
+use super::{Controller, DataReport};
 use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Cubic {
-    window: Window,
     beta: f64,
     scale: f64,
     fast_convergence: bool,
@@ -34,29 +33,35 @@ struct Epoch {
 /// Parameters: `beta`, what is left after a loss (0.7), `scale` of growth (0.4), `fast-convergence` (yes),
 /// and those of every window.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
-    Ok(Box::new(Cubic {
-        window: Window::from_parameters(parameters)?,
+    let window = Window::from_parameters(parameters)?;
+    let rule = Cubic {
         beta: parameters.factor("beta", 0.7)?,
         scale: parameters.number("scale", 0.4, (f64::MIN_POSITIVE, f64::INFINITY))?,
         fast_convergence: parameters.yes("fast-convergence", true)?,
         last_max: 0.0,
         epoch: None,
         round_trip: Duration::ZERO,
-    }))
+    };
+    Ok(Box::new(ByWindow { window, rule }))
 }
 
-impl Cubic {
-    fn reduce(&mut self) {
+impl Rule for Cubic {
+    fn is_congested(&mut self, window: &mut Window, _now: Instant, data: &DataReport) -> bool {
+        self.round_trip = data.round_trip.unwrap_or(self.round_trip);
+        window.mark_begins_event(data)
+    }
+
+    fn reduce_at_mark(&mut self, window: &mut Window) {
         self.epoch = None;
-        let size = self.window.size;
+        let size = window.size;
         // Who reduces below the last maximum shares with somebody new: leave him more room.
         let gives_way = self.fast_convergence && size < self.last_max;
         self.last_max = if gives_way { size * (1.0 + self.beta) / 2.0 } else { size };
-        self.window.reduce(self.beta);
+        window.reduce(self.beta);
     }
 
-    fn grow(&mut self, now: Instant) {
-        let size = self.window.size;
+    fn grow(&mut self, window: &mut Window, now: Instant) {
+        let size = window.size;
         let (scale, beta, last_max) = (self.scale, self.beta, self.last_max);
         // `libm`, whose last bit is the same on every machine, so that a run repeats.
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
@@ -72,38 +77,7 @@ impl Cubic {
         epoch.reno += 3.0 * (1.0 - beta) / (1.0 + beta) / size;
         let target = target.max(epoch.reno).min(size * 1.5);
         if target > size {
-            self.window.grow((target - size) / size);
-        }
-    }
-}
-
-impl Controller for Cubic {
-    fn allowance(&self) -> Allowance {
-        self.window.allowance()
-    }
-
-    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
-        self.window.handle_sent(sent);
-    }
-
-    fn handle_data(&mut self, now: Instant, data: &DataReport) {
-        self.round_trip = data.round_trip.unwrap_or(self.round_trip);
-        if self.window.mark_begins_event(data) {
-            self.reduce();
-        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            self.grow(now);
-        }
-    }
-
-    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
-        if self.window.loss_begins_event(nack.number) {
-            self.reduce();
-        }
-    }
-
-    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
-        if self.window.loss_begins_event(loss.number) {
-            self.reduce();
+            window.grow((target - size) / size);
         }
     }
 }

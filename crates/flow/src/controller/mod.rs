@@ -45,6 +45,7 @@ mod recovery;
 mod registry;
 mod slow_start;
 mod stateful_forwarding;
+mod window;
 
 use std::fmt;
 

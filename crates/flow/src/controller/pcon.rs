@@ -4,14 +4,13 @@
 
 use packet::time::Instant;
 
-use super::aimd::Window;
+use super::Controller;
 use super::bic::Search;
-use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use super::window::{ByWindow, Rule, Window};
 use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Pcon {
-    window: Window,
     search: Search,
     mark_beta: f64,
     loss_beta: f64,
@@ -20,46 +19,25 @@ struct Pcon {
 /// Parameters: `mark-beta`, what is left after a mark (0.8), `loss-beta`, what is left after a loss or Nack
 /// (0.5), those of BIC's search, and those of every window. At most one reduction for a round trip.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
-    Ok(Box::new(Pcon {
-        window: Window::from_parameters(parameters)?,
+    let window = Window::from_parameters(parameters)?;
+    let rule = Pcon {
         search: Search::from_parameters(parameters)?,
         mark_beta: parameters.factor("mark-beta", 0.8)?,
         loss_beta: parameters.factor("loss-beta", 0.5)?,
-    }))
+    };
+    Ok(Box::new(ByWindow { window, rule }))
 }
 
-impl Pcon {
-    fn reduce(&mut self, factor: f64) {
-        self.search.reduce(&mut self.window, factor);
-    }
-}
-
-impl Controller for Pcon {
-    fn allowance(&self) -> Allowance {
-        self.window.allowance()
+impl Rule for Pcon {
+    fn reduce_at_mark(&mut self, window: &mut Window) {
+        self.search.reduce(window, self.mark_beta);
     }
 
-    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
-        self.window.handle_sent(sent);
+    fn reduce_at_loss(&mut self, window: &mut Window) {
+        self.search.reduce(window, self.loss_beta);
     }
 
-    fn handle_data(&mut self, _now: Instant, data: &DataReport) {
-        if self.window.mark_begins_event(data) {
-            self.reduce(self.mark_beta);
-        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            self.search.grow(&mut self.window);
-        }
-    }
-
-    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
-        if self.window.loss_begins_event(nack.number) {
-            self.reduce(self.loss_beta);
-        }
-    }
-
-    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
-        if self.window.loss_begins_event(loss.number) {
-            self.reduce(self.loss_beta);
-        }
+    fn grow(&mut self, window: &mut Window, _now: Instant) {
+        self.search.grow(window);
     }
 }

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use super::aimd::Window;
-use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use super::window::{ByWindow, Rule, Window};
+use super::{Controller, DataReport};
 use packet::parameters::{ParameterError, Parameters};
 
 /// Routes that are told apart. Beyond that the one without Data for longest is forgotten.
@@ -16,7 +16,6 @@ const MAX_ROUTES: usize = 16;
 
 #[derive(Debug)]
 struct Raaqm {
-    window: Window,
     routes: Vec<Route>,
     random: Random,
     samples: usize,
@@ -39,8 +38,8 @@ struct Route {
 /// and `max-probability` (0.01) of a reduction for a Data, `beta`, what is then left (0.8), `loss-beta`, what
 /// is left after a loss (0.5), and those of every window.
 pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
-    Ok(Box::new(Raaqm {
-        window: Window::from_parameters(parameters)?,
+    let window = Window::from_parameters(parameters)?;
+    let rule = Raaqm {
         routes: Vec::new(),
         random: Random::from_seed(seed),
         samples: parameters.number("samples", 30.0, (2.0, 1024.0))? as usize,
@@ -48,7 +47,8 @@ pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Co
         max_probability: parameters.factor("max-probability", 0.01)?,
         beta: parameters.factor("beta", 0.8)?,
         loss_beta: parameters.factor("loss-beta", 0.5)?,
-    }))
+    };
+    Ok(Box::new(ByWindow { window, rule }))
 }
 
 impl Raaqm {
@@ -90,36 +90,24 @@ impl Raaqm {
     }
 }
 
-impl Controller for Raaqm {
-    fn allowance(&self) -> Allowance {
-        self.window.allowance()
-    }
-
-    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
-        self.window.handle_sent(sent);
-    }
-
-    fn handle_data(&mut self, now: Instant, data: &DataReport) {
+impl Rule for Raaqm {
+    fn is_congested(&mut self, window: &mut Window, now: Instant, data: &DataReport) -> bool {
         let chance = match data.round_trip {
             Some(sample) => self.probability(now, data.route, sample),
             None => 0.0,
         };
-        if self.window.mark_begins_event(data) || self.random.chance(chance) {
-            self.window.reduce(self.beta);
-        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
-            self.window.grow(1.0 / self.window.size);
-        }
+        window.mark_begins_event(data) || self.random.chance(chance)
     }
 
-    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
-        if self.window.loss_begins_event(nack.number) {
-            self.window.reduce(self.loss_beta);
-        }
+    fn reduce_at_mark(&mut self, window: &mut Window) {
+        window.reduce(self.beta);
     }
 
-    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
-        if self.window.loss_begins_event(loss.number) {
-            self.window.reduce(self.loss_beta);
-        }
+    fn reduce_at_loss(&mut self, window: &mut Window) {
+        window.reduce(self.loss_beta);
+    }
+
+    fn grow(&mut self, window: &mut Window, _now: Instant) {
+        window.grow(1.0 / window.size);
     }
 }

@@ -29,6 +29,10 @@ impl Gate {
         Gate { name: name.to_owned(), value, threshold, unit: "%".to_owned(), passed: value <= threshold }
     }
 
+    fn millis(name: &str, value: f64, threshold: f64) -> Self {
+        Gate { name: name.to_owned(), value, threshold, unit: "ms".to_owned(), passed: value <= threshold }
+    }
+
     /// Value and threshold, each with its unit.
     #[must_use]
     pub fn found_and_allowed(&self) -> (String, String) {
@@ -80,15 +84,9 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     let clock_limit = plan.clock_error_ns as f64 / 1e6;
     let clocks = outcome.clocks.values().map(|clock| clock.error_ns).max();
     let between = clocks.map(|error_ns| {
-        let error_ms = error_ns as f64 / 1e6;
-        Gate {
-            name: "clocks of the hosts after correction".to_owned(),
-            value: error_ms,
-            threshold: clock_limit,
-            unit: "ms".to_owned(),
-            passed: error_ms <= clock_limit,
-        }
+        Gate::millis("clocks of the hosts after correction", error_ns as f64 / 1e6, clock_limit)
     });
+    let still = |name, seconds: f64, limit_ns: u64| Gate::millis(name, seconds * 1e3, limit_ns as f64 / 1e6);
     let mut gates = vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
         Gate::part("samples that are missing", ratio(invalid, samples), plan.invalid_samples),
@@ -99,20 +97,8 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
         ),
         Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
-        Gate {
-            name: STANDSTILLS[0].to_owned(),
-            value: counts.silence_s * 1e3,
-            threshold: plan.silence_ns as f64 / 1e6,
-            unit: "ms".to_owned(),
-            passed: counts.silence_s * 1e9 <= plan.silence_ns as f64,
-        },
-        Gate {
-            name: STANDSTILLS[1].to_owned(),
-            value: counts.client_still_s * 1e3,
-            threshold: plan.client_standstill_ns as f64 / 1e6,
-            unit: "ms".to_owned(),
-            passed: counts.client_still_s * 1e9 <= plan.client_standstill_ns as f64,
-        },
+        still(STANDSTILLS[0], counts.silence_s, plan.silence_ns),
+        still(STANDSTILLS[1], counts.client_still_s, plan.client_standstill_ns),
         Gate {
             name: "forwarders and clients that ended early".to_owned(),
             value: f64::from(u8::from(outcome.lost.is_some())),
@@ -120,13 +106,7 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
             unit: String::new(),
             passed: outcome.lost.is_none(),
         },
-        Gate {
-            name: "clock set during the run".to_owned(),
-            value: clock_ms,
-            threshold: clock_limit,
-            unit: "ms".to_owned(),
-            passed: clock_ms <= clock_limit,
-        },
+        Gate::millis("clock set during the run", clock_ms, clock_limit),
     ];
     gates.extend(between);
     gates

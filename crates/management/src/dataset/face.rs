@@ -2,7 +2,7 @@
 
 use packet::error::DecodeError;
 
-use super::sealed;
+use super::{PacketCounts, sealed};
 use crate::fields::{self, Fields};
 use crate::types;
 use crate::values::{FaceFlags, FacePersistency, FaceScope, LinkType};
@@ -30,18 +30,8 @@ pub struct FaceStatus {
     pub default_congestion_threshold_bytes: Option<u64>,
     /// Largest frame, in bytes.
     pub mtu_bytes: Option<u64>,
-    /// Interests received.
-    pub in_interests: u64,
-    /// Data received.
-    pub in_data: u64,
-    /// Nacks received.
-    pub in_nacks: u64,
-    /// Interests sent.
-    pub out_interests: u64,
-    /// Data sent.
-    pub out_data: u64,
-    /// Nacks sent.
-    pub out_nacks: u64,
+    /// Packets received and sent.
+    pub packets: PacketCounts,
     /// Bytes received, link headers included.
     pub in_bytes: u64,
     /// Bytes sent, link headers included.
@@ -70,12 +60,7 @@ impl sealed::Fields for FaceStatus {
             default_congestion_threshold_bytes: fields
                 .number(types::DEFAULT_CONGESTION_THRESHOLD, "DefaultCongestionThreshold")?,
             mtu_bytes: fields.number(types::MTU, "Mtu")?,
-            in_interests: number(types::N_IN_INTERESTS, "NInInterests")?,
-            in_data: number(types::N_IN_DATA, "NInData")?,
-            in_nacks: number(types::N_IN_NACKS, "NInNacks")?,
-            out_interests: number(types::N_OUT_INTERESTS, "NOutInterests")?,
-            out_data: number(types::N_OUT_DATA, "NOutData")?,
-            out_nacks: number(types::N_OUT_NACKS, "NOutNacks")?,
+            packets: PacketCounts::read(number)?,
             in_bytes: number(types::N_IN_BYTES, "NInBytes")?,
             out_bytes: number(types::N_OUT_BYTES, "NOutBytes")?,
             flags: FaceFlags(number(types::FLAGS, "Flags")?),
@@ -94,18 +79,9 @@ impl sealed::Fields for FaceStatus {
         write_number(out, types::BASE_CONGESTION_MARKING_INTERVAL, self.base_congestion_marking_interval_ns);
         write_number(out, types::DEFAULT_CONGESTION_THRESHOLD, self.default_congestion_threshold_bytes);
         write_number(out, types::MTU, self.mtu_bytes);
-        for (kind, count) in [
-            (types::N_IN_INTERESTS, self.in_interests),
-            (types::N_IN_DATA, self.in_data),
-            (types::N_IN_NACKS, self.in_nacks),
-            (types::N_OUT_INTERESTS, self.out_interests),
-            (types::N_OUT_DATA, self.out_data),
-            (types::N_OUT_NACKS, self.out_nacks),
-            (types::N_IN_BYTES, self.in_bytes),
-            (types::N_OUT_BYTES, self.out_bytes),
-            (types::FLAGS, self.flags.0),
-        ] {
-            write_number(out, kind, Some(count));
-        }
+        self.packets.write(out);
+        write_number(out, types::N_IN_BYTES, Some(self.in_bytes));
+        write_number(out, types::N_OUT_BYTES, Some(self.out_bytes));
+        write_number(out, types::FLAGS, Some(self.flags.0));
     }
 }

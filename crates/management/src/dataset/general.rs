@@ -4,7 +4,7 @@
 use packet::error::DecodeError;
 use packet::ndn::tlv::Reader;
 
-use super::Totals;
+use super::{PacketCounts, Totals};
 use crate::fields::{self, Fields};
 use crate::types;
 
@@ -27,18 +27,8 @@ pub struct GeneralStatus {
     pub measurements_entries: u64,
     /// Data in the content store.
     pub cs_entries: u64,
-    /// Interests received.
-    pub in_interests: u64,
-    /// Data received.
-    pub in_data: u64,
-    /// Nacks received.
-    pub in_nacks: u64,
-    /// Interests sent.
-    pub out_interests: u64,
-    /// Data sent.
-    pub out_data: u64,
-    /// Nacks sent.
-    pub out_nacks: u64,
+    /// Packets received and sent.
+    pub packets: PacketCounts,
     /// Pending Interests that were answered.
     pub satisfied_interests: u64,
     /// Pending Interests that ran out.
@@ -60,17 +50,12 @@ impl GeneralStatus {
             (types::N_PIT_ENTRIES, self.pit_entries),
             (types::N_MEASUREMENTS_ENTRIES, self.measurements_entries),
             (types::N_CS_ENTRIES, self.cs_entries),
-            (types::N_IN_INTERESTS, self.in_interests),
-            (types::N_IN_DATA, self.in_data),
-            (types::N_IN_NACKS, self.in_nacks),
-            (types::N_OUT_INTERESTS, self.out_interests),
-            (types::N_OUT_DATA, self.out_data),
-            (types::N_OUT_NACKS, self.out_nacks),
-            (types::N_SATISFIED_INTERESTS, self.satisfied_interests),
-            (types::N_UNSATISFIED_INTERESTS, self.unsatisfied_interests),
         ] {
             fields::write_number(&mut out, kind, Some(number));
         }
+        self.packets.write(&mut out);
+        fields::write_number(&mut out, types::N_SATISFIED_INTERESTS, Some(self.satisfied_interests));
+        fields::write_number(&mut out, types::N_UNSATISFIED_INTERESTS, Some(self.unsatisfied_interests));
         if let Some(totals) = &self.totals {
             totals.write(&mut out);
         }
@@ -93,12 +78,7 @@ impl GeneralStatus {
             pit_entries: count(types::N_PIT_ENTRIES, "NPitEntries")?,
             measurements_entries: count(types::N_MEASUREMENTS_ENTRIES, "NMeasurementsEntries")?,
             cs_entries: count(types::N_CS_ENTRIES, "NCsEntries")?,
-            in_interests: count(types::N_IN_INTERESTS, "NInInterests")?,
-            in_data: count(types::N_IN_DATA, "NInData")?,
-            in_nacks: count(types::N_IN_NACKS, "NInNacks")?,
-            out_interests: count(types::N_OUT_INTERESTS, "NOutInterests")?,
-            out_data: count(types::N_OUT_DATA, "NOutData")?,
-            out_nacks: count(types::N_OUT_NACKS, "NOutNacks")?,
+            packets: PacketCounts::read(count)?,
             satisfied_interests: count(types::N_SATISFIED_INTERESTS, "NSatisfiedInterests")?,
             unsatisfied_interests: count(types::N_UNSATISFIED_INTERESTS, "NUnsatisfiedInterests")?,
             totals: Totals::read(&fields)?,

@@ -3,7 +3,7 @@
 use engine::{FaceScope, LinkType, NextHop};
 use management::{
     ControlParameters, CsFlags, FaceEventKind, FaceEventNotification, FaceFlags, FacePersistency, FaceStatus,
-    FibEntry, NextHopRecord, StatusCode,
+    FibEntry, NextHopRecord, PacketCounts, StatusCode,
 };
 use packet::time::Duration;
 
@@ -29,12 +29,14 @@ pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
         base_congestion_marking_interval_ns: Some(face.congestion.interval.as_nanos()),
         default_congestion_threshold_bytes: Some(face.congestion.threshold_bytes),
         mtu_bytes: Some(mtu(face)),
-        in_interests: counters.in_interests,
-        in_data: counters.in_data,
-        in_nacks: counters.in_nacks,
-        out_interests: counters.out_interests,
-        out_data: counters.out_data,
-        out_nacks: counters.out_nacks,
+        packets: PacketCounts {
+            in_interests: counters.in_interests,
+            in_data: counters.in_data,
+            in_nacks: counters.in_nacks,
+            out_interests: counters.out_interests,
+            out_data: counters.out_data,
+            out_nacks: counters.out_nacks,
+        },
         in_bytes: face.traffic.in_bytes,
         out_bytes: face.traffic.out_bytes,
         flags: face_flags(face),
@@ -60,12 +62,7 @@ pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
         base_congestion_marking_interval_ns: None,
         default_congestion_threshold_bytes: None,
         mtu_bytes: Some(UNLIMITED_MTU_BYTES),
-        in_interests: 0,
-        in_data: 0,
-        in_nacks: 0,
-        out_interests: 0,
-        out_data: 0,
-        out_nacks: 0,
+        packets: PacketCounts::default(),
         in_bytes: 0,
         out_bytes: 0,
         flags: FaceFlags::NONE,

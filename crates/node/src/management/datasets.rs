@@ -2,8 +2,8 @@
 
 use management::{
     ChannelStatus, CommandScope, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter,
-    FaceStatus, FibEntry, GeneralStatus, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
-    Totals, encode_list, refusal_data, segments,
+    FaceStatus, FibEntry, GeneralStatus, PacketCounts, RepositoryTotals, RequestName, RibEntry, StatusCode,
+    StrategyChoice, Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Interest, Name};
@@ -124,12 +124,7 @@ impl NfdManagement {
             pit_entries: tables.pending.into(),
             measurements_entries: 0,
             cs_entries: tables.cached.into(),
-            in_interests,
-            in_data,
-            in_nacks,
-            out_interests,
-            out_data,
-            out_nacks,
+            packets: PacketCounts { in_interests, in_data, in_nacks, out_interests, out_data, out_nacks },
             satisfied_interests: status.engine.satisfied,
             unsatisfied_interests: status.engine.unsatisfied,
             version: status.version,

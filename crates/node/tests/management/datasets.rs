@@ -23,7 +23,10 @@ fn faces_are_listed_with_all_that_is_known_about_them() {
     assert_eq!((application.scope, application.persistency), (FaceScope::Local, FacePersistency::OnDemand));
     assert_eq!(application.expiration_period_ms, Some(600_000));
     assert_eq!(application.mtu_bytes, Some(8800), "no limit is shown as the largest packet");
-    assert_eq!((application.in_interests, application.in_data, application.out_data), (15, 1, 14));
+    assert_eq!(
+        (application.packets.in_interests, application.packets.in_data, application.packets.out_data),
+        (15, 1, 14)
+    );
     assert_eq!(application.flags, FaceFlags::CONGESTION_MARKING);
     assert_eq!(faces[4].mtu_bytes, Some(1400));
     assert_eq!((faces[1].uri.as_str(), faces[2].local_uri.as_str()), ("contentstore://", "null://"));
@@ -118,8 +121,8 @@ fn the_other_datasets_say_what_the_node_says() {
         (status.start_timestamp_ms, status.current_timestamp_ms),
         (1_600_000_000_000, 1_700_000_000_000)
     );
-    assert_eq!((status.in_interests, status.in_data, status.in_nacks), (1, 2, 3));
-    assert_eq!((status.out_interests, status.out_data, status.out_nacks), (4, 5, 6));
+    assert_eq!((status.packets.in_interests, status.packets.in_data, status.packets.in_nacks), (1, 2, 3));
+    assert_eq!((status.packets.out_interests, status.packets.out_data, status.packets.out_nacks), (4, 5, 6));
 }
 
 #[test]

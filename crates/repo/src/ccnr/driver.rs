@@ -39,13 +39,13 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The store's thread says something, and wakes whoever waits for it.
 #[derive(Clone)]
-struct Teller {
+struct Notifier {
     results: Sender<StoreResult>,
     wake: Wake,
 }
 
-impl Teller {
-    fn tell(&self, result: StoreResult) {
+impl Notifier {
+    fn notify(&self, result: StoreResult) {
         // Nobody listens any more when the driver is gone.
         let _ = self.results.send(result);
         (self.wake)();
@@ -67,7 +67,7 @@ enum StoreResult {
 pub struct CcnrDriver {
     ccnr: Ccnr,
     service: ServiceHandle,
-    teller: Teller,
+    notifier: Notifier,
     told: Receiver<StoreResult>,
     /// Answers of the store that are still to come.
     waiting: usize,
@@ -78,8 +78,8 @@ impl CcnrDriver {
     /// A repository whose packets are in this service's store, which wakes its owner by `wake`.
     pub fn new(ccnr: Ccnr, service: ServiceHandle, wake: Wake) -> Self {
         let (results, told) = channel();
-        let teller = Teller { results, wake };
-        CcnrDriver { ccnr, service, teller, told, waiting: 0, outgoing: VecDeque::new() }
+        let notifier = Notifier { results, wake };
+        CcnrDriver { ccnr, service, notifier, told, waiting: 0, outgoing: VecDeque::new() }
     }
 
     /// The repository itself.
@@ -148,17 +148,17 @@ impl CcnrDriver {
                 self.outgoing.push_back(Outgoing::Fetched { object, stored, is_complete });
             }
             Effect::Store { fetch, data } => {
-                let teller = self.teller.clone();
-                let done = move |result| teller.tell(StoreResult::Stored(fetch, result));
+                let notifier = self.notifier.clone();
+                let done = move |result| notifier.notify(StoreResult::Stored(fetch, result));
                 match self.service.insert_and_tell(data, done) {
                     Ok(()) => self.waiting += 1,
                     Err(_) => self.ccnr.handle_stored(now, fetch, Err(Rejection::DiskFailed)),
                 }
             }
             Effect::Ask { number, question } => {
-                let teller = self.teller.clone();
+                let notifier = self.notifier.clone();
                 let ask = move |store: &mut Store, now: UnixTime| {
-                    teller.tell(StoreResult::Answer(number, answer(store, now, &question)));
+                    notifier.notify(StoreResult::Answer(number, answer(store, now, &question)));
                 };
                 // A service that has ended answers nothing any more.
                 self.waiting += usize::from(self.service.post(ask).is_ok());

@@ -1,4 +1,4 @@
-//! Questions: where an answer lies is looked up in memory by the keeper's thread, also while the store waits
+//! Questions: where an answer lies is looked up in memory by the store thread, also while the store waits
 //! for the disk. What is in the page cache is read at once; for the rest there are readers.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
@@ -148,7 +148,7 @@ pub(super) fn lock(lookups: &Mutex<Lookups>) -> MutexGuard<'_, Lookups> {
     lookups.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread that works with the disk while the keeper looks up what is asked.
+/// A thread that works with the disk while the store thread looks up what is asked.
 pub(super) struct DiskThread {
     lookups: Arc<Mutex<Lookups>>,
     jobs: Option<Sender<DiskJob>>,
@@ -162,7 +162,7 @@ impl std::fmt::Debug for DiskThread {
 }
 
 impl DiskThread {
-    /// Starts it. By `done` the keeper is told, among the questions, that a job is done.
+    /// Starts it. By `done` the store thread is told, among the questions, that a job is done.
     pub(super) fn start(lookups: Arc<Mutex<Lookups>>, done: SyncSender<Question>) -> std::io::Result<Self> {
         let (jobs, receiver) = channel::<DiskJob>();
         let work = move || {
@@ -181,7 +181,7 @@ impl DiskExecutor for DiskThread {
     fn execute(&mut self, store: &Store, job: DiskJob) {
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => lock(&self.lookups).serve_until_done(store),
-            // The thread has failed before: the keeper itself waits for the disk.
+            // The thread has failed before: the store thread itself waits for the disk.
             Some(Err(refused)) => (refused.0)(),
             None => {}
         }
@@ -201,7 +201,7 @@ struct EndNotifier<'d>(&'d SyncSender<Question>);
 
 impl Drop for EndNotifier<'_> {
     fn drop(&mut self) {
-        // The keeper takes questions for as long as it waits for this.
+        // The store thread takes questions for as long as it waits for this.
         let _ = self.0.send(Question::Done);
     }
 }

@@ -1,11 +1,10 @@
 //! A store with threads of its own, for those who must not wait for a disk.
 //!
-//! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many
-//! with one sync, deletes, and does the maintenance. Another writes and syncs what the keeper gives it, while
-//! the keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was
-//! found.
-//! Questions and packets come in by bounded queues, which refuse rather than make anybody wait; answers go
-//! out by a function that the owner gives.
+//! One thread, the store thread, owns the store: it finds where packets lie, takes packets in and commits
+//! many with one sync, deletes, and does the maintenance. Another writes and syncs what the store thread
+//! gives it, while the store thread goes on looking up what is asked: no question waits for a sync. A few
+//! readers read what was found. Questions and packets come in by bounded queues, which refuse rather than
+//! make anybody wait; answers go out by a function that the owner gives.
 //!
 //! ```
 //! use std::sync::{Arc, mpsc};
@@ -57,7 +56,7 @@ use store_thread::{StoreThread, Task};
 /// How a service works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceConfig {
-    /// Questions that may wait for the keeper, and so many packets and other requests beside.
+    /// Questions that may wait for the store thread, and so many packets and other requests beside.
     pub queue: usize,
     /// Threads that read.
     pub readers: usize,
@@ -136,7 +135,7 @@ pub struct ServiceStatus {
 /// A running service. It commits what it has and ends when dropped.
 pub struct Service {
     handle: ServiceHandle,
-    keeper: Option<JoinHandle<Store>>,
+    store_thread: Option<JoinHandle<Store>>,
     readers: Option<Readers>,
 }
 
@@ -145,7 +144,7 @@ pub struct Service {
 struct Shared {
     status: Mutex<ServiceStatus>,
     busy: AtomicU64,
-    /// Whether the keeper has been told that there are questions, or requests to be noted.
+    /// Whether the store thread has been told that there are questions, or requests to be noted.
     has_questions: AtomicBool,
 }
 
@@ -163,10 +162,10 @@ impl Service {
         let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.queue(), answered)));
         let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
         store.set_disk_executor(Some(Box::new(disk)));
-        let keeper = StoreThread::new(store, receiver, lookups, readers.queue(), Arc::clone(&shared), config);
-        let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
+        let thread = StoreThread::new(store, receiver, lookups, readers.queue(), Arc::clone(&shared), config);
+        let thread = std::thread::Builder::new().name("repository".to_owned()).spawn(move || thread.run())?;
         let handle = ServiceHandle { tasks, questions, filter, hot, shared };
-        Ok(Service { handle, keeper: Some(keeper), readers: Some(readers) })
+        Ok(Service { handle, store_thread: Some(thread), readers: Some(readers) })
     }
 
     /// What says "not here" without a question.
@@ -222,9 +221,9 @@ impl Service {
     }
 
     fn end(&mut self) -> Option<Store> {
-        let keeper = self.keeper.take()?;
+        let thread = self.store_thread.take()?;
         let _ = self.handle.tasks.send(Task::Stop);
-        let store = keeper.join().ok();
+        let store = thread.join().ok();
         self.readers = None;
         store
     }
@@ -285,10 +284,10 @@ impl ServiceHandle {
         Ok(())
     }
 
-    /// Has the keeper look for what others have left for it.
+    /// Has the store thread look for what others have left for it.
     fn wake(&self) {
         if !self.shared.has_questions.swap(true, Ordering::SeqCst) {
-            // A keeper for which there is no room has something to do, and looks afterwards.
+            // A store thread for which there is no room has something to do, and looks afterwards.
             let _ = self.tasks.try_send(Task::Look);
         }
     }

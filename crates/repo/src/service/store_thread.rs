@@ -20,7 +20,7 @@ pub(super) type Done = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
 /// Something that is done with the store.
 pub(super) type StoreCall = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
 
-/// Something for the keeper to do.
+/// Something for the store thread to do.
 pub(super) enum Task {
     /// There are questions.
     Look,
@@ -65,7 +65,7 @@ impl StoreThread {
         config: ServiceConfig,
     ) -> Self {
         let now = Instant::now();
-        let mut keeper = StoreThread {
+        let mut thread = StoreThread {
             store,
             tasks,
             lookups,
@@ -79,8 +79,8 @@ impl StoreThread {
             status_at: now,
             is_ending: false,
         };
-        keeper.publish(now);
-        keeper
+        thread.publish(now);
+        thread
     }
 
     /// Works until it is told to stop; gives the store back with its index up to date.
@@ -116,7 +116,7 @@ impl StoreThread {
 
     /// Looks up what was asked; true if there may be more.
     fn take_questions(&mut self) -> bool {
-        // Lowered before it is looked: who asks later raises it, and wakes the keeper.
+        // Lowered before it is looked: who asks later raises it, and wakes the store thread.
         self.shared.has_questions.store(false, Ordering::SeqCst);
         let mut lookups = lock(&self.lookups);
         let has_more = lookups.take(&self.store);

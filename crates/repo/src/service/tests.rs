@@ -227,7 +227,7 @@ impl DiskFile for HeldFile {
     }
 }
 
-/// What the keeper does with the disk, by the sync that it waits for.
+/// What the store thread does with the disk, by the sync that it waits for.
 type DoSync = fn(&ServiceHandle);
 
 #[test]

@@ -14,17 +14,17 @@ impl Store {
     /// Sealed volumes are handed to `migrator`, the oldest first, for as long as those in the folder take
     /// more than `hot_bytes`.
     pub fn set_cold_tier(&mut self, migrator: Box<dyn VolumeMigrator>, hot_bytes: u64) {
-        self.cold = Some(ColdTier { migrator, hot_bytes });
+        self.storage.cold = Some(ColdTier { migrator, hot_bytes });
     }
 
     pub(super) fn migrate_one(&mut self) {
-        let Some(mut cold) = self.cold.take() else { return };
+        let Some(mut cold) = self.storage.cold.take() else { return };
         if cold.migrator.is_idle()
             && let Some(volume) = self.volume_to_migrate(cold.hot_bytes)
         {
             cold.migrator.begin(volume);
         }
-        self.cold = Some(cold);
+        self.storage.cold = Some(cold);
     }
 
     /// The oldest volume that may leave, if one should.

@@ -3,6 +3,7 @@
 use packet::{Dialect, Name};
 
 use super::{Store, refusal_of, reserve};
+use crate::extent::Extent;
 use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Rejection;
 use crate::object::ObjectId;
@@ -30,6 +31,16 @@ pub struct Deleted {
     pub segments: u64,
     /// Bytes of records.
     pub bytes: u64,
+}
+
+/// Segments that an object has lost.
+pub(super) struct TakenOut {
+    /// Where they lie.
+    pub(super) runs: Vec<Extent>,
+    /// Bytes of what the object has left.
+    bytes_left: u64,
+    /// Whether that is nothing.
+    pub(super) is_empty: bool,
 }
 
 const NO_PACKET: packet::NameHash = packet::NameHash(0);
@@ -149,9 +160,11 @@ impl Store {
             payload,
         });
         let mut written = self.append(entries.clone());
-        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull) && self.has_reserve {
-            self.has_reserve = false;
-            reserve::give_up(&self.disk);
+        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull)
+            && self.storage.has_reserve
+        {
+            self.storage.has_reserve = false;
+            reserve::give_up(&self.storage.disk);
             written = self.append(entries);
         }
         let written = written.map_err(|error| self.history.refusals.count(refusal_of(&error)))?;
@@ -179,20 +192,25 @@ impl Store {
     }
 
     pub(super) fn forget_segments(&mut self, id: ObjectId, first: u32, last: u32) {
-        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
-        let mut freed = Vec::new();
-        object.extents.remove(first, last, &mut freed);
-        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
-        object.bytes = object.bytes.saturating_sub(lost);
-        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
-        let (is_empty, bytes) = (object.extents.is_empty(), object.bytes);
-        self.unindexed.dirty.insert(id);
+        let Some(TakenOut { runs, bytes_left, is_empty }) = self.take_out(id, first, last) else { return };
         if let Some(policy) = &mut self.objects.eviction {
-            policy.grow(id, bytes);
+            policy.grow(id, bytes_left);
         }
-        self.free(&freed);
+        self.free(&runs);
         if is_empty {
             self.forget(id);
         }
+    }
+
+    /// Takes segments out of an object; `None` if there is no such object.
+    pub(super) fn take_out(&mut self, id: ObjectId, first: u32, last: u32) -> Option<TakenOut> {
+        let object = self.objects.catalogue.get_mut(id)?;
+        let mut runs = Vec::new();
+        object.extents.remove(first, last, &mut runs);
+        let lost: u64 = runs.iter().map(|run| run.range().end - run.range().start).sum();
+        object.bytes = object.bytes.saturating_sub(lost);
+        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
+        self.unindexed.dirty.insert(id);
+        Some(TakenOut { runs, bytes_left: object.bytes, is_empty: object.extents.is_empty() })
     }
 }

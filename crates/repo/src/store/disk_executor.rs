@@ -17,7 +17,7 @@ pub trait DiskExecutor: Send + std::fmt::Debug {
 impl Store {
     /// Hands the disk's work over to somebody from now on; with `None` the store does it itself.
     pub fn set_disk_executor(&mut self, disk_executor: Option<Box<dyn DiskExecutor>>) {
-        self.disk_executor = disk_executor;
+        self.storage.disk_executor = disk_executor;
     }
 
     /// Does something with the disk that may take long.
@@ -28,14 +28,14 @@ impl Store {
         &mut self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        let Some(mut disk_executor) = self.disk_executor.take() else { return Ok(job()) };
+        let Some(mut disk_executor) = self.storage.disk_executor.take() else { return Ok(job()) };
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let job = move || {
             // It has room for one.
             let _ = tell.send(job());
         };
         disk_executor.execute(self, Box::new(job));
-        self.disk_executor = Some(disk_executor);
+        self.storage.disk_executor = Some(disk_executor);
         told.try_recv().map_err(|_| io::Error::other("the disk's thread has failed"))
     }
 

@@ -62,7 +62,7 @@ impl Store {
             some.map_err(|error| self.failed(&error))?;
             return Ok(PendingMaintenance::More);
         }
-        if !self.has_reserve {
+        if !self.storage.has_reserve {
             self.keep_reserve();
         }
         let has_many_changes =
@@ -179,7 +179,7 @@ impl Store {
             .map(Row::of)
             .collect();
         let mut index = std::mem::replace(&mut self.index, Index::closed());
-        let (disk, gone) = (Arc::clone(&self.disk), self.unindexed.gone.clone());
+        let (disk, gone) = (Arc::clone(&self.storage.disk), self.unindexed.gone.clone());
         let write = move || {
             let written = index.write(&disk, &checkpoint, &gone, &rows);
             (index, written)
@@ -213,11 +213,11 @@ impl Store {
                 continue;
             }
             // If it cannot be removed it is found without anything alive when the store is opened again.
-            if self.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
+            if self.storage.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
                 self.history.counters.volumes_removed += 1;
             }
         }
-        let _ = self.disk.sync_folder();
+        let _ = self.storage.disk.sync_folder();
     }
 
     fn compact(&mut self, now: UnixTime) -> Result<PendingMaintenance, Rejection> {

@@ -187,7 +187,6 @@ const MAX_EVENTS: usize = 1024;
 /// compacts and brings the index up to date, a bounded amount each time.
 #[derive(Debug)]
 pub struct Store {
-    disk: Arc<dyn Disk>,
     config: StoreConfig,
     key: [u64; 2],
     names: NameHasher,
@@ -200,10 +199,20 @@ pub struct Store {
     unindexed: Unindexed,
     reclaiming: Reclaiming,
     history: History,
+    /// Dropped last: nobody else may open the folder before the index is closed.
+    storage: Storage,
+}
+
+/// Where the volumes lie, and who works there.
+#[derive(Debug)]
+struct Storage {
+    disk: Arc<dyn Disk>,
     /// Whether the room is kept that a full disk needs for deleting.
     has_reserve: bool,
+    /// Who works with the disk while the store goes on.
     disk_executor: Option<Box<dyn DiskExecutor>>,
     cold: Option<cold::ColdTier>,
+    /// Keeps other processes out.
     _lock: Box<dyn FolderLock>,
 }
 

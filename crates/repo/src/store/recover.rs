@@ -8,7 +8,9 @@ use std::sync::Arc;
 use packet::{Buffer, Data, Dialect};
 
 use super::insert::Open;
-use super::{History, Objects, OpenError, Reclaiming, Store, StoreConfig, StoreKeys, Unindexed, learn};
+use super::{
+    History, Objects, OpenError, Reclaiming, Storage, Store, StoreConfig, StoreKeys, Unindexed, learn,
+};
 use crate::catalogue::Catalogue;
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
@@ -67,12 +69,9 @@ impl Store {
         let mut store = Store {
             format: Format::new(key),
             volumes: Volumes::new(Arc::clone(&disk), key),
-            disk,
+            storage: Storage { disk, has_reserve: false, disk_executor: None, cold: None, _lock: lock },
             config,
             key,
-            has_reserve: false,
-            disk_executor: None,
-            cold: None,
             names: keys.names,
             index,
             objects: Objects {
@@ -93,17 +92,16 @@ impl Store {
             },
             reclaiming: Reclaiming::default(),
             history: History::default(),
-            _lock: lock,
         };
         for number in numbers {
-            let file = store.disk.open(&volume::file_name(number), false)?;
+            let file = store.storage.disk.open(&volume::file_name(number), false)?;
             store.volumes.add(number, file);
         }
         if contents.checkpoint.is_none() {
             // Before the first record, so that there is always somebody who knows the key.
             // It knows nothing of what the volumes hold.
             let checkpoint = Checkpoint { key, volume: 0, offset: HEAD_BYTES, next_object: 1 };
-            store.index.write(&store.disk, &checkpoint, &[], &[])?;
+            store.index.write(&store.storage.disk, &checkpoint, &[], &[])?;
         }
         store.restore(contents, &mut recovery)?;
         store.keep_reserve();
@@ -298,16 +296,9 @@ impl Store {
     }
 
     fn unlist_segments(&mut self, replay: &mut Replay, id: ObjectId, first: u32, last: u32) {
-        let Some(object) = self.objects.catalogue.get_mut(id) else { return };
-        let mut freed = Vec::new();
-        object.extents.remove(first, last, &mut freed);
-        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
-        object.bytes = object.bytes.saturating_sub(lost);
-        self.objects.bytes = self.objects.bytes.saturating_sub(lost);
-        let is_empty = object.extents.is_empty();
-        replay.freed.extend(freed);
-        self.unindexed.dirty.insert(id);
-        if is_empty {
+        let Some(taken) = self.take_out(id, first, last) else { return };
+        replay.freed.extend(taken.runs);
+        if taken.is_empty {
             self.unlist(replay, id);
         }
     }

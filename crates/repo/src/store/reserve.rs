@@ -13,9 +13,9 @@ const BYTES: usize = 1 << 20;
 impl Store {
     /// Takes the room if it is not taken yet. If there is none, there will be after a deletion.
     pub(super) fn keep_reserve(&mut self) {
-        self.has_reserve = take(&self.disk).is_ok();
-        if !self.has_reserve {
-            give_up(&self.disk);
+        self.storage.has_reserve = take(&self.storage.disk).is_ok();
+        if !self.storage.has_reserve {
+            give_up(&self.storage.disk);
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct World {
     pub(super) producers: Vec<Produce>,
     pub(super) consumers: Vec<AppId>,
     /// Routes that lead astray or around in circles, while there are faults.
-    pub(super) detours: Vec<(NodeId, Name, NodeId)>,
+    pub(super) stray_routes: Vec<(NodeId, Name, NodeId)>,
 }
 
 /// Of all Interests.
@@ -67,7 +67,7 @@ impl World {
             links: Vec::new(),
             producers: Vec::new(),
             consumers: Vec::new(),
-            detours: Vec::new(),
+            stray_routes: Vec::new(),
         };
         world.draw_nodes()?;
         world.draw_links()?;
@@ -195,7 +195,7 @@ impl World {
                 if towards != node {
                     let cost = 100 + self.random.below(10);
                     self.network.add_route(node, &prefix, towards, cost)?;
-                    self.detours.push((node, prefix, towards));
+                    self.stray_routes.push((node, prefix, towards));
                 }
             }
         }

@@ -101,7 +101,7 @@ impl World {
             }
         }
         self.network.route_shortest_paths()?;
-        self.detours.clear();
+        self.stray_routes.clear();
         Ok(())
     }
 

@@ -111,8 +111,11 @@ fn rows(faces: &[FaceStatus]) -> Vec<Vec<String>> {
                 face.uri.clone(),
                 face.local_uri.clone(),
                 format!("{} {}", face.scope, face.persistency),
-                format!("{}/{}/{}", face.in_interests, face.in_data, face.in_nacks),
-                format!("{}/{}/{}", face.out_interests, face.out_data, face.out_nacks),
+                format!("{}/{}/{}", face.packets.in_interests, face.packets.in_data, face.packets.in_nacks),
+                format!(
+                    "{}/{}/{}",
+                    face.packets.out_interests, face.packets.out_data, face.packets.out_nacks
+                ),
                 show_size(face.in_bytes as f64),
                 show_size(face.out_bytes as f64),
                 face.flags.words().collect::<Vec<_>>().join(","),
@@ -145,8 +148,14 @@ fn details(face: &FaceStatus) -> Vec<(&'static str, String)> {
     let counts = |interests, data, nacks, bytes: u64| {
         format!("{interests} Interests, {data} Data, {nacks} Nacks, {}", show_size(bytes as f64))
     };
-    lines.push(("in", counts(face.in_interests, face.in_data, face.in_nacks, face.in_bytes)));
-    lines.push(("out", counts(face.out_interests, face.out_data, face.out_nacks, face.out_bytes)));
+    lines.push((
+        "in",
+        counts(face.packets.in_interests, face.packets.in_data, face.packets.in_nacks, face.in_bytes),
+    ));
+    lines.push((
+        "out",
+        counts(face.packets.out_interests, face.packets.out_data, face.packets.out_nacks, face.out_bytes),
+    ));
     lines.push(("flags", face.flags.words().collect::<Vec<_>>().join(", ")));
     lines
 }
@@ -164,13 +173,13 @@ pub(in crate::commands) fn to_json(face: &FaceStatus) -> Value {
         "mtu_bytes": face.mtu_bytes,
         "marking_interval_ns": face.base_congestion_marking_interval_ns,
         "marking_threshold_bytes": face.default_congestion_threshold_bytes,
-        "in_interests": face.in_interests,
-        "in_data": face.in_data,
-        "in_nacks": face.in_nacks,
+        "in_interests": face.packets.in_interests,
+        "in_data": face.packets.in_data,
+        "in_nacks": face.packets.in_nacks,
         "in_bytes": face.in_bytes,
-        "out_interests": face.out_interests,
-        "out_data": face.out_data,
-        "out_nacks": face.out_nacks,
+        "out_interests": face.packets.out_interests,
+        "out_data": face.packets.out_data,
+        "out_nacks": face.packets.out_nacks,
         "out_bytes": face.out_bytes,
         "flags": flag_words(face.flags),
     })
@@ -213,6 +222,8 @@ fn link_type(word: &str) -> Result<LinkType, String> {
 
 #[cfg(test)]
 mod tests {
+    use management::PacketCounts;
+
     use super::*;
 
     #[test]
@@ -247,12 +258,14 @@ mod tests {
             base_congestion_marking_interval_ns: Some(100_000_000),
             default_congestion_threshold_bytes: None,
             mtu_bytes: Some(1400),
-            in_interests: 1,
-            in_data: 2,
-            in_nacks: 3,
-            out_interests: 4,
-            out_data: 5,
-            out_nacks: 6,
+            packets: PacketCounts {
+                in_interests: 1,
+                in_data: 2,
+                in_nacks: 3,
+                out_interests: 4,
+                out_data: 5,
+                out_nacks: 6,
+            },
             in_bytes: 7000,
             out_bytes: 8,
             flags: FaceFlags(6),

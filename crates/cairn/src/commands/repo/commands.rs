@@ -58,7 +58,7 @@ pub(super) struct PrefixChange {
 }
 
 /// Takes commands.
-pub(super) struct Commander {
+pub(super) struct CommandHandler {
     client: Client,
     connect: ConnectArguments,
     repository: Name,
@@ -142,7 +142,7 @@ impl Verb {
     }
 }
 
-impl Commander {
+impl CommandHandler {
     /// Registers the repository's name. Gives what commands want registered: whoever serves the objects does
     /// it.
     pub(super) fn start(
@@ -168,7 +168,7 @@ impl Commander {
             );
         }
         client.register(&repository)?;
-        let commander = Commander {
+        let handler = CommandHandler {
             client,
             connect,
             repository,
@@ -180,7 +180,7 @@ impl Commander {
             prefixes: Vec::new(),
             changes,
         };
-        Ok((commander, wanted))
+        Ok((handler, wanted))
     }
 
     /// Takes commands for as long as `goes_on` says.

@@ -16,7 +16,7 @@ use repo::eviction::{self, PolicySpec};
 use repo::service::{Service, ServiceConfig, ServiceHandle};
 
 use super::ccnr::CcnxRepository;
-use super::commands::{Commander, PrefixChange, Trust};
+use super::commands::{CommandHandler, PrefixChange, Trust};
 use super::folder::FolderArguments;
 use super::window::{Window, answer_box};
 use crate::tool::ToolError;
@@ -204,11 +204,11 @@ impl RunArguments {
         let client = self.connect.client_as(&self.signing)?;
         let connect = self.connect.clone();
         let signer = self.signing.signer()?;
-        let (commander, changes) =
-            Commander::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
+        let (handler, changes) =
+            CommandHandler::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
         let interrupt = interrupt.clone();
         let run = move || {
-            if let Err(error) = commander.run(|| !interrupt.came()) {
+            if let Err(error) = handler.run(|| !interrupt.came()) {
                 tell!("cairn: no more commands are taken: {error}");
             }
         };

@@ -39,27 +39,27 @@ pub(super) fn progress(part: &Path) -> Option<(u64, u64)> {
     Some((done, all))
 }
 
-/// Tells whoever waits how far a part is.
-struct Teller {
+/// Writes down how far a part is, for whoever waits for it.
+struct ProgressReporter {
     place: PathBuf,
     told: Option<Instant>,
 }
 
-impl Teller {
-    fn heed(&mut self, progress: &Progress) {
+impl ProgressReporter {
+    fn note(&mut self, progress: &Progress) {
         match progress {
-            Progress::Count { done, all } => self.tell(*done as u64, *all as u64),
+            Progress::Count { done, all } => self.report(*done as u64, *all as u64),
             // One after the other: each is told when it begins.
             Progress::Repeat { case: (case, cases), repeat: (repeat, repeats), .. } => {
                 let (before, repeats) = (case.saturating_sub(1) as u64, u64::from(*repeats));
                 let done = before * repeats + u64::from(repeat.saturating_sub(1));
-                self.tell(done, *cases as u64 * repeats);
+                self.report(done, *cases as u64 * repeats);
             }
             _ => {}
         }
     }
 
-    fn tell(&mut self, done: u64, all: u64) {
+    fn report(&mut self, done: u64, all: u64) {
         let is_due = self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY);
         if is_due || done == all {
             // Who waits for it looks again; the run does not depend on it.
@@ -87,9 +87,9 @@ pub fn carry_out(
         Shard::new(number, record.shards).ok_or(PlanError::NoPart { number, parts: record.shards })?;
     let place = run.part(number);
     let workers = record.workers.or_else(processors);
-    let mut teller = Teller { place: place.clone(), told: None };
+    let mut reporter = ProgressReporter { place: place.clone(), told: None };
     let heed = |progress: &Progress| {
-        teller.heed(progress);
+        reporter.note(progress);
         observe(progress);
     };
     let part = if place.join("run.json").is_file() {

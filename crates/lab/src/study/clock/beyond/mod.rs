@@ -110,8 +110,8 @@ struct Job {
 pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report, StudyError> {
     let jobs = experiment.jobs();
     // The longest first, so that no core is left with one of them at the end.
-    let twins = experiment.twins(&jobs);
-    let mut order: Vec<usize> = (0..jobs.len()).filter(|&place| twins[place] == place).collect();
+    let representatives = experiment.representatives(&jobs);
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&place| representatives[place] == place).collect();
     order.sort_by(|&a, &b| jobs[b].cost().total_cmp(&jobs[a].cost()));
     let shuffled = parallel::for_each(&order, runner, |&place| {
         Ok::<_, StudyError>((place, experiment.run_job(&jobs[place])?))
@@ -131,8 +131,11 @@ pub(super) fn run(experiment: &Experiment, runner: &Runner<'_>) -> Result<Report
     let hash = outcomes
         .iter()
         .fold(0u64, |sum, outcome| (sum.rotate_left(5) ^ outcome.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let cells: Vec<(Job, Outcome)> =
-        jobs.into_iter().zip(twins).map(|(job, twin)| (job, outcomes[twin].clone())).collect();
+    let cells: Vec<(Job, Outcome)> = jobs
+        .into_iter()
+        .zip(representatives)
+        .map(|(job, representative)| (job, outcomes[representative].clone()))
+        .collect();
     let mut report =
         Report { title: experiment.title.clone(), hash: format!("{hash:016x}"), ..Report::default() };
     experiment.report_speeds(&cells, &mut report);
@@ -246,7 +249,7 @@ impl Experiment {
     }
 
     /// For each job the first that is the same.
-    fn twins(&self, jobs: &[Job]) -> Vec<usize> {
+    fn representatives(&self, jobs: &[Job]) -> Vec<usize> {
         let mut same = Vec::new();
         for job in jobs {
             let window_only = self.variants[job.variant].window_only;

@@ -9,7 +9,7 @@ use packet::Name;
 use trust::certificate::names::key_of;
 
 /// Attempts after the first: one past the cache, the others by one next hop each.
-const MAX_DETOURS: usize = 5;
+const MAX_REFETCHES: usize = 5;
 
 /// Refused packets that are told of, and erased from the cache.
 const MAX_TOLD: usize = 8;
@@ -56,7 +56,7 @@ impl RefetchPlan {
     /// Prepares the next attempt to get past what was refused. Says whether there is one: only the
     /// forwarder on this host can be told to forget a packet, or which way to take.
     pub(super) fn prepare(&mut self, client: &mut Client, name: &Name, refusals: &Refusals) -> bool {
-        if refusals.count == 0 || self.made >= MAX_DETOURS || !client.connection().remote().is_local() {
+        if refusals.count == 0 || self.made >= MAX_REFETCHES || !client.connection().remote().is_local() {
             return false;
         }
         self.made += 1;
@@ -130,7 +130,7 @@ fn next_hops(client: &mut Client, name: &Name) -> VecDeque<u64> {
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.as_ref().component_count()));
     let mut hops = VecDeque::new();
     for hop in entries.iter().flat_map(|entry| &entry.next_hops) {
-        if hops.len() < 4 * MAX_DETOURS && !hops.contains(&hop.face_id) {
+        if hops.len() < 4 * MAX_REFETCHES && !hops.contains(&hop.face_id) {
             hops.push_back(hop.face_id);
         }
     }

@@ -12,8 +12,8 @@ type Profile = (&'static str, &'static str);
 /// Built in a fraction of the time of a release; see `Cargo.toml`.
 const LONG: Profile = ("enemies", "enemies");
 
-/// The programs of the tests: they are there in continuous integration, check arithmetic, and stand the rate of
-/// the short form.
+/// The programs of the tests: they are there in continuous integration, check arithmetic, and stand the rate
+/// of the short form.
 const SHORT: Profile = ("dev", "debug");
 
 /// Builds the node and the suite, and runs it with the words given.

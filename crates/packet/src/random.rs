@@ -1,10 +1,12 @@
 //! Seeded randomness. Every owner of a state machine gives it one [`Random`]; same seed, same run.
 
+mod normal;
 mod zipf;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+pub use normal::StandardNormal;
 pub use zipf::{Zipf, ZipfError};
 
 /// A seeded stream of random numbers (xoshiro256++): portable and repeatable, not for keys.

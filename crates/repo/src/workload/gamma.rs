@@ -1,6 +1,6 @@
 //! Sizes after the gamma distribution.
 
-use packet::random::Random;
+use packet::random::{Random, StandardNormal};
 
 /// The gamma distribution, after Marsaglia and Tsang, "A simple method for generating gamma variables"
 /// (2000).
@@ -9,19 +9,19 @@ pub(super) struct Gamma {
     d: f64,
     c: f64,
     scale: f64,
-    spare: Option<f64>,
+    normal: StandardNormal,
 }
 
 impl Gamma {
     /// For shapes of at least 1.
     pub(super) fn new(shape: f64, scale: f64) -> Self {
         let d = shape - 1.0 / 3.0;
-        Gamma { d, c: 1.0 / (9.0 * d).sqrt(), scale, spare: None }
+        Gamma { d, c: 1.0 / (9.0 * d).sqrt(), scale, normal: StandardNormal::default() }
     }
 
     pub(super) fn draw(&mut self, random: &mut Random) -> f64 {
         loop {
-            let x = self.normal(random);
+            let x = self.normal.draw(random);
             let v = 1.0 + self.c * x;
             if v <= 0.0 {
                 continue;
@@ -31,22 +31,6 @@ impl Gamma {
             let (x2, d) = (x * x, self.d);
             if u < 1.0 - 0.0331 * x2 * x2 || libm::log(u) < 0.5 * x2 + d * (1.0 - v + libm::log(v)) {
                 return d * v * self.scale;
-            }
-        }
-    }
-
-    /// The normal distribution, after Marsaglia's polar method: two at a time.
-    fn normal(&mut self, random: &mut Random) -> f64 {
-        if let Some(spare) = self.spare.take() {
-            return spare;
-        }
-        loop {
-            let (x, y) = (2.0 * random.unit() - 1.0, 2.0 * random.unit() - 1.0);
-            let s = x * x + y * y;
-            if s > 0.0 && s < 1.0 {
-                let factor = (-2.0 * libm::log(s) / s).sqrt();
-                self.spare = Some(y * factor);
-                return x * factor;
             }
         }
     }

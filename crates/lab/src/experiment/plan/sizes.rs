@@ -1,8 +1,6 @@
 //! Sizes of files that differ.
 
-use std::f64::consts::TAU;
-
-use packet::random::Random;
+use packet::random::{Random, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::Shared;
@@ -41,7 +39,8 @@ impl SizesPlan {
     /// The sizes of so many files.
     #[must_use]
     pub fn of_files(&self, count: u32, random: &mut Random) -> Vec<u64> {
-        let one = |number: u32, random: &mut Random| match self {
+        let mut normal = StandardNormal::default();
+        let mut one = |number: u32, random: &mut Random| match self {
             SizesPlan::List(list) => list.get(number as usize % list.len().max(1)).copied().unwrap_or(1),
             SizesPlan::Empirical(list) => {
                 let place = random.below(list.len().max(1) as u64) as usize;
@@ -54,7 +53,7 @@ impl SizesPlan {
             }
             SizesPlan::LogNormal { median, deviation, most } => {
                 // At least every second draw is small enough: the largest is no smaller than the median.
-                let drawn = (0..64).map(|_| *median as f64 * libm::exp(deviation * normal(random)));
+                let drawn = (0..64).map(|_| *median as f64 * libm::exp(deviation * normal.draw(random)));
                 let mut drawn = drawn.map(|size| size as u64);
                 drawn.find(|size| size <= most).unwrap_or(*most)
             }
@@ -70,13 +69,6 @@ impl SizesPlan {
             SizesPlan::Pareto { most, .. } | SizesPlan::LogNormal { most, .. } => *most,
         }
     }
-}
-
-/// A number of the standard normal distribution, by Box and Muller. `libm` computes the same on every
-/// machine, and producer and consumer must agree on each size.
-fn normal(random: &mut Random) -> f64 {
-    let radius = (2.0 * random.exponential()).sqrt();
-    radius * libm::cos(TAU * random.unit())
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub struct Data {
 impl Data {
     #[inline(always)]
     fn of(wire: Buffer, brief: DataBrief) -> Self {
-        Data { wire, brief, canonical: LazyCanonical::NONE }
+        Data { wire, brief, canonical: LazyCanonical::none() }
     }
 
     /// Reads one NDN Data that fills `wire` exactly, keeping the buffer.

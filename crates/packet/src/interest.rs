@@ -30,7 +30,7 @@ pub struct Interest {
 impl Interest {
     #[inline(always)]
     fn of(wire: Buffer, brief: InterestBrief) -> Self {
-        Interest { wire, brief, canonical: LazyCanonical::NONE }
+        Interest { wire, brief, canonical: LazyCanonical::none() }
     }
 
     /// Reads one NDN Interest that fills `wire` exactly, keeping the buffer.

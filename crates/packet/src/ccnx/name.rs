@@ -286,7 +286,7 @@ impl Clone for LazyCanonical {
     #[inline(always)]
     fn clone(&self) -> Self {
         match self.0.get() {
-            None => LazyCanonical::NONE,
+            None => LazyCanonical::none(),
             Some(name) => LazyCanonical::made(name),
         }
     }
@@ -299,7 +299,10 @@ impl LazyCanonical {
     }
 
     /// Nobody has asked yet.
-    pub(crate) const NONE: LazyCanonical = LazyCanonical(OnceBox::new());
+    #[inline(always)]
+    pub(crate) const fn none() -> Self {
+        LazyCanonical(OnceBox::new())
+    }
 
     /// The canonical form of `name`, which is the same at each call.
     #[inline(never)]

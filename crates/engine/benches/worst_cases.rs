@@ -92,7 +92,8 @@ const CASES: &[Case] = &[
     case("data-into-a-queue-all-asked-for", 20, BOUNDED, |world| all_marked(world, EvictionPolicy::S3Fifo)),
     case("face-that-goes-among-60000-routes", 20, BOUNDED, face_that_goes),
     case("multicast-that-256-wait-for", 52, SENDING, multicast),
-    case("ccnx-exchange", 4, TWO, ccnx_honest),
+    case("ccnx-exchange", 1, TWO, ccnx_honest),
+    case("ccnx-cache-hit", 1, TWO, ccnx_hit),
     case("ccnx-data-that-is-excluded", 20, BOUNDED, excluded),
     case("ccnx-interest-that-excludes-all", 20, BOUNDED, |world| excluding(world, 1, 511, false)),
     case("ccnx-interest-that-excludes-children", 20, BOUNDED, |world| excluding(world, 3, 1, false)),
@@ -520,6 +521,13 @@ fn ccnx_honest(world: &mut World) -> Vec<Arrival> {
         [ccnx_interest(world, CONSUMER, &name, None), ccnx_object(PRODUCER, &name, 1000)]
     };
     (0..200).flat_map(|number| pair(world, number)).collect()
+}
+
+/// Interests for what was kept before.
+fn ccnx_hit(world: &mut World) -> Vec<Arrival> {
+    let names: Vec<Name> = (0..200).map(|number| name(&format!("/a/site/file/v/{number}"))).collect();
+    keep(world, names.iter().cloned());
+    names.iter().map(|name| ccnx_interest(world, CONSUMER, name, None)).collect()
 }
 
 /// `count` components of which `z…` is none but the last, `number`.

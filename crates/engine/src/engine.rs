@@ -526,19 +526,30 @@ impl Engine {
 
     /// The longest match of a name among the routes of its dialect.
     #[inline]
-    pub(crate) fn longest_match(
+    pub(crate) fn longest_match(&self, interest: &Interest, hashes: &PrefixHashes) -> FibNode {
+        match interest.ccnx_name() {
+            None => {
+                let components = interest.wire_components();
+                self.match_in(Dialect::Ndn, |prefix| components.starts_with(prefix.canonical()), hashes)
+            }
+            Some(name) => self.match_in(Dialect::Ccnx, |prefix| name.begins_with(prefix), hashes),
+        }
+    }
+
+    #[inline(always)]
+    fn match_in(
         &self,
         dialect: Dialect,
-        name: NameRef<'_>,
+        has_prefix: impl Fn(NameRef<'_>) -> bool + Copy,
         hashes: &PrefixHashes,
     ) -> FibNode {
         let fib = &self.tables.fibs[dialect as usize];
         if fib.is_small() {
-            return fib.longest_match(name, hashes);
+            return fib.longest_match_by(has_prefix, hashes);
         }
         match self.tables.route_hints.get(hashes.whole()) {
-            Some(node) if fib.is_match(node, name, hashes) => node,
-            _ => fib.longest_match(name, hashes),
+            Some(node) if fib.is_match(node, has_prefix, hashes) => node,
+            _ => fib.longest_match_by(has_prefix, hashes),
         }
     }
 

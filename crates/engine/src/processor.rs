@@ -31,14 +31,6 @@ pub(crate) fn prefetch_first_line(packet: &[u8]) {
     prefetch_line(packet.as_ptr().cast::<i8>());
 }
 
-/// Asks for the start of something that is counted, and for the counts before it.
-#[inline(always)]
-pub(crate) fn prefetch_counted<T>(place: &T) {
-    let start = std::ptr::from_ref(place).cast::<i8>();
-    prefetch_line(start.wrapping_sub(2 * size_of::<usize>()));
-    prefetch_line(start);
-}
-
 const LINE_BYTES: usize = 64;
 
 #[inline(always)]

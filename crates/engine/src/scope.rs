@@ -1,24 +1,25 @@
 //! How far packets may go, by their names (NFD's rules) and by the Interest's scope (CCNx).
 
-use packet::{Dialect, Interest, NameRef};
+use packet::{Dialect, Interest};
 
-/// The generic components that begin names of limited scope, in canonical form. A name begins with a
+/// The components that begin names of limited scope, as NDN and CCNx write them. A name begins with a
 /// component exactly if its bytes begin with the component's.
-const LOCALHOST: &[u8] = b"\x08\x09localhost";
-const LOCALHOP: &[u8] = b"\x08\x08localhop";
+const LOCALHOST: [&[u8]; 2] = [b"\x08\x09localhost", b"\xfa\xcdlocalhost\0"];
+const LOCALHOP: [&[u8]; 2] = [b"\x08\x08localhop", b"\xfa\xc5localhop\0"];
 /// What CCNx has for the first: the services of this host.
-const CCNX_LOCALHOST: &[u8] = b"\x08\x0f\xc1.M.S.localhost";
+const CCNX_LOCALHOST: &[u8] = b"\xfa\xfd\xc1.M.S.localhost\0";
 
 /// Tells in one comparison that almost all names are neither.
 #[inline(always)]
-fn may_be_limited(name: NameRef<'_>) -> bool {
-    matches!(name.canonical(), [8, 8 | 9, b'l', ..])
+fn may_be_limited(components: &[u8]) -> bool {
+    components.get(2) == Some(&b'l') && matches!(components.get(1), Some(8 | 9 | 0xc5 | 0xcd))
 }
 
-/// Whether a packet with this name may come from, or go to, another host at all.
+/// Whether a packet with a name of these components, as they are on the wire, may come from, or go to,
+/// another host at all.
 #[inline]
-pub(crate) fn is_for_this_host_only(name: NameRef<'_>) -> bool {
-    may_be_limited(name) && name.canonical().starts_with(LOCALHOST)
+pub(crate) fn is_for_this_host_only(dialect: Dialect, components: &[u8]) -> bool {
+    may_be_limited(components) && components.starts_with(LOCALHOST[dialect as usize])
 }
 
 /// Whether an Interest may be taken from a face. `stays_on_host` says whether its name is one of this host
@@ -32,11 +33,11 @@ pub(crate) fn interest_may_enter(
     if from_local {
         return true;
     }
-    if is_for_this_host_only(interest.name()) {
+    let dialect = interest.dialect();
+    if is_for_this_host_only(dialect, interest.wire_components()) {
         return false;
     }
-    let Some(view) = interest.ccnx() else { return true };
-    view.scope().is_none_or(|scope| scope.number() > 1) && !stays_on_host()
+    dialect == Dialect::Ndn || ccnx_scope(interest).is_none_or(|scope| scope > 1) && !stays_on_host()
 }
 
 /// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other
@@ -58,15 +59,15 @@ pub(crate) fn interest_may_leave(
     if interest.hop_limit() == Some(0) {
         return false;
     }
-    let name = interest.name();
-    !may_be_limited(name) || limited_may_leave(name, from_remote)
+    let components = interest.wire_components();
+    !may_be_limited(components) || limited_may_leave(Dialect::Ndn, components, from_remote)
 }
 
 /// Whether something of this name may go to another host.
 #[cold]
-fn limited_may_leave(name: NameRef<'_>, from_remote: impl FnOnce() -> bool) -> bool {
-    let made_its_hop = || name.canonical().starts_with(LOCALHOP) && from_remote();
-    !is_for_this_host_only(name) && !made_its_hop()
+fn limited_may_leave(dialect: Dialect, components: &[u8], from_remote: impl FnOnce() -> bool) -> bool {
+    let made_its_hop = || components.starts_with(LOCALHOP[dialect as usize]) && from_remote();
+    !is_for_this_host_only(dialect, components) && !made_its_hop()
 }
 
 #[inline(never)]
@@ -75,9 +76,15 @@ fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_lo
     if to_local {
         return scope != Some(0);
     }
+    let components = interest.wire_components();
+    if components.starts_with(CCNX_LOCALHOST) {
+        return false;
+    }
+    if scope.is_none() && !may_be_limited(components) {
+        return true;
+    }
     let from_remote = from_remote();
-    let name = interest.name();
-    if !limited_may_leave(name, || from_remote) || name.canonical().starts_with(CCNX_LOCALHOST) {
+    if !limited_may_leave(Dialect::Ccnx, components, || from_remote) {
         return false;
     }
     match scope {
@@ -89,5 +96,5 @@ fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_lo
 }
 
 fn ccnx_scope(interest: &Interest) -> Option<u8> {
-    interest.ccnx()?.scope().map(|scope| scope.number())
+    interest.ccnx_selectors()?.scope().map(|scope| scope.number())
 }

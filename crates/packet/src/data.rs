@@ -1,13 +1,12 @@
 //! The Data as the rest of Cairn sees it, whichever dialect it came in.
 
-use std::sync::Arc;
-
 use crate::Dialect;
+use crate::brief::DataBrief;
 use crate::buffer::{Buffer, SpareBuffer};
-use crate::ccnx::{self, CanonicalName};
+use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Component, NameRef};
+use crate::name::{Component, NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -36,36 +35,24 @@ impl ContentType {
 #[derive(Clone, Debug)]
 pub struct Data {
     wire: Buffer,
-    /// Of a Data of NDN.
-    brief: ndn::DataBrief,
-    /// Of a ContentObject of CCNx.
-    ccnx: Option<Arc<CcnxParts>>,
-}
-
-/// In this order, what is read when it goes lies beside the count of its owners.
-#[derive(Clone, Debug)]
-#[repr(C)]
-struct CcnxParts {
-    /// In canonical form, which differs from the one on the wire.
-    name: CanonicalName,
-    layout: ccnx::ContentObjectLayout,
-}
-
-impl CcnxParts {
-    #[inline]
-    fn of(view: ccnx::ContentObjectView<'_>) -> Arc<Self> {
-        Arc::new(CcnxParts { name: view.name().to_canonical(), layout: view.layout() })
-    }
+    brief: DataBrief,
+    /// The name of a ContentObject of CCNx, if anybody has asked for it in canonical form.
+    canonical: LazyCanonical,
 }
 
 impl Data {
+    #[inline(always)]
+    fn of(wire: Buffer, brief: DataBrief) -> Self {
+        Data { wire, brief, canonical: LazyCanonical::none() }
+    }
+
     /// Reads one NDN Data that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
         let brief = ndn::DataView::decode(&wire)?.brief();
-        Ok(Data { wire, brief, ccnx: None })
+        Ok(Data::of(wire, brief))
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -79,7 +66,7 @@ impl Data {
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
         let brief = ndn::DataView::decode_hashed(&wire, hasher, hashes)?.brief();
-        Ok(Data { wire, brief, ccnx: None })
+        Ok(Data::of(wire, brief))
     }
 
     /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which
@@ -97,20 +84,17 @@ impl Data {
         view: ndn::DataView<'_>,
         spare: impl FnOnce() -> Option<SpareBuffer>,
     ) -> Self {
-        let wire = match memory.and_then(|memory| memory.slice_of(view.wire())) {
-            Some(wire) => wire,
-            None => match spare() {
-                Some(spare) => spare.fill(view.wire()),
-                None => Buffer::copy_from(view.wire()),
-            },
-        };
-        Data { wire, brief: view.brief(), ccnx: None }
+        Data::of(placed(memory, view.wire(), spare), view.brief())
     }
 
-    /// What was read of a packet of CCNx and stands apart from it, as a hint to fetch it ahead.
-    #[inline]
-    pub fn beside(&self) -> Option<&(impl Sized + use<>)> {
-        self.ccnx.as_deref()
+    /// The same of a ContentObject of CCNx.
+    #[inline(always)]
+    pub fn ccnx_within(
+        memory: Option<&Buffer>,
+        view: ccnx::ContentObjectView<'_>,
+        spare: impl FnOnce() -> Option<SpareBuffer>,
+    ) -> Self {
+        Data::of(placed(memory, view.wire(), spare), view.brief())
     }
 
     /// The same Data in memory that nobody else refers to, which is that of `spare` if there is any.
@@ -119,14 +103,7 @@ impl Data {
             Some(spare) => spare.fill(&self.wire),
             None => Buffer::copy_from(&self.wire),
         };
-        Data { wire, brief: self.brief, ccnx: self.ccnx.clone() }
-    }
-
-    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
-    #[inline]
-    pub fn in_memory(view: ccnx::ContentObjectView<'_>, wire: Buffer) -> Self {
-        debug_assert_eq!(view.wire(), &*wire);
-        Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(CcnxParts::of(view)) }
+        Data { wire, brief: self.brief, canonical: self.canonical.clone() }
     }
 
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
@@ -134,8 +111,8 @@ impl Data {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::ContentObjectView::decode(&wire)?);
-        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(parts) })
+        let brief = ccnx::ContentObjectView::decode(&wire)?.brief();
+        Ok(Data::of(wire, brief))
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -147,27 +124,28 @@ impl Data {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?);
-        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(parts) })
+        let brief = ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?.brief();
+        Ok(Data::of(wire, brief))
     }
 
     /// The language it is written in.
-    #[inline]
+    #[inline(always)]
     pub fn dialect(&self) -> Dialect {
-        if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
+        self.brief.dialect()
     }
 
     /// All fields of an NDN Data; `None` for a ContentObject of CCNx. Reads the packet again, so ask once for
     /// several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::DataView<'_>> {
-        if self.ccnx.is_none() { ndn::DataView::decode(&self.wire).ok() } else { None }
+        if self.dialect() == Dialect::Ndn { ndn::DataView::decode(&self.wire).ok() } else { None }
     }
 
-    /// All fields of a ContentObject of CCNx; `None` for a Data of NDN.
+    /// All fields of a ContentObject of CCNx; `None` for a Data of NDN. Reads the packet again, so ask once
+    /// for several fields.
     #[inline]
     pub fn ccnx(&self) -> Option<ccnx::ContentObjectView<'_>> {
-        Some(ccnx::ContentObjectView::from_parts(&self.wire, self.ccnx.as_ref()?.layout))
+        if self.dialect() == Dialect::Ccnx { ccnx::ContentObjectView::decode(&self.wire).ok() } else { None }
     }
 
     /// The whole packet as it goes on the wire.
@@ -182,49 +160,70 @@ impl Data {
         self.wire
     }
 
-    /// The name in canonical form, without the implicit digest.
+    /// The name in canonical form, without the implicit digest. In CCNx that is made when it is first asked
+    /// for, and kept; to compare two names, their [components on the wire](Self::wire_components) will do.
     #[inline(always)]
     pub fn name(&self) -> NameRef<'_> {
-        match &self.ccnx {
+        match self.ccnx_name() {
             None => self.brief.name(&self.wire),
-            Some(parts) => NameRef::from_checked(&parts.name),
+            Some(name) => self.canonical.of(name),
         }
+    }
+
+    /// The name as it is on the wire in CCNx; `None` in NDN.
+    #[inline(always)]
+    pub fn ccnx_name(&self) -> Option<CcnxNameRef<'_>> {
+        match self.dialect() {
+            Dialect::Ndn => None,
+            Dialect::Ccnx => Some(CcnxNameRef::from_checked(self.wire_components(), self.component_count())),
+        }
+    }
+
+    /// The name in the form that it has on the wire.
+    #[inline(always)]
+    pub fn wire_name(&self) -> WireName<'_> {
+        match self.ccnx_name() {
+            None => WireName::Ndn(self.brief.name(&self.wire)),
+            Some(name) => WireName::Ccnx(name),
+        }
+    }
+
+    /// The components of the name as they are on the wire, see
+    /// [`Interest::wire_components`](crate::Interest::wire_components).
+    #[inline(always)]
+    pub fn wire_components(&self) -> &[u8] {
+        self.brief.components(&self.wire)
     }
 
     /// Number of components of the name.
     #[inline(always)]
     pub fn component_count(&self) -> usize {
-        match &self.ccnx {
-            None => self.brief.component_count as usize,
-            Some(parts) => parts.layout.component_count(),
-        }
+        self.brief.component_count()
+    }
+
+    /// SHA-256 of the public key of whoever published a ContentObject of CCNx; `None` in NDN.
+    #[inline]
+    pub fn ccnx_publisher(&self) -> Option<&[u8; 32]> {
+        if self.dialect() == Dialect::Ccnx { self.brief.publisher(&self.wire) } else { None }
     }
 
     /// How long the Data counts as fresh after arrival. A ContentObject that does not say is fresh for ever;
     /// a Data of NDN that does not is never fresh.
     #[inline(always)]
     pub fn freshness(&self) -> Duration {
-        match self.ccnx() {
-            None => self.brief.freshness,
-            Some(view) => {
-                view.freshness_seconds().map_or(Duration::MAX, |secs| Duration::from_secs(secs.into()))
-            }
-        }
+        self.brief.freshness
     }
 
     /// The content; empty when there is none.
     #[inline]
     pub fn content(&self) -> &[u8] {
-        match self.ccnx() {
-            None => self.brief.content(&self.wire),
-            Some(view) => view.content(),
-        }
+        self.brief.content(&self.wire)
     }
 
     /// What the content of an NDN Data is; `None` for a ContentObject of CCNx.
     #[inline]
     pub fn content_type(&self) -> Option<ContentType> {
-        if self.ccnx.is_none() && !self.brief.has_content_type() {
+        if self.dialect() == Dialect::Ndn && !self.brief.has_content_type() {
             return Some(ContentType::BLOB);
         }
         self.ndn().map(|view| view.content_type())
@@ -240,7 +239,7 @@ impl Data {
     /// `None` if it has not. Nothing is decoded again, and the signature is not renewed: for whoever
     /// makes many Data that nobody verifies, as load generators do.
     pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
-        if self.ccnx.is_some() {
+        if self.dialect() == Dialect::Ccnx {
             return None;
         }
         let old = self.name().canonical();
@@ -249,12 +248,24 @@ impl Data {
             return None;
         }
         let wire = self.wire.with(start, name.canonical())?;
-        Some(Data { wire, brief: self.brief, ccnx: None })
+        Some(Data::of(wire, self.brief))
     }
 
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.
     pub fn implicit_digest(&self) -> [u8; 32] {
         use sha2::{Digest as _, Sha256};
         Sha256::digest(&self.wire).into()
+    }
+}
+
+/// The bytes of a packet in `memory`, if they lie there, or a copy of them.
+#[inline(always)]
+fn placed(memory: Option<&Buffer>, bytes: &[u8], spare: impl FnOnce() -> Option<SpareBuffer>) -> Buffer {
+    match memory.and_then(|memory| memory.slice_of(bytes)) {
+        Some(wire) => wire,
+        None => match spare() {
+            Some(spare) => spare.fill(bytes),
+            None => Buffer::copy_from(bytes),
+        },
     }
 }

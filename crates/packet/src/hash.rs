@@ -6,7 +6,9 @@
 //! collide. Hashes select candidates; every table still compares whole names.
 
 use crate::Dialect;
-use crate::name::{Component, Components, NameRef};
+use crate::ccnx::block::body_element_len;
+use crate::ccnx::{CcnxNameRef, Dtag};
+use crate::name::{Component, Components, NameRef, WireName};
 
 /// Hashes names under one secret key.
 #[derive(Clone)]
@@ -18,6 +20,11 @@ pub struct NameHasher {
 /// different dialects are hashed apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameHash(pub u64);
+
+impl NameHash {
+    /// Stands for a hash that is not known. A name may have it, but by chance alone.
+    pub const UNKNOWN: NameHash = NameHash(0);
+}
 
 impl NameHasher {
     /// A hasher under `key`. Owners of a network-facing process draw the key from the system's random source;
@@ -33,7 +40,17 @@ impl NameHasher {
         hashes
     }
 
-    /// The same, into `hashes`.
+    /// The same of a name in the form that it has on the wire.
+    pub fn hash_wire_name(&self, name: WireName<'_>) -> PrefixHashes {
+        let mut hashes = PrefixHashes::default();
+        match name {
+            WireName::Ndn(name) => self.hash_into(Dialect::Ndn, name.components(), &mut hashes),
+            WireName::Ccnx(name) => self.hash_ccnx_after(None, name, &mut hashes),
+        }
+        hashes
+    }
+
+    /// Those of the name made of `components`, into `hashes`.
     pub fn hash_into(&self, dialect: Dialect, components: Components<'_>, hashes: &mut PrefixHashes) {
         let mut pass = self.begin(dialect, hashes);
         for component in components {
@@ -42,16 +59,16 @@ impl NameHasher {
         pass.finish();
     }
 
-    /// The same of a `name` that is probably a sibling of another, `before`, of which `known` are the hashes:
-    /// what both begin with is not hashed again. Packets that arrive together mostly have such names.
+    /// Hashes of a `name` of NDN that is probably a sibling of another, `before`, of which `known` are the
+    /// hashes: what both begin with is not hashed again. Packets that arrive together mostly have such names.
     #[inline]
     pub fn hash_after(
         &self,
-        dialect: Dialect,
         (before, known): (NameRef<'_>, &PrefixHashes),
         name: NameRef<'_>,
         hashes: &mut PrefixHashes,
     ) {
+        let dialect = Dialect::Ndn;
         let (parent, end) = (known.component_count().saturating_sub(1), usize::from(known.parent_end));
         // Hashes of another language, or of nothing, are no help.
         let is_known = parent < known.known.into() && known.prefixes[0] == self.start[dialect as usize];
@@ -69,6 +86,22 @@ impl NameHasher {
         }
         for component in rest.components() {
             pass.component(component);
+        }
+        pass.finish();
+    }
+
+    /// The same for names of CCNx as they are on the wire. `before` may be missing.
+    #[inline]
+    pub fn hash_ccnx_after(
+        &self,
+        before: Option<(CcnxNameRef<'_>, &PrefixHashes)>,
+        name: CcnxNameRef<'_>,
+        hashes: &mut PrefixHashes,
+    ) {
+        let mut pass = self.begin(Dialect::Ccnx, hashes);
+        let rest = before.and_then(|(before, known)| pass.go_on_behind_parent(before, known, name));
+        for component in rest.unwrap_or(name).components() {
+            pass.component(Component::generic(component));
         }
         pass.finish();
     }
@@ -104,7 +137,7 @@ impl NameHasher {
         }
         let (state, count, end) = (pass.state, pass.count, pass.end);
         pass.finish();
-        HashedPrefix { state, count, end, hashes }
+        HashedPrefix { dialect, state, count, end, hashes }
     }
 
     /// Starts a pass that a decoder feeds with the components as it finds them.
@@ -113,7 +146,7 @@ impl NameHasher {
         let state = self.start[dialect as usize];
         hashes.prefixes[0] = state;
         hashes.component_count = 0;
-        HashPass { state, count: 0, end: 0, parent_end: 0, hashes }
+        HashPass { dialect, state, count: 0, end: 0, parent_end: 0, hashes }
     }
 }
 
@@ -125,9 +158,10 @@ impl std::fmt::Debug for NameHasher {
 
 /// One pass over the components of one name.
 pub struct HashPass<'h> {
+    dialect: Dialect,
     state: State,
     count: usize,
-    /// Bytes of the components so far, and of those but the last.
+    /// Bytes on the wire of the components so far, and of those but the last.
     end: usize,
     parent_end: usize,
     hashes: &'h mut PrefixHashes,
@@ -140,10 +174,34 @@ impl HashPass<'_> {
         self.state.absorb_component(component);
         self.count += 1;
         self.parent_end = self.end;
-        self.end += component.encoded_len();
+        self.end += match self.dialect {
+            Dialect::Ndn => component.encoded_len(),
+            Dialect::Ccnx => body_element_len(Dtag::COMPONENT, component.value.len()),
+        };
         if let Some(slot) = self.hashes.prefixes.get_mut(self.count) {
             *slot = self.state;
         }
+    }
+
+    /// Takes what `name`, of CCNx, has in common with the parent of `before`, of which `known` are the
+    /// hashes, and gives the rest of it; `None` if that is not all of the parent.
+    #[inline(always)]
+    fn go_on_behind_parent<'a>(
+        &mut self,
+        before: CcnxNameRef<'_>,
+        known: &PrefixHashes,
+        name: CcnxNameRef<'a>,
+    ) -> Option<CcnxNameRef<'a>> {
+        let (parent, end) = (known.component_count().saturating_sub(1), usize::from(known.parent_end));
+        // Hashes of another language, or of nothing, are no help.
+        if end == 0 || parent >= known.known.into() || known.prefixes[0] != self.hashes.prefixes[0] {
+            return None;
+        }
+        let own = name.component_bytes().strip_prefix(before.component_bytes().get(..end)?)?;
+        let (states, places) = (known.prefixes.get(..=parent)?, self.hashes.prefixes.get_mut(..=parent)?);
+        places.copy_from_slice(states);
+        (self.state, self.count, self.end) = (known.prefixes[parent], parent, end);
+        Some(CcnxNameRef::from_checked(own, name.len().checked_sub(parent)?))
     }
 
     /// Ends the pass; only now are the hashes complete.
@@ -160,6 +218,7 @@ impl HashPass<'_> {
 /// A prefix that has been hashed, see [`NameHasher::hash_prefix`].
 #[derive(Clone)]
 pub struct HashedPrefix {
+    dialect: Dialect,
     state: State,
     count: usize,
     end: usize,
@@ -171,8 +230,8 @@ impl HashedPrefix {
     #[inline]
     pub fn with(&self, component: Component<'_>) -> PrefixHashes {
         let mut hashes = self.hashes;
-        let (state, count, end) = (self.state, self.count, self.end);
-        let mut pass = HashPass { state, count, end, parent_end: end, hashes: &mut hashes };
+        let (dialect, state, count, end) = (self.dialect, self.state, self.count, self.end);
+        let mut pass = HashPass { dialect, state, count, end, parent_end: end, hashes: &mut hashes };
         pass.component(component);
         pass.finish();
         hashes
@@ -190,7 +249,7 @@ impl std::fmt::Debug for HashedPrefix {
 pub struct PrefixHashes {
     whole: NameHash,
     component_count: u16,
-    /// Bytes of all components but the last.
+    /// Bytes on the wire of all components but the last.
     parent_end: u16,
     /// How many prefixes are known, from the one without components on.
     known: u16,
@@ -226,6 +285,19 @@ impl PrefixHashes {
     #[inline]
     pub fn longest_known_prefix(&self) -> usize {
         usize::from(self.known).saturating_sub(1)
+    }
+
+    /// Bytes on the wire of all components but the last; zero if there are none, or that was not noted.
+    #[inline]
+    pub fn parent_bytes(&self) -> usize {
+        self.parent_end.into()
+    }
+
+    /// Hash of the longest known prefix that is not the whole name; `None` for the name without components.
+    #[inline]
+    pub fn parent(&self) -> Option<NameHash> {
+        let count = self.component_count().checked_sub(1)?.min(self.longest_known_prefix());
+        self.prefixes.get(count).map(|state| state.finish())
     }
 
     /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix was not
@@ -425,8 +497,9 @@ mod tests {
 
         #[test]
         fn hashing_after_another_name_gives_what_hashing_alone_gives(
-            shared in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..20),
-            endings in proptest::collection::vec(proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..4), 2),
+            shared in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..20), 0..20),
+            endings in proptest::collection::vec(proptest::collection::vec(proptest::collection::vec(0u8..3, 0..20), 0..4), 2),
+            dialect in any::<bool>(),
             same_dialect in any::<bool>(),
             of_nothing in any::<bool>(),
         ) {
@@ -434,15 +507,29 @@ mod tests {
                 let parts = shared.iter().chain(&endings[which]);
                 Name::from_components(parts.map(|part| Component::generic(part))).unwrap()
             });
-            let dialect = if same_dialect { Dialect::Ndn } else { Dialect::Ccnx };
-            let known = if of_nothing { PrefixHashes::default() } else { hasher().hash(dialect, before.components()) };
+            let [dialect, other] =
+                if dialect { [Dialect::Ndn, Dialect::Ccnx] } else { [Dialect::Ccnx, Dialect::Ndn] };
+            let of_before = hasher().hash(if same_dialect { dialect } else { other }, before.components());
+            let known = if of_nothing { PrefixHashes::default() } else { of_before };
             let mut hashes = PrefixHashes::default();
-            hasher().hash_after(Dialect::Ndn, (before.as_ref(), &known), name.as_ref(), &mut hashes);
-            let alone = hasher().hash(Dialect::Ndn, name.components());
+            match dialect {
+                Dialect::Ndn => hasher().hash_after((before.as_ref(), &known), name.as_ref(), &mut hashes),
+                Dialect::Ccnx => {
+                    let wires = [&before, &name].map(|name| {
+                        let mut wire = Vec::new();
+                        crate::ccnx::name::encode_from_canonical(name.canonical(), &mut wire).unwrap();
+                        wire
+                    });
+                    let [before, name] = wires.each_ref().map(|wire| CcnxNameRef::decode(wire).unwrap());
+                    hasher().hash_ccnx_after(Some((before, &known)), name, &mut hashes);
+                }
+            }
+            let alone = hasher().hash(dialect, name.components());
             let all = |hashes: &PrefixHashes| (0..=30).map(|count| hashes.prefix(count)).collect::<Vec<_>>();
             prop_assert_eq!(all(&hashes), all(&alone));
             prop_assert_eq!((hashes.whole(), hashes.component_count()), (alone.whole(), alone.component_count()));
             prop_assert_eq!(hashes.longest_known_prefix(), alone.longest_known_prefix());
+            prop_assert!([0, alone.parent_end].contains(&hashes.parent_end));
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The Interest as the rest of Cairn sees it, whichever dialect it came in.
 
-use std::sync::Arc;
-
 use crate::Dialect;
+use crate::brief::InterestBrief;
 use crate::buffer::Buffer;
-use crate::ccnx::{self, CanonicalName};
+use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::NameRef;
+use crate::name::{NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -23,36 +22,24 @@ pub struct Nonce(pub u32);
 #[derive(Clone, Debug)]
 pub struct Interest {
     wire: Buffer,
-    /// Of an Interest of NDN.
-    brief: ndn::InterestBrief,
-    /// Of one of CCNx.
-    ccnx: Option<Arc<CcnxParts>>,
-}
-
-/// In this order, what is read when it goes lies beside the count of its owners.
-#[derive(Clone, Debug)]
-#[repr(C)]
-struct CcnxParts {
-    /// In canonical form, which differs from the one on the wire.
-    name: CanonicalName,
-    layout: ccnx::InterestLayout,
-}
-
-impl CcnxParts {
-    #[inline]
-    fn of(view: ccnx::InterestView<'_>) -> Arc<Self> {
-        Arc::new(CcnxParts { name: view.name().to_canonical(), layout: view.layout() })
-    }
+    brief: InterestBrief,
+    /// The name of an Interest of CCNx, if anybody has asked for it in canonical form.
+    canonical: LazyCanonical,
 }
 
 impl Interest {
+    #[inline(always)]
+    fn of(wire: Buffer, brief: InterestBrief) -> Self {
+        Interest { wire, brief, canonical: LazyCanonical::none() }
+    }
+
     /// Reads one NDN Interest that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
         let brief = ndn::InterestView::decode(&wire)?.brief();
-        Ok(Interest { wire, brief, ccnx: None })
+        Ok(Interest::of(wire, brief))
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -66,21 +53,20 @@ impl Interest {
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
         let brief = ndn::InterestView::decode_hashed(&wire, hasher, hashes)?.brief();
-        Ok(Interest { wire, brief, ccnx: None })
+        Ok(Interest::of(wire, brief))
     }
 
     /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for
     /// a while.
     #[inline(always)]
     pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
-        Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
+        Interest::of(Buffer::copy_from(view.wire()), view.brief())
     }
 
-    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
-    #[inline]
-    pub fn in_memory(view: ccnx::InterestView<'_>, wire: Buffer) -> Self {
-        debug_assert_eq!(view.wire(), &*wire);
-        Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(CcnxParts::of(view)) }
+    /// A copy of a packet of CCNx that has been read where it lies.
+    #[inline(always)]
+    pub fn ccnx_copy_of(view: ccnx::InterestView<'_>) -> Self {
+        Interest::of(Buffer::copy_from(view.wire()), view.brief())
     }
 
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
@@ -88,8 +74,8 @@ impl Interest {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::InterestView::decode(&wire)?);
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
+        let brief = ccnx::InterestView::decode(&wire)?.brief();
+        Ok(Interest::of(wire, brief))
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -101,27 +87,50 @@ impl Interest {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let parts = CcnxParts::of(ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?);
-        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(parts) })
+        let brief = ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?.brief();
+        Ok(Interest::of(wire, brief))
     }
 
     /// The language it is written in.
-    #[inline]
+    #[inline(always)]
     pub fn dialect(&self) -> Dialect {
-        if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
+        self.brief.dialect()
     }
 
     /// All fields of an NDN Interest; `None` for one of CCNx. Reads the packet again, so ask once for several
     /// fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::InterestView<'_>> {
-        if self.ccnx.is_none() { ndn::InterestView::decode(&self.wire).ok() } else { None }
+        if self.dialect() == Dialect::Ndn { ndn::InterestView::decode(&self.wire).ok() } else { None }
     }
 
-    /// All fields of a CCNx Interest; `None` for one of NDN.
-    #[inline(always)]
+    /// All fields of a CCNx Interest; `None` for one of NDN. Reads what follows the name again, so ask once
+    /// for several fields.
     pub fn ccnx(&self) -> Option<ccnx::InterestView<'_>> {
-        Some(ccnx::InterestView::from_parts(&self.wire, self.ccnx.as_ref()?.layout))
+        let (name, count) = (self.brief.name_span(), self.brief.component_count);
+        match self.dialect() {
+            Dialect::Ndn => None,
+            Dialect::Ccnx => ccnx::InterestView::decode_behind(&self.wire, name, count),
+        }
+    }
+
+    /// The same of an Interest that [has selectors](Self::has_selectors), and of no other.
+    #[inline(always)]
+    pub fn ccnx_selectors(&self) -> Option<ccnx::InterestView<'_>> {
+        if self.has_selectors() { self.ccnx() } else { None }
+    }
+
+    /// Whether an Interest of CCNx says anything of the Data that answers it but the name, or how far it may
+    /// go: what stands before InterestLifetime.
+    #[inline(always)]
+    pub fn has_selectors(&self) -> bool {
+        self.brief.has_selectors()
+    }
+
+    /// The face that an Interest of CCNx must leave by. Forwarders believe it of local applications only.
+    #[inline(always)]
+    pub fn face_id(&self) -> Option<u32> {
+        if self.brief.has_face_id() { self.ccnx()?.face_id() } else { None }
     }
 
     /// The whole packet as it goes on the wire.
@@ -136,52 +145,80 @@ impl Interest {
         self.wire
     }
 
-    /// The name in canonical form.
+    /// The name in canonical form. In CCNx that is made when it is first asked for, and kept; to compare two
+    /// names, their [components on the wire](Self::wire_components) will do.
     #[inline(always)]
     pub fn name(&self) -> NameRef<'_> {
-        match &self.ccnx {
+        match self.ccnx_name() {
             None => self.brief.name(&self.wire),
-            Some(parts) => NameRef::from_checked(&parts.name),
+            Some(name) => self.canonical.of(name),
+        }
+    }
+
+    /// The name as it is on the wire in CCNx; `None` in NDN.
+    #[inline(always)]
+    pub fn ccnx_name(&self) -> Option<CcnxNameRef<'_>> {
+        match self.dialect() {
+            Dialect::Ndn => None,
+            Dialect::Ccnx => {
+                Some(CcnxNameRef::from_checked(self.wire_components(), self.brief.component_count.into()))
+            }
+        }
+    }
+
+    /// The name in the form that it has on the wire.
+    #[inline(always)]
+    pub fn wire_name(&self) -> WireName<'_> {
+        match self.ccnx_name() {
+            None => WireName::Ndn(self.brief.name(&self.wire)),
+            Some(name) => WireName::Ccnx(name),
+        }
+    }
+
+    /// The components of the name as they are on the wire. In either dialect a component has one spelling,
+    /// which says where it ends: so two names of one dialect are equal exactly if these bytes are, and one is
+    /// a prefix of the other exactly if its bytes are.
+    #[inline(always)]
+    pub fn wire_components(&self) -> &[u8] {
+        self.brief.components(&self.wire)
+    }
+
+    /// Those of the name without its last component.
+    pub fn parent_wire_components(&self) -> &[u8] {
+        match self.ccnx_name() {
+            None => self.name().prefix(self.component_count().saturating_sub(1)).canonical(),
+            Some(name) => name.split_last().map(|(parent, _)| parent.component_bytes()).unwrap_or_default(),
         }
     }
 
     /// Number of components of the name. An Interest of NDN has at least one.
     #[inline(always)]
     pub fn component_count(&self) -> usize {
-        match &self.ccnx {
-            None => self.brief.component_count.into(),
-            Some(parts) => parts.layout.component_count(),
-        }
+        self.brief.component_count.into()
     }
 
     /// Whether Data with a longer name may answer: by CanBePrefix, and in CCNx always but for the selectors.
     #[inline(always)]
     pub fn can_be_prefix(&self) -> bool {
-        self.ccnx.is_some() || self.brief.can_be_prefix()
+        self.brief.can_be_prefix()
     }
 
     /// Whether a cache may answer only while the Data is fresh.
     #[inline]
     pub fn must_be_fresh(&self) -> bool {
-        match self.ccnx() {
-            None => self.brief.must_be_fresh(),
-            Some(view) => !view.answer_origin_kind().stale(),
-        }
+        self.brief.must_be_fresh()
     }
 
     /// The number that tells repetitions apart; absent only from applications.
     #[inline(always)]
     pub fn nonce(&self) -> Option<Nonce> {
-        if self.ccnx.is_none() { self.brief.nonce() } else { self.ccnx()?.nonce().map(fold_nonce) }
+        self.brief.nonce()
     }
 
     /// How long the sender waits, from arrival.
     #[inline]
     pub fn lifetime(&self) -> Duration {
-        match self.ccnx() {
-            None => self.brief.lifetime,
-            Some(view) => view.lifetime(),
-        }
+        self.brief.lifetime
     }
 
     /// How many more hops the Interest may take; `None` for any number.
@@ -201,7 +238,7 @@ impl Interest {
     /// all of these are equal.
     #[inline]
     pub fn distinguishing_bytes(&self) -> &[u8] {
-        if let Some(view) = self.ccnx() {
+        if let Some(view) = self.ccnx_selectors() {
             return self.wire.get(view.aggregation_range()).unwrap_or_default();
         }
         let hint = self.has_forwarding_hint().then(|| self.ndn()).flatten();
@@ -212,28 +249,24 @@ impl Interest {
     /// the name of that Data. In CCNx any last component of 32 bytes may be a digest.
     #[inline(always)]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
-        let may_be_digest = self.ccnx.is_some() || self.brief.ends_in_implicit_digest();
-        if may_be_digest { self.last_as_digest() } else { None }
+        if self.brief.ends_in_implicit_digest() { self.last_as_digest() } else { None }
     }
 
-    #[inline]
+    #[cold]
     fn last_as_digest(&self) -> Option<&[u8]> {
-        // Names that do not end with 32 bytes mostly have something else where the length would stand.
-        let [length, ..] = self.name().canonical().last_chunk::<33>()?;
-        if *length != 32 {
-            return None;
-        }
-        let last = self.name().last()?;
-        (last.value.len() == 32).then_some(last.value)
+        let last = match self.ccnx_name() {
+            None => self.name().last()?.value,
+            Some(name) => name.split_last()?.1,
+        };
+        (last.len() == 32).then_some(last)
     }
 
     /// The same Interest of NDN with another last component of its name, of the same kind and length, and
     /// another nonce; `None` if it has no nonce, or the length is another. Nothing is decoded again: for
     /// whoever makes many Interests, as load generators do.
     pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
-        let old = self.name().last()?;
+        let old = self.ndn_name()?.last()?;
         let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
-        // An Interest of CCNx has no such nonce.
         let (nonce_start, brief) = self.brief.with_nonce(&self.wire, nonce)?;
         if last.len() != old.value.len() {
             return None;
@@ -242,7 +275,12 @@ impl Interest {
         for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
             wire.set(place, byte);
         }
-        Some(Interest { wire, brief, ccnx: None })
+        Some(Interest::of(wire, brief))
+    }
+
+    #[inline]
+    fn ndn_name(&self) -> Option<NameRef<'_>> {
+        (self.dialect() == Dialect::Ndn).then(|| self.brief.name(&self.wire))
     }
 
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.
@@ -271,7 +309,7 @@ impl Interest {
     /// # Errors
     /// None but for a packet that could not have been read.
     pub fn without_face_id(self) -> Result<Self, DecodeError> {
-        match self.ccnx().filter(|view| view.face_id().is_some()) {
+        match self.ccnx().filter(|_| self.brief.has_face_id()) {
             Some(view) => Interest::decode_ccnx(ccnx::without_face_id(view)?),
             None => Ok(self),
         }
@@ -293,7 +331,7 @@ impl Interest {
 
 /// Four bytes are taken as they are, so that a nonce written by [`Interest::set_nonce`] reads as the same
 /// number; what follows is mixed in (FNV-1a).
-fn fold_nonce(bytes: &[u8]) -> Nonce {
+pub(crate) fn fold_nonce(bytes: &[u8]) -> Nonce {
     match bytes.split_first_chunk::<4>() {
         Some((first, rest)) => Nonce(rest.iter().fold(u32::from_be_bytes(*first), |hash, &byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -1,10 +1,10 @@
 //! Which Data answers which Interest, in both dialects.
 
-use crate::Dialect;
-use crate::ccnx;
+use crate::ccnx::matching::matches_name;
+use crate::ccnx::{ExcludeRef, InterestView};
 use crate::data::Data;
 use crate::interest::Interest;
-use crate::name::ComponentKind;
+use crate::name::{ComponentKind, WireName};
 
 impl Interest {
     /// Whether `data` answers this Interest. Computes the Data's digest only where the answer depends on it.
@@ -18,30 +18,25 @@ impl Interest {
     /// The same for those who keep digests, which cost a pass over the whole packet: `digest` is called at
     /// most once.
     pub fn matches_with_digest(&self, data: &Data, digest: impl FnOnce() -> [u8; 32]) -> bool {
-        match (self.dialect(), data.dialect()) {
-            (Dialect::Ndn, Dialect::Ndn) => self.matches_ndn(data, digest),
-            _ => match (self.ccnx(), data.ccnx()) {
-                (Some(interest), Some(object)) => ccnx::matches_with_digest(&interest, &object, digest),
-                _ => false,
-            },
-        }
+        let excludes = |exclude: ExcludeRef<'_>, component: &[u8]| exclude.excludes(component);
+        self.matches_selecting(self.ccnx_selectors().as_ref(), data, digest, excludes)
     }
 
-    /// The same for those who have the [`Exclude`](ccnx::Exclude) of an Interest of CCNx at hand in a form
-    /// that is quicker to ask: `excludes` is called at most once.
-    pub fn matches_excluding(
-        &self,
+    /// The same for those who have what [`ccnx_selectors`](Self::ccnx_selectors) gives at hand, and perhaps
+    /// the Exclude in a form that is quicker to ask: `excludes` is called at most once.
+    pub fn matches_selecting<'a>(
+        &'a self,
+        selectors: Option<&InterestView<'a>>,
         data: &Data,
         digest: impl FnOnce() -> [u8; 32],
-        excludes: impl FnOnce(&[u8]) -> bool,
+        excludes: impl FnOnce(ExcludeRef<'a>, &[u8]) -> bool,
     ) -> bool {
-        match (self.ccnx(), data.ccnx()) {
-            (Some(interest), Some(object)) => {
-                ccnx::matching::matches_excluding(&interest, &object, digest, |_, component| {
-                    excludes(component)
-                })
+        match (self.wire_name(), data.wire_name()) {
+            (WireName::Ndn(_), WireName::Ndn(_)) => self.matches_ndn(data, digest),
+            (WireName::Ccnx(prefix), WireName::Ccnx(name)) => {
+                matches_name(prefix, selectors, (name, || data.ccnx_publisher()), digest, excludes)
             }
-            _ => self.matches_with_digest(data, digest),
+            _ => false,
         }
     }
 
@@ -60,6 +55,7 @@ impl Interest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ccnx;
     use crate::ndn::{DataBuilder, InterestBuilder};
     use crate::{Component, Name};
 

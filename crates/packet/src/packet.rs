@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::Dialect;
 use crate::buffer::Buffer;
-use crate::ccnx::{Dtag, PacketView, Reader};
+use crate::ccnx::{Dtag, Reader};
 use crate::data::Data;
 use crate::error::{DecodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 use crate::interest::{Interest, Nonce};
 use crate::link_header::NackReason;
-use crate::name::NameRef;
+use crate::name::{NameRef, WireName};
 use crate::ndn::types;
 
 /// What travels over a link, without what travels beside it ([`LinkHeader`](crate::LinkHeader)).
@@ -92,15 +92,6 @@ impl Packet {
         })
     }
 
-    /// A packet of CCNx that has been read in other memory; `wire` holds the same bytes.
-    #[inline]
-    pub fn in_memory(view: PacketView<'_>, wire: Buffer) -> Self {
-        match view {
-            PacketView::Interest(view) => Packet::Interest(Interest::in_memory(view, wire)),
-            PacketView::ContentObject(view) => Packet::Data(Data::in_memory(view, wire)),
-        }
-    }
-
     /// An Interest, or the Nack that it is if a reason came with it.
     #[inline]
     pub fn asked_or_nacked(interest: Interest, nack: Option<NackReason>) -> Self {
@@ -135,6 +126,15 @@ impl Packet {
         match self {
             Packet::Interest(interest) | Packet::Nack(interest, _) => interest.name(),
             Packet::Data(data) => data.name(),
+        }
+    }
+
+    /// Its name in the form that it has on the wire.
+    #[inline]
+    pub fn wire_name(&self) -> WireName<'_> {
+        match self {
+            Packet::Interest(interest) | Packet::Nack(interest, _) => interest.wire_name(),
+            Packet::Data(data) => data.wire_name(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What can be done for packets before they are received.
 
-use packet::{Dialect, Nonce, Packet, PrefixHashes};
+use packet::{Dialect, Interest, Nonce, Packet, PrefixHashes};
 use smallvec::SmallVec;
 
 use super::answers_due::DueAnswer;
@@ -41,9 +41,13 @@ impl Engine {
     /// The Interest that a Data which has arrived by `face` answers by all likelihood; see
     /// [`Arrivals::due_answer`](super::Arrivals::due_answer).
     #[inline]
-    pub(super) fn due_answer(&mut self, face: FaceId, dialect: Dialect, name: &[u8]) -> Option<DueAnswer> {
-        let (due, hash) =
-            self.faces.get_mut(face)?.answers_due.guess(&mut self.tables.pending, face, dialect, name)?;
+    pub(super) fn due_answer(
+        &mut self,
+        face: FaceId,
+        is_it: impl Fn(&Interest) -> bool,
+    ) -> Option<DueAnswer> {
+        let answers_due = &mut self.faces.get_mut(face)?.answers_due;
+        let (due, hash) = answers_due.guess(&mut self.tables.pending, face, is_it)?;
         self.tables.index.prefetch(hash);
         self.tables.store.prefetch_place(hash);
         Some(due)

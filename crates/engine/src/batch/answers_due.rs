@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use packet::{Dialect, NameHash, Nonce};
+use packet::{Interest, NameHash, Nonce};
 
 use crate::face_id::FaceId;
 use crate::tables::pending::{PendingId, PendingTable};
@@ -18,14 +18,21 @@ pub struct DueAnswer {
     pub(crate) id: PendingId,
     /// Tells the Interest apart from others that get its number when it has been answered.
     pub(crate) ticket: u32,
-    component_count: u32,
+    component_count: u16,
+    name_bytes: u16,
 }
 
 impl DueAnswer {
     /// Number of components of the Data's name.
     #[inline]
     pub fn component_count(&self) -> usize {
-        self.component_count as usize
+        self.component_count.into()
+    }
+
+    /// Bytes of these components on the wire.
+    #[inline]
+    pub fn name_bytes(&self) -> usize {
+        self.name_bytes.into()
     }
 }
 
@@ -60,16 +67,14 @@ impl AnswersDue {
         self.asked.push_back((id, nonce));
     }
 
-    /// The Interest for the name of these bytes, and the hash of that, if it is the one that `face` was asked
-    /// longest ago, which is then crossed off, whether it was or not: after a loss the next guess is
-    /// right again.
+    /// The Interest that `face` was asked longest ago, and the hash of its name, if it `is_it`. It is then
+    /// crossed off, whether it was or not: after a loss the next guess is right again.
     #[inline]
     pub(crate) fn guess(
         &mut self,
         pending: &mut PendingTable,
         face: FaceId,
-        dialect: Dialect,
-        name: &[u8],
+        is_it: impl Fn(&Interest) -> bool,
     ) -> Option<(DueAnswer, NameHash)> {
         self.wanted = true;
         if pending.len() > MOST_PENDING {
@@ -88,9 +93,13 @@ impl AnswersDue {
                 if entry.out_record(face).is_none_or(|record| record.nonce != nonce) {
                     return None;
                 }
-                let is_it = entry.interest.dialect() == dialect && entry.name().canonical() == name;
-                let component_count = entry.interest.component_count() as u32;
-                Some(is_it.then(|| (DueAnswer { id, ticket, component_count }, entry.hash())))
+                let answer = || {
+                    // Packets have no more than 65,535 bytes.
+                    let name_bytes = entry.interest.wire_components().len() as u16;
+                    let component_count = entry.interest.component_count() as u16;
+                    (DueAnswer { id, ticket, component_count, name_bytes }, entry.hash())
+                };
+                Some(is_it(&entry.interest).then(answer))
             });
             if let Some(Some(answer)) = found {
                 return answer;

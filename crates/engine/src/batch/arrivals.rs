@@ -2,8 +2,11 @@
 
 use std::num::NonZeroU32;
 
+use packet::ccnx::block::CLOSE;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, LinkHeader, NameRef, Nonce, Packet, PrefixHashes, SpareBuffer};
+use packet::{
+    Buffer, Data, Dialect, Interest, LinkHeader, Nonce, Packet, PrefixHashes, SpareBuffer, WireName,
+};
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
@@ -50,7 +53,7 @@ struct Waiting {
 /// let mut arrivals = Arrivals::new(FaceId(256));
 /// for number in 0..3 {
 ///     let interest = InterestBuilder::new(format!("/lab/{number}").parse()?).nonce(number).build()?;
-///     arrivals.hash_next(&engine, Dialect::Ndn, interest.name(), interest.nonce());
+///     arrivals.hash_next(&engine, interest.wire_name(), interest.nonce());
 ///     arrivals.push(Packet::Interest(interest), None);
 /// }
 /// arrivals.hand_over(Instant::ZERO, &mut engine);
@@ -118,27 +121,70 @@ impl Arrivals {
     /// Hashes the name of the next packet to where its hashes go, and lets the engine know that it will come.
     /// `nonce` is that of an Interest.
     #[inline(always)]
-    pub fn hash_next(&mut self, engine: &Engine, dialect: Dialect, name: NameRef<'_>, nonce: Option<Nonce>) {
+    pub fn hash_next(&mut self, engine: &Engine, name: WireName<'_>, nonce: Option<Nonce>) {
         let hasher = engine.hasher();
         self.next_hashes();
         let Some((before, [hashes, ..])) = self.hashes.split_at_mut_checked(self.waiting.len()) else {
             return;
         };
-        match (self.waiting.last(), before.last()) {
-            (Some(Waiting { arrived: Arrived::Packet(packet), .. }), Some(known)) => {
-                hasher.hash_after(dialect, (packet.name(), known), name, hashes);
+        let packet_before = match self.waiting.last() {
+            Some(Waiting { arrived: Arrived::Packet(packet), .. }) => Some(packet),
+            _ => None,
+        };
+        let before = packet_before.zip(before.last());
+        match name {
+            WireName::Ndn(name) => match before.filter(|(packet, _)| packet.dialect() == Dialect::Ndn) {
+                Some((packet, known)) => hasher.hash_after((packet.name(), known), name, hashes),
+                None => hasher.hash_into(Dialect::Ndn, name.components(), hashes),
+            },
+            WireName::Ccnx(name) => {
+                let before = before.and_then(|(packet, known)| match packet.wire_name() {
+                    WireName::Ccnx(before) => Some((before, known)),
+                    WireName::Ndn(_) => None,
+                });
+                hasher.hash_ccnx_after(before, name, hashes);
             }
-            _ => hasher.hash_into(dialect, name.components(), hashes),
         }
-        engine.expect(Upcoming { dialect, hashes, nonce });
+        engine.expect(Upcoming { dialect: name.dialect(), hashes, nonce });
     }
 
-    /// Whether a Data that has arrived is the one that the face was to send next by all likelihood; `name` is
-    /// its name in canonical form, which need not have been looked into. If it is, the name is known and need
-    /// not be hashed: [`push_due_answer`](Self::push_due_answer) takes the Data. Ask once for each Data.
+    /// Whether a Data of NDN that has arrived is the one that the face was to send next by all likelihood;
+    /// `name` is its name in canonical form, which need not have been looked into. If it is, the name is
+    /// known and need not be hashed: [`push_due_answer`](Self::push_due_answer) takes the Data. Ask once for
+    /// each Data.
     #[inline]
-    pub fn due_answer(&self, engine: &mut Engine, dialect: Dialect, name: &[u8]) -> Option<DueAnswer> {
-        engine.due_answer(self.face, dialect, name)
+    pub fn due_answer(&self, engine: &mut Engine, name: &[u8]) -> Option<DueAnswer> {
+        let is_it =
+            |interest: &Interest| interest.dialect() == Dialect::Ndn && interest.wire_components() == name;
+        engine.due_answer(self.face, is_it)
+    }
+
+    /// The same for a ContentObject of CCNx, of which nothing has been read but that its name begins where
+    /// the bytes of `rest` do. Interests with selectors are not recognised, which another object of the name
+    /// may be meant for.
+    #[inline]
+    pub fn due_ccnx_answer(&self, engine: &mut Engine, rest: &[u8]) -> Option<DueAnswer> {
+        let is_it = |interest: &Interest| {
+            let begins = |name: &[u8]| rest.get(name.len()) == Some(&CLOSE) && rest.starts_with(name);
+            interest.dialect() == Dialect::Ccnx
+                && !interest.has_selectors()
+                && begins(interest.wire_components())
+        };
+        engine.due_answer(self.face, is_it)
+    }
+
+    /// The components on the wire of the last packet's name but for its last one, and how many they are, if
+    /// that is of CCNx: the next packet's name probably begins with the same.
+    #[inline]
+    pub fn last_ccnx_parent(&self) -> Option<(&[u8], usize)> {
+        let Waiting { arrived: Arrived::Packet(packet), .. } = self.waiting.last()? else { return None };
+        let WireName::Ccnx(name) = packet.wire_name() else { return None };
+        let hashes = self.hashes.get(self.waiting.len() - 1)?;
+        let bytes = hashes.parent_bytes();
+        if bytes == 0 {
+            return None;
+        }
+        Some((name.component_bytes().get(..bytes)?, name.len().checked_sub(1)?))
     }
 
     /// Memory for a packet of so many bytes that is to be received, if there is any that it fills well: that

@@ -24,7 +24,13 @@
 //! **Answers due** (`answers_due`). Most producers answer in the order in which they are asked. A face
 //! remembers what it was asked, and Data that arrives is first compared with the oldest of that: if the bytes
 //! of the names are equal, the Data's name need not be read nor hashed. The pending Interest gives a *ticket*
-//! then: it can be answered, and its number given to another, before the Data's turn comes.
+//! then: it can be answered, and its number given to another, before the Data's turn comes. In CCNx only
+//! Interests without selectors are recognised by the name, for these alone are answered by every object that
+//! has it. What the content store must know of the name's prefixes is noted with the Interest.
+//!
+//! **Siblings**: packets that come together mostly have names that differ in the last component. What a name
+//! has in common with the one before it is not hashed again, nor, in CCNx, where each component has to be
+//! read to find its end, [read](Arrivals::last_ccnx_parent).
 //!
 //! **Spare buffers** (`spare_buffers`): the memory of Data that leaves the content store is warm, of the
 //! right size, and [taken](Arrivals::spare_buffer) for the next that comes.

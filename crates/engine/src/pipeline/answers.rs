@@ -7,7 +7,9 @@
 
 use std::cell::OnceCell;
 
-use packet::{Data, Dialect, Interest, NameHash, NameRef, PrefixHashes};
+use packet::ccnx::block::write_blob_element;
+use packet::ccnx::{Dtag, ExcludeRef, InterestView};
+use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameHash, PrefixHashes};
 
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -21,14 +23,22 @@ pub(super) struct DataName<'h> {
     pub(super) hash: NameHash,
     /// Those of its prefixes, too, unless nobody has looked into it.
     pub(super) hashes: Option<&'h PrefixHashes>,
-    /// An Interest for just this name.
+    /// That of its longest prefix, if that is known without those; see [`Pending::parent`].
+    pub(super) parent: NameHash,
+    /// An Interest for just this name, which has no selectors.
     pub(super) asked: Option<PendingId>,
 }
 
 impl<'h> DataName<'h> {
+    /// A name that has been hashed.
+    #[inline(always)]
+    pub(super) fn hashed(hashes: &'h PrefixHashes) -> Self {
+        DataName { hash: hashes.whole(), hashes: Some(hashes), parent: NameHash::UNKNOWN, asked: None }
+    }
+
     /// What the content store has to know of it.
     pub(super) fn kept(self) -> KeptName<'h> {
-        KeptName { hash: self.hash, hashes: self.hashes }
+        KeptName { hash: self.hash, hashes: self.hashes, parent: self.parent }
     }
 }
 
@@ -45,6 +55,15 @@ pub(super) struct Found {
     pub(super) cut_short: bool,
     /// Its digest was computed because somebody asks for one.
     pub(super) digested: bool,
+}
+
+/// Which pending Interests there are that a Data of their name, or a longer one, need not answer.
+#[derive(Clone, Copy, Default)]
+struct Others {
+    /// Some for just its name have selectors.
+    have_selectors: bool,
+    /// Some of its dialect ask for fewer components than it has, or for some Data by its digest.
+    ask_for_less: bool,
 }
 
 /// Pending Interests for shorter names that are looked at for one Data.
@@ -72,12 +91,36 @@ impl Candidate<'_> {
         if self.selector_bytes > MAX_SELECTOR_BYTES {
             return None;
         }
-        let selectors = interest.distinguishing_bytes().len();
+        let selectors = interest.ccnx_selectors();
         // A Bloom filter is asked about every byte of a component.
-        let filtered = if selectors > 0 { self.data.name().canonical().len() } else { 0 };
-        self.selector_bytes += selectors + filtered;
-        Some(interest.matches_with_digest(self.data, || self.digest()))
+        let filtered = if selectors.is_some() { self.data.wire_components().len() } else { 0 };
+        self.selector_bytes += selector_bytes(selectors.as_ref()) + filtered;
+        let excludes = |exclude: ExcludeRef<'_>, component: &[u8]| exclude.excludes(component);
+        Some(interest.matches_selecting(selectors.as_ref(), self.data, || self.digest(), excludes))
     }
+}
+
+/// Bytes that the selectors of an Interest take in it.
+fn selector_bytes(selectors: Option<&InterestView<'_>>) -> usize {
+    selectors.map_or(0, |view| view.aggregation_range().len())
+}
+
+/// The name of a Data with its digest as one more component, and the components of that as they are on the
+/// wire; `None` if it is too long.
+fn full_name(data: &Data, digest: &[u8; 32]) -> Option<(Name, Vec<u8>)> {
+    let mut components = data.wire_components().to_vec();
+    let last = match data.dialect() {
+        Dialect::Ndn => {
+            let last = Component::new(ComponentKind::IMPLICIT_DIGEST, digest);
+            last.append_to(&mut components);
+            last
+        }
+        Dialect::Ccnx => {
+            write_blob_element(&mut components, Dtag::COMPONENT, digest);
+            Component::generic(digest)
+        }
+    };
+    Some((data.name().to_name().with(last).ok()?, components))
 }
 
 impl Engine {
@@ -85,18 +128,23 @@ impl Engine {
     #[inline(always)]
     pub(super) fn look_up_data(&self, from: FaceId, data: &Data, name: DataName<'_>) -> Found {
         let DataName { hash, asked, .. } = name;
+        let (dialect, mut others) = (data.dialect(), Others::default());
         let mut found = Found::default();
         for id in self.tables.index.candidates(hash) {
             match EntryId::from_raw(id) {
-                // Those of CCNx have selectors, which may object. In NDN a Data answers every Interest for
-                // its name.
-                EntryId::Pending(id) if asked == Some(id) || data.dialect() == Dialect::Ndn => {
+                // A Data answers every Interest for its name whose selectors, which CCNx alone has, do not
+                // object.
+                EntryId::Pending(id) => {
                     if asked != Some(id) {
                         let Some(entry) = self.tables.pending.get(id) else { continue };
                         let fits = entry.hash() == hash
-                            && entry.name() == data.name()
-                            && entry.interest.dialect() == Dialect::Ndn;
+                            && entry.interest.wire_components() == data.wire_components()
+                            && entry.interest.dialect() == dialect;
                         if !fits {
+                            continue;
+                        }
+                        if entry.interest.has_selectors() {
+                            others.have_selectors = true;
                             continue;
                         }
                         if !self.may_answer(entry, from) {
@@ -106,49 +154,63 @@ impl Engine {
                     }
                     found.matches.push(id);
                 }
-                EntryId::Cached(id) if self.tables.store.is(id, data.dialect(), data.name(), hash) => {
+                EntryId::Cached(id)
+                    if self.tables.store.is(id, data.dialect(), data.wire_components(), hash) =>
+                {
                     found.known = Some(id);
                 }
-                EntryId::Pending(_) | EntryId::Cached(_) => {}
+                EntryId::Cached(_) => {}
             }
         }
-        if data.dialect() == Dialect::Ccnx || !self.tables.pending.others.is_empty_for(Dialect::Ndn) {
-            self.look_further(from, data, name, &mut found);
+        let waiting = &self.tables.pending.others;
+        others.ask_for_less =
+            !waiting.is_empty_for(dialect) && waiting.may_wait_above(dialect, data.component_count());
+        if others.have_selectors || others.ask_for_less {
+            self.look_further(from, data, name, others, &mut found);
         }
         found
     }
 
     /// Looks for those that answer by more than the name: by a longer one, by selectors, by its digest.
     #[inline(never)]
-    fn look_further(&self, from: FaceId, data: &Data, name: DataName<'_>, found: &mut Found) {
+    fn look_further(&self, from: FaceId, data: &Data, name: DataName<'_>, others: Others, found: &mut Found) {
         let mut candidate = Candidate { data, from, digest: OnceCell::new(), selector_bytes: 0, examined: 0 };
-        let (own, length, dialect) = (data.name(), data.component_count(), data.dialect());
-        if dialect == Dialect::Ccnx {
-            let ids = self.tables.index.candidates(name.hash).filter_map(|id| match EntryId::from_raw(id) {
-                EntryId::Pending(id) if name.asked != Some(id) => Some(id),
-                _ => None,
-            });
+        let (own, length, dialect) = (data.wire_components(), data.component_count(), data.dialect());
+        if others.have_selectors {
+            let has_selectors =
+                |id: &PendingId| self.tables.pending.get(*id).is_some_and(|it| it.interest.has_selectors());
+            let ids = self.pending_by(name.hash).filter(|id| name.asked != Some(*id)).filter(has_selectors);
             self.examine(ids, (name.hash, length), own, &mut candidate, found);
         }
-        let prefixes =
-            self.tables.pending.others.prefixes_of(&self.hasher, dialect, (own, length), name.hashes);
+        if !others.ask_for_less {
+            return;
+        }
+        let prefixes = self.tables.pending.others.prefixes_of(&self.hasher, data, name.hashes);
         // Whoever asks for the most is looked at first.
         for &(length, hash) in prefixes.iter().rev() {
-            let ids = self.tables.pending.others.accepting_longer(hash).map(PendingId);
-            self.examine(ids, (hash, length), own, &mut candidate, found);
+            let wanted = (hash, length);
+            match dialect {
+                Dialect::Ndn => {
+                    let ids = self.tables.pending.others.accepting_longer(hash).map(PendingId);
+                    self.examine(ids, wanted, own, &mut candidate, found);
+                }
+                Dialect::Ccnx => {
+                    self.examine(self.pending_by(hash), wanted, own, &mut candidate, found);
+                }
+            }
         }
         if self.tables.pending.others.wants_digest(name.hash) {
             self.examine_by_digest(&mut candidate, found);
         }
     }
 
-    /// Adds those of `ids` that are for the prefix of `name` with this hash and of this length, and that the
-    /// Data answers.
+    /// Adds those of `ids` that are for the prefix with this hash and of this length of a name with these
+    /// components, and that the Data answers.
     fn examine(
         &self,
         ids: impl Iterator<Item = PendingId>,
         (hash, length): (NameHash, usize),
-        name: NameRef<'_>,
+        components: &[u8],
         candidate: &mut Candidate<'_>,
         found: &mut Found,
     ) {
@@ -162,7 +224,7 @@ impl Engine {
             let fits = entry.hash() == hash
                 && entry.interest.dialect() == candidate.data.dialect()
                 && entry.interest.component_count() == length
-                && entry.name().is_prefix_of(name);
+                && components.starts_with(entry.interest.wire_components());
             if !fits {
                 continue;
             }
@@ -190,18 +252,19 @@ impl Engine {
         }
         found.digested = true;
         let digest = candidate.digest();
-        let last = match data.dialect() {
-            Dialect::Ndn => packet::Component::new(packet::ComponentKind::IMPLICIT_DIGEST, &digest),
-            Dialect::Ccnx => packet::Component::generic(&digest),
-        };
         // Only a name at the very limit of length has no full name, and no Interest can ask for it then.
-        let Ok(full) = data.name().to_name().with(last) else { return };
+        let Some((full, components)) = full_name(data, &digest) else { return };
         let hash = self.hasher.hash(data.dialect(), full.components()).whole();
-        let ids = self.tables.index.candidates(hash).filter_map(|id| match EntryId::from_raw(id) {
+        let wanted = (hash, data.component_count() + 1);
+        self.examine(self.pending_by(hash), wanted, &components, candidate, found);
+    }
+
+    /// The pending Interests whose names may have this hash.
+    fn pending_by(&self, hash: NameHash) -> impl Iterator<Item = PendingId> {
+        self.tables.index.candidates(hash).filter_map(|id| match EntryId::from_raw(id) {
             EntryId::Pending(id) => Some(id),
             EntryId::Cached(_) => None,
-        });
-        self.examine(ids, (hash, data.component_count() + 1), full.as_ref(), candidate, found);
+        })
     }
 
     /// Whether Data from `from` may answer a pending Interest.

@@ -32,8 +32,7 @@ impl Engine {
     /// Takes Data that arrived.
     #[inline]
     pub(crate) fn receive_data(&mut self, Arrival { now, face, hashes, header }: Arrival<'_>, data: Data) {
-        let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
-        self.take_data(Arrived { now, from: face, name, header }, data);
+        self.take_data(Arrived { now, from: face, name: DataName::hashed(hashes), header }, data);
     }
 
     /// Takes Data that arrived by `from` and was recognised as the answer that is due.
@@ -46,12 +45,20 @@ impl Engine {
         due: DueAnswer,
         header: &LinkHeader,
     ) {
-        let Some(hash) = self.tables.pending.hash_by_ticket(due.id, due.ticket) else {
+        let Some(entry) = self.tables.pending.by_ticket(due.id, due.ticket) else {
             // Something else has answered the Interest meanwhile.
-            let hashes = self.hasher.hash(data.dialect(), data.name().components());
+            let hashes = self.hasher.hash_wire_name(data.wire_name());
             return self.receive_data(Arrival { now, face: from, hashes: &hashes, header }, data);
         };
-        let name = DataName { hash, hashes: None, asked: Some(due.id) };
+        let (hash, parent) = (entry.hash(), entry.parent);
+        let own_hashes;
+        let hashes = if data.dialect() == Dialect::Ccnx && !self.tables.store.has_below(parent) {
+            own_hashes = self.hasher.hash_wire_name(data.wire_name());
+            Some(&own_hashes)
+        } else {
+            None
+        };
+        let name = DataName { hash, hashes, parent, asked: Some(due.id) };
         self.take_data(Arrived { now, from, name, header }, data);
     }
 
@@ -84,7 +91,7 @@ impl Engine {
         (hash, data, header): (NameHash, Data, &LinkHeader),
     ) {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
-        let name = DataName { hash, hashes: Some(&hashes), asked: None };
+        let name = DataName { hash, ..DataName::hashed(&hashes) };
         let found = self.look_up_data(from, &data, name);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         self.accept_data(Arrived { now, from, name, header }, data, &found, cacheable);
@@ -139,7 +146,7 @@ impl Engine {
     /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its
     /// name under [`Engine::hasher`].
     pub fn awaits(&self, face: FaceId, data: &Data, hashes: &PrefixHashes) -> bool {
-        let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
+        let name = DataName::hashed(hashes);
         !self.look_up_data(face, data, name).matches.is_empty()
     }
 
@@ -160,7 +167,7 @@ impl Engine {
         if ingress.config.dialect != data.dialect() {
             return Err(DropReason::WrongDialect);
         }
-        if !ingress.is_local() && scope::is_for_this_host_only(data.name()) {
+        if !ingress.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
             return Err(DropReason::Scope);
         }
         Ok(())
@@ -180,7 +187,7 @@ impl Engine {
                 &own_hashes
             }
         };
-        self.tables.namespaces.stays_on_host(data.name(), hashes)
+        self.tables.namespaces.stays_on_host(data.wire_name(), hashes)
     }
 
     #[inline(never)]

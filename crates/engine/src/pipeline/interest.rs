@@ -1,6 +1,6 @@
 //! Incoming Interests.
 
-use packet::{Dialect, Interest, NackReason, Nonce, Packet};
+use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::Departure;
@@ -69,7 +69,7 @@ impl Engine {
             return Err(DropReason::InterestRate);
         }
         let namespaces = &self.tables.namespaces;
-        let stays_on_host = || namespaces.stays_on_host(interest.name(), hashes);
+        let stays_on_host = || namespaces.stays_on_host(interest.wire_name(), hashes);
         if !scope::interest_may_enter(interest, ingress.is_local(), stays_on_host) {
             return Err(DropReason::Scope);
         }
@@ -106,7 +106,7 @@ impl Engine {
             match EntryId::from_raw(id) {
                 EntryId::Pending(id) if self.tables.pending.is(id, interest, hash, tag) => pending = Some(id),
                 EntryId::Cached(id)
-                    if self.tables.store.is(id, interest.dialect(), interest.name(), hash) =>
+                    if self.tables.store.is(id, interest.dialect(), interest.wire_components(), hash) =>
                 {
                     exact = Some(id);
                 }
@@ -173,7 +173,12 @@ impl Engine {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
         let record = self.in_record(arrival, is_local, interest, nonce);
-        match self.tables.pending.insert(&mut self.tables.index, interest, hashes.whole(), tag, record) {
+        let parent = match interest.dialect() {
+            Dialect::Ndn => NameHash::UNKNOWN,
+            Dialect::Ccnx => hashes.parent().unwrap_or(NameHash::UNKNOWN),
+        };
+        let hashes = (hashes.whole(), parent);
+        match self.tables.pending.insert(&mut self.tables.index, interest, hashes, tag, record) {
             Ok(id) => {
                 if let Some(ingress) = self.faces.get_mut(face) {
                     ingress.waits_for_one_more();
@@ -188,7 +193,8 @@ impl Engine {
     /// Answers from the content store.
     fn answer(&mut self, arrival: Arrival<'_>, interest: &Interest, id: CachedId) {
         let Arrival { now, face, hashes, header } = arrival;
-        let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
+        let marks_stale =
+            interest.ccnx_selectors().is_some_and(|view| view.answer_origin_kind().marks_stale());
         if marks_stale {
             self.tables.store.mark_stale(id);
         }
@@ -232,9 +238,8 @@ impl Engine {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
             self.send_as_told(arrival, interest, id, next_hop);
-        } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
-            let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
-            self.send_as_told(arrival, interest, id, next_hop);
+        } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
+            self.send_as_told(arrival, interest, id, next_hop.into());
         } else if self.second_store.is_some() && self.waits_for_store(arrival, &interest, id, trigger) {
             // It goes on when the store has answered.
         } else if self.may_go_on(arrival, &interest, id, trigger) {

@@ -28,7 +28,7 @@ impl Engine {
         if trigger.is_of_pending() && entry.asks_store {
             return true;
         }
-        let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());
+        let allowed = interest.ccnx_selectors().is_none_or(|view| view.answer_origin_kind().from_store());
         // What comes again went upstream before, and the store had nothing then; unless it had nowhere to go.
         let is_first = trigger == Trigger::New || entry.out_records.is_empty();
         if !is_first || !allowed || !asking.store.may_have(interest, arrival.hashes) {
@@ -85,7 +85,7 @@ impl Engine {
         let Some(asking) = self.second_store.as_mut() else { return };
         let asked = asking.answered(question);
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
-        let name = DataName { hash: hashes.whole(), hashes: Some(&hashes), asked: None };
+        let name = DataName::hashed(&hashes);
         let mut found = self.look_up_data(FaceId::SECOND_STORE, &data, name);
         if fresh_until <= now {
             let takes_stale = |id: &mut PendingId| {

@@ -43,7 +43,7 @@ pub(super) fn send_data(
     if target.config.dialect != data.dialect() {
         return counters.drops.add(DropReason::WrongDialect, 1);
     }
-    if !target.is_local() && scope::is_for_this_host_only(data.name()) {
+    if !target.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
         return counters.drops.add(DropReason::Scope, 1);
     }
     // Whoever allows least decides.

@@ -78,7 +78,7 @@ impl Engine {
         trigger: Trigger,
     ) {
         let Arrival { now, face, hashes, header } = arrival;
-        let stays_on_host = self.tables.namespaces.stays_on_host(interest.name(), hashes);
+        let stays_on_host = self.tables.namespaces.stays_on_host(interest.wire_name(), hashes);
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         entry.stays_on_host = stays_on_host;
         let fib = &self.tables.fibs[interest.dialect() as usize];
@@ -104,7 +104,7 @@ impl Engine {
         id: PendingId,
         trigger: Trigger,
     ) {
-        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
+        let node = self.longest_match(&interest, hashes);
         if trigger == Trigger::New
             && let Some(next_hop) = self.obvious_next_hop(face, &interest, node, id)
         {
@@ -160,7 +160,7 @@ impl Engine {
     ) -> Outcome {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
-        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
+        let node = self.longest_match(&interest, hashes);
         self.call_strategy_about(id, interest, (hashes, node), event, call)
     }
 

@@ -138,29 +138,37 @@ impl Fib {
     /// The node of the longest stored prefix of `name`.
     #[inline]
     pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
+        self.longest_match_by(|prefix| prefix.is_prefix_of(name), hashes)
+    }
+
+    /// The same of a name that `has_prefix` knows.
+    #[inline]
+    pub(crate) fn longest_match_by(
+        &self,
+        has_prefix: impl Fn(NameRef<'_>) -> bool + Copy,
+        hashes: &PrefixHashes,
+    ) -> FibNode {
         let last = self.last.load(Ordering::Relaxed);
         // Where no longer prefix begins with this one, there is nothing to look for.
-        if self
-            .nodes
-            .get(last)
-            .is_some_and(|node| node.children == 0 && node.name.as_ref().is_prefix_of(name))
-        {
+        let is_leaf_above = |node: &Node| node.children == 0 && has_prefix(node.name.as_ref());
+        if self.nodes.get(last).is_some_and(is_leaf_above) {
             return FibNode(last);
         }
-        let found = self.search(name, hashes);
+        let found = self.search(has_prefix, hashes);
         self.last.store(found.0, Ordering::Relaxed);
         found
     }
 
-    fn search(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
+    #[inline(never)]
+    fn search(&self, has_prefix: impl Fn(NameRef<'_>) -> bool + Copy, hashes: &PrefixHashes) -> FibNode {
         if !self.is_small() {
             let last = self.likely_match(hashes);
-            if self.is_match(last, name, hashes) {
+            if self.is_match(last, has_prefix, hashes) {
                 return last;
             }
         }
         // Two names share hash bits, so every step has to be checked.
-        FibNode(self.bisect(hashes, |hash, count| self.find(hash, name, count)))
+        FibNode(self.bisect(hashes, |hash, count| self.find(hash, has_prefix, count)))
     }
 
     /// The longest match by hashes alone, without a look at any node: almost always the right one.
@@ -169,12 +177,15 @@ impl Fib {
         FibNode(self.bisect(hashes, |hash, _| self.index.candidates(hash).next()))
     }
 
-    /// Whether a node stands for a prefix of `name`.
+    /// Whether a node stands for a prefix of a name.
     #[inline]
-    pub(crate) fn is_match(&self, node: FibNode, name: NameRef<'_>, hashes: &PrefixHashes) -> bool {
-        self.nodes
-            .get(node.0)
-            .is_some_and(|node| last_known(hashes, node) && node.name.as_ref().is_prefix_of(name))
+    pub(crate) fn is_match(
+        &self,
+        node: FibNode,
+        has_prefix: impl Fn(NameRef<'_>) -> bool,
+        hashes: &PrefixHashes,
+    ) -> bool {
+        self.nodes.get(node.0).is_some_and(|node| last_known(hashes, node) && has_prefix(node.name.as_ref()))
     }
 
     /// The longest prefix that `find` finds, given that it finds all shorter ones too.
@@ -392,16 +403,21 @@ impl Fib {
     }
 
     #[inline]
-    fn find(&self, hash: NameHash, name: NameRef<'_>, component_count: usize) -> Option<u32> {
+    fn find(
+        &self,
+        hash: NameHash,
+        has_prefix: impl Fn(NameRef<'_>) -> bool,
+        component_count: usize,
+    ) -> Option<u32> {
         self.index.candidates(hash).find(|&number| {
             self.nodes.get(number).is_some_and(|node| {
-                usize::from(node.component_count) == component_count && node.name.as_ref().is_prefix_of(name)
+                usize::from(node.component_count) == component_count && has_prefix(node.name.as_ref())
             })
         })
     }
 
     fn exact(&self, prefix: NameRef<'_>, hashes: &PrefixHashes) -> Option<u32> {
-        self.find(hashes.whole(), prefix, hashes.component_count())
+        self.find(hashes.whole(), |node| node.is_prefix_of(prefix), hashes.component_count())
     }
 
     /// The node of `prefix`, made with all its ancestors if it is new.

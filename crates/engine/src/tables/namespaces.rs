@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use packet::{Name, NameHash, NameRef, PrefixHashes};
+use packet::{Name, NameHash, NameRef, PrefixHashes, WireName};
 use smallvec::SmallVec;
 
 use crate::face_id::FaceId;
@@ -49,14 +49,14 @@ impl Namespaces {
     }
 
     /// Whether a name with these hashes, or a prefix of it, stays on this host.
-    pub(crate) fn stays_on_host(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> bool {
+    pub(crate) fn stays_on_host(&self, name: WireName<'_>, hashes: &PrefixHashes) -> bool {
         let longest = hashes.longest_known_prefix();
         let lengths = (0..=longest).chain([hashes.component_count()]);
         self.any_stays()
             && lengths.filter_map(|length| hashes.prefix(length)).any(|hash| {
                 let of_hash = self.rules.get(&hash);
                 of_hash
-                    .is_some_and(|(prefix, rules)| rules.stays_on_host && prefix.as_ref().is_prefix_of(name))
+                    .is_some_and(|(prefix, rules)| rules.stays_on_host && name.begins_with(prefix.as_ref()))
             })
     }
 

@@ -1,13 +1,14 @@
 //! Which pending Interests Data of a longer name may answer, and which ask for one Data by its digest.
 //!
-//! Most Interests ask for Data of just their name, and are found by that. The others stand here a second
-//! time, in indexes of their own, with a count of them for each number of components. So a Data is looked for
-//! only at lengths at which somebody waits, among those alone who accept a longer name, and nobody computes
-//! its digest unless a digest is asked for under its very name.
+//! Most Interests of NDN ask for Data of just their name, and are found by that. The others stand here a
+//! second time, in indexes of their own, with a count of them for each number of components. So a Data is
+//! looked for only at lengths at which somebody waits, among those alone who accept a longer name, and nobody
+//! computes its digest unless a digest is asked for under its very name. In CCNx every Interest accepts a
+//! longer name, so these are counted and stand nowhere a second time.
 
 use std::collections::BTreeMap;
 
-use packet::{Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
+use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
 use smallvec::SmallVec;
 
 use super::entry_id::PendingId;
@@ -55,6 +56,9 @@ pub(crate) struct OtherLengths {
     counts: [[u32; LENGTHS]; 2],
     /// How many those are, of all lengths.
     prefix_counts: [u32; 2],
+    /// A bit for each length of which there are any, but for the longest, than which no Data is longer.
+    lengths: [u128; 2],
+    /// Those of NDN.
     prefixes: HashIndex,
     /// How many ask for a Data of the name with this hash by its digest.
     digests: BTreeMap<NameHash, u32>,
@@ -65,10 +69,17 @@ impl Default for OtherLengths {
         OtherLengths {
             counts: [[0; LENGTHS]; 2],
             prefix_counts: [0; 2],
+            lengths: [0; 2],
             prefixes: HashIndex::default(),
             digests: BTreeMap::new(),
         }
     }
+}
+
+/// The bit that stands for a length; none for the longest.
+#[inline(always)]
+fn bit_of(length: usize) -> u128 {
+    1u128.checked_shl(length as u32).unwrap_or(0)
 }
 
 /// The prefixes of a name at which somebody may wait, the shortest first.
@@ -77,7 +88,9 @@ pub(crate) type Prefixes = SmallVec<[(usize, NameHash); 16]>;
 impl OtherLengths {
     pub(crate) fn insert(&mut self, key: LengthKey, id: PendingId) {
         if let Some(hash) = key.prefix {
-            self.prefixes.insert(hash, id.0);
+            if key.dialect == Dialect::Ndn {
+                self.prefixes.insert(hash, id.0);
+            }
             self.count(key, 1);
         }
         if let Some(hash) = key.digest {
@@ -87,7 +100,9 @@ impl OtherLengths {
 
     pub(crate) fn remove(&mut self, key: LengthKey, id: PendingId) {
         if let Some(hash) = key.prefix {
-            self.prefixes.remove(hash, id.0);
+            if key.dialect == Dialect::Ndn {
+                self.prefixes.remove(hash, id.0);
+            }
             self.count(key, u32::MAX);
         }
         if let Some(hash) = key.digest {
@@ -104,6 +119,8 @@ impl OtherLengths {
         *total = total.wrapping_add(change);
         if let Some(count) = self.counts[key.dialect as usize].get_mut(key.length) {
             *count = count.wrapping_add(change);
+            let (lengths, bit) = (&mut self.lengths[key.dialect as usize], bit_of(key.length));
+            *lengths = if *count > 0 { *lengths | bit } else { *lengths & !bit };
         }
     }
 
@@ -113,14 +130,21 @@ impl OtherLengths {
         self.prefix_counts[dialect as usize] == 0 && self.digests.is_empty()
     }
 
-    /// The proper prefixes of `name`, which has `length` components, at whose lengths somebody waits.
+    /// Whether anybody waits here who asks for less than a name of so many components, or by a digest.
+    #[inline(always)]
+    pub(crate) fn may_wait_above(&self, dialect: Dialect, component_count: usize) -> bool {
+        let shorter = bit_of(component_count).wrapping_sub(1);
+        self.lengths[dialect as usize] & shorter != 0 || !self.digests.is_empty()
+    }
+
+    /// The proper prefixes of the name of `data` at whose lengths somebody waits.
     pub(crate) fn prefixes_of(
         &self,
         hasher: &NameHasher,
-        dialect: Dialect,
-        (name, length): (NameRef<'_>, usize),
+        data: &Data,
         hashes: Option<&PrefixHashes>,
     ) -> Prefixes {
+        let (dialect, length) = (data.dialect(), data.component_count());
         let mut found = Prefixes::new();
         if self.prefix_counts[dialect as usize] == 0 {
             return found;
@@ -133,14 +157,14 @@ impl OtherLengths {
                 let known = |count| Some((count, hashes.prefix(count)?));
                 found.extend((0..=longest).filter(|&count| waits(count)).filter_map(known));
             }
-            _ => hasher.hash_prefixes(dialect, name.prefix(longest), waits, |count, hash| {
+            _ => hasher.hash_prefixes(dialect, data.name().prefix(longest), waits, |count, hash| {
                 found.push((count, hash));
             }),
         }
         found
     }
 
-    /// Those who may accept longer names than the one with this hash.
+    /// Those of NDN who may accept longer names than the one with this hash.
     pub(crate) fn accepting_longer(&self, hash: NameHash) -> Candidates<'_> {
         self.prefixes.candidates(hash)
     }

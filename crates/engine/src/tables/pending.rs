@@ -81,6 +81,9 @@ pub(crate) struct Pending {
     /// As first received.
     pub(crate) interest: Interest,
     hash: NameHash,
+    /// In CCNx the hash of the longest known prefix of the name: what the content store must know of a Data
+    /// that answers this, beside its own.
+    pub(crate) parent: NameHash,
     pub(crate) in_records: SmallVec<[InRecord; 1]>,
     pub(crate) out_records: SmallVec<[OutRecord; 1]>,
     pub(crate) strategy_info: StrategyInfo,
@@ -168,7 +171,7 @@ fn cost_of(interest: &Interest) -> u64 {
 pub(crate) fn is_variant(interest: &Interest) -> bool {
     match interest.dialect() {
         Dialect::Ndn => interest.has_forwarding_hint() || few_hops(interest).is_some(),
-        Dialect::Ccnx => !interest.distinguishing_bytes().is_empty(),
+        Dialect::Ccnx => interest.has_selectors(),
     }
 }
 
@@ -241,10 +244,10 @@ impl PendingTable {
         Some(see(entry, self.ticket))
     }
 
-    /// The hash of the name of the Data that `ticket` was given to; `None` if the entry has gone since.
+    /// The entry that the Data answers that `ticket` was given to; `None` if it has gone since.
     #[inline]
-    pub(crate) fn hash_by_ticket(&self, id: PendingId, ticket: u32) -> Option<NameHash> {
-        self.get(id).filter(|entry| entry.ticket == ticket).map(Pending::hash)
+    pub(crate) fn by_ticket(&self, id: PendingId, ticket: u32) -> Option<&Pending> {
+        self.get(id).filter(|entry| entry.ticket == ticket)
     }
 
     /// One more than the largest number an entry has.
@@ -267,7 +270,7 @@ impl PendingTable {
                 && entry.interest.dialect() == interest.dialect()
                 && entry.interest.can_be_prefix() == interest.can_be_prefix()
                 && entry.interest.must_be_fresh() == interest.must_be_fresh()
-                && entry.interest.name() == interest.name()
+                && entry.interest.wire_components() == interest.wire_components()
                 && entry.interest.distinguishing_bytes() == interest.distinguishing_bytes()
         })
     }
@@ -288,10 +291,10 @@ impl PendingTable {
 
     #[inline(always)]
     fn tag_with_hops(&self, interest: &Interest, few: Option<u8>) -> VariantTag {
-        let of_bytes = if interest.dialect() == Dialect::Ndn && !interest.has_forwarding_hint() {
-            0
-        } else {
+        let of_bytes = if interest.has_forwarding_hint() || interest.has_selectors() {
             self.tag_of_bytes(interest.distinguishing_bytes())
+        } else {
+            0
         };
         // The lowest bits say how many hops, and zero that there are enough.
         let hops = few.map_or(0, |hops| u32::from(hops) + 1);
@@ -315,7 +318,7 @@ impl PendingTable {
         &mut self,
         index: &mut HashIndex,
         interest: &Interest,
-        hash: NameHash,
+        (hash, parent): (NameHash, NameHash),
         tag: VariantTag,
         first: InRecord,
     ) -> Result<PendingId, Full> {
@@ -330,6 +333,7 @@ impl PendingTable {
         let id = self.entries.insert(Pending {
             interest: own,
             hash,
+            parent,
             expires,
             in_records: SmallVec::new(),
             out_records: SmallVec::new(),

@@ -13,11 +13,12 @@ use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
 use link::v1::{Config, LinkService, PacingConfig};
 use packet::ccnx::{
-    Dtag, Framer, MAX_MESSAGE_BYTES, Message, PacketView, Reader, SequenceNumber, message_len, ndnlp, pdu,
+    ContentObjectView, Dtag, Framer, InterestView, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber,
+    message_len, ndnlp, pdu,
 };
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Dialect, LinkHeader, Packet};
+use packet::{Buffer, Data, Interest, LinkHeader, Packet, WireName};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -221,34 +222,47 @@ impl CcnxCodec {
         }
     }
 
-    /// Reads the packet that `bytes` begin with; gives what follows it. `None` if it is none.
+    /// Reads the packet that `bytes` begin with where it lies; gives what follows it. `None` if it is none.
+    #[inline]
     fn read_first_packet<'b>(
         &mut self,
         bytes: &'b [u8],
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) -> Option<&'b [u8]> {
-        let view = PacketView::decode_first(bytes).ok()?;
-        let rest = bytes.get(view.wire().len()..)?;
+        let reader = Reader::new(bytes, "message");
+        if reader.next_is(Dtag::INTEREST) {
+            let before = arrivals.last_ccnx_parent().unwrap_or_default();
+            let view = InterestView::decode_first_after(bytes, before).ok()?;
+            let interest = Interest::ccnx_copy_of(view);
+            arrivals.hash_next(engine, interest.wire_name(), interest.nonce());
+            self.push_interest(interest, arrivals);
+            return bytes.get(view.wire().len()..);
+        }
+        let mut due = None;
+        let view = ContentObjectView::decode_first_asking(bytes, |rest| {
+            due = arrivals.due_ccnx_answer(engine, rest);
+            due.as_ref().map(|due| (due.name_bytes(), due.component_count()))
+        });
+        let view = view.ok()?;
+        if due.is_none() {
+            arrivals.hash_next(engine, WireName::Ccnx(view.name()), None);
+        }
         // What arrived in a train stays there.
-        let wire = match arrivals.memory.as_ref().and_then(|memory| memory.slice_of(view.wire())) {
-            Some(wire) => wire,
-            None => match arrivals.spare_buffer(engine, view.wire().len()) {
-                Some(spare) => spare.fill(view.wire()),
-                None => Buffer::copy_from(view.wire()),
-            },
-        };
-        let packet = Packet::in_memory(view, wire);
-        arrivals.hash_next(engine, Dialect::Ccnx, packet.name(), packet.nonce());
-        self.push(packet, arrivals);
-        Some(rest)
+        let memory = arrivals.memory.as_ref();
+        let data = Data::ccnx_within(memory, view, || arrivals.spare_buffer(engine, view.wire().len()));
+        match due {
+            Some(due) => arrivals.push_due_answer(data, due, None),
+            None => arrivals.push(Packet::Data(data), None),
+        }
+        bytes.get(view.wire().len()..)
     }
 
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
-    fn push(&mut self, packet: Packet, arrivals: &mut Arrivals) {
-        let Packet::Interest(interest) = packet else { return arrivals.push(packet, None) };
-        let Some(face) = interest.ccnx().and_then(|view| view.face_id()) else {
+    #[inline(always)]
+    fn push_interest(&mut self, interest: Interest, arrivals: &mut Arrivals) {
+        let Some(face) = interest.face_id() else {
             return arrivals.push(Packet::Interest(interest), None);
         };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };

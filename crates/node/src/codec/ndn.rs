@@ -12,7 +12,7 @@ use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind, WireName};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -110,13 +110,13 @@ impl NdnCodec {
         if PacketKind::of(Dialect::Ndn, packet, nack) == Ok(PacketKind::Data) {
             let mut due = None;
             let view = DataView::decode_asking(packet, |name| {
-                due = arrivals.due_answer(engine, Dialect::Ndn, name);
+                due = arrivals.due_answer(engine, name);
                 due.as_ref().map(DueAnswer::component_count)
             });
             match view {
                 Ok(view) => {
                     if due.is_none() {
-                        arrivals.hash_next(engine, Dialect::Ndn, view.name(), None);
+                        arrivals.hash_next(engine, WireName::Ndn(view.name()), None);
                     }
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
                         arrivals.spare_buffer(engine, packet.len())
@@ -131,7 +131,7 @@ impl NdnCodec {
         } else {
             match InterestView::decode(packet) {
                 Ok(view) => {
-                    arrivals.hash_next(engine, Dialect::Ndn, view.name(), view.nonce());
+                    arrivals.hash_next(engine, WireName::Ndn(view.name()), view.nonce());
                     arrivals.push(Packet::asked_or_nacked(Interest::copy_of(view), nack), header);
                 }
                 Err(_) => self.drops.add(DropReason::MalformedPacket, 1),

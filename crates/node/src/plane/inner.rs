@@ -105,7 +105,7 @@ impl DataPlane {
         }
         let nonce = if let Packet::Interest(interest) = &packet { interest.nonce() } else { None };
         self.batch.arrivals.face = id;
-        self.batch.arrivals.hash_next(&self.engine, packet.dialect(), packet.name(), nonce);
+        self.batch.arrivals.hash_next(&self.engine, packet.wire_name(), nonce);
         self.batch.arrivals.push(packet, (header != LinkHeader::NONE).then_some(header));
     }
 

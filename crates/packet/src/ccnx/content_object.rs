@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::brief::{DataBrief, DataFacts};
 use crate::ccnx::block::{
     body_element_len, element_len, write_blob_element, write_close, write_open, write_text_element,
 };
@@ -17,6 +18,7 @@ use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
 use crate::name::Component;
 use crate::span::Span;
+use crate::time::Duration;
 
 /// DigestAlgorithm of a signature that names none: SHA-256.
 pub const DEFAULT_DIGEST_ALGORITHM: &str = "2.16.840.1.101.3.4.2.1";
@@ -36,7 +38,7 @@ pub struct ContentObjectView<'a> {
 
 /// Fields of a ContentObject by value, and places of those that are not worth copying.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+struct Layout {
     timestamp: Ticks,
     kind: Option<ContentKind>,
     freshness_seconds: Option<u32>,
@@ -54,12 +56,6 @@ pub(crate) struct Layout {
     content: Span,
     /// From Name to the close of Content.
     signed: Span,
-}
-
-impl Layout {
-    pub(crate) fn component_count(&self) -> usize {
-        self.component_count.into()
-    }
 }
 
 /// Signature: what proves that the publisher made a ContentObject.
@@ -101,10 +97,19 @@ impl<'a> ContentObjectView<'a> {
         Ok(view)
     }
 
-    /// Reads the ContentObject that `bytes` begin with.
+    /// Reads the ContentObject that `bytes` begin with. `known` gets the bytes from the first component of
+    /// the name on, before anything behind them has been read: whoever recognises the name gives how many of
+    /// these bytes are how many whole components, and these are not read.
+    ///
+    /// # Errors
+    /// As [`ContentObjectView::decode`].
     #[inline]
-    pub(crate) fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::read(Reader::new(first_message_of(bytes), "ContentObject"), |_| {}).map(|(view, _)| view)
+    pub fn decode_first_asking(
+        bytes: &'a [u8],
+        known: impl FnOnce(&'a [u8]) -> Option<(usize, usize)>,
+    ) -> Result<Self, DecodeError> {
+        let reader = Reader::new(first_message_of(bytes), "ContentObject");
+        Self::read(reader, |reader| CcnxNameRef::read_asking(reader, known)).map(|(view, _)| view)
     }
 
     #[inline(always)]
@@ -113,7 +118,8 @@ impl<'a> ContentObjectView<'a> {
             let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
             return Err(DecodeError::new("ContentObject", 0, rule));
         }
-        let (view, reader) = Self::read(Reader::new(wire, "ContentObject"), visit)?;
+        let reader = Reader::new(wire, "ContentObject");
+        let (view, reader) = Self::read(reader, |reader| CcnxNameRef::read_with(reader, visit))?;
         reader.finish()?;
         Ok(view)
     }
@@ -122,13 +128,13 @@ impl<'a> ContentObjectView<'a> {
     #[inline(always)]
     fn read(
         mut reader: Reader<'a>,
-        visit: impl FnMut(Component<'a>),
+        read_name: impl FnOnce(&mut Reader<'a>) -> Result<CcnxNameRef<'a>, DecodeError>,
     ) -> Result<(Self, Reader<'a>), DecodeError> {
         let wire = reader.rest();
         reader.open(Dtag::CONTENT_OBJECT, "ContentObject")?;
         let signature = Signature::read(&mut reader)?;
         let signed_start = reader.position();
-        let name = CcnxNameRef::read_with(&mut reader, visit)?;
+        let name = read_name(&mut reader)?;
         let info_start = reader.position();
         let info = SignedInfo::read(&mut reader)?;
         let info_end = reader.position();
@@ -242,12 +248,19 @@ impl<'a> ContentObjectView<'a> {
         Sha256::digest(self.wire).into()
     }
 
-    pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
-        ContentObjectView { wire, layout }
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+    #[inline(always)]
+    pub(crate) fn brief(&self) -> DataBrief {
+        let layout = &self.layout;
+        let freshness = layout.freshness_seconds;
+        let facts = DataFacts {
+            freshness: freshness.map_or(Duration::MAX, |secs| Duration::from_secs(secs.into())),
+            name: layout.name,
+            content: layout.content,
+            component_count: layout.component_count,
+            has_content_type: false,
+            has_final_block: false,
+        };
+        DataBrief::of_ccnx(facts, layout.publisher.range().map_or(0, |range| range.start))
     }
 
     fn part(&self, span: Span) -> &'a [u8] {

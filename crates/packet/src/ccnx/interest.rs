@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::brief::{InterestBrief, InterestFacts};
 use crate::buffer::Buffer;
 use crate::ccnx::block::{
     body_element_len, decimal_element_len, element_len, write_blob_element, write_close,
@@ -16,7 +17,7 @@ use crate::ccnx::ticks::Ticks;
 use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::interest::Nonce;
+use crate::interest::{Nonce, fold_nonce};
 use crate::name::Component;
 use crate::span::Span;
 use crate::time::Duration;
@@ -50,7 +51,7 @@ pub struct InterestView<'a> {
 
 /// Fields of an Interest by value, and places of those that are not worth copying.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+struct Layout {
     /// The Component elements.
     name: Span,
     component_count: u16,
@@ -96,10 +97,15 @@ impl<'a> InterestView<'a> {
         Ok(view)
     }
 
-    /// Reads the Interest that `bytes` begin with.
+    /// Reads the Interest that `bytes` begin with. Its name may begin with `before`, so many components of a
+    /// name that was good: what it has in common with them is not read again.
+    ///
+    /// # Errors
+    /// As [`InterestView::decode`].
     #[inline]
-    pub(crate) fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::read(Reader::new(first_message_of(bytes), "Interest"), |_| {}).map(|(view, _)| view)
+    pub fn decode_first_after(bytes: &'a [u8], before: (&[u8], usize)) -> Result<Self, DecodeError> {
+        let reader = Reader::new(first_message_of(bytes), "Interest");
+        Self::read(reader, |reader| CcnxNameRef::read_after(reader, before)).map(|(view, _)| view)
     }
 
     #[inline(always)]
@@ -108,7 +114,8 @@ impl<'a> InterestView<'a> {
             let rule = Rule::TooLarge { size: wire.len(), limit: MAX_MESSAGE_BYTES };
             return Err(DecodeError::new("Interest", 0, rule));
         }
-        let (view, reader) = Self::read(Reader::new(wire, "Interest"), visit)?;
+        let reader = Reader::new(wire, "Interest");
+        let (view, reader) = Self::read(reader, |reader| CcnxNameRef::read_with(reader, visit))?;
         reader.finish()?;
         Ok(view)
     }
@@ -117,11 +124,11 @@ impl<'a> InterestView<'a> {
     #[inline(always)]
     fn read(
         mut reader: Reader<'a>,
-        visit: impl FnMut(Component<'a>),
+        read_name: impl FnOnce(&mut Reader<'a>) -> Result<CcnxNameRef<'a>, DecodeError>,
     ) -> Result<(Self, Reader<'a>), DecodeError> {
         let wire = reader.rest();
         reader.open(Dtag::INTEREST, "Interest")?;
-        let name = CcnxNameRef::read_with(&mut reader, visit)?;
+        let name = read_name(&mut reader)?;
         let layout = Layout::read(wire, name, &mut reader)?;
         reader.close("Interest")?;
         Ok((InterestView { wire: reader.read_since(0), layout }, reader))
@@ -213,20 +220,37 @@ impl<'a> InterestView<'a> {
         self.layout.aggregation.range().unwrap_or_default()
     }
 
-    pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
-        InterestView { wire, layout }
+    /// Reads what follows the name once more in an Interest that was good. `name` is where its components
+    /// are, and how many.
+    pub(crate) fn decode_behind(wire: &'a [u8], name: Span, component_count: u16) -> Option<Self> {
+        let mut reader = Reader::new(wire, "Interest");
+        // The components, and the close of the name.
+        reader.skip(name.range()?.end + 1);
+        let name = CcnxNameRef::from_checked(name.of(wire)?, component_count.into());
+        let layout = Layout::read(wire, name, &mut reader).ok()?;
+        Some(InterestView { wire, layout })
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+    #[inline(always)]
+    pub(crate) fn brief(&self) -> InterestBrief {
+        let layout = &self.layout;
+        let facts = InterestFacts {
+            lifetime: self.lifetime(),
+            nonce: self.nonce().map(fold_nonce),
+            name: layout.name,
+            component_count: layout.component_count,
+            hop_limit_at: 0,
+            can_be_prefix: true,
+            must_be_fresh: !self.answer_origin_kind().stale(),
+            ends_in_implicit_digest: self.name().may_end_in_digest(),
+            has_forwarding_hint: false,
+        };
+        let has_selectors = layout.aggregation.range().is_some_and(|range| !range.is_empty());
+        InterestBrief::of_ccnx(facts, has_selectors, layout.face_id.is_some())
     }
 }
 
 impl Layout {
-    pub(crate) fn component_count(&self) -> usize {
-        self.component_count.into()
-    }
-
     #[inline(always)]
     fn read<'a>(wire: &'a [u8], name: CcnxNameRef<'a>, reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let start = reader.position();

@@ -6,6 +6,7 @@
 use crate::ccnx::content_object::ContentObjectView;
 use crate::ccnx::exclude::ExcludeRef;
 use crate::ccnx::interest::InterestView;
+use crate::ccnx::name::CcnxNameRef;
 use crate::ccnx::selectors::PublisherIdKind;
 
 /// Whether `object` answers `interest`. Computes the object's digest only if the answer depends on it.
@@ -22,30 +23,34 @@ pub fn matches_with_digest(
     object: &ContentObjectView<'_>,
     digest: impl FnOnce() -> [u8; 32],
 ) -> bool {
-    matches_excluding(interest, object, digest, |exclude, component| exclude.excludes(component))
+    let object = (object.name(), || Some(object.publisher()));
+    let excludes = |exclude: ExcludeRef<'_>, component: &[u8]| exclude.excludes(component);
+    matches_name(interest.name(), Some(interest), object, digest, excludes)
 }
 
-/// The same, for those who know another way to tell what an Exclude excludes: `excludes` is called at most
-/// once.
-pub fn matches_excluding<'a>(
-    interest: &InterestView<'a>,
-    object: &ContentObjectView<'_>,
+/// The same for an Interest for `prefix`, with the selectors in `interest` if there are any, and an object of
+/// which only the name is at hand, and who can say its publisher. `excludes`, too, is called at most once.
+pub(crate) fn matches_name<'a, 'o>(
+    prefix: CcnxNameRef<'a>,
+    interest: Option<&InterestView<'a>>,
+    (name, publisher): (CcnxNameRef<'o>, impl FnOnce() -> Option<&'o [u8; 32]>),
     digest: impl FnOnce() -> [u8; 32],
     excludes: impl FnOnce(ExcludeRef<'a>, &[u8]) -> bool,
 ) -> bool {
-    let (prefix, name) = (interest.name(), object.name());
     let Some(suffix_components) = (name.len() + 1).checked_sub(prefix.len()) else {
         return false;
     };
-    let allowed = interest.min_suffix_components()..=interest.max_suffix_components();
-    if !u16::try_from(suffix_components).is_ok_and(|count| allowed.contains(&count)) {
-        return false;
-    }
-    if let Some(publisher) = interest.publisher()
-        && publisher.kind == PublisherIdKind::PublicKey
-        && publisher.digest != object.publisher()
-    {
-        return false;
+    if let Some(interest) = interest {
+        let allowed = interest.min_suffix_components()..=interest.max_suffix_components();
+        if !u16::try_from(suffix_components).is_ok_and(|count| allowed.contains(&count)) {
+            return false;
+        }
+        if let Some(wanted) = interest.publisher()
+            && wanted.kind == PublisherIdKind::PublicKey
+            && publisher().is_none_or(|publisher| wanted.digest != publisher)
+        {
+            return false;
+        }
     }
     if suffix_components == 0 {
         // The Interest names one object by its digest, so there is nothing left that could be excluded.
@@ -54,7 +59,7 @@ pub fn matches_excluding<'a>(
     if !prefix.is_prefix_of(&name) {
         return false;
     }
-    let Some(exclude) = interest.exclude() else { return true };
+    let Some(exclude) = interest.and_then(|interest| interest.exclude()) else { return true };
     match name.component(prefix.len()) {
         Some(next) => !excludes(exclude, next),
         None => !excludes(exclude, &digest()),

@@ -64,9 +64,9 @@ impl<'a> PacketView<'a> {
     #[inline]
     pub fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         if Reader::new(bytes, "message").next_is(Dtag::INTEREST) {
-            InterestView::decode_first(bytes).map(PacketView::Interest)
+            InterestView::decode_first_after(bytes, (&[], 0)).map(PacketView::Interest)
         } else {
-            ContentObjectView::decode_first(bytes).map(PacketView::ContentObject)
+            ContentObjectView::decode_first_asking(bytes, |_| None).map(PacketView::ContentObject)
         }
     }
 

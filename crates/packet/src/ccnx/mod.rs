@@ -73,9 +73,8 @@ pub use selectors::{AnswerOriginKind, ChildSelector, PublisherId, PublisherIdKin
 pub use signed_info::{ContentKind, KeyLocator, SignedInfo};
 pub use ticks::Ticks;
 
-pub(crate) use content_object::Layout as ContentObjectLayout;
-pub(crate) use interest::{Layout as InterestLayout, with_nonce, without_face_id};
-pub(crate) use name::CanonicalName;
+pub(crate) use interest::{with_nonce, without_face_id};
+pub(crate) use name::LazyCanonical;
 
 use crate::span::Span;
 

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use once_cell::race::OnceBox;
 use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
@@ -19,6 +20,9 @@ use crate::ccnx::uri::{self, Escaping};
 use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind, Name, NameRef};
 use crate::ndn::tlv;
+
+/// How a component of 32 bytes begins: the tag, and the header of its BLOB.
+const DIGEST_HEADER: [u8; 3] = [0xfa, 0x02, 0x85];
 
 /// How a component begins in canonical form.
 const GENERIC: u8 = 8;
@@ -72,14 +76,46 @@ impl<'a> CcnxNameRef<'a> {
         Self::read_inside(reader, "Name", visit)
     }
 
+    /// The same of a name that may begin with `before`, so many components of a name that was good: what it
+    /// has in common with them is not read again.
+    #[inline(always)]
+    pub(crate) fn read_after(reader: &mut Reader<'a>, before: (&[u8], usize)) -> Result<Self, DecodeError> {
+        reader.open(Dtag::NAME, "Name")?;
+        let (bytes, count) = if reader.rest().starts_with(before.0) { before } else { (&[][..], 0) };
+        Self::read_behind(reader, "Name", (bytes.len(), count), |_| {})
+    }
+
+    /// The same of a name that has been recognised: `known` gets all that follows the tag, and gives how many
+    /// bytes of it are how many whole components, if it knows.
+    #[inline(always)]
+    pub(crate) fn read_asking(
+        reader: &mut Reader<'a>,
+        known: impl FnOnce(&'a [u8]) -> Option<(usize, usize)>,
+    ) -> Result<Self, DecodeError> {
+        reader.open(Dtag::NAME, "Name")?;
+        let known = known(reader.rest()).unwrap_or((0, 0));
+        Self::read_behind(reader, "Name", known, |_| {})
+    }
+
     #[inline(always)]
     fn read_inside(
         reader: &mut Reader<'a>,
         field: &'static str,
+        visit: impl FnMut(Component<'a>),
+    ) -> Result<Self, DecodeError> {
+        Self::read_behind(reader, field, (0, 0), visit)
+    }
+
+    /// Reads what is in a name behind so many bytes, which are so many components.
+    #[inline(always)]
+    fn read_behind(
+        reader: &mut Reader<'a>,
+        field: &'static str,
+        (bytes, mut count): (usize, usize),
         mut visit: impl FnMut(Component<'a>),
     ) -> Result<Self, DecodeError> {
         let start = reader.position();
-        let mut count = 0;
+        reader.skip(bytes);
         while reader.try_open(Dtag::COMPONENT) {
             visit(Component::generic(reader.blob("Component")?));
             reader.close("Component")?;
@@ -142,6 +178,33 @@ impl<'a> CcnxNameRef<'a> {
         Some((CcnxNameRef { components: parent, count: self.count - 1 }, last))
     }
 
+    /// Whether the last component may have as many bytes as a digest. Few names of which that is not so have
+    /// the bytes of its header there.
+    #[inline(always)]
+    pub(crate) fn may_end_in_digest(&self) -> bool {
+        let Some([tag, high, low, ..]) = self.components.last_chunk::<36>() else { return false };
+        [*tag, *high, *low] == DIGEST_HEADER
+    }
+
+    /// Whether the components of a name in canonical form are the first ones of this.
+    pub fn begins_with(&self, prefix: NameRef<'_>) -> bool {
+        let (mut own, mut rest) = (self.components, prefix.canonical());
+        while let [GENERIC, len @ 1..=127, inside @ ..] = rest {
+            // The tag, a header of one byte or two, as many bytes, and the close.
+            let (high, low) = (len >> 4, 0x80 | (len & 0x0f) << 3 | 5);
+            let header = if high == 0 { &[0xfa, low][..] } else { &[0xfa, high, low][..] };
+            let Some((value, next)) = inside.split_at_checked(usize::from(*len)) else { return false };
+            let Some(behind) = own.strip_prefix(header).and_then(|own| own.strip_prefix(value)) else {
+                return false;
+            };
+            (own, rest) = (behind.get(1..).unwrap_or_default(), next);
+        }
+        let mut own = Components { rest: own, left: self.count };
+        NameRef::from_checked(rest)
+            .components()
+            .all(|component| component.kind == ComponentKind::GENERIC && own.next() == Some(component.value))
+    }
+
     /// Length of the Name element, in bytes.
     pub fn encoded_len(&self) -> usize {
         element_len(Dtag::NAME, self.components.len())
@@ -176,7 +239,7 @@ impl<'a> CcnxNameRef<'a> {
 
     /// The bytes of the canonical form.
     #[inline]
-    pub(crate) fn to_canonical(self) -> CanonicalName {
+    fn to_canonical(self) -> CanonicalName {
         // No component is longer in canonical form than as an element.
         let mut usual = [0; USUAL_NAME_BYTES];
         if let Some(place) = usual.get_mut(..self.components.len()) {
@@ -212,7 +275,41 @@ impl<'a> CcnxNameRef<'a> {
 const USUAL_NAME_BYTES: usize = 128;
 
 /// The bytes of a name in canonical form; those of most names stand where they are kept.
-pub(crate) type CanonicalName = SmallVec<[u8; USUAL_NAME_BYTES]>;
+type CanonicalName = SmallVec<[u8; USUAL_NAME_BYTES]>;
+
+/// The canonical form of the name of one packet, made when it is first asked for. Forwarding a packet does
+/// not ask. It takes one word, because packets of either dialect are moved about with it.
+#[derive(Debug)]
+pub(crate) struct LazyCanonical(OnceBox<CanonicalName>);
+
+impl Clone for LazyCanonical {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        match self.0.get() {
+            None => LazyCanonical::none(),
+            Some(name) => LazyCanonical::made(name),
+        }
+    }
+}
+
+impl LazyCanonical {
+    #[cold]
+    fn made(name: &CanonicalName) -> Self {
+        LazyCanonical(OnceBox::with_value(Box::new(name.clone())))
+    }
+
+    /// Nobody has asked yet.
+    #[inline(always)]
+    pub(crate) const fn none() -> Self {
+        LazyCanonical(OnceBox::new())
+    }
+
+    /// The canonical form of `name`, which is the same at each call.
+    #[inline(never)]
+    pub(crate) fn of(&self, name: CcnxNameRef<'_>) -> NameRef<'_> {
+        NameRef::from_checked(self.0.get_or_init(|| Box::new(name.to_canonical())))
+    }
+}
 
 impl Ord for CcnxNameRef<'_> {
     /// Canonical order: by the first component that differs, a prefix before what it is a prefix of.

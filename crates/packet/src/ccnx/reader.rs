@@ -7,7 +7,7 @@ use crate::ccnx::dtag::Dtag;
 use crate::ccnx::framer::Framer;
 use crate::error::{DecodeError, Rule};
 
-/// Reads the blocks of `wire[position..]`, borrowing what it gives out.
+/// Reads the blocks of `wire` one after the other, borrowing what it gives out.
 ///
 /// ccnb has no lengths around elements, so the reader enters an element with [`open`](Reader::open), reads
 /// what is in it, and leaves with [`close`](Reader::close), which refuses anything that is left. Errors name
@@ -28,8 +28,9 @@ use crate::error::{DecodeError, Rule};
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     wire: &'a [u8],
-    position: usize,
-    /// The first four bytes at `position`, zeros behind the end. Each tag has one spelling, so to compare
+    /// What has not been read.
+    rest: &'a [u8],
+    /// The first four bytes of that, zeros behind the end. Each tag has one spelling, so to compare
     /// these with it says whether it is next; nothing has to be decoded.
     next: u32,
     field: &'static str,
@@ -38,27 +39,27 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads all of `wire`; errors that belong to no particular element name `field`.
     pub fn new(wire: &'a [u8], field: &'static str) -> Self {
-        Reader { wire, position: 0, next: first_bytes(wire), field }
+        Reader { wire, rest: wire, next: first_bytes(wire), field }
     }
 
     /// Offset of the next byte to be read.
     pub fn position(&self) -> usize {
-        self.position
+        self.wire.len() - self.rest.len()
     }
 
     /// True when everything has been read.
     pub fn is_empty(&self) -> bool {
-        self.position >= self.wire.len()
+        self.rest.is_empty()
     }
 
     /// Everything from offset `start` up to the next byte to be read.
     pub fn read_since(&self, start: usize) -> &'a [u8] {
-        self.wire.get(start..self.position).unwrap_or_default()
+        self.wire.get(start..self.position()).unwrap_or_default()
     }
 
     /// Everything from the next byte to be read on.
     pub(crate) fn rest(&self) -> &'a [u8] {
-        self.wire.get(self.position..).unwrap_or_default()
+        self.rest
     }
 
     /// Goes on behind so many bytes, which hold whole blocks that were read in another way.
@@ -121,7 +122,7 @@ impl<'a> Reader<'a> {
 
     /// The next block, if it is a UDATA, else no text at all: an empty UDATA is left out on the wire.
     pub fn text(&mut self, field: &'static str) -> Result<&'a str, DecodeError> {
-        let start = self.position;
+        let start = self.position();
         let bytes = self.body(BlockKind::Udata, field)?;
         std::str::from_utf8(bytes).map_err(|_| DecodeError::new(field, start, Rule::BadText))
     }
@@ -134,7 +135,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         lengths: impl RangeBounds<usize>,
     ) -> Result<&'a [u8], DecodeError> {
-        let start = self.position;
+        let start = self.position();
         self.open(tag, field)?;
         let bytes = self.blob(field)?;
         self.close(field)?;
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         tag: Dtag,
         field: &'static str,
     ) -> Result<&'a [u8; N], DecodeError> {
-        let start = self.position;
+        let start = self.position();
         let bytes = self.blob_element(tag, field, ..)?;
         bytes.try_into().map_err(|_| DecodeError::new(field, start, Rule::BadLength(bytes.len())))
     }
@@ -199,7 +200,7 @@ impl<'a> Reader<'a> {
         largest: u64,
     ) -> Result<u64, DecodeError> {
         self.open(tag, field)?;
-        let start = self.position;
+        let start = self.position();
         let digits = self.body(BlockKind::Udata, field)?;
         self.close(field)?;
         read_decimal(digits, largest).map_err(|rule| DecodeError::new(field, start, rule))
@@ -231,7 +232,7 @@ impl<'a> Reader<'a> {
         let mut framer = Framer::inside(outer);
         match framer.scan(rest) {
             Ok(Some(len)) => {
-                let start = self.position;
+                let start = self.position();
                 self.advance(len);
                 Ok(self.read_since(start))
             }
@@ -239,13 +240,13 @@ impl<'a> Reader<'a> {
                 let missing = framer.known_bytes().saturating_sub(rest.len()).max(1);
                 Err(self.error(field, Rule::Truncated { missing }))
             }
-            Err(error) => Err(DecodeError { field, ..error.shifted(self.position) }),
+            Err(error) => Err(DecodeError { field, ..error.shifted(self.position()) }),
         }
     }
 
     /// Fails if anything is left.
     pub fn finish(&self) -> Result<(), DecodeError> {
-        match self.wire.len().saturating_sub(self.position) {
+        match self.rest.len() {
             0 => Ok(()),
             left => Err(self.error(self.field, Rule::Trailing(left))),
         }
@@ -255,15 +256,15 @@ impl<'a> Reader<'a> {
     fn body(&mut self, kind: BlockKind, field: &'static str) -> Result<&'a [u8], DecodeError> {
         let Some((header_len, body_len)) = body_lengths(self.rest(), kind) else {
             // Empty, but still a place in the buffer.
-            return Ok(self.read_since(self.position));
+            return Ok(self.rest.get(..0).unwrap_or_default());
         };
-        let start = self.position + header_len;
-        match start.checked_add(body_len).and_then(|end| self.wire.get(start..end)) {
-            Some(body) if !body.is_empty() => {
-                self.advance(header_len + body_len);
+        let behind_header = self.rest.get(header_len..).unwrap_or_default();
+        match behind_header.split_at_checked(body_len) {
+            Some((body, rest)) if !body.is_empty() => {
+                (self.rest, self.next) = (rest, first_bytes(rest));
                 Ok(body)
             }
-            _ => Err(self.no_body(start, body_len, field)),
+            _ => Err(self.no_body(self.position() + header_len, body_len, field)),
         }
     }
 
@@ -278,8 +279,8 @@ impl<'a> Reader<'a> {
 
     #[inline(always)]
     fn advance(&mut self, bytes: usize) {
-        self.position += bytes;
-        self.next = first_bytes(self.wire.get(self.position..).unwrap_or_default());
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+        self.next = first_bytes(self.rest);
     }
 
     /// Why the next block is not the one that was asked for.
@@ -298,7 +299,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn error(self, field: &'static str, rule: Rule) -> DecodeError {
-        DecodeError::new(field, self.position, rule)
+        DecodeError::new(field, self.position(), rule)
     }
 }
 
@@ -313,11 +314,12 @@ fn first_bytes(rest: &[u8]) -> u32 {
 
 #[cold]
 fn last_bytes(rest: &[u8]) -> u32 {
-    let mut bytes = [0; 4];
-    for (place, &byte) in bytes.iter_mut().zip(rest) {
-        *place = byte;
-    }
-    u32::from_le_bytes(bytes)
+    u32::from_le_bytes(match *rest {
+        [a] => [a, 0, 0, 0],
+        [a, b] => [a, b, 0, 0],
+        [a, b, c] => [a, b, c, 0],
+        _ => [0; 4],
+    })
 }
 
 /// Reads decimal digits: at least one, leading zeros allowed, nothing else.

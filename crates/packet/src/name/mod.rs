@@ -3,11 +3,13 @@
 //! A name is a sequence of typed components, kept in canonical form: the components' TLVs one after the
 //! other, each number in its shortest form (the TLV-VALUE of an NDN Name). Both dialects use this form;
 //! components of CCNx are generic components. Two names are equal exactly when their canonical bytes are, and
-//! canonical order is the order of those bytes, a prefix first.
+//! canonical order is the order of those bytes, a prefix first. A packet of CCNx has its name in another form
+//! on the wire; [`WireName`] is a name as its packet has it, which is all that forwarding needs.
 
 mod any_name;
 mod component;
 mod uri;
+mod wire_name;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,6 +21,7 @@ use crate::ndn::tlv;
 pub use any_name::{AnyName, AnyNameError, name_in_dialect};
 pub use component::{Component, ComponentKind};
 pub use uri::UriError;
+pub use wire_name::WireName;
 
 /// An owned name: one reference-counted buffer, cheap to clone.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::brief::{DataBrief, DataFacts};
 use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
 use super::{decode_name, outer_element, types};
+use crate::brief::{DataBrief, DataFacts};
 use crate::buffer::Buffer;
 use crate::data::{ContentType, Data};
 use crate::error::{DecodeError, EncodeError, Rule};

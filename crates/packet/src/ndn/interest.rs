@@ -2,10 +2,10 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::brief::{InterestBrief, InterestFacts};
 use super::signature::{SignatureInfo, SignatureInfoBuilder};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
 use super::{decode_name, outer_element, types};
+use crate::brief::{InterestBrief, InterestFacts};
 use crate::buffer::Buffer;
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};

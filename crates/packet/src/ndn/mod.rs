@@ -1,6 +1,5 @@
 //! The NDN dialect: packet format v0.3, and the NDNLPv2 link protocol that carries it.
 
-mod brief;
 mod data;
 mod interest;
 pub mod lp;
@@ -14,7 +13,6 @@ pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestVi
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
 pub use stream::data_len;
 
-pub(crate) use brief::{DataBrief, InterestBrief};
 pub(crate) use interest::{with_hop_limit, with_nonce};
 
 use crate::error::{DecodeError, Rule};

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use packet::ccnx::SortedExclude;
+use packet::ccnx::{ExcludeRef, InterestView, SortedExclude};
 use packet::time::Instant;
-use packet::{Dialect, Interest, NameHasher, PrefixHashes};
+use packet::{Dialect, Interest, NameHash, NameHasher, PrefixHashes};
 
 use super::prefix_tree::{Order, SearchStep};
 use super::{Cached, CachedId, ContentStore};
@@ -18,6 +18,8 @@ const MAX_FILTERED_BYTES: usize = 4096;
 struct Selection<'a> {
     now: Instant,
     interest: &'a Interest,
+    /// Those of CCNx, if it has any.
+    selectors: Option<InterestView<'a>>,
     /// To be looked up in for each candidate, which a pass over it would be too dear for.
     exclude: Option<SortedExclude<'a>>,
     has_filter: bool,
@@ -26,10 +28,11 @@ struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     fn of(now: Instant, interest: &'a Interest) -> Self {
-        let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
+        let selectors = interest.ccnx_selectors();
+        let exclude = selectors.and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
         let has_filter = exclude.as_ref().is_some_and(|exclude| exclude.has_filter());
         let filtered_bytes_left = Cell::new(MAX_FILTERED_BYTES);
-        Selection { now, interest, exclude, has_filter, filtered_bytes_left }
+        Selection { now, interest, selectors, exclude, has_filter, filtered_bytes_left }
     }
 
     fn is_fresh(&self, entry: &Cached) -> bool {
@@ -40,22 +43,23 @@ impl<'a> Selection<'a> {
         if !self.is_fresh(entry) {
             return SearchStep::Refused;
         }
+        let (selectors, digest) = (self.selectors.as_ref(), || entry.digest());
         let Some(exclude) = &self.exclude else {
-            let fits = self.interest.matches_with_digest(&entry.data, || entry.digest());
+            let fits = self.interest.matches_selecting(selectors, &entry.data, digest, |_, _| false);
             return if fits { SearchStep::Accepted } else { SearchStep::Refused };
         };
         let left = self.filtered_bytes_left.get();
         if left == 0 {
             return SearchStep::Overlooked;
         }
-        let filtered = if self.has_filter { entry.data.name().canonical().len() } else { 0 };
+        let filtered = if self.has_filter { entry.data.wire_components().len() } else { 0 };
         self.filtered_bytes_left.set(left.saturating_sub(filtered));
         let excluded = Cell::new(false);
-        let excludes = |component: &[u8]| {
+        let excludes = |_: ExcludeRef<'_>, component: &[u8]| {
             excluded.set(exclude.excludes(component));
             excluded.get()
         };
-        match self.interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
+        match self.interest.matches_selecting(selectors, &entry.data, digest, excludes) {
             true => SearchStep::Accepted,
             false if excluded.get() => SearchStep::ChildRefused,
             false => SearchStep::Refused,
@@ -75,12 +79,14 @@ impl ContentStore {
         exact: Option<CachedId>,
     ) -> Option<CachedId> {
         let Arrival { now, hashes, .. } = arrival;
-        if interest.dialect() == Dialect::Ndn {
-            // Data of just the Interest's name comes first in canonical order, and answers.
-            let entry = exact.and_then(|id| self.entries.get(id.0));
-            if entry.is_some_and(|entry| !interest.must_be_fresh() || entry.fresh_until > now) {
-                return exact;
-            }
+        // Data of just the Interest's name comes first in canonical order in NDN, and in CCNx if nothing is
+        // kept below that; it answers where no selectors object.
+        let entry = exact.and_then(|id| self.entries.get(id.0));
+        if let Some(entry) = entry
+            && (!interest.must_be_fresh() || entry.fresh_until > now)
+            && (interest.dialect() == Dialect::Ndn || self.is_obvious(entry, interest, hashes.whole()))
+        {
+            return exact;
         }
         let selection = Selection::of(now, interest);
         let accepted = |store: &Self, id: Option<CachedId>| {
@@ -96,7 +102,7 @@ impl ContentStore {
         if !interest.can_be_prefix() {
             return None;
         }
-        let order = match interest.ccnx() {
+        let order = match selection.selectors {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
             _ => Order::Leftmost,
         };
@@ -116,6 +122,15 @@ impl ContentStore {
         search.found.map(CachedId)
     }
 
+    /// Whether an object of just the name that an Interest of CCNx asks for is the first that it accepts.
+    #[inline]
+    fn is_obvious(&self, entry: &Cached, interest: &Interest, hash: NameHash) -> bool {
+        !interest.has_selectors()
+            && !entry.number.is_one_of_several()
+            && interest.implicit_digest().is_none()
+            && !self.occupied.may_have_below(hash, interest.component_count())
+    }
+
     /// Data of the Interest's name without its last component, which may be a digest.
     fn of_name_before_digest<'s>(
         &'s self,
@@ -125,10 +140,8 @@ impl ContentStore {
         hasher: &NameHasher,
     ) -> impl Iterator<Item = CachedId> + use<'s> {
         let count = interest.component_count().saturating_sub(1);
-        let name = interest.name().prefix(count);
-        let hash = hashes
-            .prefix(count)
-            .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
-        self.of_name(index, interest.dialect(), name, hash)
+        let of_parent = || hasher.hash(interest.dialect(), interest.name().prefix(count).components());
+        let hash = hashes.prefix(count).unwrap_or_else(|| of_parent().whole());
+        self.of_name(index, interest.dialect(), interest.parent_wire_components(), hash)
     }
 }

@@ -115,6 +115,9 @@ pub(crate) struct KeptName<'h> {
     pub(crate) hash: NameHash,
     /// Those of its prefixes, too, unless nobody has looked into it.
     pub(crate) hashes: Option<&'h PrefixHashes>,
+    /// That of its longest prefix, if that is known without those; see
+    /// [`Pending::parent`](crate::tables::pending::Pending::parent).
+    pub(crate) parent: NameHash,
 }
 
 /// One kept Data.
@@ -200,17 +203,25 @@ impl ContentStore {
         &self,
         index: &HashIndex,
         dialect: Dialect,
-        name: NameRef<'_>,
+        components: &[u8],
         hash: NameHash,
     ) -> Option<CachedId> {
-        self.of_name(index, dialect, name, hash).next()
+        self.of_name(index, dialect, components, hash).next()
     }
 
-    /// Whether entry `id` has this name.
+    /// Whether Data is kept below the prefix with this hash, so that one more need not be hashed.
     #[inline]
-    pub(crate) fn is(&self, id: CachedId, dialect: Dialect, name: NameRef<'_>, hash: NameHash) -> bool {
+    pub(crate) fn has_below(&self, prefix: NameHash) -> bool {
+        self.occupied.holds(prefix)
+    }
+
+    /// Whether entry `id` has the name of these components, as they are on the wire.
+    #[inline]
+    pub(crate) fn is(&self, id: CachedId, dialect: Dialect, components: &[u8], hash: NameHash) -> bool {
         self.entries.get(id.0).is_some_and(|entry| {
-            entry.hash == hash && entry.data.dialect() == dialect && entry.data.name() == name
+            entry.hash == hash
+                && entry.data.dialect() == dialect
+                && entry.data.wire_components() == components
         })
     }
 
@@ -225,7 +236,7 @@ impl ContentStore {
         hasher: &NameHasher,
         exact: Option<CachedId>,
     ) -> Option<CachedId> {
-        let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());
+        let allowed = interest.ccnx_selectors().is_none_or(|view| view.answer_origin_kind().from_store());
         if !self.config.serve || !allowed {
             return None;
         }
@@ -351,7 +362,7 @@ impl ContentStore {
     ) {
         let parent = match data.dialect() {
             Dialect::Ndn => Parent::NONE,
-            Dialect::Ccnx => self.occupied.add(name.hashes, self.entries.len()),
+            Dialect::Ccnx => self.occupied.add(name.hashes, name.parent, self.entries.len()),
         };
         let hash = name.hash;
         let (paid_by, bytes) = self.shared.pay(data.wire());
@@ -404,7 +415,7 @@ impl ContentStore {
     /// Drops this very packet, if it is there.
     pub(crate) fn remove_packet(&mut self, index: &mut HashIndex, hasher: &NameHasher, data: &Data) {
         let hash = hasher.hash(data.dialect(), data.name().components()).whole();
-        let id = self.exact(index, data.dialect(), data.name(), hash);
+        let id = self.exact(index, data.dialect(), data.wire_components(), hash);
         let is_it = |id: &CachedId| self.get(*id).is_some_and(|kept| kept.data.wire() == data.wire());
         if let Some(id) = id.filter(is_it) {
             self.remove(index, id);

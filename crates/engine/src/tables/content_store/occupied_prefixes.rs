@@ -53,10 +53,17 @@ impl OccupiedPrefixes {
             || self.find(name).is_some()
     }
 
-    /// Notes Data of a name with these hashes, the `count`th that is kept.
-    pub(super) fn add(&mut self, hashes: Option<&PrefixHashes>, count: u32) -> Parent {
+    /// Whether there is Data below the prefix with this hash, and that is known here.
+    #[inline]
+    pub(super) fn holds(&self, prefix: NameHash) -> bool {
+        self.find(prefix).is_some()
+    }
+
+    /// Notes Data of a name with these hashes, the `count`th that is kept; without them it must be below the
+    /// prefix with the hash `parent`, the longest of its name, or it is not listed.
+    pub(super) fn add(&mut self, hashes: Option<&PrefixHashes>, parent: NameHash, count: u32) -> Parent {
         let most = count.saturating_mul(MAX_FOR_EACH_DATA).saturating_add(MAX_FOR_ALL);
-        let Some(hashes) = hashes else { return self.add_unlisted() };
+        let Some(hashes) = hashes else { return self.add_below(parent) };
         let Some(parent_length) = hashes.component_count().checked_sub(1) else { return Parent::NONE };
         let longest = parent_length.min(hashes.longest_known_prefix());
         let (mut first, mut last_new) = (Parent::NONE, None);
@@ -110,6 +117,17 @@ impl OccupiedPrefixes {
         (self.prefixes.len(), self.unlisted)
     }
 
+    fn add_below(&mut self, parent: NameHash) -> Parent {
+        let known = self.find(parent);
+        match known.and_then(|id| Some((id, self.prefixes.get_mut(id)?))) {
+            Some((id, prefix)) => {
+                prefix.below += 1;
+                Parent(id)
+            }
+            None => self.add_unlisted(),
+        }
+    }
+
     fn add_unlisted(&mut self) -> Parent {
         self.unlisted += 1;
         Parent::UNLISTED
@@ -145,15 +163,18 @@ mod tests {
         let has_below = |table: &OccupiedPrefixes, uri: &str| {
             table.may_have_below(hashes(uri).whole(), hashes(uri).component_count())
         };
-        let one = table.add(Some(&hashes("/a/b/c")), 1);
-        let two = table.add(Some(&hashes("/a/b/d/e")), 2);
+        let one = table.add(Some(&hashes("/a/b/c")), NameHash::UNKNOWN, 1);
+        let two = table.add(Some(&hashes("/a/b/d/e")), NameHash::UNKNOWN, 2);
         for uri in ["/", "/a", "/a/b", "/a/b/d"] {
             assert!(has_below(&table, uri), "{uri}");
         }
         for uri in ["/a/b/c", "/a/b/d/e", "/a/b/c/d", "/b"] {
             assert!(!has_below(&table, uri), "{uri}");
         }
+        let three = table.add(None, hashes("/a/b/d").whole(), 3);
         table.remove(two);
+        assert!(has_below(&table, "/a/b/d"));
+        table.remove(three);
         assert!(has_below(&table, "/a/b") && !has_below(&table, "/a/b/d"));
         table.remove(one);
         assert!(!has_below(&table, "/"));
@@ -166,7 +187,7 @@ mod tests {
         let apart: Vec<Parent> = (0..200u32)
             .map(|number| {
                 let uri = format!("/{number}/1/2/3/4/5/6/7/8/9");
-                table.add(Some(&hashes(&uri)), number)
+                table.add(Some(&hashes(&uri)), NameHash::UNKNOWN, number)
             })
             .collect();
         let (prefixes, unlisted) = table.counts();
@@ -184,7 +205,7 @@ mod tests {
     fn of_names_longer_than_are_hashed_nothing_is_denied() {
         let mut table = OccupiedPrefixes::default();
         let long: String = (0..40).map(|number| format!("/{number}")).collect();
-        let kept = table.add(Some(&hashes(&long)), 1);
+        let kept = table.add(Some(&hashes(&long)), NameHash::UNKNOWN, 1);
         let prefix: String = (0..17).map(|number| format!("/{number}")).collect();
         assert!(table.may_have_below(hashes(&prefix).whole(), 17));
         let prefix: String = (0..16).map(|number| format!("/{number}")).collect();

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 use packet::time::Instant;
-use packet::{Data, Dialect, Interest, NameHash, NameRef};
+use packet::{Data, Dialect, Interest, NameHash};
 use smallvec::SmallVec;
 
 use super::prefix_tree::Order;
@@ -57,23 +57,23 @@ impl OneOfSeveral {
 }
 
 impl ContentStore {
-    /// All entries of this name.
+    /// All entries of the name of these components, as they are on the wire.
     pub(super) fn of_name<'s>(
         &'s self,
         index: &'s HashIndex,
         dialect: Dialect,
-        name: NameRef<'s>,
+        components: &'s [u8],
         hash: NameHash,
     ) -> impl Iterator<Item = CachedId> + use<'s> {
         index.candidates(hash).filter_map(move |id| match EntryId::from_raw(id) {
-            EntryId::Cached(id) => self.is(id, dialect, name, hash).then_some(id),
+            EntryId::Cached(id) => self.is(id, dialect, components, hash).then_some(id),
             EntryId::Pending(_) => None,
         })
     }
 
     /// The entry that is just this Data.
     pub(crate) fn entry_of(&self, index: &HashIndex, data: &Data, hash: NameHash) -> Option<CachedId> {
-        let mut of_name = self.of_name(index, data.dialect(), data.name(), hash);
+        let mut of_name = self.of_name(index, data.dialect(), data.wire_components(), hash);
         match data.dialect() {
             Dialect::Ndn => of_name.next(),
             Dialect::Ccnx => of_name.find(|&id| self.is_copy(id, data)),
@@ -95,7 +95,8 @@ impl ContentStore {
         hash: NameHash,
         order: Order,
     ) -> OfName {
-        let mut found: OfName = self.of_name(index, interest.dialect(), interest.name(), hash).collect();
+        let mut found: OfName =
+            self.of_name(index, interest.dialect(), interest.wire_components(), hash).collect();
         let digest = |id: &CachedId| self.get(*id).map(super::Cached::digest);
         found.sort_unstable_by_key(digest);
         if order == Order::Rightmost {
@@ -113,7 +114,7 @@ impl ContentStore {
         name: KeptName<'_>,
         fresh_until: Instant,
     ) {
-        let others: OfName = self.of_name(index, data.dialect(), data.name(), name.hash).collect();
+        let others: OfName = self.of_name(index, data.dialect(), data.wire_components(), name.hash).collect();
         if let Some(&same) = others.iter().find(|&&id| self.is_copy(id, data)) {
             if let Some(entry) = self.entries.get_mut(same.0) {
                 entry.fresh_until = fresh_until;

@@ -27,7 +27,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::processor::prefetch_start(entry.data.wire());
+            crate::processor::prefetch_start(entry.data.wire_components());
         }
     }
 
@@ -61,9 +61,6 @@ impl ContentStore {
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
                 crate::processor::prefetch_first_line(entry.data.wire().memory_start());
-                if let Some(beside) = entry.data.beside() {
-                    crate::processor::prefetch_counted(beside);
-                }
             }
         }
     }

@@ -29,14 +29,15 @@ impl Fixture {
 
     fn insert(&mut self, now: Instant, data: &Data) {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
-        let name = KeptName { hash: hashes.whole(), hashes: Some(&hashes) };
-        let known = self.store.exact(&self.index, data.dialect(), data.name(), name.hash);
+        let name = KeptName { hash: hashes.whole(), hashes: Some(&hashes), parent: NameHash::UNKNOWN };
+        let known = self.store.exact(&self.index, data.dialect(), data.wire_components(), name.hash);
         self.store.insert(&mut self.index, now, data, name, known);
     }
 
     fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
         let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
-        let exact = self.store.exact(&self.index, interest.dialect(), interest.name(), hashes.whole());
+        let exact =
+            self.store.exact(&self.index, interest.dialect(), interest.wire_components(), hashes.whole());
         let arrival = Arrival::bare(now, crate::FaceId(300), &hashes);
         let id = self.store.answer(&mut self.index, arrival, interest, &self.hasher, exact)?;
         Some(self.store.get(id).unwrap().data.clone())
@@ -409,7 +410,8 @@ fn the_same_data_again_is_fresh_again() {
     assert!(fixture.answer(at(5999), &fresh("/a")).is_some());
     assert_eq!((fixture.store.len(), fixture.store.counters.refreshes), (1, 1));
     let hashes = fixture.hasher.hash(Dialect::Ndn, data.name().components());
-    let id = fixture.store.exact(&fixture.index, Dialect::Ndn, data.name(), hashes.whole()).unwrap();
+    let id =
+        fixture.store.exact(&fixture.index, Dialect::Ndn, data.wire_components(), hashes.whole()).unwrap();
     fixture.store.mark_stale(id);
     assert!(fixture.answer(at(5999), &fresh("/a")).is_none());
     assert!(fixture.answer(at(5999), &exact("/a")).is_some());

@@ -3,10 +3,11 @@
 //! These few words are moved about for every packet. They are whole words, without values that an enum around
 //! them could keep its tag in, because what was written in pieces is slow to move as a whole.
 
-use super::tlv::Reader;
-use super::types;
+use crate::Dialect;
 use crate::interest::Nonce;
 use crate::name::NameRef;
+use crate::ndn::tlv::Reader;
+use crate::ndn::types;
 use crate::span::Span;
 use crate::time::Duration;
 
@@ -25,16 +26,19 @@ pub(crate) struct InterestBrief {
 
 /// Bits of [`InterestBrief`].
 mod interest_flag {
-    pub(super) const HAS_NONCE: u32 = 1;
-    pub(super) const CAN_BE_PREFIX: u32 = 2;
-    pub(super) const MUST_BE_FRESH: u32 = 4;
-    pub(super) const ENDS_IN_IMPLICIT_DIGEST: u32 = 8;
-    pub(super) const HAS_FORWARDING_HINT: u32 = 16;
+    pub(crate) const HAS_NONCE: u32 = 1;
+    pub(crate) const CAN_BE_PREFIX: u32 = 2;
+    pub(crate) const MUST_BE_FRESH: u32 = 4;
+    pub(crate) const ENDS_IN_IMPLICIT_DIGEST: u32 = 8;
+    pub(crate) const HAS_FORWARDING_HINT: u32 = 16;
+    pub(crate) const IS_CCNX: u32 = 32;
+    pub(crate) const HAS_SELECTORS: u32 = 64;
+    pub(crate) const HAS_FACE_ID: u32 = 128;
 }
 
 impl InterestBrief {
     #[inline(always)]
-    pub(super) fn new(facts: InterestFacts) -> Self {
+    pub(crate) fn new(facts: InterestFacts) -> Self {
         let flag = |flag, is_set| if is_set { flag } else { 0 };
         InterestBrief {
             lifetime: facts.lifetime,
@@ -50,20 +54,37 @@ impl InterestBrief {
         }
     }
 
-    /// Of a packet that is written in another language.
-    pub(crate) const NONE: InterestBrief = InterestBrief {
-        lifetime: Duration::ZERO,
-        name: Span::ABSENT,
-        component_count: 0,
-        hop_limit_at: 0,
-        nonce: 0,
-        flags: 0,
-    };
+    /// The same of an Interest of CCNx, which may have selectors and a FaceID.
+    #[inline(always)]
+    pub(crate) fn of_ccnx(facts: InterestFacts, has_selectors: bool, has_face_id: bool) -> Self {
+        let mut brief = InterestBrief::new(facts);
+        brief.flags |= interest_flag::IS_CCNX;
+        brief.flags |= if has_selectors { interest_flag::HAS_SELECTORS } else { 0 };
+        brief.flags |= if has_face_id { interest_flag::HAS_FACE_ID } else { 0 };
+        brief
+    }
 
-    /// The name in the bytes of its packet.
+    #[inline(always)]
+    pub(crate) fn dialect(&self) -> Dialect {
+        if self.has(interest_flag::IS_CCNX) { Dialect::Ccnx } else { Dialect::Ndn }
+    }
+
+    /// The components of the name in the bytes of its packet, as its dialect writes them.
+    #[inline(always)]
+    pub(crate) fn components<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
+        self.name.of(wire).unwrap_or_default()
+    }
+
+    /// The name in the bytes of a packet of NDN.
     #[inline]
     pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
-        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
+        NameRef::from_checked(self.components(wire))
+    }
+
+    /// Where the components begin and end.
+    #[inline]
+    pub(crate) fn name_span(&self) -> Span {
+        self.name
     }
 
     /// Where the hop limit stands, if there is one.
@@ -97,12 +118,25 @@ impl InterestBrief {
         self.has(interest_flag::HAS_FORWARDING_HINT)
     }
 
+    /// Whether anything stands in an Interest of CCNx that chooses among the Data of its name, or says how
+    /// far it may go.
+    #[inline]
+    pub(crate) fn has_selectors(&self) -> bool {
+        self.has(interest_flag::HAS_SELECTORS)
+    }
+
+    #[inline]
+    pub(crate) fn has_face_id(&self) -> bool {
+        self.has(interest_flag::HAS_FACE_ID)
+    }
+
     #[inline]
     fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
-    /// The same with another nonce, and where in `wire` that stands; `None` if there is none.
+    /// The same of an Interest of NDN with another nonce, and where in `wire` that stands; `None` if there is
+    /// none.
     pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
         let old = self.nonce()?;
         self.nonce = nonce.0;
@@ -120,17 +154,17 @@ impl InterestBrief {
 
 /// What an [`InterestBrief`] is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct InterestFacts {
-    pub(super) lifetime: Duration,
-    pub(super) nonce: Option<Nonce>,
-    pub(super) name: Span,
-    pub(super) component_count: u16,
+pub(crate) struct InterestFacts {
+    pub(crate) lifetime: Duration,
+    pub(crate) nonce: Option<Nonce>,
+    pub(crate) name: Span,
+    pub(crate) component_count: u16,
     /// Zero for none.
-    pub(super) hop_limit_at: u16,
-    pub(super) can_be_prefix: bool,
-    pub(super) must_be_fresh: bool,
-    pub(super) ends_in_implicit_digest: bool,
-    pub(super) has_forwarding_hint: bool,
+    pub(crate) hop_limit_at: u16,
+    pub(crate) can_be_prefix: bool,
+    pub(crate) must_be_fresh: bool,
+    pub(crate) ends_in_implicit_digest: bool,
+    pub(crate) has_forwarding_hint: bool,
 }
 
 /// What forwarders and applications ask of a Data again and again, by value; small, because it is moved about
@@ -140,43 +174,67 @@ pub(crate) struct DataBrief {
     pub(crate) freshness: Duration,
     name: Span,
     content: Span,
-    pub(crate) component_count: u32,
+    /// The number of components and, in the upper half, where in a packet of CCNx the publisher stands.
+    count_and_publisher: u32,
     flags: u32,
 }
 
 /// Bits of [`DataBrief`].
 mod data_flag {
-    pub(super) const HAS_CONTENT_TYPE: u32 = 1;
-    pub(super) const HAS_FINAL_BLOCK: u32 = 2;
+    pub(crate) const HAS_CONTENT_TYPE: u32 = 1;
+    pub(crate) const HAS_FINAL_BLOCK: u32 = 2;
+    pub(crate) const IS_CCNX: u32 = 4;
 }
 
 impl DataBrief {
     #[inline(always)]
-    pub(super) fn new(facts: DataFacts) -> Self {
+    pub(crate) fn new(facts: DataFacts) -> Self {
         let flag = |flag, is_set| if is_set { flag } else { 0 };
         DataBrief {
             freshness: facts.freshness,
             name: facts.name,
             content: facts.content,
-            component_count: facts.component_count.into(),
+            count_and_publisher: facts.component_count.into(),
             flags: flag(data_flag::HAS_CONTENT_TYPE, facts.has_content_type)
                 | flag(data_flag::HAS_FINAL_BLOCK, facts.has_final_block),
         }
     }
 
-    /// Of a packet that is written in another language.
-    pub(crate) const NONE: DataBrief = DataBrief {
-        freshness: Duration::ZERO,
-        name: Span::ABSENT,
-        content: Span::ABSENT,
-        component_count: 0,
-        flags: 0,
-    };
+    /// The same of a ContentObject of CCNx, in which the publisher's digest stands at `publisher_at`.
+    #[inline(always)]
+    pub(crate) fn of_ccnx(facts: DataFacts, publisher_at: usize) -> Self {
+        let mut brief = DataBrief::new(facts);
+        brief.count_and_publisher |= (publisher_at as u32) << 16;
+        brief.flags |= data_flag::IS_CCNX;
+        brief
+    }
 
-    /// The name in the bytes of its packet.
+    #[inline(always)]
+    pub(crate) fn dialect(&self) -> Dialect {
+        if self.flags & data_flag::IS_CCNX == 0 { Dialect::Ndn } else { Dialect::Ccnx }
+    }
+
+    #[inline(always)]
+    pub(crate) fn component_count(&self) -> usize {
+        usize::from(self.count_and_publisher as u16)
+    }
+
+    /// The digest of the publisher's key in the bytes of a packet of CCNx.
+    #[inline]
+    pub(crate) fn publisher<'a>(&self, wire: &'a [u8]) -> Option<&'a [u8; 32]> {
+        wire.get((self.count_and_publisher >> 16) as usize..)?.first_chunk()
+    }
+
+    /// The components of the name in the bytes of its packet, as its dialect writes them.
+    #[inline(always)]
+    pub(crate) fn components<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
+        self.name.of(wire).unwrap_or_default()
+    }
+
+    /// The name in the bytes of a packet of NDN.
     #[inline]
     pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
-        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
+        NameRef::from_checked(self.components(wire))
     }
 
     /// The content in the bytes of its packet.
@@ -199,11 +257,11 @@ impl DataBrief {
 
 /// What a [`DataBrief`] is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DataFacts {
-    pub(super) freshness: Duration,
-    pub(super) name: Span,
-    pub(super) content: Span,
-    pub(super) component_count: u16,
-    pub(super) has_content_type: bool,
-    pub(super) has_final_block: bool,
+pub(crate) struct DataFacts {
+    pub(crate) freshness: Duration,
+    pub(crate) name: Span,
+    pub(crate) content: Span,
+    pub(crate) component_count: u16,
+    pub(crate) has_content_type: bool,
+    pub(crate) has_final_block: bool,
 }

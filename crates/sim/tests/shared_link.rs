@@ -157,6 +157,9 @@ fn forty_whose_packets_cost_time_take_over_from_each_other_without_asking_twice(
     // time, too.
     assert!(late.longest() <= one.longest() * 3 / 2, "{:?} {:?}", late.took, one.took);
     assert!(late.crossings < 2.4, "{}", late.crossings);
+    let free = Setting { service: Duration::ZERO, ..waves };
+    let (one, late) = (run(&Setting { clients: 1, ..free })?, run(&free)?);
+    assert!(late.longest() <= one.longest() * 6 / 5, "{:?} {:?}", late.took, one.took);
     Ok(())
 }
 

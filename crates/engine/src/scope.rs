@@ -15,6 +15,12 @@ fn may_be_limited(components: &[u8]) -> bool {
     components.get(2) == Some(&b'l') && matches!(components.get(1), Some(8 | 9 | 0xc5 | 0xcd))
 }
 
+/// The same of names of CCNx, and of those that begin with what CCNx has for the first.
+#[inline(always)]
+fn is_usual_in_ccnx(components: &[u8]) -> bool {
+    !matches!(components.get(2), Some(b'l' | 0xc1))
+}
+
 /// Whether a packet with a name of these components, as they are on the wire, may come from, or go to,
 /// another host at all.
 #[inline]
@@ -51,7 +57,9 @@ pub(crate) fn interest_may_leave(
     to_local: bool,
 ) -> bool {
     if interest.dialect() == Dialect::Ccnx {
-        return ccnx_may_leave(interest, from_remote, to_local) && (to_local || !stays_on_host());
+        let is_usual = !interest.has_selectors() && is_usual_in_ccnx(interest.wire_components());
+        return (is_usual || ccnx_may_leave(interest, from_remote, to_local))
+            && (to_local || !stays_on_host());
     }
     if to_local {
         return true;
@@ -79,9 +87,6 @@ fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_lo
     let components = interest.wire_components();
     if components.starts_with(CCNX_LOCALHOST) {
         return false;
-    }
-    if scope.is_none() && !may_be_limited(components) {
-        return true;
     }
     let from_remote = from_remote();
     if !limited_may_leave(Dialect::Ccnx, components, || from_remote) {

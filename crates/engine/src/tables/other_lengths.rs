@@ -118,9 +118,10 @@ impl OtherLengths {
         let total = &mut self.prefix_counts[key.dialect as usize];
         *total = total.wrapping_add(change);
         if let Some(count) = self.counts[key.dialect as usize].get_mut(key.length) {
-            *count = count.wrapping_add(change);
-            let (lengths, bit) = (&mut self.lengths[key.dialect as usize], bit_of(key.length));
-            *lengths = if *count > 0 { *lengths | bit } else { *lengths & !bit };
+            let before = std::mem::replace(count, count.wrapping_add(change));
+            if (before == 0) != (*count == 0) {
+                self.lengths[key.dialect as usize] ^= bit_of(key.length);
+            }
         }
     }
 

@@ -116,9 +116,8 @@ impl<'a> CcnxNameRef<'a> {
     ) -> Result<Self, DecodeError> {
         let start = reader.position();
         reader.skip(bytes);
-        while reader.try_open(Dtag::COMPONENT) {
-            visit(Component::generic(reader.blob("Component")?));
-            reader.close("Component")?;
+        while reader.next_is(Dtag::COMPONENT) {
+            visit(Component::generic(reader.element(Dtag::COMPONENT, BlockKind::Blob, "Component")?));
             count += 1;
         }
         if count > NameRef::MAX_COMPONENTS {

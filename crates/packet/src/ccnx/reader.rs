@@ -136,9 +136,7 @@ impl<'a> Reader<'a> {
         lengths: impl RangeBounds<usize>,
     ) -> Result<&'a [u8], DecodeError> {
         let start = self.position();
-        self.open(tag, field)?;
-        let bytes = self.blob(field)?;
-        self.close(field)?;
+        let bytes = self.element(tag, BlockKind::Blob, field)?;
         if !lengths.contains(&bytes.len()) {
             return Err(DecodeError::new(field, start, Rule::BadLength(bytes.len())));
         }
@@ -199,10 +197,8 @@ impl<'a> Reader<'a> {
         field: &'static str,
         largest: u64,
     ) -> Result<u64, DecodeError> {
-        self.open(tag, field)?;
-        let start = self.position();
-        let digits = self.body(BlockKind::Udata, field)?;
-        self.close(field)?;
+        let start = self.position() + tag.header_len();
+        let digits = self.element(tag, BlockKind::Udata, field)?;
         read_decimal(digits, largest).map_err(|rule| DecodeError::new(field, start, rule))
     }
 
@@ -250,6 +246,53 @@ impl<'a> Reader<'a> {
             0 => Ok(()),
             left => Err(self.error(self.field, Rule::Trailing(left))),
         }
+    }
+
+    /// The body of the element `tag`, which must be next and hold nothing else.
+    #[inline(always)]
+    pub(crate) fn element(
+        &mut self,
+        tag: Dtag,
+        kind: BlockKind,
+        field: &'static str,
+    ) -> Result<&'a [u8], DecodeError> {
+        if self.next_is(tag)
+            && let Some((body, rest)) = self.whole_element(tag, kind)
+        {
+            (self.rest, self.next) = (rest, first_bytes(rest));
+            return Ok(body);
+        }
+        let body;
+        (body, *self) = self.element_by_parts(tag, kind, field)?;
+        Ok(body)
+    }
+
+    /// The body of the element that is next, and what follows it, if nothing is wrong with it nor missing.
+    #[inline(always)]
+    fn whole_element(&self, tag: Dtag, kind: BlockKind) -> Option<(&'a [u8], &'a [u8])> {
+        let inside = self.rest.get(tag.header_len()..)?;
+        let (header_len, body_len) = body_lengths(inside, kind)?;
+        let (body, behind) = inside.get(header_len..)?.split_at_checked(body_len)?;
+        match behind {
+            [CLOSE, rest @ ..] if !body.is_empty() => Some((body, rest)),
+            _ => None,
+        }
+    }
+
+    /// The same one after the other, to find what is wrong. The reader comes and goes by value, so that it
+    /// may stay in registers elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn element_by_parts(
+        mut self,
+        tag: Dtag,
+        kind: BlockKind,
+        field: &'static str,
+    ) -> Result<(&'a [u8], Self), DecodeError> {
+        self.open(tag, field)?;
+        let body = self.body(kind, field)?;
+        self.close(field)?;
+        Ok((body, self))
     }
 
     #[inline(always)]
@@ -306,16 +349,18 @@ impl<'a> Reader<'a> {
 /// As many bytes as the longest spelling of a tag has, the first of them the lowest.
 #[inline(always)]
 fn first_bytes(rest: &[u8]) -> u32 {
-    match rest.first_chunk() {
-        Some(bytes) => u32::from_le_bytes(*bytes),
-        None => last_bytes(rest),
+    match (rest.first_chunk(), rest) {
+        (Some(bytes), _) => u32::from_le_bytes(*bytes),
+        // Most packets end with two closes.
+        (None, []) => 0,
+        (None, [last]) => u32::from(*last),
+        (None, _) => last_bytes(rest),
     }
 }
 
 #[cold]
 fn last_bytes(rest: &[u8]) -> u32 {
     u32::from_le_bytes(match *rest {
-        [a] => [a, 0, 0, 0],
         [a, b] => [a, b, 0, 0],
         [a, b, c] => [a, b, c, 0],
         _ => [0; 4],

@@ -421,7 +421,7 @@ impl Engine {
         let incoming_face = Some(FaceId::CONTENT_STORE);
         let answer = Transmit { incoming_face, ..Transmit::plain(face, Packet::Data(data), pit_token) };
         let fib = &self.tables.fibs[interest.dialect() as usize];
-        let node = self.longest_match(&interest, hashes);
+        let node = self.longest_match(interest, hashes);
         let is_behind = fib.next_hops(node).first().is_some_and(|hop| hop.face == face);
         let wait = self.random_wait(face);
         let Some(sharing) = self.shared.get_mut(face) else { return };

@@ -43,6 +43,12 @@ pub(crate) fn run() -> Result<Vec<String>, String> {
 fn valgrind(root: &Path) -> Result<(), String> {
     for (source, names) in UNDER_VALGRIND {
         let program = test_suite::program(root, source)?;
+        for name in *names {
+            let listed = process::output(&program, &["--list", name], root)?;
+            if !listed.lines().any(|line| line.ends_with(": test")) {
+                return Err(format!("no test of {source} has `{name}` in its name"));
+            }
+        }
         // As cargo starts it.
         let folder = root.join("crates/node");
         process::run("valgrind", &[&["--quiet", FOUND, &program], *names].concat(), &folder, &[])?;

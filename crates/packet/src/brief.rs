@@ -18,8 +18,9 @@ pub(crate) struct InterestBrief {
     pub(crate) lifetime: Duration,
     name: Span,
     pub(crate) component_count: u16,
-    /// Where the hop limit stands; zero, where no field can be, for none.
-    hop_limit_at: u16,
+    /// In NDN where the hop limit stands; zero, where no field can be, for none. In CCNx how many bytes the
+    /// entries of the Exclude take, which are read again only when somebody asks for one of them.
+    hop_limit_at_or_exclude_bytes: u16,
     nonce: u32,
     flags: u32,
 }
@@ -44,7 +45,7 @@ impl InterestBrief {
             lifetime: facts.lifetime,
             name: facts.name,
             component_count: facts.component_count,
-            hop_limit_at: facts.hop_limit_at,
+            hop_limit_at_or_exclude_bytes: facts.hop_limit_at,
             nonce: facts.nonce.map_or(0, |nonce| nonce.0),
             flags: flag(interest_flag::HAS_NONCE, facts.nonce.is_some())
                 | flag(interest_flag::CAN_BE_PREFIX, facts.can_be_prefix)
@@ -56,8 +57,14 @@ impl InterestBrief {
 
     /// The same of an Interest of CCNx, which may have selectors and a FaceID.
     #[inline(always)]
-    pub(crate) fn of_ccnx(facts: InterestFacts, has_selectors: bool, has_face_id: bool) -> Self {
+    pub(crate) fn of_ccnx(
+        facts: InterestFacts,
+        exclude_bytes: u16,
+        has_selectors: bool,
+        has_face_id: bool,
+    ) -> Self {
         let mut brief = InterestBrief::new(facts);
+        brief.hop_limit_at_or_exclude_bytes = exclude_bytes;
         brief.flags |= interest_flag::IS_CCNX;
         brief.flags |= if has_selectors { interest_flag::HAS_SELECTORS } else { 0 };
         brief.flags |= if has_face_id { interest_flag::HAS_FACE_ID } else { 0 };
@@ -90,7 +97,8 @@ impl InterestBrief {
     /// Where the hop limit stands, if there is one.
     #[inline]
     pub(crate) fn hop_limit_offset(&self) -> Option<usize> {
-        (self.hop_limit_at > 0).then_some(self.hop_limit_at.into())
+        let at = self.hop_limit_at_or_exclude_bytes;
+        (at > 0 && !self.has(interest_flag::IS_CCNX)).then_some(at.into())
     }
 
     #[inline]
@@ -123,6 +131,12 @@ impl InterestBrief {
     #[inline]
     pub(crate) fn has_selectors(&self) -> bool {
         self.has(interest_flag::HAS_SELECTORS)
+    }
+
+    /// How many bytes the entries of the Exclude of an Interest of CCNx take.
+    #[inline]
+    pub(crate) fn exclude_bytes(&self) -> usize {
+        if self.has(interest_flag::IS_CCNX) { self.hop_limit_at_or_exclude_bytes.into() } else { 0 }
     }
 
     #[inline]

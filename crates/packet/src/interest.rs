@@ -110,7 +110,9 @@ impl Interest {
         let (name, count) = (self.brief.name_span(), self.brief.component_count);
         match self.dialect() {
             Dialect::Ndn => None,
-            Dialect::Ccnx => ccnx::InterestView::decode_behind(&self.wire, name, count),
+            Dialect::Ccnx => {
+                ccnx::InterestView::decode_behind(&self.wire, name, count, self.brief.exclude_bytes())
+            }
         }
     }
 

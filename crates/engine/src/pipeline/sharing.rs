@@ -372,7 +372,7 @@ impl Engine {
         } else if is_wanted || found.known.is_none() {
             flow.note_foreign_data(now, is_wanted);
         }
-        let may_ask_more = is_own && flow.leads() && flow.waiting_count() > 0;
+        let may_ask_more = is_own && flow.may_go_on(now, &config);
         if let Some(place) = place {
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());

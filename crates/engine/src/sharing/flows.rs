@@ -27,7 +27,7 @@ const GAPS: u64 = 4;
 const SHORTEST_SILENCE: u64 = 10;
 /// Interests that a node sends of those that waited when it begins to ask: whether another does so as well is
 /// not known before the first answer.
-pub(crate) const FIRST_INTERESTS: usize = 4;
+pub(crate) const FIRST_INTERESTS: usize = 16;
 /// Interests that follow for each Data that answers one of this node, until none waits: as many at once as
 /// waited, which may be thousands, would fill every queue on the link.
 pub(crate) const INTERESTS_FOR_DATA: usize = 2;
@@ -80,6 +80,8 @@ pub(crate) struct Flow {
     waiting: VecDeque<Waiting>,
     /// When those that wait are looked at.
     due: Instant,
+    /// When the first of those that wait gives up waiting, or earlier.
+    give_up_at: Instant,
     /// What local applications ask for.
     pub(crate) in_order: InOrder,
 }
@@ -99,6 +101,7 @@ impl Flow {
             turns_alone: 1,
             waiting: VecDeque::new(),
             due: Instant::NEVER,
+            give_up_at: Instant::NEVER,
             in_order: InOrder::default(),
         }
     }
@@ -168,6 +171,11 @@ impl Flow {
         }
     }
 
+    /// Whether this node may send more of what waits when it is answered.
+    pub(crate) fn may_go_on(&self, now: Instant, config: &SharingConfig) -> bool {
+        !self.waiting.is_empty() && (self.leads() || !self.is_foreign_live(now, config))
+    }
+
     /// When the link will have been silent for long enough.
     pub(crate) fn silent_at(&self, config: &SharingConfig) -> Instant {
         self.foreign_at.map_or(Instant::ZERO, |at| at + self.silence(config))
@@ -193,7 +201,19 @@ impl Flow {
     }
 
     fn next_due(&self) -> Instant {
-        if self.waiting.is_empty() { Instant::NEVER } else { self.due }
+        if self.waiting.is_empty() { Instant::NEVER } else { self.due.min(self.give_up_at) }
+    }
+
+    /// What waits no longer, whoever is heard. Those that others ask for change places, so all are looked at.
+    fn overdue(&mut self, now: Instant) -> Vec<Waiting> {
+        if self.give_up_at > now {
+            return Vec::new();
+        }
+        let is_overdue = |waiting: &Waiting| waiting.give_up_at <= now;
+        let (overdue, rest): (VecDeque<_>, VecDeque<_>) = self.waiting.drain(..).partition(is_overdue);
+        self.give_up_at = rest.iter().map(|waiting| waiting.give_up_at).min().unwrap_or(Instant::NEVER);
+        self.waiting = rest;
+        overdue.into()
     }
 }
 
@@ -254,15 +274,16 @@ impl Flows {
             return Some(waiting);
         };
         flow.due = if flow.waiting.is_empty() { due } else { flow.due.min(due) };
-        self.next = self.next.min(due);
+        flow.give_up_at = flow.give_up_at.min(waiting.give_up_at);
+        self.next = self.next.min(due).min(flow.give_up_at);
         let oldest = if flow.waiting.len() >= MAX_WAITING { flow.waiting.pop_front() } else { None };
         flow.waiting.push_back(waiting);
         oldest
     }
 
-    /// Looks at what is due. Where others are heard still, only what has no more time goes out, which is
-    /// given here, and the rest waits on, for a time that `draw` adds to the silence. Elsewhere this node
-    /// may ask: the objects are added to `objects`.
+    /// Looks at what is due, and gives what has no more time to wait. Where others are heard still, the rest
+    /// waits on, for a time that `draw` adds to the silence. Elsewhere this node may ask: the objects are
+    /// added to `objects`.
     pub(crate) fn release(
         &mut self,
         now: Instant,
@@ -275,13 +296,12 @@ impl Flows {
             return released;
         }
         for flow in self.flows.iter_mut().filter(|flow| flow.next_due() <= now) {
+            released.extend(flow.overdue(now));
+            if flow.due > now {
+                continue;
+            }
             if flow.turn(now, config) == Turn::Others {
-                while flow.waiting.front().is_some_and(|waiting| waiting.give_up_at <= now) {
-                    released.extend(flow.waiting.pop_front());
-                }
-                let silent_at = flow.silent_at(config) + draw();
-                let give_up_at = flow.waiting.front().map_or(Instant::NEVER, |waiting| waiting.give_up_at);
-                flow.due = silent_at.min(give_up_at);
+                flow.due = flow.silent_at(config) + draw();
             } else {
                 objects.push(flow.object);
                 flow.due = now + config.max_wait;

@@ -415,7 +415,10 @@ impl PendingTable {
     pub(crate) fn under(&self, dialect: Dialect, prefix: NameRef<'_>) -> Vec<PendingId> {
         self.entries
             .iter()
-            .filter(|(_, entry)| entry.interest.dialect() == dialect && prefix.is_prefix_of(entry.name()))
+            .filter(|(_, entry)| {
+                let interest = &entry.interest;
+                interest.dialect() == dialect && interest.wire_name().begins_with(prefix)
+            })
             .map(|(id, _)| PendingId(id))
             .collect()
     }

@@ -74,6 +74,21 @@ impl<'a> ExcludeRef<'a> {
         Ok(Some(exclude))
     }
 
+    /// The same of an Interest that was read before, when the entries took so many bytes.
+    pub(crate) fn read_again(
+        reader: &mut Reader<'a>,
+        entry_bytes: usize,
+    ) -> Result<Option<Self>, DecodeError> {
+        if entry_bytes == 0 || !reader.try_open(Dtag::EXCLUDE) {
+            return Self::read_optional(reader);
+        }
+        let start = reader.position();
+        reader.skip(entry_bytes);
+        let entries = reader.read_since(start);
+        reader.close(FIELD)?;
+        Ok(Some(ExcludeRef { entries }))
+    }
+
     /// Reads what is in the element, and its close. The reader comes and goes by value, so that it may stay
     /// in registers where there is no Exclude.
     #[inline(never)]

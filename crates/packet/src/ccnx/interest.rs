@@ -129,7 +129,7 @@ impl<'a> InterestView<'a> {
         let wire = reader.rest();
         reader.open(Dtag::INTEREST, "Interest")?;
         let name = read_name(&mut reader)?;
-        let layout = Layout::read(wire, name, &mut reader)?;
+        let layout = Layout::read(wire, name, &mut reader, 0)?;
         reader.close("Interest")?;
         Ok((InterestView { wire: reader.read_since(0), layout }, reader))
     }
@@ -221,13 +221,18 @@ impl<'a> InterestView<'a> {
     }
 
     /// Reads what follows the name once more in an Interest that was good. `name` is where its components
-    /// are, and how many.
-    pub(crate) fn decode_behind(wire: &'a [u8], name: Span, component_count: u16) -> Option<Self> {
+    /// are, and how many; `exclude_bytes` what the entries of its Exclude take.
+    pub(crate) fn decode_behind(
+        wire: &'a [u8],
+        name: Span,
+        component_count: u16,
+        exclude_bytes: usize,
+    ) -> Option<Self> {
         let mut reader = Reader::new(wire, "Interest");
         // The components, and the close of the name.
         reader.skip(name.range()?.end + 1);
         let name = CcnxNameRef::from_checked(name.of(wire)?, component_count.into());
-        let layout = Layout::read(wire, name, &mut reader).ok()?;
+        let layout = Layout::read(wire, name, &mut reader, exclude_bytes).ok()?;
         Some(InterestView { wire, layout })
     }
 
@@ -246,13 +251,19 @@ impl<'a> InterestView<'a> {
             has_forwarding_hint: false,
         };
         let has_selectors = layout.aggregation.range().is_some_and(|range| !range.is_empty());
-        InterestBrief::of_ccnx(facts, has_selectors, layout.face_id.is_some())
+        let exclude_bytes = layout.exclude.range().map_or(0, |range| range.len() as u16);
+        InterestBrief::of_ccnx(facts, exclude_bytes, has_selectors, layout.face_id.is_some())
     }
 }
 
 impl Layout {
     #[inline(always)]
-    fn read<'a>(wire: &'a [u8], name: CcnxNameRef<'a>, reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+    fn read<'a>(
+        wire: &'a [u8],
+        name: CcnxNameRef<'a>,
+        reader: &mut Reader<'a>,
+        exclude_bytes: usize,
+    ) -> Result<Self, DecodeError> {
         let start = reader.position();
         let largest = i32::MAX as u64;
         let min = reader.optional_decimal(Dtag::MIN_SUFFIX_COMPONENTS, "MinSuffixComponents", largest)?;
@@ -261,7 +272,7 @@ impl Layout {
         let (min, max) = (min.map(clamp_suffix), max.map(clamp_suffix));
         check_suffix_range(min, max).map_err(|error| error.shifted(at_max))?;
         let publisher = PublisherId::read_optional(reader)?;
-        let exclude = ExcludeRef::read_optional(reader)?;
+        let exclude = ExcludeRef::read_again(reader, exclude_bytes)?;
         let child_selector = read_small(reader, Dtag::CHILD_SELECTOR, "ChildSelector", ChildSelector::new)?;
         let answer_origin_kind =
             read_small(reader, Dtag::ANSWER_ORIGIN_KIND, "AnswerOriginKind", AnswerOriginKind::new)?;

@@ -282,21 +282,15 @@ type CanonicalName = SmallVec<[u8; USUAL_NAME_BYTES]>;
 pub(crate) struct LazyCanonical(OnceBox<CanonicalName>);
 
 impl Clone for LazyCanonical {
+    /// A copy of a packet makes its own if somebody asks for it: copies are made for every packet that is
+    /// sent, and a name may be long.
     #[inline(always)]
     fn clone(&self) -> Self {
-        match self.0.get() {
-            None => LazyCanonical::none(),
-            Some(name) => LazyCanonical::made(name),
-        }
+        LazyCanonical::none()
     }
 }
 
 impl LazyCanonical {
-    #[cold]
-    fn made(name: &CanonicalName) -> Self {
-        LazyCanonical(OnceBox::with_value(Box::new(name.clone())))
-    }
-
     /// Nobody has asked yet.
     #[inline(always)]
     pub(crate) const fn none() -> Self {

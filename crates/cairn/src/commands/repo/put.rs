@@ -80,7 +80,10 @@ impl PutArguments {
         }
         let stored = self.store(&mut store, &mut object, size, &interrupt);
         if stored.is_err() {
-            store.delete(unix_now(), &selection).map_err(ToolError::other)?;
+            // It commits what is open first. Where that fails, as on a full disk, nothing is open afterwards.
+            let mut delete = || store.delete(unix_now(), &selection);
+            let deleted = delete().or_else(|_| delete());
+            deleted.map_err(ToolError::other)?;
         }
         close(store)?;
         stored?;

@@ -396,7 +396,9 @@ impl ContentStore {
         let doomed: Vec<u32> = self
             .entries
             .iter()
-            .filter(|(_, entry)| entry.data.dialect() == dialect && prefix.is_prefix_of(entry.data.name()))
+            .filter(|(_, entry)| {
+                entry.data.dialect() == dialect && entry.data.wire_name().begins_with(prefix)
+            })
             .map(|(id, _)| id)
             .take(limit)
             .collect();

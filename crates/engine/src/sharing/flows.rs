@@ -27,7 +27,7 @@ const GAPS: u64 = 4;
 const SHORTEST_SILENCE: u64 = 10;
 /// Interests that a node sends of those that waited when it begins to ask: whether another does so as well is
 /// not known before the first answer.
-pub(crate) const FIRST_INTERESTS: usize = 16;
+pub(crate) const FIRST_INTERESTS: usize = 4;
 /// Interests that follow for each Data that answers one of this node, until none waits: as many at once as
 /// waited, which may be thousands, would fill every queue on the link.
 pub(crate) const INTERESTS_FOR_DATA: usize = 2;

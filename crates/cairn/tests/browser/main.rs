@@ -43,7 +43,7 @@ fn status_of(address: SocketAddr, path: &str) -> String {
 }
 
 #[test]
-fn a_film_plays_and_seeks_in_a_browser_that_does_not_read_all_of_it() {
+fn a_film_plays_and_seeks_in_a_browser_and_most_of_it_is_never_fetched() {
     let Some(chromium) = Chromium::find() else { return };
     let mut world = World::new();
     let film = video::film(60, 1_000_000);
@@ -61,8 +61,7 @@ fn a_film_plays_and_seeks_in_a_browser_that_does_not_read_all_of_it() {
     let parts: Vec<&str> = log.lines().filter(|line| line.contains("film.webm")).collect();
     assert!(parts.iter().any(|line| line.contains(" 206 ")), "{log}");
     let sent = parts.iter().filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum::<usize>();
-    // It reads ahead of where it plays, and the further the slower the machine is.
-    assert!(sent > 0 && sent < film.len() * 9 / 10, "{sent} of {} bytes\n{log}", film.len());
+    assert!(sent > 0 && sent < film.len() / 2, "{sent} of {} bytes\n{log}", film.len());
 }
 
 #[test]

@@ -82,6 +82,7 @@ impl Engine {
             flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
+            // Behind those that wait already, which go out one after the other.
             Turn::Now if flow.waiting_count() > 0 => Some(now + sharing.config.max_wait),
             Turn::Now => None,
             Turn::Soon => Some(now + wait),

@@ -18,11 +18,11 @@ use super::repo::Handover;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
+use crate::tool::regular_file::RegularFile;
 use crate::tool::serving::{leave, serve_until};
 use crate::tool::signing::SigningArguments;
-use crate::tool::sized::Sized;
 use crate::tool::units::{content_size, duration, show_size};
-use crate::tool::{ToolError, finish, output, sized};
+use crate::tool::{ToolError, finish, output, regular_file};
 use packet::AnyName;
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
@@ -132,7 +132,7 @@ impl PutArguments {
             return Err(ToolError::other("--merkle and --header are for objects of CCNx"));
         }
         let mut client = self.connect.client_as(&self.signing)?;
-        let Sized { file, bytes: size_bytes } = sized::open(self.file.as_deref(), &interrupt)?;
+        let RegularFile { file, bytes: size_bytes } = regular_file::open(self.file.as_deref(), &interrupt)?;
         let version = client.connection().clock().unix().as_millis();
         let (object, certificate) = self.prepare(Bytes::File(file), size_bytes, version)?;
         client.register(object.publication().prefix())?;

@@ -18,7 +18,7 @@ pub(super) struct Reception<'a> {
 }
 
 impl<'a> Reception<'a> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn of(
         now: Instant,
         engine: &'a mut Engine,
@@ -29,7 +29,7 @@ impl<'a> Reception<'a> {
     }
 
     /// A frame came by `face`; `from` tells apart who sends to a group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive(self, face: &mut Face, from: u64, frame: &[u8]) {
         face.counters.traffic.in_frames += 1;
         face.counters.traffic.in_bytes += frame.len() as u64;

@@ -17,10 +17,10 @@ use super::PutArguments;
 use crate::commands::repo::CcnxHandover;
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
+use crate::tool::regular_file::RegularFile;
 use crate::tool::serving::{leave, serve_until};
-use crate::tool::sized::Sized;
 use crate::tool::units::show_size;
-use crate::tool::{ToolError, output, sized};
+use crate::tool::{ToolError, output, regular_file};
 use packet::name::name_in_dialect;
 
 /// An object, and its header where that is asked for. Who asks for a prefix of both gets the object.
@@ -53,7 +53,7 @@ impl PutArguments {
         self.check_repository()?;
         let signer = self.signing.ccnx_signer()?;
         let mut client = self.connect.ccnx_client_as(&signer)?;
-        let Sized { file, bytes } = sized::open(self.file.as_deref(), interrupt)?;
+        let RegularFile { file, bytes } = regular_file::open(self.file.as_deref(), interrupt)?;
         let segment_bytes = self.size.map_or(Ok(SEGMENT_BYTES), segment_bytes)?;
         let now = Ticks::from(client.connection().clock().unix());
         let publication = CcnxPublication::new(self.name.name.clone(), now, bytes, segment_bytes, signer)?

@@ -18,8 +18,8 @@ use super::folder::{FolderArguments, close};
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
+use crate::tool::regular_file::{self, RegularFile};
 use crate::tool::signing::SigningArguments;
-use crate::tool::sized::{self, Sized};
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, output};
 
@@ -62,7 +62,7 @@ pub(crate) struct PutArguments {
 impl PutArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let content = sized::open(self.file.as_deref(), &interrupt)?;
+        let content = regular_file::open(self.file.as_deref(), &interrupt)?;
         let size = content.bytes;
         let mut store = self.folder.open_or_make(u64::MAX)?;
         let mut object = match self.name.dialect {
@@ -106,7 +106,7 @@ struct Segments {
 }
 
 impl PutArguments {
-    fn object(&self, content: Sized) -> Result<Segments, ToolError> {
+    fn object(&self, content: RegularFile) -> Result<Segments, ToolError> {
         let name = self.name.name.clone();
         let mut config =
             PublicationConfig::new(name, unix_now().as_millis(), content.bytes, self.signing.signer()?);
@@ -129,7 +129,7 @@ impl PutArguments {
         Ok(Segments { name, last_segment, segment_bytes, make: Box::new(make) })
     }
 
-    fn object_of_ccnx(&self, content: Sized) -> Result<Segments, ToolError> {
+    fn object_of_ccnx(&self, content: RegularFile) -> Result<Segments, ToolError> {
         let segment_bytes = self.size.map_or(Ok(SEGMENT_BYTES), segment_bytes)?;
         let (name, now) = (self.name.name.clone(), Ticks::from(unix_now()));
         let signer = self.signing.ccnx_signer()?;

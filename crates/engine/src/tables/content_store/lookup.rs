@@ -88,6 +88,10 @@ impl ContentStore {
         {
             return exact;
         }
+        // The usual end: nothing is kept of a name that is asked for as it is.
+        if !interest.can_be_prefix() && interest.implicit_digest().is_none() {
+            return None;
+        }
         let selection = Selection::of(now, interest);
         let accepted = |store: &Self, id: Option<CachedId>| {
             let entry = store.entries.get(id?.0)?;

@@ -20,7 +20,7 @@ const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// A file whose length is known.
 #[derive(Debug)]
-pub(crate) struct Sized {
+pub(crate) struct RegularFile {
     pub(crate) file: File,
     pub(crate) bytes: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Sized {
 ///
 /// # Errors
 /// The file system; or somebody interrupts the copying.
-pub(crate) fn open(path: Option<&Path>, interrupt: &Interrupt) -> Result<Sized, ToolError> {
+pub(crate) fn open(path: Option<&Path>, interrupt: &Interrupt) -> Result<RegularFile, ToolError> {
     let path = path.filter(|path| *path != Path::new("-"));
     let called = path.unwrap_or(Path::new("standard input"));
     let from = match path {
@@ -43,14 +43,14 @@ pub(crate) fn open(path: Option<&Path>, interrupt: &Interrupt) -> Result<Sized, 
     // Standard input may be a file of which somebody has read a part.
     let is_whole = || rustix::fs::tell(&from).is_ok_and(|place| place == 0);
     if metadata.is_file() && is_whole() {
-        return Ok(Sized { file: from, bytes: metadata.len() });
+        return Ok(RegularFile { file: from, bytes: metadata.len() });
     }
     let copy = copy(from, || interrupt.came()).map_err(ToolError::file(called))?;
     copy.ok_or_else(|| ToolError::other("interrupted before all was read: nothing is published"))
 }
 
 /// Copies all there is to read; `None` if it `is_over` before that.
-fn copy(mut from: File, is_over: impl Fn() -> bool) -> io::Result<Option<Sized>> {
+fn copy(mut from: File, is_over: impl Fn() -> bool) -> io::Result<Option<RegularFile>> {
     let mut into = nameless()?;
     // What has no end must not fill the disk.
     let free = rustix::fs::fstatvfs(&into).map(|room| room.f_bavail.saturating_mul(room.f_frsize));
@@ -63,7 +63,7 @@ fn copy(mut from: File, is_over: impl Fn() -> bool) -> io::Result<Option<Sized>>
             Err(error) => return Err(error.into()),
         }
         match from.read(&mut chunk) {
-            Ok(0) => return Ok(Some(Sized { file: into, bytes })),
+            Ok(0) => return Ok(Some(RegularFile { file: into, bytes })),
             Ok(count) => {
                 into.write_all(chunk.get(..count).unwrap_or_default())?;
                 bytes += count as u64;

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer_memory;
 mod lookups;
 mod readers;
 mod store_thread;

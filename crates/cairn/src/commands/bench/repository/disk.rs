@@ -1,7 +1,7 @@
 //! Insertion and deletion in service, beside raw writing and the paper's way to delete.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -88,15 +88,27 @@ fn insert_all(
     packets: impl Iterator<Item = Result<Data, ToolError>>,
 ) -> Result<(), ToolError> {
     let (tell, told) = channel();
+    let (mut sent, stored) = (0, Arc::new(AtomicU64::new(0)));
     for packet in packets {
-        let tell = tell.clone();
-        let done = move |result| {
-            let _ = tell.send(result);
+        let (tell, stored) = (tell.clone(), Arc::clone(&stored));
+        // To be woken for each packet would be measured, too: only refusals are told, and the last sender
+        // that goes ends the waiting.
+        let done = move |result| match result {
+            Ok(()) => {
+                stored.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(refusal) => {
+                let _ = tell.send(refusal);
+            }
         };
         service.insert_and_tell(packet?, done).map_err(ToolError::other)?;
+        sent += 1;
     }
     drop(tell);
-    told.iter().collect::<Result<(), _>>().map_err(ToolError::other)
+    if let Some(refusal) = told.iter().next() {
+        return Err(ToolError::other(refusal));
+    }
+    if stored.load(Ordering::Relaxed) == sent { Ok(()) } else { Err(gone()) }
 }
 
 /// Times the first packets, and writes the same bytes raw; then stores the others.

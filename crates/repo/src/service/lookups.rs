@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 
 use packet::{Interest, UnixTime};
 
-use super::answer_memory::AnswerMemory;
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
 use super::{Answered, Found, Reply, unix_now};
 use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
@@ -33,7 +32,6 @@ pub(super) struct Lookups {
     queue: Arc<ReadQueue>,
     answered: Answered,
     replies: Vec<Reply>,
-    memory: AnswerMemory,
     jobs: Vec<Job>,
     missed: u64,
     /// What was read at once, for the store to take note of.
@@ -47,7 +45,6 @@ impl Lookups {
             queue,
             answered,
             replies: Vec::with_capacity(REPLIES_AT_ONCE),
-            memory: AnswerMemory::default(),
             jobs: Vec::new(),
             missed: 0,
             served: Vec::new(),
@@ -125,8 +122,7 @@ impl Lookups {
             Some(Made { metadata, found: Found { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
-        let memory = &mut self.memory;
-        let likely = places.first().and_then(|located| located.read_in_memory(|len| memory.take(len)));
+        let likely = places.first().and_then(|located| located.read_in_memory(|_| None));
         if let Some((data, arrival)) = likely
             .filter(|(data, arrival)| is_answer(now, &interest, data, *arrival) && !is_outdated(data, known))
         {
@@ -137,7 +133,6 @@ impl Lookups {
             if self.served.len() < MAX_JOBS {
                 self.served.push(Outcome::Served(places.swap_remove(0)));
             }
-            self.memory.note(data.wire());
             return self.reply(number, Some(found(now, data, arrival)));
         }
         if places.is_empty() || self.jobs.len() + self.queue.waiting() >= MAX_JOBS {

@@ -31,7 +31,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod answer_memory;
 mod lookups;
 mod readers;
 mod store_thread;

@@ -101,8 +101,8 @@ impl<'a> ForwardingEntry<'a> {
         Ok(entry)
     }
 
-    /// Whether `wire` is a request with a verb and without a name. ccnd refuses such a request, where it gives no
-    /// answer to others that it cannot read.
+    /// Whether `wire` is a request with a verb and without a name. ccnd refuses it, and gives no answer to
+    /// other requests that it cannot read.
     pub fn lacks_name(wire: &[u8]) -> bool {
         let mut reader = Reader::new(wire, "ForwardingEntry");
         reader.try_open(Dtag::FORWARDING_ENTRY)

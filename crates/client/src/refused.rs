@@ -3,8 +3,9 @@
 use formats::printable::printable;
 use std::fmt;
 
+use packet::name::name_in_dialect;
 use packet::ndn::KeyLocator;
-use packet::{Data, Name};
+use packet::{Data, Dialect, Name};
 
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;
@@ -12,11 +13,13 @@ const STORE: u64 = 254;
 /// A packet that a verifier refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// Its dialect, in which its name is shown.
+    pub dialect: Dialect,
     /// Its name.
     pub name: Name,
     /// Its implicit digest, which tells it from every other packet of that name.
     pub digest: [u8; 32],
-    /// Who it says has signed it.
+    /// Who it says has signed it: a name, or the digest of a key.
     pub key_locator: Option<String>,
     /// The forwarder's face that it came by, if the forwarder tells: it does on this host, where local
     /// fields are on.
@@ -38,14 +41,27 @@ impl Refused {
             KeyLocator::Name(name) => name.to_string(),
             KeyLocator::Digest(digest) => packet::hex::encode(digest),
         });
+        let key_locator = key_locator.or_else(|| data.ccnx_publisher().map(|key| packet::hex::encode(key)));
         let (name, digest) = (data.name().to_name(), data.implicit_digest());
-        Refused { name, digest, key_locator, incoming_face, problem: printable(problem) }
+        Refused {
+            dialect: data.dialect(),
+            name,
+            digest,
+            key_locator,
+            incoming_face,
+            problem: printable(problem),
+        }
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/sha256digest={}", self.name, packet::hex::encode(&self.digest))?;
+        f.write_str(&name_in_dialect(self.dialect, self.name.as_ref()))?;
+        let digest = packet::hex::encode(&self.digest);
+        match self.dialect {
+            Dialect::Ndn => write!(f, "/sha256digest={digest}")?,
+            Dialect::Ccnx => write!(f, " (SHA-256 {digest})")?,
+        }
         match &self.key_locator {
             Some(locator) => write!(f, ", which says it is signed by {locator}")?,
             None => f.write_str(", which names no signer")?,
@@ -56,5 +72,24 @@ impl fmt::Display for Refused {
             None => {}
         }
         write!(f, ": {}", self.problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_object_of_ccnx_is_shown_with_its_own_kind_of_name_and_its_publisher() {
+        let vectors = testkit::vectors::load("ccnx");
+        let vector = vectors.iter().find(|vector| vector.name.contains("content-header-of-a-file")).unwrap();
+        let data = Data::decode_ccnx(vector.bytes.clone().into()).unwrap();
+        let shown = Refused::new(&data, None, "no trust anchor").to_string();
+        let (digest, publisher) = (vector.get("implicit-digest").unwrap(), vector.get("publisher").unwrap());
+        let expected = format!(
+            "ccnx:/ndn.example/file/s8300/=FD06B09736C683/%C1.META.M/.header/=FD06B09736C6D5/=00 \
+             (SHA-256 {digest}), which says it is signed by {publisher}: no trust anchor"
+        );
+        assert_eq!(shown, expected);
     }
 }

@@ -221,7 +221,7 @@ fn merkle_root(leaf: [u8; 32], witness: &[u8]) -> Result<[u8; 32], KeyError> {
 
 #[cfg(test)]
 mod tests {
-    use packet::ccnx::uri;
+    use packet::ccnx::{ContentKind, uri};
 
     use super::*;
 
@@ -336,7 +336,7 @@ mod tests {
                     by_secret += 1;
                 }
                 // A key object holds the key itself.
-                Some(_) if view.content().starts_with(&[0x30]) => {
+                Some(_) if view.kind() == ContentKind::Key => {
                     let key = PublicKey::from_spki_of_ccnx(view.content()).unwrap();
                     assert_eq!(verify(&view, &key), Ok(()), "{}", vector.name);
                     verified += 1;
@@ -345,5 +345,32 @@ mod tests {
             }
         }
         assert!(verified >= 10 && by_secret >= 1, "{verified} {by_secret}");
+    }
+
+    #[test]
+    fn segments_that_ccnputfile_signed_as_a_tree_verify_and_neither_content_nor_witness_can_change() {
+        let vectors = testkit::vectors::load("ccnx");
+        let key = vectors.iter().find(|vector| vector.name.contains("content-key-of-ccnputfile")).unwrap();
+        let key =
+            PublicKey::from_spki_of_ccnx(ContentObjectView::decode(&key.bytes).unwrap().content()).unwrap();
+        let mut depths = Vec::new();
+        for vector in vectors.iter().filter(|vector| vector.get("witness").is_some()) {
+            let view = ContentObjectView::decode(&vector.bytes).unwrap();
+            if *view.publisher() != key.digest() {
+                continue;
+            }
+            assert_eq!(verify(&view, &key), Ok(()), "{}", vector.name);
+            let witness = view.signature().witness.unwrap();
+            depths.push(witness.len() / 32);
+            let last = [witness, view.content()].map(|part| part.as_ptr_range().end.addr() - 1);
+            for place in last.map(|address| address - vector.bytes.as_ptr().addr()) {
+                let mut changed = vector.bytes.clone();
+                changed[place] ^= 1;
+                let changed = ContentObjectView::decode(&changed).unwrap();
+                assert_eq!(verify(&changed, &key), Err(VerifyError::Wrong), "{} {place}", vector.name);
+            }
+        }
+        depths.sort_unstable();
+        assert_eq!(depths, [1, 1, 2, 3]);
     }
 }

@@ -212,7 +212,7 @@ impl GetArguments {
             }
             return Err(writer.output_error(error));
         }
-        tell!("cairn: {failure}");
+        tell!("cairn: {}", self.in_its_dialect(&failure));
         if let Some(advice) = refetch.advice(&writer.refusals) {
             tell!("cairn: {advice}");
         }
@@ -230,6 +230,14 @@ impl GetArguments {
             FetchFailure::Interrupted => ExitCode::from(130),
             _ => ExitCode::FAILURE,
         })
+    }
+
+    /// What a failure says, with its name as the object's dialect writes it.
+    fn in_its_dialect(&self, failure: &FetchFailure) -> String {
+        let said = failure.to_string();
+        let FetchFailure::Fetch(error) = failure else { return said };
+        let shown = name_in_dialect(self.name.dialect, error.name().as_ref());
+        said.replacen(&error.name().to_string(), &shown, 1)
     }
 
     /// Fetches, and if something is refused, by other ways.

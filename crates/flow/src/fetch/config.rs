@@ -169,6 +169,23 @@ pub enum FetchError {
     },
 }
 
+impl FetchError {
+    /// What it is about: an object, or a packet.
+    pub fn name(&self) -> &Name {
+        match self {
+            FetchError::NotFound { name, .. }
+            | FetchError::DiscoveryNack { name, .. }
+            | FetchError::BadMetadata { name, .. }
+            | FetchError::Segment { name, .. }
+            | FetchError::NoneAccepted { name, .. }
+            | FetchError::Refused { name }
+            | FetchError::NotAccepted { name, .. }
+            | FetchError::NameTooLong { name }
+            | FetchError::NoVersion { name, .. } => name,
+        }
+    }
+}
+
 fn reason_text(reason: Option<NackReason>) -> String {
     match reason {
         Some(reason) => format!("it came back: {reason}"),

@@ -27,11 +27,13 @@ impl Ccnd {
         content: &[u8],
         from: FaceId,
     ) -> Option<Answer> {
-        let asked = ForwardingEntry::decode(content).ok()?;
+        let impossible = || Answer::refused(StatusResponse::TEMPORARY, "could not register prefix");
+        let Ok(asked) = ForwardingEntry::decode(content) else {
+            return ForwardingEntry::lacks_name(content).then(impossible).flatten();
+        };
         asked.action?;
         let done = self.try_to_register(now, node, verb, &asked, from);
-        let answer = done.and_then(|told| told.encode().ok()).map(Answer::Done);
-        answer.or_else(|| Answer::refused(StatusResponse::TEMPORARY, "could not register prefix"))
+        done.and_then(|told| told.encode().ok()).map(Answer::Done).or_else(impossible)
     }
 
     fn try_to_register<'a>(

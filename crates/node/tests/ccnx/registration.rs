@@ -103,6 +103,11 @@ fn what_makes_no_sense_is_refused_in_ccnds_words_and_what_is_signed_by_nobody_is
     }
     let answer = client.command(&id, "prefixreg", &entry("prefixreg", "ccnx:/a", &id, Some(9999), None));
     assert_eq!(refused(&answer), could_not);
+    // What ndnldc sends when the prefix that it was given is no URI.
+    let mut nameless = entry("prefixreg", "ccnx:/", &id, Some(1), None);
+    let name = nameless.windows(2).position(|bytes| bytes == [0xf2, 0x00]).unwrap();
+    nameless.drain(name..name + 2);
+    assert_eq!(refused(&client.command(&id, "prefixreg", &nameless)), could_not);
     let answer = client.command(&id, "unreg", &entry("unreg", "ccnx:/a", &[7; 32], Some(1), None));
     assert_eq!(refused(&answer).0, 531);
 

@@ -22,7 +22,7 @@ pub const NONCE: &[u8] = b"\xc1.N\x00";
 /// Enumerates names.
 pub const ENUMERATE: &[u8] = b"\xc1.E.be";
 /// What is said of an object stands below it and this.
-pub const METADATA: &[u8] = b"\xc1.META";
+pub const METADATA: &[u8] = b"\xc1.META.M";
 /// Below [`METADATA`], the header of a file.
 pub const HEADER: &[u8] = b".header";
 /// Asks a repository to store what is named before.

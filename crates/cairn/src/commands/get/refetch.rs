@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use client::{Client, Refused};
 use management::{Command, ControlParameters, Dataset, FaceFlags, FibEntry, decode_list};
-use packet::Name;
+use packet::{Dialect, Name};
 use trust::certificate::names::key_of;
 
 /// Attempts after the first: one past the cache, the others by one next hop each.
@@ -77,7 +77,8 @@ impl RefetchPlan {
 
     /// What else people can do, after nothing has helped.
     pub(super) fn advice(&self, refusals: &Refusals) -> Option<String> {
-        let first = refusals.told.first()?;
+        // Faces and caches of CCNx are not managed this way.
+        let first = refusals.told.first().filter(|first| first.dialect == Dialect::Ndn)?;
         let traced = refusals.told.iter().find(|told| told.is_traced());
         if let Some(face) = traced.and_then(|told| told.incoming_face) {
             return Some(format!(

@@ -62,6 +62,21 @@ impl<'a> FileHeader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ccnx::{ContentObjectView, markers};
+
+    #[test]
+    fn the_header_that_ccnputfile_wrote_is_read_and_stands_where_ours_does() {
+        let vectors = testkit::vectors::load("ccnx");
+        let vector = vectors.iter().find(|vector| vector.name.contains("content-header-of-a-file")).unwrap();
+        let object = ContentObjectView::decode(&vector.bytes).unwrap();
+        let header = FileHeader::decode(object.content()).unwrap();
+        assert_eq!((header.start, header.count, header.block_size, header.length), (0, 3, 4096, 8300));
+        assert_eq!(header.content_digest.map(<[u8]>::len), Some(32));
+        assert_eq!(header.encode(), object.content());
+        let name = object.name().to_name().unwrap();
+        let below_version: Vec<&[u8]> = name.components().skip(4).map(|component| component.value).collect();
+        assert_eq!(below_version[..2], [markers::METADATA, markers::HEADER]);
+    }
 
     #[test]
     fn a_header_is_read_as_it_is_written_and_not_without_one_of_its_numbers() {

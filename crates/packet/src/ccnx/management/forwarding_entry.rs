@@ -101,6 +101,15 @@ impl<'a> ForwardingEntry<'a> {
         Ok(entry)
     }
 
+    /// Whether `wire` is a request with a verb and without a name. ccnd refuses it, and gives no answer to
+    /// other requests that it cannot read.
+    pub fn lacks_name(wire: &[u8]) -> bool {
+        let mut reader = Reader::new(wire, "ForwardingEntry");
+        reader.try_open(Dtag::FORWARDING_ENTRY)
+            && matches!(reader.optional_text(Dtag::ACTION, "Action"), Ok(Some(_)))
+            && !reader.next_is(Dtag::NAME)
+    }
+
     /// The element's bytes.
     ///
     /// # Errors

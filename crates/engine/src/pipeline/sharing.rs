@@ -68,7 +68,11 @@ impl Engine {
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
         let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
         let (asked_at, times) = (sharing.asked_at(hashes.whole()), sharing.times());
-        let (flow, forgotten) = sharing.flows.enter(now, object);
+        let Some(flow) = sharing.flows.enter(now, object) else {
+            sharing.counters.forgotten += 1;
+            sharing.note_own_interest(now, hashes.whole(), (object, place));
+            return self.send_shared(transmit);
+        };
         if is_local {
             flow.local_until = flow.local_until.max(expires);
         }
@@ -79,7 +83,10 @@ impl Engine {
                 return self.mark_unsent(id, face, !is_own);
             }
             let again_at = asked_at.map_or(Instant::NEVER, |at| (at + patience).max(now + wait));
-            flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
+            let is_new = flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
+            if !is_new && flow.renew_waiting(id, nonce, &transmit) {
+                return self.mark_unsent(id, face, true);
+            }
         }
         let turn_at = match flow.turn(now, &sharing.config) {
             // Behind those that wait already, which go out one after the other.
@@ -89,15 +96,13 @@ impl Engine {
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
         };
         let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
-        let mut ready = forgotten;
-        sharing.counters.forgotten += ready.len() as u64;
+        let mut without_room = None;
         match asked_until.max(turn_at) {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
                 sharing.counters.waited += 1;
-                let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
-                sharing.counters.forgotten += u64::from(oldest.is_some());
-                ready.extend(oldest);
+                without_room = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
+                sharing.counters.forgotten += u64::from(without_room.is_some());
                 self.shared.wake_at(due);
                 self.mark_unsent(id, face, true);
             }
@@ -106,8 +111,8 @@ impl Engine {
                 self.send_shared(transmit);
             }
         }
-        for waiting in ready {
-            self.send_waiting(now, waiting);
+        if let Some(oldest) = without_room {
+            self.send_waiting(now, oldest);
         }
         self.wake_for(face, object);
     }
@@ -320,7 +325,7 @@ impl Engine {
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, now, times, draw) {
+            if !flow.in_order.is_behind(now, &place, (now, false), times, draw) {
                 continue;
             }
             if !has_room {
@@ -359,6 +364,12 @@ impl Engine {
             Some(hashes) => object_of(hashes),
             None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
         };
+        let asked = found.matches.iter().copied().find(own);
+        if let Some(id) =
+            asked.filter(|id| self.tables.pending.get(*id).is_some_and(|e| e.hash() != name.hash))
+        {
+            self.go_on_elsewhere(now, face, id, object);
+        }
         let (shared, random) = (&mut self.shared, &mut self.random);
         let Some(sharing) = shared.get_mut(face) else { return false };
         sharing.note_data(now, name.hash);
@@ -366,6 +377,9 @@ impl Engine {
         let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
+        if place.as_ref().is_some_and(|place| flow.in_order.has_arrived(place)) {
+            return true;
+        }
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
             // A repair says nothing about who asks for all.
         } else if is_own {
@@ -404,6 +418,25 @@ impl Engine {
             self.ask_more(now, face, object);
         }
         keep
+    }
+
+    /// An Interest of this node was answered by Data of a longer name, which belongs to `object`. If the
+    /// Interest's belongs to another, it is answered there, and others follow it.
+    fn go_on_elsewhere(&mut self, now: Instant, face: FaceId, id: PendingId, object: Option<NameHash>) {
+        let Some(entry) = self.tables.pending.get(id) else { return };
+        let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
+        let Some(asked) = object_of(&hashes).filter(|asked| Some(*asked) != object) else { return };
+        let place = Place::of(entry.name());
+        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let (config, times) = (sharing.config, sharing.times());
+        let Some(flow) = sharing.flows.get_mut(asked) else { return };
+        if let Some(place) = place {
+            flow.in_order.note_data(now, &place, times, || Duration::ZERO);
+        }
+        flow.note_own_data(now, &config);
+        if flow.may_go_on(now, &config) {
+            self.ask_more(now, face, asked);
+        }
     }
 
     /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node

@@ -325,7 +325,7 @@ impl Engine {
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, (now, false), times, draw) {
+            if !flow.in_order.is_behind(now, &place, now, times, draw) {
                 continue;
             }
             if !has_room {
@@ -377,9 +377,6 @@ impl Engine {
         let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
-        if place.as_ref().is_some_and(|place| flow.in_order.has_arrived(place)) {
-            return true;
-        }
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
             // A repair says nothing about who asks for all.
         } else if is_own {

@@ -5,7 +5,7 @@
 //! the node asks again for itself, as a link with acknowledgements would, and holds Data of later names back
 //! meanwhile, so that the application's controller sees no gap.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Data, LinkHeader, NameHash, NameRef, SmoothedRoundTrip};
@@ -74,7 +74,7 @@ struct Open {
 }
 
 impl Open {
-    /// How often it was on the link; see [`Asked::times`].
+    /// How often it was on the link.
     fn times_asked(&self) -> u32 {
         self.asked.map_or(0, |asked| asked.times)
     }
@@ -85,7 +85,6 @@ impl Open {
 struct Asked {
     first_at: Instant,
     last_at: Instant,
-    /// How often; several within [`Times::just_now`] count as one.
     times: u32,
     /// Whether this node has sent it, once at least.
     is_own: bool,
@@ -142,10 +141,7 @@ pub(crate) enum Order {
 #[derive(Debug)]
 pub(crate) struct InOrder {
     open: BTreeMap<Place, Open>,
-    /// In the order of names; for one name, which applications may have asked for again, in that of arrival.
-    held: BTreeMap<(Place, u64), Held>,
-    /// Number of the next one.
-    next_held: u64,
+    held: VecDeque<Held>,
     answer_time: Option<SmoothedRoundTrip>,
     /// When something is asked for again or held no longer, or earlier.
     next: Instant,
@@ -153,13 +149,7 @@ pub(crate) struct InOrder {
 
 impl Default for InOrder {
     fn default() -> Self {
-        InOrder {
-            open: BTreeMap::new(),
-            held: BTreeMap::new(),
-            next_held: 0,
-            answer_time: None,
-            next: Instant::NEVER,
-        }
+        InOrder { open: BTreeMap::new(), held: VecDeque::new(), answer_time: None, next: Instant::NEVER }
     }
 }
 
@@ -201,10 +191,7 @@ impl InOrder {
         let Some(open) = self.open.get_mut(place) else { return };
         let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
-        // Several miss the same and ask for it at about the same time: that counts once.
-        if asked.times == 0 || now.saturating_since(asked.last_at) >= just_now {
-            asked.times += 1;
-        }
+        asked.times += 1;
         asked.last_at = now;
         asked.is_own |= is_own;
         let times = asked.times;
@@ -223,16 +210,7 @@ impl InOrder {
     /// and if so, whether this node has asked.
     pub(crate) fn is_under_way(&self, place: &Place) -> Option<bool> {
         let asked = self.open.get(place).and_then(|open| open.asked).map(|asked| asked.is_own);
-        asked.or_else(|| self.held_at(place).next().map(|_| true))
-    }
-
-    /// Whether Data of a name has arrived and is held back: the same again would overtake what it waits for.
-    pub(crate) fn has_arrived(&self, place: &Place) -> bool {
-        self.held_at(place).any(|held| matches!(held.what, HeldData::Arrived { .. }))
-    }
-
-    fn held_at(&self, place: &Place) -> impl Iterator<Item = &Held> {
-        self.held.range((place.clone(), 0)..=(place.clone(), u64::MAX)).map(|(_, held)| held)
+        asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
     }
 
     /// Whether the answer for a name was lost, as far as is known.
@@ -249,30 +227,31 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked, hold_until, .. }) = self.open.remove(place) else { return Order::None };
-        // An Interest of another that was not heard here came before now.
-        let asked_at = asked.map_or(now, |asked| asked.first_at);
+        let Some(Open { asked: Some(Asked { first_at: asked_at, .. }), hold_until, .. }) =
+            self.open.remove(place)
+        else {
+            return Order::None;
+        };
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
         // all Interests are sent again.
-        if asked.is_some() && hold_until == Instant::NEVER {
+        if hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
             let time = self.answer_time;
             self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
         }
-        if self.is_behind(now, place, (asked_at, asked.is_some()), times, &mut draw) {
+        if self.is_behind(now, place, asked_at, times, &mut draw) {
             Order::Missing(asked_at)
         } else {
             Order::Complete
         }
     }
 
-    /// Whether something that was asked for until `asked_at` is missing before a name that is there. It is
-    /// late only if `is_heard`: the Interest for that name was on the link, at a time that is known here.
+    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
     pub(crate) fn is_behind(
         &mut self,
         now: Instant,
         place: &Place,
-        (asked_at, is_heard): (Instant, bool),
+        asked_at: Instant,
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
@@ -282,7 +261,7 @@ impl InOrder {
         let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
-            if is_heard && asked.times == 1 && open.answer != Answer::Overtaken {
+            if asked.times == 1 && open.answer != Answer::Overtaken {
                 open.answer = Answer::Overtaken;
                 let late_at = now.max(asked.last_at + late) + just_now;
                 open.again_at = if asked.is_own { late_at } else { late_at + draw() }.min(open.again_at);
@@ -302,14 +281,13 @@ impl InOrder {
         if self.held.len() >= MAX_HELD {
             return Some(held);
         }
-        self.held.insert((held.place.clone(), self.next_held), held);
-        self.next_held += 1;
+        self.held.push_back(held);
         None
     }
 
     /// Data that is held back for nothing any more.
     pub(crate) fn pop_held(&mut self, now: Instant) -> Option<Held> {
-        let (_, front) = self.held.first_key_value()?;
+        let front = self.held.front()?;
         let blocks = |(_, open): (&Place, &Open)| {
             open.asked.is_some_and(|asked| asked.first_at <= front.asked_at)
                 && open.hold_until != Instant::NEVER
@@ -318,7 +296,7 @@ impl InOrder {
         if self.open.range(..front.place.clone()).take(MAX_EXAMINED).any(blocks) {
             return None;
         }
-        self.held.pop_first().map(|(_, held)| held)
+        self.held.pop_front()
     }
 
     /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it.

@@ -87,61 +87,6 @@ fn segments(object: &str, numbers: impl IntoIterator<Item = u64>) -> Vec<String>
     numbers.into_iter().map(|number| format!("{object}/{number}")).collect()
 }
 
-/// A node whose application has asked for eight segments, the second of which was lost.
-fn with_a_gap() -> Node {
-    let mut node = Node::new();
-    for segment in 0..8 {
-        node.ask(APPLICATION, &format!("/a/object/{segment}"));
-    }
-    assert_eq!(node.data("/a/object/0"), segments("/a/object", [0]));
-    for segment in 2..6 {
-        assert_eq!(node.data(&format!("/a/object/{segment}")), segments("/a/object", []));
-    }
-    node
-}
-
-#[test]
-fn data_that_is_held_back_and_comes_again_for_others_does_not_overtake_what_it_waits_for() {
-    let mut node = with_a_gap();
-    assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
-    assert_eq!(node.data("/a/object/1"), segments("/a/object", 1..6));
-}
-
-#[test]
-fn data_whose_interest_only_others_heard_waits_for_what_is_missing_before_it() {
-    let mut node = Node::new();
-    node.ask(APPLICATION, "/a/object/99999");
-    node.others_are_answered("/a/object", 1000);
-    for segment in 0..4 {
-        assert_eq!(node.ask(APPLICATION, &format!("/a/object/{segment}")), segments("/a/object", []));
-    }
-    // Another asks for the first three; that for the fourth is lost here.
-    (0..3).for_each(|segment| drop(node.ask(LINK, &format!("/a/object/{segment}"))));
-    assert_eq!(node.data("/a/object/0"), segments("/a/object", [0]));
-    assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
-}
-
-#[test]
-fn what_is_missing_twice_and_is_repaired_comes_in_the_order_of_names() {
-    let mut node = Node::new();
-    for segment in 0..8 {
-        node.ask(APPLICATION, &format!("/a/object/{segment}"));
-    }
-    for segment in [3, 4, 2, 1] {
-        assert_eq!(node.data(&format!("/a/object/{segment}")), segments("/a/object", []));
-    }
-    assert_eq!(node.data("/a/object/0"), segments("/a/object", 0..5));
-}
-
-#[test]
-fn what_many_miss_and_ask_for_at_once_is_still_waited_for() {
-    let mut node = with_a_gap();
-    (0..20).for_each(|_| drop(node.ask(LINK, "/a/object/1")));
-    node.wait_millis(3);
-    assert_eq!(node.data("/a/object/6"), segments("/a/object", []));
-    assert_eq!(node.data("/a/object/1"), segments("/a/object", 1..7));
-}
-
 #[test]
 fn who_asks_again_for_what_waits_keeps_its_place() {
     let mut node = Node::new();

@@ -46,7 +46,8 @@ fn status_of(address: SocketAddr, path: &str) -> String {
 fn a_film_plays_and_seeks_in_a_browser_and_most_of_it_is_never_fetched() {
     let Some(chromium) = Chromium::find() else { return };
     let mut world = World::new();
-    let film = video::film(60, 1_000_000);
+    // Several times what a browser reads ahead, however slowly it plays: some 30 MB.
+    let film = video::film(60, 3_000_000);
     world.write("files/film.webm", &film);
     let address = gateway(&mut world);
     let site = Site::start(&include_str!("film.html").replace("GATEWAY", &address.to_string()));

@@ -68,11 +68,7 @@ impl Engine {
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
         let Some(object) = object_of(&hashes) else { return self.send_shared(transmit) };
         let (asked_at, times) = (sharing.asked_at(hashes.whole()), sharing.times());
-        let Some(flow) = sharing.flows.enter(now, object) else {
-            sharing.counters.forgotten += 1;
-            sharing.note_own_interest(now, hashes.whole(), (object, place));
-            return self.send_shared(transmit);
-        };
+        let (flow, forgotten) = sharing.flows.enter(now, object);
         if is_local {
             flow.local_until = flow.local_until.max(expires);
         }
@@ -83,10 +79,7 @@ impl Engine {
                 return self.mark_unsent(id, face, !is_own);
             }
             let again_at = asked_at.map_or(Instant::NEVER, |at| (at + patience).max(now + wait));
-            let is_new = flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
-            if !is_new && flow.renew_waiting(id, nonce, &transmit) {
-                return self.mark_unsent(id, face, true);
-            }
+            flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
             // Behind those that wait already, which go out one after the other.
@@ -96,13 +89,15 @@ impl Engine {
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
         };
         let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
-        let mut without_room = None;
+        let mut ready = forgotten;
+        sharing.counters.forgotten += ready.len() as u64;
         match asked_until.max(turn_at) {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
                 sharing.counters.waited += 1;
-                without_room = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
-                sharing.counters.forgotten += u64::from(without_room.is_some());
+                let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
+                sharing.counters.forgotten += u64::from(oldest.is_some());
+                ready.extend(oldest);
                 self.shared.wake_at(due);
                 self.mark_unsent(id, face, true);
             }
@@ -111,8 +106,8 @@ impl Engine {
                 self.send_shared(transmit);
             }
         }
-        if let Some(oldest) = without_room {
-            self.send_waiting(now, oldest);
+        for waiting in ready {
+            self.send_waiting(now, waiting);
         }
         self.wake_for(face, object);
     }
@@ -364,12 +359,6 @@ impl Engine {
             Some(hashes) => object_of(hashes),
             None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
         };
-        let asked = found.matches.iter().copied().find(own);
-        if let Some(id) =
-            asked.filter(|id| self.tables.pending.get(*id).is_some_and(|e| e.hash() != name.hash))
-        {
-            self.go_on_elsewhere(now, face, id, object);
-        }
         let (shared, random) = (&mut self.shared, &mut self.random);
         let Some(sharing) = shared.get_mut(face) else { return false };
         sharing.note_data(now, name.hash);
@@ -415,25 +404,6 @@ impl Engine {
             self.ask_more(now, face, object);
         }
         keep
-    }
-
-    /// An Interest of this node was answered by Data of a longer name, which belongs to `object`. If the
-    /// Interest's belongs to another, it is answered there, and others follow it.
-    fn go_on_elsewhere(&mut self, now: Instant, face: FaceId, id: PendingId, object: Option<NameHash>) {
-        let Some(entry) = self.tables.pending.get(id) else { return };
-        let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
-        let Some(asked) = object_of(&hashes).filter(|asked| Some(*asked) != object) else { return };
-        let place = Place::of(entry.name());
-        let Some(sharing) = self.shared.get_mut(face) else { return };
-        let (config, times) = (sharing.config, sharing.times());
-        let Some(flow) = sharing.flows.get_mut(asked) else { return };
-        if let Some(place) = place {
-            flow.in_order.note_data(now, &place, times, || Duration::ZERO);
-        }
-        flow.note_own_data(now, &config);
-        if flow.may_go_on(now, &config) {
-            self.ask_more(now, face, asked);
-        }
     }
 
     /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node

@@ -11,8 +11,8 @@ use super::order::{InOrder, MAX_HELD_OF_LINK};
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
-/// Objects remembered for each face. For more, the one that was used longest ago and for which nothing waits
-/// is forgotten; if something waits for each, Interests for others go out at once.
+/// Objects remembered for each face. For more, the one that was used longest ago is forgotten; Interests that
+/// wait for it go out.
 pub(crate) const MAX_FLOWS: usize = 64;
 /// Interests of one object that may wait; of more, the oldest goes out.
 pub(crate) const MAX_WAITING: usize = 4096;
@@ -200,19 +200,6 @@ impl Flow {
         self.waiting.len()
     }
 
-    /// Whether nothing waits, neither Interests nor Data.
-    fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.in_order.held_count() == 0
-    }
-
-    /// An Interest that waits was asked for again, with this nonce, and keeps its place; false if it does not
-    /// wait.
-    pub(crate) fn renew_waiting(&mut self, id: PendingId, nonce: Nonce, transmit: &Transmit) -> bool {
-        let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.id == id) else { return false };
-        (waiting.nonce, waiting.transmit) = (nonce, transmit.clone());
-        true
-    }
-
     fn next_due(&self) -> Instant {
         if self.waiting.is_empty() { Instant::NEVER } else { self.due.min(self.give_up_at) }
     }
@@ -259,9 +246,9 @@ impl Flows {
         self.flows.get_mut(place)
     }
 
-    /// The flow of an object that this node asks for. If there is no room, the one that was used longest ago
-    /// and for which nothing waits is forgotten for it; nothing if there is no such.
-    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> Option<&mut Flow> {
+    /// The flow of an object that this node asks for. Gives what waited for the one that was forgotten for
+    /// it, if there is no room.
+    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<Waiting>) {
         let place = match self.flows.iter().position(|flow| flow.object == object) {
             Some(place) => place,
             None if self.flows.len() < MAX_FLOWS => {
@@ -269,14 +256,15 @@ impl Flows {
                 self.flows.len() - 1
             }
             None => {
-                let idle = self.flows.iter().enumerate().filter(|(_, flow)| flow.is_idle());
-                let (place, _) = idle.min_by_key(|(_, flow)| flow.used_at)?;
+                let oldest = self.flows.iter().enumerate().min_by_key(|(_, flow)| flow.used_at);
+                let place = oldest.map_or(0, |(place, _)| place);
+                let forgotten = std::mem::take(&mut self.flows[place].waiting);
                 self.flows[place] = Flow::new(object, now);
-                place
+                return (&mut self.flows[place], forgotten);
             }
         };
         self.flows[place].used_at = now;
-        Some(&mut self.flows[place])
+        (&mut self.flows[place], VecDeque::new())
     }
 
     /// Lets an Interest wait until `due`, or as long as those of its object that wait already. Gives the

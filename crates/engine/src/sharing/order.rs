@@ -160,19 +160,17 @@ impl InOrder {
         measured.map_or(longest, |time| time.max(MIN_PATIENCE).min(longest))
     }
 
-    /// An application has an Interest for a name, which was on the link at `asked_at`, if at all. False if it
-    /// has the same already and asks again.
+    /// An application has an Interest for a name, which was on the link at `asked_at`, if at all.
     pub(crate) fn enter(
         &mut self,
         place: Place,
         (id, transmit): (PendingId, Transmit),
         asked_at: Option<Instant>,
         again_at: Instant,
-    ) -> bool {
+    ) {
         if let Some(open) = self.open.get_mut(&place) {
-            let is_new = open.id != id;
             (open.id, open.transmit) = (id, transmit);
-            return is_new;
+            return;
         }
         if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
@@ -182,7 +180,6 @@ impl InOrder {
         let open = Open { id, transmit, asked, answer: Answer::Awaited, again_at, hold_until };
         self.open.insert(place, open);
         self.next = self.next.min(again_at);
-        true
     }
 
     /// An Interest for a name was on the link, and this node sent it or not.

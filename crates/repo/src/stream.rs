@@ -2,15 +2,18 @@
 //! ("bulk insertion"). Each is a Data of NDN as it is on the wire; nothing stands between them.
 //! Where it is allowed, there may be objects of CCNx as well: so a ccnr keeps what it stores (`repoFile1`).
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use packet::ccnx::{MAX_MESSAGE_BYTES, message_len};
 use packet::ndn::data_len;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
-use packet::{Buffer, Data, DecodeError};
+use packet::{Buffer, Data, DecodeError, SpareBuffer};
 
 /// Bytes read at once.
-const READ_BYTES: usize = 64 << 10;
+const READ_BYTES: usize = 128 << 10;
+/// Blocks of memory that are filled again when the packets in them have gone.
+const MAX_BLOCKS: usize = 32;
 
 /// Why a stream ends before its end.
 #[derive(Debug, thiserror::Error)]
@@ -29,14 +32,22 @@ pub enum StreamError {
     Decode(u64, DecodeError),
 }
 
-/// Takes packets out of a stream of bytes, of which it holds little more than one packet.
+/// Takes packets out of a stream of bytes.
+///
+/// Packets that come in a block of memory which is half full or more stay in it, so that they are not copied;
+/// it is filled again when they have gone. Of a block that holds less they are copied: whoever keeps packets
+/// keeps at most twice their bytes.
 #[derive(Debug)]
 pub struct DataStream<R> {
     from: R,
-    bytes: Vec<u8>,
+    /// What was read last.
+    block: Buffer,
+    /// Where in it the next packet begins.
     start: usize,
-    end: usize,
-    /// Bytes before those that are held.
+    /// Blocks with packets that somebody may still have, in order.
+    lent: VecDeque<Buffer>,
+    block_bytes: usize,
+    /// Bytes before the block.
     passed: u64,
     takes_ccnx: bool,
 }
@@ -53,7 +64,9 @@ impl<R: Read> DataStream<R> {
     }
 
     fn with_room(from: R, most: usize, takes_ccnx: bool) -> Self {
-        DataStream { from, bytes: vec![0; READ_BYTES + most], start: 0, end: 0, passed: 0, takes_ccnx }
+        let block_bytes = READ_BYTES + most;
+        let block = SpareBuffer::new(block_bytes).into_buffer(0);
+        DataStream { from, block, start: 0, lent: VecDeque::new(), block_bytes, passed: 0, takes_ccnx }
     }
 
     /// Where the next packet begins, in bytes from the beginning.
@@ -67,7 +80,7 @@ impl<R: Read> DataStream<R> {
     /// The stream cannot be read or is no sequence of packets; nothing behind that can be made out.
     pub fn next_data(&mut self) -> Result<Option<Data>, StreamError> {
         loop {
-            let held = self.bytes.get(self.start..self.end).unwrap_or_default();
+            let held = self.block.get(self.start..).unwrap_or_default();
             let position = self.position();
             // An object of CCNx begins with its element, number 64; a Data of NDN with 6.
             let is_of_ccnx = self.takes_ccnx && held.first() == Some(&0x04);
@@ -76,36 +89,69 @@ impl<R: Read> DataStream<R> {
                 false => data_len(held).ok(),
             };
             if let Some(len) = len.ok_or(StreamError::NoData(position))?
-                && let Some(wire) = held.get(..len)
+                && let Some(wire) = self.wire(len)
             {
-                let wire = Buffer::copy_from(wire);
                 let data = if is_of_ccnx { Data::decode_ccnx(wire) } else { Data::decode_ndn(wire) };
                 self.start += len;
                 return data.map(Some).map_err(|error| StreamError::Decode(position, error));
             }
             if self.read()? == 0 {
-                return if self.start == self.end { Ok(None) } else { Err(StreamError::CutOff(position)) };
+                let is_whole = self.start == self.block.len();
+                return if is_whole { Ok(None) } else { Err(StreamError::CutOff(position)) };
             }
         }
     }
 
+    /// The next `len` bytes, if they have come.
+    fn wire(&self, len: usize) -> Option<Buffer> {
+        let wire = self.block.slice(self.start..self.start.checked_add(len)?)?;
+        Some(if self.block.is_small_part() { Buffer::copy_from(&wire) } else { wire })
+    }
+
     /// Reads more behind what is held.
     fn read(&mut self) -> io::Result<usize> {
-        self.bytes.copy_within(self.start..self.end, 0);
-        self.passed += self.start as u64;
-        self.end -= self.start;
-        self.start = 0;
-        loop {
-            // What is held is less than a packet, so there is room.
-            match self.from.read(self.bytes.get_mut(self.end..).unwrap_or_default()) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => {
-                    let read = read?;
-                    self.end += read;
-                    return Ok(read);
-                }
+        let block = std::mem::replace(&mut self.block, Buffer::copy_from(&[]));
+        let held = self.start..block.len();
+        let end = held.len();
+        let mut memory = if block.is_shared() {
+            let mut memory = self.free_block();
+            if let (Some(place), Some(held)) = (memory.memory_mut().get_mut(..end), block.get(held)) {
+                place.copy_from_slice(held);
             }
+            self.lend(block);
+            memory
+        } else {
+            // Nobody has anything of it, so it is filled further.
+            let mut memory = block.reclaim().unwrap_or_else(|| SpareBuffer::new(self.block_bytes));
+            memory.memory_mut().copy_within(held, 0);
+            memory
+        };
+        self.passed += std::mem::take(&mut self.start) as u64;
+        // What is held is less than a packet, so there is room.
+        let read = loop {
+            match self.from.read(memory.memory_mut().get_mut(end..).unwrap_or_default()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.block = memory.into_buffer(end + *read.as_ref().unwrap_or(&0));
+        read
+    }
+
+    /// The oldest block that was lent, if all of its packets have gone; or a new one.
+    fn free_block(&mut self) -> SpareBuffer {
+        let is_free = self.lent.front().is_some_and(|oldest| !oldest.is_shared());
+        let oldest = if is_free { self.lent.pop_front() } else { None };
+        oldest.and_then(Buffer::reclaim).unwrap_or_else(|| SpareBuffer::new(self.block_bytes))
+    }
+
+    /// Keeps a block in mind until its packets have gone.
+    fn lend(&mut self, block: Buffer) {
+        if self.lent.len() == MAX_BLOCKS {
+            // Who has its packets keeps it.
+            self.lent.pop_front();
         }
+        self.lent.push_back(block);
     }
 }
 
@@ -157,6 +203,33 @@ mod tests {
             }
             assert!(stream.next_data().unwrap().is_none());
             assert_eq!(stream.position(), bytes.len() as u64);
+        }
+    }
+
+    #[test]
+    fn packets_of_full_blocks_share_their_memory_and_those_of_scarce_ones_have_their_own() {
+        let packet = |number: u64| {
+            let name = format!("/a/seg={number}").parse().unwrap();
+            DataBuilder::new(name).content(vec![number as u8; 8000]).build_with_digest().unwrap()
+        };
+        let bytes: Vec<u8> = (0..2000).flat_map(|number| packet(number).wire().to_vec()).collect();
+        for (step, keeps, is_shared) in [(usize::MAX, 0, true), (usize::MAX, 100, true), (9000, 3, false)] {
+            let mut stream = DataStream::new(Trickle(&bytes, step));
+            let (mut kept, mut shared) = (VecDeque::new(), 0);
+            for number in 0..2000 {
+                let data = stream.next_data().unwrap().unwrap();
+                assert_eq!(data.wire(), packet(number).wire());
+                shared += u64::from(data.wire().footprint_bytes() > READ_BYTES);
+                kept.push_back((number, data));
+                if kept.len() > keeps {
+                    let (number, data) = kept.pop_front().unwrap();
+                    assert_eq!(data.wire(), packet(number).wire(), "memory was filled again too early");
+                }
+                assert!(stream.lent.len() <= MAX_BLOCKS);
+            }
+            // The last block may hold little.
+            assert_eq!(shared >= 1900, is_shared, "{shared}");
+            assert!(is_shared || shared == 0);
         }
     }
 

@@ -237,14 +237,15 @@ section! {
         localhop: bool = false,
         /// Routes that may be registered at once.
         max_routes: usize = 65_536,
-        /// Bytes that the names and announcements of these routes may take.
+        /// Bytes that the names and announcements of these routes, and the certificates of delegates who
+        /// made them, may take.
         max_route_bytes: usize = 64 << 20,
         /// A file that keeps routes of origin static, as `cairn route add` and `nfdc route add` give them,
         /// and the faces they lead by, over a restart. The node must be able to make files in its folder.
         /// Left out, such routes end with the node.
         state_file: Option<PathBuf> = None,
         /// A file with records of revoked keys, signed by their owners or issuers, as `cairn cert revoke`
-        /// writes them. It is read again when it has changed.
+        /// writes them. It is read again when it has changed; routes of keys that are revoked then go.
         revocations: Option<PathBuf> = None,
     }
 }

@@ -11,6 +11,7 @@ use thiserror::Error;
 use trust::Certificate;
 
 use super::KeyRejection;
+use super::signer::RouteSigner;
 use crate::control::Now;
 
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
@@ -44,6 +45,11 @@ pub trait VerifyCommand: Send + fmt::Debug {
         _prefix: NameRef<'_>,
     ) -> Result<(), KeyRejection> {
         Ok(())
+    }
+
+    /// Whether the key that made a route is revoked by now. Where nobody revokes keys, none is.
+    fn has_revoked(&self, _signer: &RouteSigner) -> bool {
+        false
     }
 
     /// Checks that the owner of the prefix has signed a prefix announcement.
@@ -162,6 +168,14 @@ impl Authority {
         let (_, key) = signature_and_key(interest)?;
         let verdict = verifier.verify_owner(command, scope, key, prefix);
         verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))
+    }
+
+    /// Whether the key that made a route is revoked by now.
+    pub(super) fn has_revoked(&self, signer: &RouteSigner) -> bool {
+        match self {
+            Authority::Anyone => false,
+            Authority::Keys(verifier, _) => verifier.has_revoked(signer),
+        }
     }
 
     /// Whether a prefix announcement is to be believed.

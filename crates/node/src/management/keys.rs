@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
-use packet::{Data, NameRef};
+use packet::{Data, Name, NameRef};
 use thiserror::Error;
 use trust::certificate::names::{identity_of, is_certificate_name, key_of};
 use trust::{Certificate, UnixTime};
 
+use super::signer::RouteSigner;
 use super::{KeyRejection, RevocationList, VerifyCommand};
 
 /// A word that stands for nothing that a key may do.
@@ -86,15 +87,19 @@ impl TrustedKeys {
         if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
             return Err(not_valid_now(certificate));
         }
-        let issuer = certificate.signer().and_then(key_of);
-        let issuer = self.keys.iter().find(|(other, _)| Some(other.key_name()) == issuer);
-        match self.revocations.current().find(certificate, issuer.map(|(issuer, _)| issuer)) {
-            Some(record) => Err(KeyRejection::Revoked {
-                certificate: certificate.name().to_name(),
-                record: record.data().name().to_name(),
-            }),
+        match self.record_against(certificate) {
+            Some(record) => Err(KeyRejection::Revoked { certificate: certificate.name().to_name(), record }),
             None => Ok(()),
         }
+    }
+
+    /// The record by which the certificate is revoked.
+    fn record_against(&self, certificate: &Certificate) -> Option<Name> {
+        let issuer = certificate.signer().and_then(key_of);
+        let issuer = self.keys.iter().find(|(other, _)| Some(other.key_name()) == issuer);
+        let records = self.revocations.current();
+        let record = records.find(certificate, issuer.map(|(issuer, _)| issuer))?;
+        Some(record.data().name().to_name())
     }
 
     /// The certificates with this name, or of the key with this name.
@@ -160,6 +165,18 @@ impl VerifyCommand for TrustedKeys {
             return Ok(());
         }
         Err(KeyRejection::NotOwner(identity.to_name()))
+    }
+
+    /// Of a key that has several certificates here all must be revoked.
+    fn has_revoked(&self, signer: &RouteSigner) -> bool {
+        let is_revoked = |certificate: &Certificate| self.record_against(certificate).is_some();
+        match &signer.certificate {
+            Some(certificate) => is_revoked(certificate),
+            None => {
+                let mut known = self.find(signer.key.as_ref()).peekable();
+                known.peek().is_some() && known.all(|(certificate, _)| is_revoked(certificate))
+            }
+        }
     }
 
     /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix

@@ -9,7 +9,7 @@
 //! is not answered. Everything else is.
 //!
 //! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
-//! - [`rib`] keeps routes and works out next hops.
+//! - [`rib`] keeps routes and works out next hops; `revoked_routes` takes those of revoked keys away.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry
 //!   commands out.
 //! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a
@@ -27,14 +27,17 @@ mod keys;
 mod parameters;
 mod restore;
 mod revocations;
+mod revoked_routes;
 pub mod rib;
 mod routes;
 mod setup;
+mod signer;
 mod state;
 mod store;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use engine::{FaceId, NextHop};
 use management::{
@@ -44,6 +47,7 @@ use management::{
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
+use trust::{Certificate, Revocations};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
 pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
@@ -56,6 +60,7 @@ pub use revocations::{RevocationFileError, RevocationList};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;
 pub(crate) use setup::read_certificate;
+pub use signer::RouteSigner;
 use state::StateFile;
 use store::DataStore;
 
@@ -81,9 +86,11 @@ pub struct ManagementConfig {
     pub localhop: Option<Authority>,
     /// Which keys have been certified by those whose commands are carried out, and count as theirs.
     pub delegation: Delegation,
+    /// Which keys are revoked: their routes go.
+    pub revocations: Arc<RevocationList>,
     /// Most routes in the RIB.
     pub max_routes: usize,
-    /// Most bytes of names and announcements of these routes.
+    /// Most bytes of names, announcements and signers of these routes.
     pub max_route_bytes: usize,
     /// Most prefixes in the forwarding table, of which neighbours may have their share.
     pub max_prefixes: usize,
@@ -100,6 +107,7 @@ impl Default for ManagementConfig {
             localhost: Authority::Anyone,
             localhop: None,
             delegation: Delegation::default(),
+            revocations: Arc::default(),
             max_routes: 65_536,
             max_route_bytes: 64 << 20,
             max_prefixes: 1 << 21,
@@ -126,6 +134,8 @@ pub struct ManagementCounters {
     pub notifications: u64,
     /// Next hops that the forwarding table did not take.
     pub next_hops_refused: u64,
+    /// Routes that were removed because the key that made them was revoked.
+    pub routes_of_revoked_keys: u64,
 }
 
 /// A command on its way.
@@ -137,6 +147,8 @@ struct Request<'a> {
     /// The face it came by.
     from: FaceId,
     scope: CommandScope,
+    /// The certificate of its key, if that is no operator's.
+    certificate: Option<&'a Certificate>,
 }
 
 /// What a command leads to.
@@ -162,6 +174,11 @@ pub struct NfdManagement {
     localhost: Authority,
     localhop: Option<Authority>,
     delegation: Delegation,
+    revocations: Arc<RevocationList>,
+    /// Those that routes were held against.
+    heeded_revocations: Arc<Revocations>,
+    /// When to look whether there are others; [`Instant::NEVER`] while no route depends on them.
+    look_at_revocations: Instant,
     rib: Rib,
     state_path: Option<(PathBuf, usize)>,
     /// Where routes are kept over a restart, once that has been read.
@@ -190,6 +207,9 @@ impl NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
             delegation: config.delegation,
+            heeded_revocations: Arc::default(),
+            revocations: config.revocations,
+            look_at_revocations: Instant::NEVER,
             rib: Rib::new(config.max_routes)
                 .with_max_bytes(config.max_route_bytes)
                 .with_max_prefixes(config.max_prefixes),
@@ -227,7 +247,7 @@ impl NfdManagement {
 
     fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
         let Some(parameters) = parameters_of(request) else { return Outcome::NoReply };
-        let Request { now, command, scope, interest, from } = request;
+        let Request { now, command, scope, interest, from, .. } = request;
         let Some(authority) = self.authority(scope) else { return Outcome::NoReply };
         // An announcement is signed itself, by whom it concerns.
         let outcome = match command {
@@ -313,10 +333,11 @@ impl NfdManagement {
     fn conclude_delegates(&mut self, now: Now, node: &mut dyn NodeControl) {
         while let Some((pending, verdict)) = self.delegation.poll_concluded() {
             let PendingCommand { command, scope, interest, from } = pending;
-            let request = Request { now, command, interest: &interest, from, scope };
+            let certificate = verdict.as_ref().ok();
+            let request = Request { now, command, interest: &interest, from, scope, certificate };
             let Some(authority) = self.authority(scope) else { continue };
-            let allowed = match verdict {
-                Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
+            let allowed = match &verdict {
+                Ok(certificate) => authority.check_delegate(now, &interest, certificate),
                 Err(error) => Err(AuthorizationError::Unauthorized(error.to_string())),
             };
             self.note_times_ahead(now);
@@ -446,7 +467,8 @@ impl ControlApplication for NfdManagement {
         }
         match name.target {
             Target::Command(command) => {
-                let request = Request { now, command, interest, from, scope: name.scope };
+                let scope = name.scope;
+                let request = Request { now, command, interest, from, scope, certificate: None };
                 let outcome = self.handle_command(node, request);
                 self.conclude(request, outcome);
                 // What is known of a key from earlier is known at once.
@@ -486,6 +508,7 @@ impl ControlApplication for NfdManagement {
         if self.rib.expire(now.monotonic) > 0 {
             self.forget_how_things_were();
         }
+        self.heed_revocations(now, node);
         self.update_table(node);
         if let Some(state) = &mut self.state {
             state.handle_timeout(now);
@@ -529,6 +552,7 @@ impl ControlApplication for NfdManagement {
             ("notifications", counters.notifications),
             ("routes-refused", self.rib.refused()),
             ("routes-refused-to-neighbours", self.rib.refused_for_share()),
+            ("routes-of-revoked-keys", counters.routes_of_revoked_keys),
             ("next-hops-refused", counters.next_hops_refused + self.rib.hops_left_out()),
         ]
     }
@@ -545,7 +569,13 @@ impl ControlApplication for NfdManagement {
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
         let connecting = connecting.unwrap_or(Instant::NEVER);
         let state = self.state.as_ref().map_or(Instant::NEVER, StateFile::next_deadline);
-        self.rib.next_deadline().min(connecting).min(state).min(self.delegation.next_deadline())
+        let revocations = self.look_at_revocations;
+        self.rib
+            .next_deadline()
+            .min(connecting)
+            .min(state)
+            .min(revocations)
+            .min(self.delegation.next_deadline())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Routes that survive a restart: kept when commands give them, and given again at the start.
 
+use std::sync::Arc;
+
 use engine::FaceId;
 use management::{CommandScope, RouteFlags, RouteOrigin};
 use packet::Name;
@@ -74,10 +76,19 @@ impl NfdManagement {
                 announcement: None,
                 holder: Holder::Host,
                 precedence: Precedence::LongestMatch,
+                signer: match &route.signer {
+                    None => None,
+                    // A route of which it cannot be known whether its key counts is not given again.
+                    Some(saved) => match saved.restore() {
+                        Some(signer) => Some(Arc::new(signer)),
+                        None => continue,
+                    },
+                },
             };
             // A full RIB has counted it.
             restored += u64::from(self.rib.register(&prefix, again).is_ok());
         }
+        self.watch_revocations(now);
         for ((remote, _), error) in faces.iter().filter_map(|(end, face)| Some((end, face.as_ref().err()?))) {
             tracing::warn!("no face to {remote}: {error}; the routes by it are kept for the next start");
         }

@@ -70,6 +70,11 @@ impl RevocationList {
         Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
     }
 
+    /// Whether there may be more later.
+    pub(super) fn may_change(&self) -> bool {
+        self.path.is_some()
+    }
+
     /// Those of now. Once the file was read, none is taken away any more.
     #[must_use]
     pub fn current(&self) -> Arc<Revocations> {

@@ -76,6 +76,7 @@ impl NfdManagement {
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
         }
         route.precedence = self.precedence(request.scope);
+        route.signer = self.signer_of_command(request.scope, request.interest, request.certificate);
         let body = ControlParameters {
             face_id: Some(face.0.into()),
             origin: Some(route.origin),
@@ -137,6 +138,7 @@ impl NfdManagement {
         let holder = holder(node, scope, from);
         let mut route = announced_route(from, now.monotonic + lifetime, &data, holder);
         route.precedence = self.precedence(scope);
+        route.signer = self.signer_of_announcement(scope, &data);
         let body = ControlParameters {
             name: Some(announcement.prefix.clone()),
             face_id: Some(from.0.into()),
@@ -173,6 +175,7 @@ impl NfdManagement {
         let holder = holder(node, CommandScope::Localhop, face);
         let mut route = announced_route(face, now.monotonic + lifetime, &data, holder);
         route.precedence = self.precedence(CommandScope::Localhop);
+        route.signer = self.signer_of_announcement(CommandScope::Localhop, &data);
         // A full RIB or share has counted it.
         let _ = self.add_route(now, node, &announcement.prefix, route);
     }
@@ -242,6 +245,7 @@ impl NfdManagement {
         } else if let Err(full) = self.rib.register(prefix, route) {
             return Err(ControlResponse::error(StatusCode::Unavailable, full.to_string()));
         }
+        self.watch_revocations(now);
         self.update_table(node);
         Ok(())
     }
@@ -329,6 +333,7 @@ fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder)
         announcement: None,
         holder,
         precedence: Precedence::LongestMatch,
+        signer: None,
     }
 }
 
@@ -342,6 +347,7 @@ fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) 
         announcement: Some(data.wire().clone()),
         holder,
         precedence: Precedence::LongestMatch,
+        signer: None,
     }
 }
 

@@ -44,6 +44,7 @@ impl ManagementConfig {
             delegation: Delegation::new(&delegating, u64::from_ne_bytes(seed))
                 .with_revocations(Arc::clone(&revocations)),
             localhost: authority(false)?,
+            revocations: Arc::clone(&revocations),
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
             max_route_bytes: section.max_route_bytes,

@@ -15,9 +15,10 @@ use packet::Name;
 use packet::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use trust::whole_file;
+use trust::{Certificate, text, whole_file};
 
 use super::rib::Route;
+use super::signer::RouteSigner;
 use crate::control::{FaceStatus, FaceUri, Now};
 
 /// How long changes are collected before they are written.
@@ -43,6 +44,35 @@ pub(super) struct SavedRoute {
     pub(super) flags: u64,
     /// When it ends, in milliseconds since 1970.
     pub(super) expires_unix_ms: Option<u64>,
+    /// The key that made it.
+    #[serde(default)]
+    pub(super) signer: Option<SavedSigner>,
+}
+
+/// The key that made a route.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SavedSigner {
+    key: String,
+    /// Base64.
+    certificate: Option<String>,
+}
+
+impl SavedSigner {
+    fn of(signer: &RouteSigner) -> Self {
+        let text = |certificate: &Certificate| text::to_base64(certificate.data().wire());
+        SavedSigner { key: signer.key.to_string(), certificate: signer.certificate.as_ref().map(text) }
+    }
+
+    /// As it was; `None` if somebody has spoilt it.
+    pub(super) fn restore(&self) -> Option<RouteSigner> {
+        let read = |text: &String| Certificate::decode(text::packets_in(text.as_bytes()).ok()?.first()?).ok();
+        let certificate = match &self.certificate {
+            Some(text) => Some(read(text)?),
+            None => None,
+        };
+        Some(RouteSigner { key: self.key.parse().ok()?, certificate })
+    }
 }
 
 /// The file.
@@ -141,6 +171,7 @@ impl StateFile {
             cost: route.cost,
             flags: route.flags.0,
             expires_unix_ms: left_ms.map(|left| now.unix_millis.saturating_add(left)),
+            signer: route.signer.as_deref().map(SavedSigner::of),
         };
         let is_new = !self.routes.contains_key(&key(&saved));
         // As many as the RIB takes; it says no first.
@@ -323,6 +354,7 @@ mod tests {
             cost: 7,
             flags: 1,
             expires_unix_ms: None,
+            signer: None,
         }
     }
 

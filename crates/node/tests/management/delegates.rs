@@ -16,9 +16,9 @@ use crate::manager::{Manager, about, name};
 
 const NOW_S: u64 = 1_700_000_000;
 
-struct Person {
-    certificate: Certificate,
-    signer: Signer,
+pub(crate) struct Person {
+    pub(crate) certificate: Certificate,
+    pub(crate) signer: Signer,
 }
 
 fn validity() -> ValidityPeriod {
@@ -29,7 +29,7 @@ fn validity() -> ValidityPeriod {
 }
 
 impl Person {
-    fn operator(identity: &str) -> Person {
+    pub(crate) fn operator(identity: &str) -> Person {
         let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
         let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
         let certificate =
@@ -37,7 +37,7 @@ impl Person {
         Person { signer: Signer::new(key, certificate.name().to_name()), certificate }
     }
 
-    fn certifies(&self, identity: &str) -> Person {
+    pub(crate) fn certifies(&self, identity: &str) -> Person {
         let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
         let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
         let issue = Issue { issuer_id: Component::generic(b"boss"), version: 1, validity: validity() };
@@ -75,7 +75,7 @@ fn manager_of(operators: &[(&Person, &[&str])]) -> Manager {
     })
 }
 
-fn code(answer: Option<&Data>) -> Option<u64> {
+pub(crate) fn code(answer: Option<&Data>) -> Option<u64> {
     answer.map(|data| ControlResponse::decode(data.content()).unwrap().code.number())
 }
 
@@ -84,7 +84,7 @@ fn question(manager: &mut Manager) -> Option<Question> {
 }
 
 /// Answers questions with these certificates until there are none; gives what the command is answered with.
-fn serve(manager: &mut Manager, published: &[&Person]) -> Option<u64> {
+pub(crate) fn serve(manager: &mut Manager, published: &[&Person]) -> Option<u64> {
     while let Some(question) = question(manager) {
         let asked = question.interest.name();
         let found = published.iter().find(|person| asked.is_prefix_of(person.certificate.name()));

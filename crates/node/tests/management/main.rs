@@ -13,4 +13,5 @@ mod keys;
 mod manager;
 mod precedence;
 mod restart;
+mod revoked;
 mod routes;

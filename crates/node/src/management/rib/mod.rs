@@ -16,6 +16,7 @@ mod oracle;
 mod shares;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use engine::FaceId;
 use management::{RouteFlags, RouteOrigin};
@@ -26,6 +27,8 @@ use thiserror::Error;
 use inherit::{LARGEST_COST, Sweep};
 use shares::Shares;
 pub use shares::{Holder, Quantity};
+
+use super::signer::RouteSigner;
 
 /// A route of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,8 @@ pub struct Route {
     pub holder: Holder,
     /// What it comes behind.
     pub precedence: Precedence,
+    /// Whose key made it, where keys are asked for.
+    pub signer: Option<Arc<RouteSigner>>,
 }
 
 impl Route {
@@ -190,6 +195,8 @@ pub struct Rib {
     sweeps: BTreeMap<Name, Sweep>,
     heirs_settled: u64,
     route_count: usize,
+    /// Those among them that a key has made.
+    signed_count: usize,
     max_routes: usize,
     /// Bytes of names and announcements of all routes.
     bytes: usize,
@@ -211,6 +218,7 @@ impl Rib {
             sweeps: BTreeMap::new(),
             heirs_settled: 0,
             route_count: 0,
+            signed_count: 0,
             max_routes,
             bytes: 0,
             max_bytes: usize::MAX,
@@ -263,6 +271,11 @@ impl Rib {
     /// Routes held.
     pub fn route_count(&self) -> usize {
         self.route_count
+    }
+
+    /// Those among them that a key has made.
+    pub fn signed_count(&self) -> usize {
+        self.signed_count
     }
 
     /// Routes that were refused for want of room.
@@ -327,8 +340,10 @@ impl Rib {
         let entry = self.entries.entry(prefix.clone()).or_default();
         let captured = entry.captures();
         let expires = route.expires;
+        self.signed_count += usize::from(route.signer.is_some());
         let old = entry.routes.insert(key, route);
         self.route_count += usize::from(is_new);
+        self.signed_count -= usize::from(old.as_ref().is_some_and(|old| old.signer.is_some()));
         let passes_on = |route: &Route| route.flags.contains(RouteFlags::CHILD_INHERIT);
         let reaches_heirs = captured != entry.captures()
             || old.as_ref().is_some_and(passes_on)
@@ -354,6 +369,7 @@ impl Rib {
             }
         }
         self.route_count -= 1;
+        self.signed_count -= usize::from(route.signer.is_some());
         self.bytes -= cost_bytes(prefix, &route);
         self.shares.remove(prefix, &route);
         self.expirations.remove(&(route.expires, prefix.clone(), face, origin));
@@ -437,5 +453,7 @@ impl Rib {
 
 /// What a route is charged with.
 fn cost_bytes(prefix: &Name, route: &Route) -> usize {
-    prefix.canonical().len() + route.announcement.as_ref().map_or(0, |announcement| announcement.len())
+    let announcement = route.announcement.as_ref().map_or(0, |announcement| announcement.len());
+    let signer = route.signer.as_ref().map_or(0, |signer| signer.cost_bytes());
+    prefix.canonical().len() + announcement + signer
 }

@@ -167,7 +167,9 @@ impl Pair {
                     _ => (neighbour, Precedence::BehindApplications),
                 };
                 let announcement = None;
-                let route = Route { face, origin, cost, flags, expires, announcement, holder, precedence };
+                let signer = None;
+                let route =
+                    Route { face, origin, cost, flags, expires, announcement, holder, precedence, signer };
                 self.rib.register(&name(prefix), route.clone()).unwrap();
                 self.model.register(&name(prefix), route);
             }
@@ -261,6 +263,7 @@ fn app_route(face: u32, cost: u64) -> Route {
         announcement: None,
         holder: Holder::Host,
         precedence: Precedence::LongestMatch,
+        signer: None,
     }
 }
 
@@ -380,6 +383,7 @@ fn a_strangers_longer_prefix_comes_behind_the_application_however_many_faces_the
         announcement: None,
         holder,
         precedence,
+        signer: None,
     };
     let strangers = || Holder::Neighbour("ip-1".into());
     let (app, below): (Name, Name) = ("/app".parse().unwrap(), "/app/x".parse().unwrap());

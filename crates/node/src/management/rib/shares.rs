@@ -163,6 +163,7 @@ mod tests {
             announcement: None,
             holder: holder.clone(),
             precedence: crate::management::rib::Precedence::LongestMatch,
+            signer: None,
         }
     }
 

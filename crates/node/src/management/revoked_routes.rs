@@ -1,0 +1,108 @@
+//! Routes of keys that have been revoked: what a thief has registered until then goes with the key.
+
+use std::sync::Arc;
+
+use engine::FaceId;
+use management::{CommandScope, CommandSignature, RouteOrigin};
+use packet::Name;
+use packet::ndn::KeyLocator;
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest};
+use trust::Certificate;
+
+use super::rib::Route;
+use super::signer::RouteSigner;
+use super::{Authority, NfdManagement};
+use crate::control::{NodeControl, Now};
+
+/// How often the records of revoked keys are looked at while there are routes of keys.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+impl NfdManagement {
+    /// Who signed a command that is obeyed; `None` where no keys are asked for.
+    pub(super) fn signer_of_command(
+        &mut self,
+        scope: CommandScope,
+        interest: &Interest,
+        certificate: Option<&Certificate>,
+    ) -> Option<Arc<RouteSigner>> {
+        let signature = CommandSignature::of(interest).ok()?;
+        self.signer(scope, signature.info.key_locator?, certificate)
+    }
+
+    /// Who signed an announcement that is believed; `None` where no keys are asked for.
+    pub(super) fn signer_of_announcement(
+        &mut self,
+        scope: CommandScope,
+        announcement: &Data,
+    ) -> Option<Arc<RouteSigner>> {
+        let info = announcement.ndn()?.signature_info()?;
+        self.signer(scope, info.key_locator?, None)
+    }
+
+    fn signer(
+        &mut self,
+        scope: CommandScope,
+        locator: KeyLocator<'_>,
+        certificate: Option<&Certificate>,
+    ) -> Option<Arc<RouteSigner>> {
+        let asks_for_keys = matches!(self.authority(scope), Some(Authority::Keys(..)));
+        match locator {
+            KeyLocator::Name(key) if asks_for_keys => {
+                Some(Arc::new(RouteSigner { key: key.to_name(), certificate: certificate.cloned() }))
+            }
+            _ => None,
+        }
+    }
+
+    /// There is a route of a key: whether that is revoked is to be seen in time.
+    pub(super) fn watch_revocations(&mut self, now: Now) {
+        if self.look_at_revocations == Instant::NEVER
+            && self.revocations.may_change()
+            && self.rib.signed_count() > 0
+        {
+            self.look_at_revocations = now.monotonic + LOOK_INTERVAL;
+        }
+    }
+
+    /// Removes the routes of keys that are revoked by now, if it is time to look.
+    pub(super) fn heed_revocations(&mut self, now: Now, node: &mut dyn NodeControl) {
+        if now.monotonic < self.look_at_revocations {
+            return;
+        }
+        self.look_at_revocations = Instant::NEVER;
+        let current = self.revocations.current();
+        if !Arc::ptr_eq(&current, &self.heeded_revocations) {
+            self.heeded_revocations = current;
+            self.remove_routes_of_revoked_keys(now, node);
+        }
+        self.watch_revocations(now);
+    }
+
+    fn remove_routes_of_revoked_keys(&mut self, now: Now, node: &mut dyn NodeControl) {
+        let is_revoked = |route: &Route| {
+            let authorities = [Some(&self.localhost), self.localhop.as_ref()];
+            let signer = route.signer.as_deref();
+            signer.is_some_and(|signer| authorities.into_iter().flatten().any(|it| it.has_revoked(signer)))
+        };
+        let gone: Vec<(Name, FaceId, RouteOrigin)> = self
+            .rib
+            .entries()
+            .flat_map(|(prefix, routes)| routes.map(move |route| (prefix, route)))
+            .filter(|(_, route)| is_revoked(route))
+            .map(|(prefix, route)| (prefix.clone(), route.face, route.origin))
+            .collect();
+        for (prefix, face, origin) in &gone {
+            if let (Some(state), Some(face)) = (&mut self.state, node.face(*face)) {
+                state.drop_route(now, prefix, *origin, &face);
+            }
+            self.rib.unregister(prefix, *face, *origin);
+        }
+        if !gone.is_empty() {
+            tracing::warn!(routes = gone.len(), "routes of revoked keys were removed");
+            self.counters.routes_of_revoked_keys += gone.len() as u64;
+            self.forget_how_things_were();
+            self.update_table(node);
+        }
+    }
+}

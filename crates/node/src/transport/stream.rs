@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use packet::Buffer;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
+use smallvec::SmallVec;
 
 use super::websocket;
 use crate::codec::FrameSink;
@@ -214,9 +215,8 @@ impl Stream {
         }
         let mut written = 0;
         while !self.queue.is_empty() && written < BYTES_PER_TURN {
-            let mut slices = [IoSlice::new(&[]); SLICES];
-            let count = self.queue.slices(&mut slices);
-            match self.socket.write_vectored(slices.get(..count).unwrap_or_default()) {
+            let result = self.socket.write_vectored(&self.queue.slices());
+            match result {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(bytes) => {
                     written += bytes;
@@ -286,10 +286,11 @@ impl Queue {
         self.as_messages = as_messages;
     }
 
-    fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
-        let (mut count, mut head_start, mut skip) = (0, self.heads_start, self.written);
+    /// What is to be written first, as much as one call takes.
+    fn slices(&self) -> SmallVec<[IoSlice<'_>; SLICES]> {
+        let (mut slices, mut head_start, mut skip) = (SmallVec::new(), self.heads_start, self.written);
         for frame in &self.frames {
-            if count + 2 > slices.len() {
+            if slices.len() + 2 > SLICES {
                 break;
             }
             let head = self.heads.get(head_start..head_start + frame.head_len as usize).unwrap_or_default();
@@ -300,15 +301,12 @@ impl Queue {
                     continue;
                 };
                 skip = 0;
-                if !part.is_empty()
-                    && let Some(slice) = slices.get_mut(count)
-                {
-                    *slice = IoSlice::new(part);
-                    count += 1;
+                if !part.is_empty() {
+                    slices.push(IoSlice::new(part));
                 }
             }
         }
-        count
+        slices
     }
 
     fn consume(&mut self, mut bytes: usize) {
@@ -411,11 +409,11 @@ mod tests {
             assert_eq!(queue.bytes, all.len());
             let mut written = Vec::new();
             while !queue.is_empty() {
-                let mut slices = [IoSlice::new(&[]); 8];
-                let count = queue.slices(&mut slices);
-                let mut taken: Vec<u8> =
-                    slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect();
+                let slices = queue.slices();
+                assert!(slices.len() <= SLICES && !slices.spilled());
+                let mut taken: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
                 taken.truncate(step);
+                drop(slices);
                 let len = taken.len();
                 written.extend(taken);
                 queue.consume(len);

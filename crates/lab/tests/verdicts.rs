@@ -76,10 +76,27 @@ fn no_number_is_taken_from_a_run_that_is_not_valid() {
     let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
     assert!(!page.contains("Everything came out"), "nothing follows from what is not valid");
     assert!(page.contains("Nothing that was expected could be tested"));
-    let aside = folder.path().join("case-01/repeat-01-discarded-1");
-    let why = fs::read_to_string(aside.join("NOT-VALID.txt")).unwrap();
-    assert!(why.contains("transfers that were not finished"), "{why}");
-    assert!(aside.join("raw/transfers-files.csv.gz").is_file(), "what it measured is kept");
+    // To try until the work is done would keep the attempts that were lucky.
+    assert!(!folder.path().join("case-01/repeat-01-discarded-1").exists());
+}
+
+#[test]
+fn where_some_repeats_leave_work_the_others_prove_nothing() {
+    let place = Place::new("lucky");
+    let head = "duration = '2.2 s'\nrepeats = 12";
+    let link = "[link]\na-b = { loss = '4 %' }\nb-c = {}\n";
+    let row = ROW.replace("[link]\na-b = {}\nb-c = {}\n", link);
+    assert_ne!(row, ROW);
+    let rest = "[[expect]]\nsay = 'Every file arrives'\nvalue = 'files.unfinished'\nat_most = 0\n";
+    let text = format!(
+        "title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{row}\n{rest}"
+    );
+    let run = RunData::read(&run_in_virtual_time("row", &text, &place.0)).unwrap();
+    let unfinished = run.cases[0].results.iter().filter(|result| result.is_unfinished()).count();
+    assert!((1..12).contains(&unfinished), "{unfinished} of 12: the test needs some of them");
+    let list = verdicts(&run);
+    assert_eq!(list[0].outcome, Outcome::NotTestable);
+    assert!(list[0].why.contains("did not finish their work"), "{}", list[0].why);
 }
 
 #[test]
@@ -129,9 +146,8 @@ fn a_control_that_is_not_valid_confirms_nothing() {
     assert!(list[0].why.contains("control “slow” says nothing: no valid run"), "{}", list[0].why);
     assert!(list[0].why.contains("transfers that were not finished"), "{}", list[0].why);
     // The same with a gate that lets unfinished work pass is a control that fails it.
-    let text = text.replace("kbit/s' }", "kbit/s', 'gates.unfinished' = '100 %' }");
     let text = text.replace("files.duration.max'\nat_most = 5", "files.unfinished'\nat_most = 0");
-    let (_, list) = place.judged(LONG, &format!("[gates]\nunfinished = '0 %'\n{text}"));
+    let (_, list) = place.judged(LONG, &format!("[gates]\nunfinished = '100 %'\n{text}"));
     assert_eq!((list[0].words(), list[0].control_words().as_str()), ("confirmed", "“slow” fails it"));
 }
 

@@ -105,6 +105,26 @@ fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
     assert!(cable > 40.1, "{cable}");
 }
 
+#[test]
+fn data_out_of_a_cache_on_the_way_crosses_fewer_links() {
+    let place = Place::new("data-hops");
+    let of = |cached: u32| {
+        let row = testkit::experiment::ROW;
+        let later = "[download.later]\nat = 'b'\ncontent = 'files'\nstart = '10 s'\n";
+        let text = format!(
+            "title = 't'\nduration = '20 s'\nuntil_done = true\n[defaults.node]\nforwarder = {{ content_store = {cached} }}\n\
+             [defaults.link]\nrate = '20 Mbit/s'\n{row}{later}"
+        );
+        let run = place.run(&written(&text), |_| {});
+        let value = |measure: &str| run.cases[0].values(&format!("network.{measure}"), "mean")[0];
+        (value("data_hops"), value("cache_hits"))
+    };
+    let (without, with) = (of(0), of(1000));
+    // `a` is two links away, and `b` one; with a store at `b` there is nothing left for it to fetch.
+    assert!((without.0 - 1.5).abs() < 0.02 && without.1 < 1.0, "{without:?}");
+    assert!((with.0 - 1.0).abs() < 0.02 && with.1 > 10.0, "{with:?}");
+}
+
 /// Eight nodes on one link of 10 Mbit/s, each of which loses frames of its own, fetch 1 MB.
 const SHARED: &str = "title = 't'\nduration = '60 s'\nuntil_done = true\n[node]\nserver = {}\na = {}\nb = {}\n\
     c = {}\nd = {}\ne = {}\nf = {}\ng = {}\nh = {}\n[link]\n\

@@ -18,6 +18,8 @@ pub struct NodeData {
     pub store: Table,
     /// Entries of its tables times seconds since the start; in virtual time only.
     pub occupancy: Table,
+    /// What its faces have carried; empty when nobody knows.
+    pub faces: Table,
 }
 
 /// Everything about one repeat that figures are drawn from.

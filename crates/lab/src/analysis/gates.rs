@@ -70,6 +70,9 @@ pub struct Counts {
     pub client_still_s: f64,
 }
 
+/// The gate for work that was left.
+pub(super) const UNFINISHED: &str = "transfers that were not finished";
+
 /// The gates of a repeat.
 #[must_use]
 pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
@@ -90,11 +93,7 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     let mut gates = vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
         Gate::part("samples that are missing", ratio(invalid, samples), plan.invalid_samples),
-        Gate::part(
-            "transfers that were not finished",
-            ratio(counts.unfinished as u64, counts.transfers as u64),
-            plan.unfinished,
-        ),
+        Gate::part(UNFINISHED, ratio(counts.unfinished as u64, counts.transfers as u64), plan.unfinished),
         Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         still(STANDSTILLS[0], counts.silence_s, plan.silence_ns),

@@ -13,7 +13,7 @@ use super::activity::measured;
 use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::data::{NodeData, RepeatData};
-use super::gates::{Counts, Gate, gates};
+use super::gates::{Counts, Gate, UNFINISHED, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
 use super::served;
@@ -58,6 +58,12 @@ impl RepeatResult {
         let failed = self.gates.iter().filter(|gate| !gate.passed);
         let gates = failed.map(|gate| format!("{}: {}", gate.name, gate.words()));
         gates.chain(self.outcome.lost.clone()).collect()
+    }
+
+    /// Was work left, more than the file allows? That is what the network did, and no fault of the measurement.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.gates.iter().any(|gate| !gate.passed && gate.name == UNFINISHED)
     }
 
     /// Did it pass every gate?
@@ -144,7 +150,8 @@ pub(crate) fn numbers(
         // Other forwarders do not tell, and runs of earlier versions have not asked.
         let store = table_if_there(&raw.join(sample::store_file(&node.name)))?;
         let occupancy = table_if_there(&raw.join(sample::occupancy_file(&node.name)))?;
-        data.nodes.push(NodeData { log, traffic, store, occupancy });
+        let faces = table_if_there(&raw.join(sample::faces_file(&node.name)))?;
+        data.nodes.push(NodeData { log, traffic, store, occupancy, faces });
     }
     clients(plan, raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
@@ -321,6 +328,28 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
     Ok(())
 }
 
+/// What the faces and content stores of all nodes say of the network. Where only some nodes tell there is
+/// nothing: a part of the packets is not the network's.
+fn of_network(data: &RepeatData) -> Vec<(String, f64)> {
+    let sum = |table: fn(&NodeData) -> &Table, column: &str| {
+        let columns = data.nodes.iter().map(|node| table(node).column(column).last().copied());
+        columns.sum::<Option<f64>>()
+    };
+    let faces = |column: &str| sum(|node| &node.faces, column);
+    let store = |column: &str| sum(|node| &node.store, column);
+    let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    let to_applications = faces("link_data").zip(faces("application_data"));
+    let hits = store("hits").zip(store("misses"));
+    let values = [
+        ("hops", faces("link_packets")),
+        ("data_hops", to_applications.and_then(|(crossed, got)| share(crossed, got))),
+        ("cache_hits", hits.map(|(hits, misses)| share(hits, hits + misses).unwrap_or_default() * 100.0)),
+        ("nacks_sent", faces("nacks_sent")),
+    ];
+    let named = |(name, value): (&str, Option<f64>)| Some((format!("network.{name}"), value?));
+    values.into_iter().filter_map(named).collect()
+}
+
 /// The longest time in which any client stood still, in seconds, as they wrote it down.
 fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
     let mut longest = 0.0;
@@ -368,6 +397,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let of_prefixes = data.prefixes.iter().flat_map(PrefixCounts::values);
     of_prefixes.for_each(|(key, number)| put(key, &[number]));
     totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
+    of_network(data).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {
             put(key, &numbers);

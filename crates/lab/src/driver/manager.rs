@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ::management::{
-    Command, ControlParameters, CsInfo, Dataset, GeneralStatus, RibEntry, StatusCode, decode_list,
+    Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, StatusCode, decode_list,
 };
 use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, WhenGone};
 
@@ -13,6 +13,7 @@ use packet::{DecodeError, Rule};
 
 const STATUS: &str = "status/general";
 const STORE: &str = "cs/info";
+const FACES: &str = "faces/list";
 
 /// How long one question to a forwarder may take that has just started: it may have been lost.
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
@@ -153,7 +154,7 @@ impl Manager {
     }
 }
 
-/// Questions about the content store.
+/// Questions about the content store and the faces.
 impl Manager {
     /// What the forwarder's content store has done.
     ///
@@ -165,6 +166,17 @@ impl Manager {
         let content = self.client.dataset(Dataset::CsInfo.name().map_err(malformed)?)?;
         let items: Vec<CsInfo> = ::management::decode_list(&content).map_err(malformed)?;
         items.first().copied().ok_or_else(|| malformed(DecodeError::new("CsInfo", 0, Rule::Missing)))
+    }
+
+    /// The forwarder's faces, and what each has carried.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer in time.
+    pub fn faces(&mut self) -> Result<Vec<FaceStatus>, ManagementError> {
+        let malformed = |error| ManagementError::Malformed { what: FACES, error };
+        let content = self.client.dataset(Dataset::FacesList.name().map_err(malformed)?)?;
+        decode_list(&content).map_err(malformed)
     }
 }
 

@@ -6,7 +6,7 @@ use super::cases::{Variant, apply_all};
 use super::findings::Finding;
 use super::measure::Measure;
 use super::model::{Control, Expect, File};
-use super::plan::ControlPlan;
+use super::plan::{ControlPlan, Plan};
 use super::problem::suggest;
 
 impl Expect {
@@ -63,6 +63,14 @@ pub(super) fn controls(
                 ..Finding::default()
             });
         }
+        if let Some(gate) = control.set.keys().find(|set| *set == "gates" || set.starts_with("gates.")) {
+            findings.push(Finding {
+                key: format!("{key}.set.{gate}"),
+                message: "a control is held to the gates of its case, so that both are valid alike"
+                    .to_owned(),
+                ..Finding::default()
+            });
+        }
         let concerned = match concerned(file, control, &key) {
             Ok(concerned) => concerned,
             Err(finding) => {
@@ -100,6 +108,26 @@ pub(super) fn controls(
         }
     }
     if findings.is_empty() { Ok(list) } else { Err(findings) }
+}
+
+/// Controls, by their keys, of which every case is as it is without them: what they set is so anyway.
+pub(super) fn idle(cases: &[Plan], controls: &[(String, Plan)]) -> Vec<Finding> {
+    let changes = |control: &Plan| {
+        let of = control.control.as_ref().map_or("", |plan| plan.case.as_str());
+        let case = cases.iter().find(|case| case.case == of);
+        case.is_none_or(|case| Plan { case: case.case.clone(), control: None, ..control.clone() } != *case)
+    };
+    let mut keys: Vec<&String> = controls.iter().map(|(key, _)| key).collect();
+    keys.dedup();
+    let is_idle = |key: &&String| {
+        controls.iter().filter(|(other, _)| other == *key).all(|(_, control)| !changes(control))
+    };
+    let told = |key: &String| Finding {
+        key: format!("{key}.set"),
+        message: "the control sets what is so anyway, and removes no cause".to_owned(),
+        ..Finding::default()
+    };
+    keys.into_iter().filter(is_idle).map(told).collect()
 }
 
 /// The cases that the expectations of a control name; nothing when any is about each case.

@@ -86,11 +86,20 @@ fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
         .about
         .filter(|about| *about == 0.0)
         .map(|_| ("about", "a part of 0 is 0: say `at_most` with a number".to_owned()));
+    let times = expect.times.filter(|times| !(times.is_finite() && *times > 0.0));
+    let times = times.map(|times| ("times", format!("{times} times anything is no bound")));
     let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
     let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
     let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
     let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
-    itself.chain(empty).chain(certain).chain(nothing).chain(margins).collect::<Vec<_>>().into_iter()
+    itself
+        .chain(empty)
+        .chain(certain)
+        .chain(nothing)
+        .chain(times)
+        .chain(margins)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// What is measured of a workload or a content of that name, or of both.

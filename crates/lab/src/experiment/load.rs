@@ -155,6 +155,16 @@ impl Experiment {
                 ..Finding::default()
             });
         }
+        for (number, expect) in self.file.expect.iter().enumerate() {
+            for name in expect.on.iter().filter(|name| !backends::ALL.contains(&name.as_str())) {
+                findings.push(Finding {
+                    key: format!("expect.{number}.on"),
+                    message: format!("there is no backend called `{name}`, so nothing would judge this"),
+                    suggestion: Some(suggest(name, backends::ALL)),
+                    ..Finding::default()
+                });
+            }
+        }
         if self.file.study.is_some() {
             findings.extend(studies::findings(&self.file, &self.content, &self.files));
             return if findings.is_empty() { Ok(Vec::new()) } else { Err(findings) };
@@ -174,12 +184,15 @@ impl Experiment {
         }
         match controls::controls(&base, &variants) {
             Ok(controls) => {
+                let mut without = Vec::new();
                 for (control, variant) in controls {
                     match self.plan(&variant, backend, None) {
-                        Ok(plan) => plans.push(Plan { control: Some(control), ..plan }),
+                        Ok(plan) => without.push((variant.key, Plan { control: Some(control), ..plan })),
                         Err(more) => findings.extend(more),
                     }
                 }
+                findings.extend(controls::idle(&plans, &without));
+                plans.extend(without.into_iter().map(|(_, plan)| plan));
             }
             Err(more) => findings.extend(more),
         }
@@ -363,6 +376,13 @@ content = "small"
         };
         assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
         assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
+        assert!(problems(&control("\"gates.steal\" = \"5 %\"")).contains("held to the gates of its case"));
+        // A default that is written down changes nothing either.
+        let default = "\"duration\" = \"5 s\", \"link.a-b.loss\" = \"0 %\"";
+        assert!(problems(&control(default)).contains("what is so anyway"));
+        let elsewhere = problems(&expect("at_least = 1\non = [\"simm\"]"));
+        assert!(elsewhere.contains("no backend called `simm`") && elsewhere.contains("did you mean `sim`"));
+        assert!(problems(&expect("at_least = 1\ntimes = 0")).contains("no bound"));
     }
 
     #[test]

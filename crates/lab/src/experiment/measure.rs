@@ -91,12 +91,19 @@ pub const PREFIX_VALUES: &[(&str, &str)] = &[
 /// The subject of what is measured of the network as a whole.
 pub const NETWORK: &str = "network";
 
-/// What is measured of it. Only virtual time knows it; elsewhere such a measure has no value.
+/// What is measured of it, in the whole run. What nobody tells has no value.
 pub const NETWORK_VALUES: &[(&str, &str)] = &[
-    ("hops", "packets that crossed a link; virtual time only, as all of these"),
-    ("cache_hits", "the part of lookups in all content stores that found something, in percent"),
-    ("link_drops", "packets that links dropped"),
-    ("engine_drops", "packets that forwarders dropped"),
+    ("hops", "packets that crossed a link; on real forwarders, that came over one"),
+    (
+        "data_hops",
+        "links that Data crossed until a client had it: all that came over links, by all that applications got",
+    ),
+    (
+        "cache_hits",
+        "the part of lookups in all content stores that found something, in percent; real ones count the lab's questions",
+    ),
+    ("link_drops", "packets that links dropped; virtual time only"),
+    ("engine_drops", "packets that forwarders dropped; virtual time only"),
     ("nacks_sent", "Nacks that forwarders sent"),
 ];
 

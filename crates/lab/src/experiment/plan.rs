@@ -299,6 +299,30 @@ pub enum ControllerKind {
     Named(String),
 }
 
+impl ControllerKind {
+    /// Whether it decides by chance. What one of the program's own does, nobody knows.
+    fn draws(&self) -> bool {
+        matches!(self, ControllerKind::Named(spec) if controller_draws(spec))
+    }
+}
+
+/// Whether the controller of this word, with its parameters, decides by chance.
+pub(super) fn controller_draws(spec: &str) -> bool {
+    const SURE: [&str; 10] = [
+        "aimd",
+        "bbr",
+        "bic",
+        "cubic",
+        "fixed",
+        "hobhis",
+        "mircc",
+        "nack-suppressing",
+        "pcon",
+        "stateful-forwarding",
+    ];
+    !SURE.contains(&spec.split('/').next().unwrap_or_default())
+}
+
 /// Something that happens during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -494,6 +518,11 @@ impl Plan {
                     && !["spacing~poisson", "spacing~uniform", "burst~", "crowd~"].iter().any(draws)
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
+            Activity::Download { content, controller, arrivals, .. } => {
+                let is_drawn = matches!(arrivals, Some(ArrivalsPlan::Workload(_)))
+                    || self.contents.get(*content).is_some_and(|content| content.sizes.is_some());
+                !is_drawn && !controller.draws()
+            }
             _ => true,
         };
         let is_plain = |node: &NodePlan| {

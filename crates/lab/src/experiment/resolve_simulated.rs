@@ -430,4 +430,23 @@ mod tests {
         assert!(!is_deterministic("sequential/rate~5/spacing~poisson"));
         assert!(!is_deterministic("uniform/rate~5/items~9"));
     }
+
+    #[test]
+    fn downloads_under_a_controller_that_draws_or_of_files_whose_sizes_are_drawn_differ() {
+        let is_deterministic = |size: &str, keys: &str| {
+            let text = format!(
+                "title = 't'\nduration = '2 s'\n[node.a]\n[node.b]\n[link.a-b]\nrate = '10 Mbps'\n\
+                 [[route]]\nprefix = '/d'\npath = ['a', 'b']\n\
+                 [content.files]\nat = 'b'\nprefix = '/d'\n{size}\n\
+                 [download.t]\nat = 'a'\ncontent = 'files'\n{keys}\n"
+            );
+            let experiment = Experiment::parse("x", "x.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+            experiment.plans("sim").unwrap()[0].is_deterministic()
+        };
+        let (even, drawn) =
+            ("size = '1 MB'", "count = 5\nsizes = { law = 'pareto', least = '200 kB', most = '3 MB' }");
+        assert!(is_deterministic(even, "") && is_deterministic(even, "controller = 'pcon'"));
+        assert!(!is_deterministic(even, "controller = 'raaqm'"));
+        assert!(!is_deterministic(drawn, ""));
+    }
 }

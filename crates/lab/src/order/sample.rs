@@ -105,6 +105,33 @@ pub(crate) fn store(hits: u64, misses: u64) -> String {
     csv::to_string([["hits".to_owned(), "misses".to_owned()], [hits.to_string(), misses.to_string()]])
 }
 
+/// The file in which a forwarder tells what its faces have carried.
+pub(crate) fn faces_file(node: &str) -> String {
+    format!("faces-{node}.csv")
+}
+
+/// What the faces of a node have carried in a run, without questions to its management.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// Packets that came from neighbours.
+    pub(crate) link_packets: u64,
+    /// Data among them.
+    pub(crate) link_data: u64,
+    /// Data that applications of this node got.
+    pub(crate) application_data: u64,
+    /// Nacks that it sent.
+    pub(crate) nacks_sent: u64,
+}
+
+impl Carried {
+    /// The content of [`faces_file`].
+    pub(crate) fn table(&self) -> String {
+        let numbers = [self.link_packets, self.link_data, self.application_data, self.nacks_sent];
+        let columns = ["link_packets", "link_data", "application_data", "nacks_sent"];
+        csv::to_string([columns.map(str::to_owned), numbers.map(|number| number.to_string())])
+    }
+}
+
 /// The file in which virtual time tells how full a node's tables were: entries times seconds since the start.
 /// What a moment does not tell is empty.
 pub(crate) fn occupancy_file(node: &str) -> String {

@@ -151,6 +151,10 @@ impl Comparison {
     pub fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let [a, b] = &self.runs;
+        for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
+            let (side, folder) = (side, run.folder.path().display());
+            lines.push(format!("{side} is not complete: `cairn lab resume {folder}` goes on with it."));
+        }
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             let differences = plans::differences(&left.plan, &right.plan);

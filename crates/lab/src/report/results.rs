@@ -228,6 +228,7 @@ fn section(page: &mut String, run: &RunData) {
         cases if cases < planned => format!(", {cases} of {planned} cases"),
         _ => String::new(),
     };
+    let part = if run.record.complete { part } else { format!("{part}, **not complete**") };
     if let Some(source) = &run.experiment.file.source {
         let _ = writeln!(page, "{}", wrapped(&sentence(source)));
     }

@@ -462,7 +462,9 @@ fn in_memory(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -
 fn retries(stated: u32, result: &RepeatResult) -> u32 {
     let stood_still = |gate: &Gate| !gate.passed && STANDSTILLS.contains(&gate.name.as_str());
     let is_accident = result.outcome.lost.is_some() || result.gates.iter().any(stood_still);
-    stated.max(u32::from(is_accident))
+    // To try until the work is done would keep the attempts that were lucky.
+    let is_result = result.is_unfinished() && result.gates.iter().filter(|gate| !gate.passed).count() == 1;
+    if is_result { 0 } else { stated.max(u32::from(is_accident)) }
 }
 
 fn translate(event: &Event) -> Progress {

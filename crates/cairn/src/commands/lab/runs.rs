@@ -86,5 +86,10 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcom
             verdicts::lines(run)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    let open: Vec<&RunData> = runs.iter().filter(|run| !run.record.complete).collect();
+    for run in &open {
+        let folder = run.folder.path().display();
+        tell!("cairn: {folder} is not complete; go on with it: cairn lab resume {folder}");
+    }
+    Ok(if open.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(NOT_COMPLETE) })
 }

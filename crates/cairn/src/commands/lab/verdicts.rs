@@ -9,6 +9,9 @@ use lab::report::{CaseData, Conclusion, Outcome, RunData, conclusion, result_row
 use super::counts;
 use crate::tool::{ToolError, output};
 
+/// The exit code for a run that was interrupted.
+pub(super) const NOT_COMPLETE: u8 = 6;
+
 /// How what was found is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -31,7 +34,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
         Conclusion::Contradicted => ("contradicted", 3),
         Conclusion::NotTestable => ("not testable here", 4),
         Conclusion::NoValidRun => ("no valid run", 5),
-        Conclusion::Incomplete => ("not complete", 6),
+        Conclusion::Incomplete => ("not complete", NOT_COMPLETE),
     };
     match form {
         Form::Lines => {

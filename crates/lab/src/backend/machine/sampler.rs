@@ -8,19 +8,22 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use ::management::GeneralStatus;
+use ::management::{FaceScope, FaceStatus, GeneralStatus, PacketCounts};
 
 use super::cgroup::Group;
 use super::processes::{self, with_children};
 use crate::driver::Manager;
 use crate::order::Event;
-use crate::order::sample::{self, Answer, Load, LogOf};
+use crate::order::sample::{self, Answer, Carried, Load, LogOf};
 use crate::sampling::moment;
 use crate::wall_clock::epoch_ns_of;
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
 /// wanted.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The remote end of the face of a forwarder's management.
+const MANAGEMENT: &str = "internal://";
 
 /// What is sampled.
 #[derive(Debug)]
@@ -183,16 +186,42 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
-    tell_store(config, manager)?;
+    if let Some(mut manager) = manager {
+        tell_store(config, &mut manager)?;
+        tell_faces(config, &mut manager)?;
+    }
     Ok((samples, invalid))
 }
 
 /// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
 /// questions are Interests, and would be counted.
-fn tell_store(config: &SamplerConfig, manager: Option<Manager>) -> io::Result<()> {
-    let Some(store) = manager.and_then(|mut manager| manager.content_store().ok()) else { return Ok(()) };
+fn tell_store(config: &SamplerConfig, manager: &mut Manager) -> io::Result<()> {
+    let Ok(store) = manager.content_store() else { return Ok(()) };
     let place = config.file.with_file_name(sample::store_file(&config.node));
     fs::write(place, sample::store(store.hits, store.misses))
+}
+
+/// Writes down what its faces have carried, likewise.
+fn tell_faces(config: &SamplerConfig, manager: &mut Manager) -> io::Result<()> {
+    if config.erases && manager.forget_status().is_err() {
+        return Ok(());
+    }
+    let (Ok(status), Ok(faces)) = (manager.status(), manager.faces()) else { return Ok(()) };
+    fs::write(config.file.with_file_name(sample::faces_file(&config.node)), carried(&status, &faces).table())
+}
+
+/// The faces of applications may be gone by now; what they got is what was sent and went to nobody else.
+fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
+    let of_links = faces.iter().filter(|face| face.scope == FaceScope::NonLocal).map(|face| face.packets);
+    let sum = |count: fn(&PacketCounts) -> u64| of_links.clone().map(|packets| count(&packets)).sum::<u64>();
+    let managing = faces.iter().find(|face| face.uri == MANAGEMENT).map_or(0, |face| face.packets.in_data);
+    let to_others = sum(|packets| packets.out_data) + managing;
+    Carried {
+        link_packets: sum(|packets| packets.in_interests + packets.in_data + packets.in_nacks),
+        link_data: sum(|packets| packets.in_data),
+        application_data: status.packets.out_data.saturating_sub(to_others),
+        nacks_sent: status.packets.out_nacks,
+    }
 }
 
 /// What a forwarder said, and what it said before and how long ago that was.
@@ -221,7 +250,46 @@ fn answer(status: &GeneralStatus, before: Option<(Duration, &GeneralStatus)>) ->
 
 #[cfg(test)]
 mod tests {
+    use ::management::{FaceFlags, FacePersistency, LinkType};
+
     use super::*;
+
+    #[test]
+    fn what_applications_got_is_what_was_sent_and_went_neither_to_neighbours_nor_came_from_management() {
+        let face = |uri: &str, scope, packets| FaceStatus {
+            face_id: 1,
+            uri: uri.to_owned(),
+            local_uri: String::new(),
+            expiration_period_ms: None,
+            scope,
+            persistency: FacePersistency::Permanent,
+            link_type: LinkType::PointToPoint,
+            base_congestion_marking_interval_ns: None,
+            default_congestion_threshold_bytes: None,
+            mtu_bytes: None,
+            packets,
+            in_bytes: 0,
+            out_bytes: 0,
+            flags: FaceFlags::default(),
+        };
+        let counts = |in_interests, in_data, in_nacks, out_data| PacketCounts {
+            in_interests,
+            in_data,
+            in_nacks,
+            out_data,
+            ..PacketCounts::default()
+        };
+        let faces = [
+            face("internal://", FaceScope::Local, counts(0, 40, 0, 0)),
+            face("udp4://192.0.2.1:6363", FaceScope::NonLocal, counts(10, 90, 2, 7)),
+            face("udp4://192.0.2.2:6363", FaceScope::NonLocal, counts(1, 3, 0, 4)),
+            face("fd://9", FaceScope::Local, counts(500, 0, 0, 60)),
+        ];
+        let packets = PacketCounts { out_data: 151, out_nacks: 5, ..PacketCounts::default() };
+        let status = GeneralStatus { packets, ..GeneralStatus::default() };
+        let expected = Carried { link_packets: 106, link_data: 93, application_data: 100, nacks_sent: 5 };
+        assert_eq!(carried(&status, &faces), expected);
+    }
 
     #[test]
     fn what_a_share_denies_is_not_waiting_for_a_processor() {

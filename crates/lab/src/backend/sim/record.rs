@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
+use engine::{Engine, FaceScope};
 use formats::csv;
 use packet::Name;
 use packet::PacketKind;
@@ -14,7 +15,7 @@ use super::network::{Built, overhead_bytes};
 use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
 use crate::experiment::plan::{Activity, Plan, TracePlan};
 use crate::order::Event;
-use crate::order::sample::{self, Answer, Load, LogOf};
+use crate::order::sample::{self, Answer, Carried, Load, LogOf};
 use crate::scratch;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -260,6 +261,7 @@ impl Recorder {
             let counters = engine.content_store_counters();
             let store = sample::store(counters.hits, counters.misses);
             scratch::write(&folder.join(sample::store_file(&node.name)), store)?;
+            scratch::write(&folder.join(sample::faces_file(&node.name)), carried(engine).table())?;
         }
         for (node, text) in plan.nodes.iter().zip(&self.occupancy) {
             scratch::write(&folder.join(sample::occupancy_file(&node.name)), text)?;
@@ -270,6 +272,22 @@ impl Recorder {
         }
         Ok(())
     }
+}
+
+/// What the faces of a node have carried.
+fn carried(engine: &Engine) -> Carried {
+    let mut carried = Carried { nacks_sent: engine.counters().nacks_sent, ..Carried::default() };
+    for (face, config) in engine.faces() {
+        let Some(counted) = engine.face_counters(face) else { continue };
+        match config.scope {
+            FaceScope::Local => carried.application_data += counted.out_data,
+            FaceScope::NonLocal => {
+                carried.link_packets += counted.in_interests + counted.in_data + counted.in_nacks;
+                carried.link_data += counted.in_data;
+            }
+        }
+    }
+    carried
 }
 
 #[cfg(test)]

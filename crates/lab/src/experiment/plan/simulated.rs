@@ -185,11 +185,10 @@ impl ConsumerKind {
         match self {
             ConsumerKind::Rate(_, gap) => *gap != Gap::Even,
             ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
-            ConsumerKind::Window(_)
-            | ConsumerKind::Batches(_)
-            | ConsumerKind::Transfer(_)
-            | ConsumerKind::File(_)
-            | ConsumerKind::Flood(_) => false,
+            ConsumerKind::Transfer(controller) | ConsumerKind::File(controller) => {
+                controller.as_deref().is_some_and(super::controller_draws)
+            }
+            ConsumerKind::Window(_) | ConsumerKind::Batches(_) | ConsumerKind::Flood(_) => false,
         }
     }
 }

@@ -64,7 +64,9 @@ impl<'a> Evaluation<'a> {
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
         let case = self.case(here, measure)?;
         let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
-        let exact = self.run.record.is_virtual() && case.plan.is_deterministic();
+        // Tables are hashed with the seed, so that what they take differs.
+        let exact =
+            self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
         (!values.is_empty()).then_some(Sample { values, exact })
     }
 
@@ -77,6 +79,15 @@ impl<'a> Evaluation<'a> {
             let reasons: Vec<String> = case.results.iter().flat_map(RepeatResult::reasons).collect();
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(format!("no valid run{of}{first}"));
+        }
+        // Those that did finish are the lucky ones.
+        let unfinished = case.results.iter().filter(|result| result.is_unfinished()).count();
+        if unfinished > 0 {
+            return Err(format!(
+                "{unfinished} of {} repeats{of} did not finish their work, and the others are no fair choice: \
+                 give them more time, or say with `gates.unfinished` how much may be left",
+                case.results.len()
+            ));
         }
         let sample = self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))?;
         // What is known only of the repeats that went well is not known.

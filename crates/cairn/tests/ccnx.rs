@@ -87,6 +87,21 @@ fn what_is_put_into_ccnx_is_got_whole_in_its_latest_version() {
 }
 
 #[test]
+fn whatever_get_says_of_an_object_that_is_not_there_has_its_name_as_ccnx_writes_it() {
+    let world = World::with_ccnx();
+    world.write("file.part", b"x");
+    world.write("file.part.name", b"/lab/%FD%01/%00%01 1\n");
+    for (asked, shown) in [("ccnx:/", "ccnx:/"), ("ccnx:/lab/%00%01", "ccnx:/lab/=0001")] {
+        let missing = world.run(&["get", asked]);
+        assert!(said(&missing).contains(&format!("no answer for {shown} after ")), "{}", said(&missing));
+        let segment = world.run(&["get", asked, "-D", "none", "-r", "0", "-l", "100ms"]);
+        assert!(said(&segment).contains(&format!("segment 0 of {shown} did not come")), "{}", said(&segment));
+    }
+    let other = world.run(&["get", "ccnx:/other", "-o", "file", "--resume"]);
+    assert!(said(&other).contains("is part of ccnx:/lab/=FD01/=0001: delete it"), "{}", said(&other));
+}
+
+#[test]
 fn a_folder_is_served_as_objects_of_ccnx_and_nothing_outside_of_it() {
     let mut world = World::with_ccnx();
     let file = bytes(100_000);

@@ -6,7 +6,7 @@ use crate::buffer::{Buffer, SpareBuffer};
 use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Component, NameRef, WireName};
+use crate::name::{AnyName, Component, NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -177,6 +177,11 @@ impl Data {
             Dialect::Ndn => None,
             Dialect::Ccnx => Some(CcnxNameRef::from_checked(self.wire_components(), self.component_count())),
         }
+    }
+
+    /// A copy of the name with its dialect, which shows it as people write it there.
+    pub fn any_name(&self) -> AnyName {
+        AnyName::new(self.dialect(), self.name().to_name())
     }
 
     /// The name in the form that it has on the wire.

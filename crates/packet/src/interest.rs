@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{NameRef, WireName};
+use crate::name::{AnyName, NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -166,6 +166,11 @@ impl Interest {
                 Some(CcnxNameRef::from_checked(self.wire_components(), self.brief.component_count.into()))
             }
         }
+    }
+
+    /// A copy of the name with its dialect, which shows it as people write it there.
+    pub fn any_name(&self) -> AnyName {
+        AnyName::new(self.dialect(), self.name().to_name())
     }
 
     /// The name in the form that it has on the wire.

@@ -7,6 +7,9 @@ mod world;
 
 use std::process::{Command, Output};
 
+use cairn::client::Connection;
+use cairn::flow::FetchError;
+use cairn::{AnyName, Client, Dialect, FetchFailure, KeyKind, PrivateKey, Remote, Trust};
 use serde_json::Value;
 use world::{World, bytes};
 
@@ -99,6 +102,24 @@ fn whatever_get_says_of_an_object_that_is_not_there_has_its_name_as_ccnx_writes_
     }
     let other = world.run(&["get", "ccnx:/other", "-o", "file", "--resume"]);
     assert!(said(&other).contains("is part of ccnx:/lab/=FD01/=0001: delete it"), "{}", said(&other));
+}
+
+#[test]
+fn an_application_gets_an_object_of_ccnx_by_the_call_that_gets_one_of_ndn() {
+    let mut world = World::with_ccnx();
+    let bytes = bytes(100_000);
+    world.write("file", &bytes);
+    world.start(&["put", "ccnx:/lab/file", "-f", "file"], "published");
+    let remote: Remote = format!("unix://{}", world.path("ccnd.sock").display()).parse().unwrap();
+    let mut client = Client::over(Connection::open_in(Dialect::Ccnx, &remote).unwrap());
+    let name: AnyName = "ccnx:/lab/file".parse().unwrap();
+    let (got, fetched) = client.get(&name.name, Trust::anybody()).into_memory().unwrap();
+    assert!(got == bytes && !fetched.summary.trusted, "{fetched:?}");
+    let stranger = PrivateKey::generate(KeyKind::Rsa).unwrap().public_key().unwrap();
+    let refused = client.get(&name.name, Trust::publisher(stranger)).into_memory().unwrap_err();
+    let words = refused.to_string();
+    assert!(matches!(refused, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{words}");
+    assert!(words.contains("ccnx:/lab/file/=FD"), "{words}");
 }
 
 #[test]

@@ -280,7 +280,8 @@ impl AsyncClient {
 
     /// The object `name`, with or without its version, from whom `trust` names: [`Client::get`].
     pub fn get(&self, name: &Name, trust: Trust) -> Get<'_, &AsyncClient> {
-        Get::new(self, name, trust)
+        let dialect = self.lock().connection().dialect();
+        Get::new(self, name, trust, dialect)
     }
 
     /// Registers `prefix` and has `source` answer Interests under it from now on: [`Client::serve`].

@@ -46,7 +46,9 @@ pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_wi
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};
 pub use packet::ndn::{DataBuilder, InterestBuilder};
 pub use packet::time::{Duration, Instant};
-pub use packet::{BuildInterest, Component, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+pub use packet::{
+    AnyName, BuildInterest, Component, Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef,
+};
 pub use trust::{Certificate, KeyKind, Policy, PrivateKey, PublicKey, Signer, UnixTime, ValidityPeriod};
 
 /// The crates underneath, whole.

@@ -7,6 +7,9 @@ mod world;
 
 use std::process::{Command, Output};
 
+use cairn::client::Connection;
+use cairn::flow::FetchError;
+use cairn::{AnyName, Client, Dialect, FetchFailure, KeyKind, PrivateKey, Remote, Trust};
 use serde_json::Value;
 use world::{World, bytes};
 
@@ -84,6 +87,39 @@ fn what_is_put_into_ccnx_is_got_whole_in_its_latest_version() {
         let refused = world.run(&["get", "ccnx:/lab/file", option]);
         assert!(refused.status.code() == Some(1) && said(&refused).contains(option), "{}", said(&refused));
     }
+}
+
+#[test]
+fn whatever_get_says_of_an_object_that_is_not_there_has_its_name_as_ccnx_writes_it() {
+    let world = World::with_ccnx();
+    world.write("file.part", b"x");
+    world.write("file.part.name", b"/lab/%FD%01/%00%01 1\n");
+    for (asked, shown) in [("ccnx:/", "ccnx:/"), ("ccnx:/lab/%00%01", "ccnx:/lab/=0001")] {
+        let missing = world.run(&["get", asked]);
+        assert!(said(&missing).contains(&format!("no answer for {shown} after ")), "{}", said(&missing));
+        let segment = world.run(&["get", asked, "-D", "none", "-r", "0", "-l", "100ms"]);
+        assert!(said(&segment).contains(&format!("segment 0 of {shown} did not come")), "{}", said(&segment));
+    }
+    let other = world.run(&["get", "ccnx:/other", "-o", "file", "--resume"]);
+    assert!(said(&other).contains("is part of ccnx:/lab/=FD01/=0001: delete it"), "{}", said(&other));
+}
+
+#[test]
+fn an_application_gets_an_object_of_ccnx_by_the_call_that_gets_one_of_ndn() {
+    let mut world = World::with_ccnx();
+    let bytes = bytes(100_000);
+    world.write("file", &bytes);
+    world.start(&["put", "ccnx:/lab/file", "-f", "file"], "published");
+    let remote: Remote = format!("unix://{}", world.path("ccnd.sock").display()).parse().unwrap();
+    let mut client = Client::over(Connection::open_in(Dialect::Ccnx, &remote).unwrap());
+    let name: AnyName = "ccnx:/lab/file".parse().unwrap();
+    let (got, fetched) = client.get(&name.name, Trust::anybody()).into_memory().unwrap();
+    assert!(got == bytes && !fetched.summary.trusted, "{fetched:?}");
+    let stranger = PrivateKey::generate(KeyKind::Rsa).unwrap().public_key().unwrap();
+    let refused = client.get(&name.name, Trust::publisher(stranger)).into_memory().unwrap_err();
+    let words = refused.to_string();
+    assert!(matches!(refused, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{words}");
+    assert!(words.contains("ccnx:/lab/file/=FD"), "{words}");
 }
 
 #[test]

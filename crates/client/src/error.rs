@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow::source::SourceError;
 use link::DropReason;
 use link::v2::ConfigError;
-use packet::{DecodeError, Dialect, EncodeError, Name};
+use packet::{AnyName, DecodeError, Dialect, EncodeError};
 use thiserror::Error;
 use trust::SignError;
 
@@ -67,7 +67,7 @@ pub enum ClientError {
     #[error("nothing more is served under {prefix}: {error}")]
     Source {
         /// What it was attached to.
-        prefix: Name,
+        prefix: AnyName,
         /// Why.
         error: Arc<SourceError>,
     },
@@ -122,6 +122,7 @@ fn advice(remote: &Remote, error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::Name;
 
     #[test]
     fn what_a_forwarder_says_begins_no_line_and_commands_no_terminal() {
@@ -130,8 +131,8 @@ mod tests {
         let dataset = management::DatasetError::Refused(response.clone());
         for why in [ManagementError::from(response), ManagementError::from(dataset)] {
             assert_eq!(why.code(), Some(management::StatusCode::Unauthorized));
-            let told =
-                ClientError::Refused { what: ManagementRequest::Dataset(Name::root()), why }.to_string();
+            let what = ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, Name::root()));
+            let told = ClientError::Refused { what, why }.to_string();
             assert!(told.contains("403 no") && told.contains("the packet is trusted"), "{told:?}");
             assert!(!told.contains(formats::printable::is_unprintable), "{told:?}");
         }

@@ -4,13 +4,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Summary, Verifier};
+use flow::verify::{
+    AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Summary, Verifier,
+};
 use flow::{ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, Verification, VerifiedFetch};
-use packet::Name;
 use packet::random::Random;
 use packet::time::Instant;
+use packet::{Dialect, Name};
 use trust::policy::Rules;
-use trust::{Certificate, Policy, Validator, ValidatorLimits};
+use trust::{Certificate, Policy, PublicKey, Validator, ValidatorLimits};
 
 use crate::client::Client;
 use crate::client::fetching::{FetchFailure, FetchOptions, Reader};
@@ -20,12 +22,18 @@ use crate::clock::Clock;
 const MOST_IN_MEMORY: u64 = 256 << 20;
 
 /// Whom to believe. There is no default: whoever fetches says it.
-pub struct Trust(Box<dyn Verifier>);
+pub struct Trust(Option<Box<dyn Verifier>>);
 
 impl Trust {
-    /// Anybody: digests are checked, so that what is damaged is refused, and no signature.
+    /// Anybody. What is damaged is refused: in NDN by its digest, without a look at signatures; in CCNx by
+    /// its signature, and all of an object must be signed by one publisher.
     pub fn anybody() -> Self {
-        Trust(Box::new(IntegrityVerifier::new()))
+        Trust(None)
+    }
+
+    /// Whoever has the private half of `key`: for objects of CCNx.
+    pub fn publisher(key: PublicKey) -> Self {
+        Trust::verifier(Box::new(PublisherVerifier::new([key], Clock::seed())))
     }
 
     /// Whoever has a chain of certificates up to one of `anchors`, in which each name lies under that of its
@@ -43,24 +51,34 @@ impl Trust {
     pub fn policy(policy: Policy, anchors: impl IntoIterator<Item = Certificate>) -> Self {
         let random = Random::from_seed(Clock::seed());
         let validator = Validator::new(policy, anchors, ValidatorLimits::default(), random);
-        Trust(Box::new(AnchoredVerifier::new(validator)))
+        Trust::verifier(Box::new(AnchoredVerifier::new(validator)))
     }
 
     /// What `verifier` accepts.
     pub fn verifier(verifier: Box<dyn Verifier>) -> Self {
-        Trust(verifier)
+        Trust(Some(verifier))
     }
 
-    /// The same for the object's manifest, and a hash for each segment: for objects that are published so.
+    /// The same for the object's manifest, and a hash for each segment: for objects of NDN that are published
+    /// so.
     #[must_use]
     pub fn with_manifest(self) -> Self {
-        Trust(Box::new(ManifestVerifier::new(self.0, Clock::seed())))
+        let verifier = self.into_verifier(Dialect::Ndn);
+        Trust::verifier(Box::new(ManifestVerifier::new(verifier, Clock::seed())))
+    }
+
+    fn into_verifier(self, dialect: Dialect) -> Box<dyn Verifier> {
+        match (self.0, dialect) {
+            (Some(verifier), _) => verifier,
+            (None, Dialect::Ndn) => Box::new(IntegrityVerifier::new()),
+            (None, Dialect::Ccnx) => Box::new(PublisherVerifier::new([], Clock::seed())),
+        }
     }
 }
 
 impl std::fmt::Debug for Trust {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Trust").field(&self.0.summary()).finish()
+        f.debug_tuple("Trust").field(&self.0.as_ref().map(|verifier| verifier.summary())).finish()
     }
 }
 
@@ -93,9 +111,9 @@ pub(crate) struct Order<'a> {
 }
 
 impl Client {
-    /// Fetches the object `name`, with or without its version, and believes whom `trust` names. What else
-    /// comes over the connection meanwhile is answered by what is [attached](Client::serve), or kept for
-    /// [`Client::next`].
+    /// Fetches the object `name`, with or without its version, in the dialect of the connection, and believes
+    /// whom `trust` names. What else comes over the connection meanwhile is answered by what is
+    /// [attached](Client::serve), or kept for [`Client::next`].
     ///
     /// ```no_run
     /// use cairn_client::{Client, Remote, Trust};
@@ -107,13 +125,15 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&mut self, name: &Name, trust: Trust) -> Get<'_> {
-        Get::new(self, name, trust)
+        let dialect = self.connection.dialect();
+        Get::new(self, name, trust, dialect)
     }
 }
 
 impl<'a, C> Get<'a, C> {
-    pub(crate) fn new(client: C, name: &Name, trust: Trust) -> Self {
+    pub(crate) fn new(client: C, name: &Name, trust: Trust, dialect: Dialect) -> Self {
         let config = FetchConfig {
+            dialect,
             verification: Verification::Owner,
             discovery: Discovery::MetadataThenPrefix,
             ..FetchConfig::default()
@@ -147,9 +167,10 @@ impl<'a, C> Get<'a, C> {
         self
     }
 
-    /// Works with `config`, but for who verifies.
+    /// Works with `config`, but for who verifies, and the dialect, which is the connection's.
     pub fn config(mut self, config: FetchConfig) -> Self {
-        self.order.config = FetchConfig { verification: Verification::Owner, ..config };
+        let dialect = self.order.config.dialect;
+        self.order.config = FetchConfig { dialect, verification: Verification::Owner, ..config };
         self
     }
 
@@ -220,10 +241,11 @@ impl<'a> Order<'a> {
 
     /// The fetch, and what is left to be seen to.
     pub(crate) fn begin(self, now: Instant) -> (VerifiedFetch, FetchMonitor<'a>) {
+        let verifier = self.trust.into_verifier(self.config.dialect);
         let fetcher = Fetcher::new(self.name.clone(), self.config, now, Clock::seed());
         let most_bytes = self.most_bytes.unwrap_or(u64::MAX);
         let rest = FetchMonitor { name: self.name, watch: self.watch, bytes: 0, most_bytes };
-        (VerifiedFetch::new(fetcher, self.trust.0), rest)
+        (VerifiedFetch::new(fetcher, verifier), rest)
     }
 }
 

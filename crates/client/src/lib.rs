@@ -68,5 +68,5 @@ pub use formats::printable::{is_unprintable, printable};
 pub use get::{Fetched, Get, Trust};
 pub use management_request::{ManagementError, ManagementRequest, NoResponse};
 pub use pending::RequestId;
-pub use refused::Refused;
+pub use refused::{ClaimedSigner, Refused};
 pub use remote::{Family, Host, Remote, RemoteError};

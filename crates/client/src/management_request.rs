@@ -3,8 +3,8 @@
 use formats::printable::printable;
 use std::fmt;
 
-use management::{Command, ControlResponse, DatasetError, StatusCode};
-use packet::{DecodeError, NackReason, Name};
+use management::{Command, ControlParameters, ControlResponse, DatasetError, StatusCode};
+use packet::{AnyName, DecodeError, Dialect, NackReason};
 use thiserror::Error;
 
 /// Why most commands from other hosts, or by datagrams, come back.
@@ -19,10 +19,18 @@ pub enum ManagementRequest {
         /// Which.
         command: Command,
         /// The name it is about, if it is about one.
-        name: Option<Name>,
+        name: Option<AnyName>,
     },
     /// To tell what it knows.
-    Dataset(Name),
+    Dataset(AnyName),
+}
+
+impl ManagementRequest {
+    /// A command with these parameters, whose name is of this dialect.
+    pub fn of(command: Command, parameters: &ControlParameters, dialect: Dialect) -> Self {
+        let name = parameters.name.clone().map(|name| AnyName::new(dialect, name));
+        ManagementRequest::Command { command, name }
+    }
 }
 
 impl fmt::Display for ManagementRequest {

@@ -3,9 +3,9 @@
 use formats::printable::printable;
 use std::fmt;
 
-use packet::name::name_in_dialect;
+use flow::verify::VerificationError;
 use packet::ndn::KeyLocator;
-use packet::{Data, Dialect, Name};
+use packet::{AnyName, Data, Dialect, Name};
 
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;
@@ -13,19 +13,35 @@ const STORE: u64 = 254;
 /// A packet that a verifier refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its dialect, in which its name is shown.
-    pub dialect: Dialect,
     /// Its name.
-    pub name: Name,
+    pub name: AnyName,
     /// Its implicit digest, which tells it from every other packet of that name.
     pub digest: [u8; 32],
-    /// Who it says has signed it: a name, or the digest of a key.
-    pub key_locator: Option<String>,
+    /// Who it says has signed it.
+    pub signer: Option<ClaimedSigner>,
     /// The forwarder's face that it came by, if the forwarder tells: it does on this host, where local
     /// fields are on.
     pub incoming_face: Option<u64>,
     /// Why it was refused.
-    pub problem: String,
+    pub error: VerificationError,
+}
+
+/// Who a packet says has signed it; nothing has shown that it is true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimedSigner {
+    /// The name of a key or a certificate, in NDN.
+    Name(Name),
+    /// The digest of a key; in CCNx the publisher's.
+    KeyDigest(Vec<u8>),
+}
+
+impl fmt::Display for ClaimedSigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClaimedSigner::Name(name) => name.fmt(f),
+            ClaimedSigner::KeyDigest(digest) => f.write_str(&packet::hex::encode(digest)),
+        }
+    }
 }
 
 impl Refused {
@@ -35,35 +51,28 @@ impl Refused {
     }
 
     /// Describes a packet.
-    pub fn new(data: &Data, incoming_face: Option<u64>, problem: &str) -> Self {
+    pub fn new(data: &Data, incoming_face: Option<u64>, error: VerificationError) -> Self {
         let locator = data.ndn().and_then(|view| view.signature_info()).and_then(|info| info.key_locator);
-        let key_locator = locator.map(|locator| match locator {
-            KeyLocator::Name(name) => name.to_string(),
-            KeyLocator::Digest(digest) => packet::hex::encode(digest),
+        let signer = locator.map(|locator| match locator {
+            KeyLocator::Name(name) => ClaimedSigner::Name(name.to_name()),
+            KeyLocator::Digest(digest) => ClaimedSigner::KeyDigest(digest.to_vec()),
         });
-        let key_locator = key_locator.or_else(|| data.ccnx_publisher().map(|key| packet::hex::encode(key)));
-        let (name, digest) = (data.name().to_name(), data.implicit_digest());
-        Refused {
-            dialect: data.dialect(),
-            name,
-            digest,
-            key_locator,
-            incoming_face,
-            problem: printable(problem),
-        }
+        let publisher = || data.ccnx_publisher().map(|key| ClaimedSigner::KeyDigest(key.to_vec()));
+        let (name, digest) = (data.any_name(), data.implicit_digest());
+        Refused { name, digest, signer: signer.or_else(publisher), incoming_face, error }
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&name_in_dialect(self.dialect, self.name.as_ref()))?;
+        self.name.fmt(f)?;
         let digest = packet::hex::encode(&self.digest);
-        match self.dialect {
+        match self.name.dialect {
             Dialect::Ndn => write!(f, "/sha256digest={digest}")?,
             Dialect::Ccnx => write!(f, " (SHA-256 {digest})")?,
         }
-        match &self.key_locator {
-            Some(locator) => write!(f, ", which says it is signed by {locator}")?,
+        match &self.signer {
+            Some(signer) => write!(f, ", which says it is signed by {signer}")?,
             None => f.write_str(", which names no signer")?,
         }
         match self.incoming_face {
@@ -71,7 +80,7 @@ impl fmt::Display for Refused {
             Some(face) => write!(f, ", from face {face}")?,
             None => {}
         }
-        write!(f, ": {}", self.problem)
+        write!(f, ": {}", printable(&self.error.to_string()))
     }
 }
 
@@ -84,7 +93,7 @@ mod tests {
         let vectors = testkit::vectors::load("ccnx");
         let vector = vectors.iter().find(|vector| vector.name.contains("content-header-of-a-file")).unwrap();
         let data = Data::decode_ccnx(vector.bytes.clone().into()).unwrap();
-        let shown = Refused::new(&data, None, "no trust anchor").to_string();
+        let shown = Refused::new(&data, None, "no trust anchor".into()).to_string();
         let (digest, publisher) = (vector.get("implicit-digest").unwrap(), vector.get("publisher").unwrap());
         let expected = format!(
             "ccnx:/ndn.example/file/s8300/=FD06B09736C683/%C1.META.M/.header/=FD06B09736C6D5/=00 \

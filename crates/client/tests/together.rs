@@ -161,7 +161,7 @@ fn a_source_that_cannot_go_on_ends_serving_with_its_error_and_answers_no_more() 
     client
         .attach(&name("/near"), answer_with(|_| Err(SourceError::Read(std::io::ErrorKind::NotFound.into()))));
     let error = client.run(None).unwrap_err();
-    assert!(matches!(&error, ClientError::Source { prefix, .. } if *prefix == name("/near")), "{error}");
+    assert!(matches!(&error, ClientError::Source { prefix, .. } if prefix.name == name("/near")), "{error}");
     assert!(matches!(client.next(None).unwrap(), Some(Event::Interest { .. })));
     drop(client);
     assert!(peer.join().unwrap());

@@ -121,7 +121,7 @@ impl VerifiedFetch {
             return Some(Ok(()));
         }
         let (error, name) = (self.verifier.hopeless()?, self.fetcher.object_name()?);
-        Some(Err(FetchError::NotAccepted { name: name.clone(), error: error.clone() }))
+        Some(Err(FetchError::NotAccepted { name: self.fetcher.any_name(name), error: error.clone() }))
     }
 
     /// When to call [`VerifiedFetch::handle_timeout`] and [`VerifiedFetch::poll_interest`] again;

@@ -264,6 +264,41 @@ fn what_has_no_version_is_found_too_in_segments_or_in_one_packet() {
 }
 
 #[test]
+fn why_a_fetch_ended_is_told_with_names_as_ccnx_writes_them() {
+    let signer = signer();
+    let object = |text: &str, kind| {
+        let complete = |info| SignedInfo { kind, final_block_id: Some(&[0]), ..info };
+        Data::decode_ccnx(signer.sign(&name(text), b"x", at(0), complete).unwrap().into()).unwrap()
+    };
+    let other = self::signer();
+    let stranger = || PublisherVerifier::new([trust::PublicKey::from_spki(other.spki()).unwrap()], 1);
+    for (asked, shown) in
+        [("ccnx:/", "ccnx:/"), ("ccnx:/lab/%00%01", "ccnx:/lab/=0001"), ("ccnx:/a%2Fb", "ccnx:/a%2Fb")]
+    {
+        let ended = |discovery, first_segment, store: &[Data], verifier| {
+            let config = FetchConfig { discovery, first_segment, ..config() };
+            fetch_with(config, asked, |interest| answer(store, interest), verifier).0.unwrap_err()
+        };
+        let segment = format!("{}/%00", asked.trim_end_matches('/'));
+        let good = [object(&segment, None)];
+        let nack = [object(&segment, Some(ContentKind::Nack))];
+        let in_shown = format!("{}/=00", shown.trim_end_matches('/'));
+        let (whole, unversioned) = (Discovery::MetadataThenPrefix, Discovery::Unversioned);
+        for (error, expected) in [
+            (ended(whole, 0, &[], anybody()), format!("no answer for {shown} after ")),
+            (ended(unversioned, 0, &[], anybody()), format!("segment 0 of {shown} did not come")),
+            (ended(whole, 1, &[], anybody()), format!("its version, and {shown} has none")),
+            (ended(whole, 0, &nack, anybody()), format!("the producer refuses {in_shown}")),
+            (ended(whole, 0, &good, stranger()), format!("{in_shown} was not accepted: ")),
+        ] {
+            let said = error.to_string();
+            assert!(said.contains(&expected), "{said}; expected {expected}");
+            assert_eq!(error.name().dialect, Dialect::Ccnx);
+        }
+    }
+}
+
+#[test]
 fn a_damaged_packet_is_refused_and_only_anchors_count_where_there_are_any() {
     let (one, other) = (signer(), signer());
     let publication = CcnxPublication::new(name("ccnx:/f"), at(1), 100, 4096, one.clone()).unwrap();

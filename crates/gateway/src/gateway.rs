@@ -18,19 +18,19 @@ use crate::counters::Counters;
 use crate::failure::Failure;
 use crate::guard::Guard;
 use crate::limits::Limits;
-use crate::object::{self, Asked, Means};
+use crate::object::{self, Asked, SendContext};
 use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::reply::{Reply, in_time, plain, refusal, set};
 use crate::resolve::{Found, resolve};
-use crate::trusting::Trusting;
+use crate::trust_policy::TrustPolicy;
 use crate::{name_path, own_page, pages};
 
 /// What a gateway is to be.
 #[derive(Clone)]
 pub struct GatewayConfig {
     /// Whom to believe.
-    pub trusting: Trusting,
+    pub trust_policy: TrustPolicy,
     /// How much strangers may use.
     pub limits: Limits,
     /// Names of hosts that it goes by, beside its addresses and `localhost`.
@@ -45,9 +45,9 @@ pub struct GatewayConfig {
 
 impl GatewayConfig {
     /// The usual limits, pages of any origin, and no log.
-    pub fn new(trusting: Trusting) -> Self {
+    pub fn new(trust_policy: TrustPolicy) -> Self {
         GatewayConfig {
-            trusting,
+            trust_policy,
             limits: Limits::default(),
             hosts: Vec::new(),
             any_origin: true,
@@ -60,7 +60,9 @@ impl GatewayConfig {
 impl fmt::Debug for GatewayConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut form = f.debug_struct("GatewayConfig");
-        form.field("trusting", &self.trusting).field("limits", &self.limits).field("hosts", &self.hosts);
+        form.field("trust_policy", &self.trust_policy)
+            .field("limits", &self.limits)
+            .field("hosts", &self.hosts);
         form.field("any_origin", &self.any_origin).finish_non_exhaustive()
     }
 }
@@ -68,7 +70,7 @@ impl fmt::Debug for GatewayConfig {
 /// Answers requests of HTTP with named data.
 pub(crate) struct Gateway {
     pub(crate) client: AsyncClient,
-    pub(crate) trusting: Trusting,
+    pub(crate) trust_policy: TrustPolicy,
     pub(crate) limits: Limits,
     pub(crate) counters: Arc<Counters>,
     guard: Guard,
@@ -91,7 +93,7 @@ impl Gateway {
     pub(crate) fn new(client: AsyncClient, config: GatewayConfig) -> Self {
         Gateway {
             client,
-            trusting: config.trusting,
+            trust_policy: config.trust_policy,
             guard: Guard::new(&config.hosts),
             any_origin: config.any_origin,
             proxied: config.proxied,
@@ -220,17 +222,17 @@ impl Gateway {
             return Err(Failure::Forbidden("names of this host are not for the web".into()));
         }
         let permit = self.turn().await?;
-        let finding = resolve(&self.client, &self.trusting, &asked.name);
+        let finding = resolve(&self.client, &self.trust_policy, &asked.name);
         let found = in_time(timeout(self.limits.first_bytes, finding).await)?;
         if found.is_listing() {
             return self.folder(asked, found, permit).await;
         }
-        object::send(&self.means(), &asked, found, permit).await
+        object::send(&self.send_context(), &asked, found, permit).await
     }
 
     /// What sending an object takes.
-    fn means(&self) -> Means<'_> {
-        Means { client: &self.client, trusting: &self.trusting, limits: &self.limits }
+    fn send_context(&self) -> SendContext<'_> {
+        SendContext { client: &self.client, trust_policy: &self.trust_policy, limits: &self.limits }
     }
 
     /// One of those that may fetch at once.
@@ -261,14 +263,14 @@ impl Gateway {
             return Ok(response);
         }
         let config = FetchConfig { discovery: Discovery::Unversioned, ..FetchConfig::default() };
-        let get = self.client.get(&found.object, self.trusting.object()).config(config);
+        let get = self.client.get(&found.object, self.trust_policy.object()).config(config);
         let fetching = get.at_most(self.limits.listing_bytes).into_memory();
         let fetched = timeout(self.limits.first_bytes, fetching).await;
         let (listing, _) = in_time(fetched.map(|fetched| fetched.map_err(Failure::from)))?;
         if asked.query.is_empty() && pages::entries(&listing).any(|entry| entry.name == b"index.html") {
             let name = asked.name.with(packet::Component::generic(b"index.html"))?;
-            let found = resolve(&self.client, &self.trusting, &name).await?;
-            return object::send(&self.means(), &Asked { name, ..asked }, found, permit).await;
+            let found = resolve(&self.client, &self.trust_policy, &name).await?;
+            return object::send(&self.send_context(), &Asked { name, ..asked }, found, permit).await;
         }
         let (kind, text) = match asked.query {
             "list=json" => ("application/json", pages::folder_json(&asked.name, &listing)),

@@ -6,12 +6,12 @@
 //! It answers ranges, conditional requests and HEAD as web servers do, and shows folders as pages.
 //!
 //! ```no_run
-//! use cairn_gateway::{GatewayConfig, Server, Trusting};
+//! use cairn_gateway::{GatewayConfig, Server, TrustPolicy};
 //! use client::{AsyncClient, Remote, Trust};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = AsyncClient::connect(&Remote::default_forwarder()?).await?;
-//! let config = GatewayConfig::new(Trusting::new(Trust::anybody));
+//! let config = GatewayConfig::new(TrustPolicy::new(Trust::anybody));
 //! let server = Server::bind("127.0.0.1:8080".parse()?, client, config).await?;
 //! server.run(std::future::pending()).await;
 //! # Ok(())
@@ -48,7 +48,7 @@ mod reply;
 mod resolve;
 mod server;
 mod stream;
-mod trusting;
+mod trust_policy;
 mod until;
 mod write_timeout;
 
@@ -56,4 +56,4 @@ pub use access_log::WriteLine;
 pub use gateway::GatewayConfig;
 pub use limits::Limits;
 pub use server::Server;
-pub use trusting::Trusting;
+pub use trust_policy::TrustPolicy;

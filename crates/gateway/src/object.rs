@@ -17,7 +17,7 @@ use crate::range::{RequestedRange, wanted};
 use crate::reply::{Reply, in_time, set};
 use crate::resolve::{Extent, Found};
 use crate::stream::{Chunk, FetchContext, Stream};
-use crate::trusting::Trusting;
+use crate::trust_policy::TrustPolicy;
 
 /// What a page of strangers may do: run, and read nothing of others that is shown under the same host.
 const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
@@ -35,15 +35,15 @@ pub(crate) struct Asked<'a> {
 }
 
 /// What sending an object takes from the gateway.
-pub(crate) struct Means<'a> {
+pub(crate) struct SendContext<'a> {
     pub(crate) client: &'a AsyncClient,
-    pub(crate) trusting: &'a Trusting,
+    pub(crate) trust_policy: &'a TrustPolicy,
     pub(crate) limits: &'a Limits,
 }
 
 /// Sends what was found.
 pub(crate) async fn send(
-    means: &Means<'_>,
+    context: &SendContext<'_>,
     asked: &Asked<'_>,
     found: Found,
     permit: OwnedSemaphorePermit,
@@ -67,16 +67,16 @@ pub(crate) async fn send(
         }
     }
     let Extent::Sized { size_bytes, .. } = found.extent else {
-        return open(means, asked, found, permit, kind, response).await;
+        return open(context, asked, found, permit, kind, response).await;
     };
-    let fetch_context = fetch_context(means, &found);
+    let fetch_context = fetch_context(context, &found);
     let parts = match asked.headers.get(header::RANGE) {
         Some(range) if asked.method == Method::GET && validators.allows_parts(asked.headers) => {
             wanted(range.as_bytes(), size_bytes)
         }
         _ => RequestedRange::Whole,
     };
-    let (pieces, status) = match parts {
+    let (chunks, status) = match parts {
         RequestedRange::Unsatisfiable => {
             *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
             set(&mut response, header::CONTENT_RANGE, &format!("bytes */{size_bytes}"));
@@ -95,14 +95,14 @@ pub(crate) async fn send(
         }
     };
     *response.status_mut() = status;
-    let mut stream = Stream::new(fetch_context, pieces, permit);
+    let mut stream = Stream::new(fetch_context, chunks, permit);
     let needs_bytes = kind.is_none() && size_bytes > 0;
     if asked.method == Method::HEAD && !needs_bytes {
         set(&mut response, header::CONTENT_LENGTH, &size_bytes.to_string());
         set_kind(&mut response, asked, kind.as_deref().unwrap_or(content_type::UNKNOWN));
         return Ok(response);
     }
-    let first = in_time(timeout(means.limits.first_bytes, stream.begin()).await)?;
+    let first = in_time(timeout(context.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| match status {
         StatusCode::OK => content_type::by_first_bytes(first).to_owned(),
         // How a part begins says nothing about the whole.
@@ -114,7 +114,7 @@ pub(crate) async fn send(
 
 /// What has no size that is known: it is sent as it comes, without parts.
 async fn open(
-    means: &Means<'_>,
+    context: &SendContext<'_>,
     asked: &Asked<'_>,
     found: Found,
     permit: OwnedSemaphorePermit,
@@ -127,21 +127,21 @@ async fn open(
         set_kind(&mut response, asked, &kind);
         return Ok(response.map(|_| Content::Full(bytes.into())));
     }
-    let mut stream = Stream::new(fetch_context(means, &found), vec![Chunk::All], permit);
-    let first = in_time(timeout(means.limits.first_bytes, stream.begin()).await)?;
+    let mut stream = Stream::new(fetch_context(context, &found), vec![Chunk::All], permit);
+    let first = in_time(timeout(context.limits.first_bytes, stream.begin()).await)?;
     let kind = kind.unwrap_or_else(|| content_type::by_first_bytes(first).to_owned());
     set_kind(&mut response, asked, &kind);
     Ok(response.map(|_| Content::Stream(Box::new(stream))))
 }
 
-fn fetch_context(means: &Means<'_>, found: &Found) -> FetchContext {
+fn fetch_context(context: &SendContext<'_>, found: &Found) -> FetchContext {
     FetchContext {
-        client: means.client.clone(),
-        trusting: means.trusting.clone(),
+        client: context.client.clone(),
+        trust_policy: context.trust_policy.clone(),
         object: found.object.clone(),
         extent: found.extent.clone(),
-        buffer_bytes: means.limits.buffer_bytes,
-        drought: means.limits.drought,
+        buffer_bytes: context.limits.buffer_bytes,
+        drought: context.limits.drought,
     }
 }
 
@@ -215,17 +215,17 @@ fn multipart(
 ) -> Reply {
     // Bytes of the object could hold any text that is chosen beforehand.
     let boundary = format!("{:016x}", client::Clock::seed());
-    let mut pieces = Vec::with_capacity(2 * parts.len() + 1);
+    let mut chunks = Vec::with_capacity(2 * parts.len() + 1);
     for part in parts {
         let (start, end) = (part.start(), part.end());
         let head = format!(
             "\r\n--{boundary}\r\nContent-Type: {kind}\r\nContent-Range: bytes {start}-{end}/{size_bytes}\r\n\r\n"
         );
-        pieces.push(Chunk::Text(head.into()));
-        pieces.push(Chunk::Part(part.clone()));
+        chunks.push(Chunk::Text(head.into()));
+        chunks.push(Chunk::Part(part.clone()));
     }
-    pieces.push(Chunk::Text(format!("\r\n--{boundary}--\r\n").into()));
+    chunks.push(Chunk::Text(format!("\r\n--{boundary}--\r\n").into()));
     *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     set(&mut response, header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
-    response.map(|_| Content::Stream(Box::new(Stream::new(fetch_context, pieces, permit))))
+    response.map(|_| Content::Stream(Box::new(Stream::new(fetch_context, chunks, permit))))
 }

@@ -9,7 +9,7 @@ use packet::{Component, ComponentKind, Data, Name};
 
 use crate::failure::Failure;
 use crate::fields::{Description, Fields};
-use crate::trusting::Trusting;
+use crate::trust_policy::TrustPolicy;
 
 /// The keyword of listings of file servers.
 pub(crate) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
@@ -62,7 +62,7 @@ impl Found {
 /// Nobody has it, nobody answers, or what comes is not trusted.
 pub(crate) async fn resolve(
     client: &AsyncClient,
-    trusting: &Trusting,
+    trust_policy: &TrustPolicy,
     name: &Name,
 ) -> Result<Found, Failure> {
     let last = name.as_ref().last();
@@ -71,18 +71,22 @@ pub(crate) async fn resolve(
         return Ok(Found { object, extent: Extent::Segment(number), fields: Fields::default() });
     }
     if last.and_then(version_number).is_some() {
-        let extent = probe(client, trusting, name).await?;
+        let extent = probe(client, trust_policy, name).await?;
         return Ok(Found { object: name.clone(), extent, fields: Fields::default() });
     }
-    match by_metadata(client, trusting, name).await {
+    match by_metadata(client, trust_policy, name).await {
         Ok(found) => Ok(found),
         // Not every producer has metadata.
-        Err(Failure::NoAnswer(_)) => by_prefix(client, trusting, name).await,
+        Err(Failure::NoAnswer(_)) => by_prefix(client, trust_policy, name).await,
         Err(failure) => Err(failure),
     }
 }
 
-async fn by_metadata(client: &AsyncClient, trusting: &Trusting, name: &Name) -> Result<Found, Failure> {
+async fn by_metadata(
+    client: &AsyncClient,
+    trust_policy: &TrustPolicy,
+    name: &Name,
+) -> Result<Found, Failure> {
     let asked = name.with(METADATA)?;
     let config = FetchConfig {
         discovery: Discovery::Prefix,
@@ -93,7 +97,7 @@ async fn by_metadata(client: &AsyncClient, trusting: &Trusting, name: &Name) -> 
         end_segment: Some(1),
         ..FetchConfig::default()
     };
-    let get = client.get(&asked, trusting.packet()).config(config).at_most(MAX_CONTENT_BYTES);
+    let get = client.get(&asked, trust_policy.packet()).config(config).at_most(MAX_CONTENT_BYTES);
     let (content, fetched) = get.into_memory().await?;
     let bad = |problem: String| Failure::NotTrusted(format!("{} is of no use: {problem}", fetched.name));
     let Description { metadata, fields } =
@@ -105,14 +109,14 @@ async fn by_metadata(client: &AsyncClient, trusting: &Trusting, name: &Name) -> 
         (Some(segment_bytes), Some(size_bytes)) if segment_bytes > 0 => {
             Extent::Sized { segment_bytes, size_bytes }
         }
-        _ => probe(client, trusting, &metadata.name).await?,
+        _ => probe(client, trust_policy, &metadata.name).await?,
     };
     Ok(Found { object: metadata.name, extent, fields })
 }
 
 /// Learns an object's size from its first segment and its last. The first is a hint that nobody has verified:
 /// if it is wrong, what is sent breaks off, and no wrong byte is among it.
-async fn probe(client: &AsyncClient, trusting: &Trusting, object: &Name) -> Result<Extent, Failure> {
+async fn probe(client: &AsyncClient, trust_policy: &TrustPolicy, object: &Name) -> Result<Extent, Failure> {
     let first = ask(client, InterestBuilder::new(segment_name(object, 0)?)).await?;
     if first.content_type() == Some(packet::ContentType::NACK) {
         return Err(Failure::NotFound(format!("the producer refuses {}", first.name())));
@@ -128,7 +132,7 @@ async fn probe(client: &AsyncClient, trusting: &Trusting, object: &Name) -> Resu
                 end_segment: Some(last.saturating_add(1)),
                 ..FetchConfig::default()
             };
-            let get = client.get(object, trusting.object()).config(config).at_most(MAX_CONTENT_BYTES);
+            let get = client.get(object, trust_policy.object()).config(config).at_most(MAX_CONTENT_BYTES);
             let (content, _) = get.into_memory().await?;
             let size_bytes = last.saturating_mul(segment_bytes).saturating_add(content.len() as u64);
             Ok(Extent::Sized { segment_bytes, size_bytes })
@@ -150,7 +154,7 @@ fn segment_name(object: &Name, segment: u64) -> Result<Name, Failure> {
 }
 
 /// Asks for the name as a prefix, and takes the version of what comes.
-async fn by_prefix(client: &AsyncClient, trusting: &Trusting, name: &Name) -> Result<Found, Failure> {
+async fn by_prefix(client: &AsyncClient, trust_policy: &TrustPolicy, name: &Name) -> Result<Found, Failure> {
     let interest = InterestBuilder::new(name.clone()).can_be_prefix(true).must_be_fresh(true);
     let data = ask(client, interest).await?;
     let found = data.name();
@@ -168,7 +172,7 @@ async fn by_prefix(client: &AsyncClient, trusting: &Trusting, name: &Name) -> Re
                 discovery_attempts: ATTEMPTS,
                 ..FetchConfig::default()
             };
-            let get = client.get(name, trusting.packet()).config(config).at_most(MAX_CONTENT_BYTES);
+            let get = client.get(name, trust_policy.packet()).config(config).at_most(MAX_CONTENT_BYTES);
             let (content, fetched) = get.into_memory().await?;
             let fields = Fields::default();
             return Ok(Found { object: fetched.name, extent: Extent::Packet(content), fields });
@@ -177,7 +181,7 @@ async fn by_prefix(client: &AsyncClient, trusting: &Trusting, name: &Name) -> Re
             return Err(Failure::NotFound(format!("nothing has the name {name}; below it there is {found}")));
         }
     };
-    let extent = probe(client, trusting, &object).await?;
+    let extent = probe(client, trust_policy, &object).await?;
     Ok(Found { object, extent, fields: Fields::default() })
 }
 

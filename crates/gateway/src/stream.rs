@@ -23,7 +23,7 @@ use tokio::time::Sleep;
 
 use crate::failure::Failure;
 use crate::resolve::Extent;
-use crate::trusting::Trusting;
+use crate::trust_policy::TrustPolicy;
 
 /// Bytes that are handed over to HTTP at once.
 const HAND_OVER_BYTES: usize = 64 << 10;
@@ -36,7 +36,7 @@ const MAX_ATTEMPTS: u32 = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct FetchContext {
     pub(crate) client: AsyncClient,
-    pub(crate) trusting: Trusting,
+    pub(crate) trust_policy: TrustPolicy,
     pub(crate) object: Name,
     pub(crate) extent: Extent,
     /// Bytes of packets that a fetch may keep.
@@ -45,7 +45,7 @@ pub(crate) struct FetchContext {
     pub(crate) drought: Duration,
 }
 
-/// A piece of what is sent.
+/// A part of what is sent, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) enum Chunk {
     /// What stands between parts.
@@ -74,7 +74,7 @@ type Fetch = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 /// The bytes of one response.
 pub(crate) struct Stream {
     fetch_context: FetchContext,
-    pieces: VecDeque<Chunk>,
+    chunks: VecDeque<Chunk>,
     running: Option<(Fetch, Arc<Mutex<Pipe>>)>,
     /// What came before anything was sent.
     ready: Option<Bytes>,
@@ -87,9 +87,9 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(fetch_context: FetchContext, pieces: Vec<Chunk>, permit: OwnedSemaphorePermit) -> Self {
-        let left = pieces.iter().try_fold(0u64, |sum, piece| {
-            Some(match piece {
+    pub(crate) fn new(fetch_context: FetchContext, chunks: Vec<Chunk>, permit: OwnedSemaphorePermit) -> Self {
+        let left = chunks.iter().try_fold(0u64, |sum, chunk| {
+            Some(match chunk {
                 Chunk::Text(text) => sum + text.len() as u64,
                 Chunk::Part(part) => sum + (part.end() - part.start() + 1),
                 Chunk::All => return None,
@@ -97,7 +97,7 @@ impl Stream {
         });
         Stream {
             fetch_context,
-            pieces: pieces.into(),
+            chunks: chunks.into(),
             running: None,
             ready: None,
             left,
@@ -143,7 +143,7 @@ impl Stream {
         match drought.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
-                self.pieces.clear();
+                self.chunks.clear();
                 self.running = None;
                 let words = format!("nothing more of {} came for {longest:?}", self.fetch_context.object);
                 Poll::Ready(Some(Err(Failure::NoAnswer(words))))
@@ -154,7 +154,7 @@ impl Stream {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
         loop {
             let Some((fetch, pipe)) = &mut self.running else {
-                match self.pieces.pop_front() {
+                match self.chunks.pop_front() {
                     None => return Poll::Ready(None),
                     Some(Chunk::Text(text)) => return Poll::Ready(Some(Ok(text))),
                     Some(Chunk::Part(part)) => self.running = Some(self.fetch_context.part(&part)),
@@ -172,7 +172,7 @@ impl Stream {
                     None => return Poll::Pending,
                 },
                 Poll::Ready(Err(failure)) => {
-                    self.pieces.clear();
+                    self.chunks.clear();
                     self.running = None;
                     return Poll::Ready(Some(Err(failure)));
                 }
@@ -183,10 +183,10 @@ impl Stream {
                     };
                     self.running = None;
                     for bytes in rest.into_iter().rev() {
-                        self.pieces.push_front(Chunk::Text(bytes));
+                        self.chunks.push_front(Chunk::Text(bytes));
                     }
                     if missing > 0 {
-                        self.pieces.clear();
+                        self.chunks.clear();
                         let words = format!("{} ends {missing} bytes too early", self.fetch_context.object);
                         return Poll::Ready(Some(Err(Failure::NotTrusted(words))));
                     }
@@ -231,7 +231,7 @@ impl FetchContext {
         let pipe = Arc::new(Mutex::new(Pipe { skip, left, queue: VecDeque::new(), queued_bytes: 0 }));
         let mut sink = Sink(pipe.clone());
         let (client, object) = (self.client.clone(), self.object.clone());
-        let trust = self.trusting.object();
+        let trust = self.trust_policy.object();
         let fetch = async move {
             client.get(&object, trust).config(config).write_to(&mut sink).await?;
             Ok(())

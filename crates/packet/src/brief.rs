@@ -25,33 +25,44 @@ pub(crate) struct InterestBrief {
     flags: u32,
 }
 
-/// Bits of [`InterestBrief`].
-mod interest_flag {
-    pub(crate) const HAS_NONCE: u32 = 1;
-    pub(crate) const CAN_BE_PREFIX: u32 = 2;
-    pub(crate) const MUST_BE_FRESH: u32 = 4;
-    pub(crate) const ENDS_IN_IMPLICIT_DIGEST: u32 = 8;
-    pub(crate) const HAS_FORWARDING_HINT: u32 = 16;
-    pub(crate) const IS_CCNX: u32 = 32;
-    pub(crate) const HAS_SELECTORS: u32 = 64;
-    pub(crate) const HAS_FACE_ID: u32 = 128;
+/// Bits of an [`InterestBrief`].
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub(crate) enum InterestFlag {
+    HasNonce = 1,
+    CanBePrefix = 2,
+    MustBeFresh = 4,
+    EndsInImplicitDigest = 8,
+    HasForwardingHint = 16,
+    IsCcnx = 32,
+    /// Anything stands in an Interest of CCNx that chooses among the Data of its name, or says how far it may
+    /// go.
+    HasSelectors = 64,
+    HasFaceId = 128,
+}
+
+impl InterestFlag {
+    #[inline(always)]
+    const fn bit_if(self, is_set: bool) -> u32 {
+        if is_set { self as u32 } else { 0 }
+    }
 }
 
 impl InterestBrief {
     #[inline(always)]
     pub(crate) fn new(facts: InterestFacts) -> Self {
-        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        use InterestFlag as Flag;
         InterestBrief {
             lifetime: facts.lifetime,
             name: facts.name,
             component_count: facts.component_count,
             hop_limit_at_or_exclude_bytes: facts.hop_limit_at,
             nonce: facts.nonce.map_or(0, |nonce| nonce.0),
-            flags: flag(interest_flag::HAS_NONCE, facts.nonce.is_some())
-                | flag(interest_flag::CAN_BE_PREFIX, facts.can_be_prefix)
-                | flag(interest_flag::MUST_BE_FRESH, facts.must_be_fresh)
-                | flag(interest_flag::ENDS_IN_IMPLICIT_DIGEST, facts.ends_in_implicit_digest)
-                | flag(interest_flag::HAS_FORWARDING_HINT, facts.has_forwarding_hint),
+            flags: Flag::HasNonce.bit_if(facts.nonce.is_some())
+                | Flag::CanBePrefix.bit_if(facts.can_be_prefix)
+                | Flag::MustBeFresh.bit_if(facts.must_be_fresh)
+                | Flag::EndsInImplicitDigest.bit_if(facts.ends_in_implicit_digest)
+                | Flag::HasForwardingHint.bit_if(facts.has_forwarding_hint),
         }
     }
 
@@ -65,15 +76,15 @@ impl InterestBrief {
     ) -> Self {
         let mut brief = InterestBrief::new(facts);
         brief.hop_limit_at_or_exclude_bytes = exclude_bytes;
-        brief.flags |= interest_flag::IS_CCNX;
-        brief.flags |= if has_selectors { interest_flag::HAS_SELECTORS } else { 0 };
-        brief.flags |= if has_face_id { interest_flag::HAS_FACE_ID } else { 0 };
+        brief.flags |= InterestFlag::IsCcnx as u32
+            | InterestFlag::HasSelectors.bit_if(has_selectors)
+            | InterestFlag::HasFaceId.bit_if(has_face_id);
         brief
     }
 
     #[inline(always)]
     pub(crate) fn dialect(&self) -> Dialect {
-        if self.has(interest_flag::IS_CCNX) { Dialect::Ccnx } else { Dialect::Ndn }
+        if self.has(InterestFlag::IsCcnx) { Dialect::Ccnx } else { Dialect::Ndn }
     }
 
     /// The components of the name in the bytes of its packet, as its dialect writes them.
@@ -98,55 +109,23 @@ impl InterestBrief {
     #[inline]
     pub(crate) fn hop_limit_offset(&self) -> Option<usize> {
         let at = self.hop_limit_at_or_exclude_bytes;
-        (at > 0 && !self.has(interest_flag::IS_CCNX)).then_some(at.into())
+        (at > 0 && !self.has(InterestFlag::IsCcnx)).then_some(at.into())
     }
 
     #[inline]
     pub(crate) fn nonce(&self) -> Option<Nonce> {
-        self.has(interest_flag::HAS_NONCE).then_some(Nonce(self.nonce))
-    }
-
-    #[inline]
-    pub(crate) fn can_be_prefix(&self) -> bool {
-        self.has(interest_flag::CAN_BE_PREFIX)
-    }
-
-    #[inline]
-    pub(crate) fn must_be_fresh(&self) -> bool {
-        self.has(interest_flag::MUST_BE_FRESH)
-    }
-
-    #[inline]
-    pub(crate) fn ends_in_implicit_digest(&self) -> bool {
-        self.has(interest_flag::ENDS_IN_IMPLICIT_DIGEST)
-    }
-
-    #[inline]
-    pub(crate) fn has_forwarding_hint(&self) -> bool {
-        self.has(interest_flag::HAS_FORWARDING_HINT)
-    }
-
-    /// Whether anything stands in an Interest of CCNx that chooses among the Data of its name, or says how
-    /// far it may go.
-    #[inline]
-    pub(crate) fn has_selectors(&self) -> bool {
-        self.has(interest_flag::HAS_SELECTORS)
+        self.has(InterestFlag::HasNonce).then_some(Nonce(self.nonce))
     }
 
     /// How many bytes the entries of the Exclude of an Interest of CCNx take.
     #[inline]
     pub(crate) fn exclude_bytes(&self) -> usize {
-        if self.has(interest_flag::IS_CCNX) { self.hop_limit_at_or_exclude_bytes.into() } else { 0 }
+        if self.has(InterestFlag::IsCcnx) { self.hop_limit_at_or_exclude_bytes.into() } else { 0 }
     }
 
-    #[inline]
-    pub(crate) fn has_face_id(&self) -> bool {
-        self.has(interest_flag::HAS_FACE_ID)
-    }
-
-    #[inline]
-    fn has(&self, flag: u32) -> bool {
-        self.flags & flag != 0
+    #[inline(always)]
+    pub(crate) fn has(&self, flag: InterestFlag) -> bool {
+        self.flags & flag as u32 != 0
     }
 
     /// The same of an Interest of NDN with another nonce, and where in `wire` that stands; `None` if there is
@@ -193,24 +172,34 @@ pub(crate) struct DataBrief {
     flags: u32,
 }
 
-/// Bits of [`DataBrief`].
-mod data_flag {
-    pub(crate) const HAS_CONTENT_TYPE: u32 = 1;
-    pub(crate) const HAS_FINAL_BLOCK: u32 = 2;
-    pub(crate) const IS_CCNX: u32 = 4;
+/// Bits of a [`DataBrief`].
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub(crate) enum DataFlag {
+    /// The content is of another type than the default.
+    HasContentType = 1,
+    HasFinalBlock = 2,
+    IsCcnx = 4,
+}
+
+impl DataFlag {
+    #[inline(always)]
+    const fn bit_if(self, is_set: bool) -> u32 {
+        if is_set { self as u32 } else { 0 }
+    }
 }
 
 impl DataBrief {
     #[inline(always)]
     pub(crate) fn new(facts: DataFacts) -> Self {
-        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        use DataFlag as Flag;
         DataBrief {
             freshness: facts.freshness,
             name: facts.name,
             content: facts.content,
             count_and_publisher: facts.component_count.into(),
-            flags: flag(data_flag::HAS_CONTENT_TYPE, facts.has_content_type)
-                | flag(data_flag::HAS_FINAL_BLOCK, facts.has_final_block),
+            flags: Flag::HasContentType.bit_if(facts.has_content_type)
+                | Flag::HasFinalBlock.bit_if(facts.has_final_block),
         }
     }
 
@@ -219,13 +208,13 @@ impl DataBrief {
     pub(crate) fn of_ccnx(facts: DataFacts, publisher_at: usize) -> Self {
         let mut brief = DataBrief::new(facts);
         brief.count_and_publisher |= (publisher_at as u32) << 16;
-        brief.flags |= data_flag::IS_CCNX;
+        brief.flags |= DataFlag::IsCcnx as u32;
         brief
     }
 
     #[inline(always)]
     pub(crate) fn dialect(&self) -> Dialect {
-        if self.flags & data_flag::IS_CCNX == 0 { Dialect::Ndn } else { Dialect::Ccnx }
+        if self.has(DataFlag::IsCcnx) { Dialect::Ccnx } else { Dialect::Ndn }
     }
 
     #[inline(always)]
@@ -257,15 +246,9 @@ impl DataBrief {
         self.content.of(wire).unwrap_or_default()
     }
 
-    /// Whether the content is of another type than the default.
-    #[inline]
-    pub(crate) fn has_content_type(&self) -> bool {
-        self.flags & data_flag::HAS_CONTENT_TYPE != 0
-    }
-
-    #[inline]
-    pub(crate) fn has_final_block(&self) -> bool {
-        self.flags & data_flag::HAS_FINAL_BLOCK != 0
+    #[inline(always)]
+    pub(crate) fn has(&self, flag: DataFlag) -> bool {
+        self.flags & flag as u32 != 0
     }
 }
 

@@ -1,12 +1,12 @@
 //! The Data as the rest of Cairn sees it, whichever dialect it came in.
 
 use crate::Dialect;
-use crate::brief::DataBrief;
+use crate::brief::{DataBrief, DataFlag};
 use crate::buffer::{Buffer, SpareBuffer};
 use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Component, NameRef, WireName};
+use crate::name::{AnyName, Component, NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -179,6 +179,11 @@ impl Data {
         }
     }
 
+    /// A copy of the name with its dialect, which shows it as people write it there.
+    pub fn any_name(&self) -> AnyName {
+        AnyName::new(self.dialect(), self.name().to_name())
+    }
+
     /// The name in the form that it has on the wire.
     #[inline(always)]
     pub fn wire_name(&self) -> WireName<'_> {
@@ -223,7 +228,7 @@ impl Data {
     /// What the content of an NDN Data is; `None` for a ContentObject of CCNx.
     #[inline]
     pub fn content_type(&self) -> Option<ContentType> {
-        if self.dialect() == Dialect::Ndn && !self.brief.has_content_type() {
+        if self.dialect() == Dialect::Ndn && !self.brief.has(DataFlag::HasContentType) {
             return Some(ContentType::BLOB);
         }
         self.ndn().map(|view| view.content_type())
@@ -232,7 +237,7 @@ impl Data {
     /// FinalBlockId of an NDN Data: the last component of the last packet of a sequence.
     #[inline]
     pub fn final_block(&self) -> Option<Component<'_>> {
-        if self.brief.has_final_block() { self.ndn()?.final_block() } else { None }
+        if self.brief.has(DataFlag::HasFinalBlock) { self.ndn()?.final_block() } else { None }
     }
 
     /// The same Data of NDN under another name, which must have as many bytes and components as this one's;

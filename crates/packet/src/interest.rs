@@ -1,12 +1,12 @@
 //! The Interest as the rest of Cairn sees it, whichever dialect it came in.
 
 use crate::Dialect;
-use crate::brief::InterestBrief;
+use crate::brief::{InterestBrief, InterestFlag};
 use crate::buffer::Buffer;
 use crate::ccnx::{self, CcnxNameRef, LazyCanonical};
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{NameRef, WireName};
+use crate::name::{AnyName, NameRef, WireName};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -126,13 +126,13 @@ impl Interest {
     /// go: what stands before InterestLifetime.
     #[inline(always)]
     pub fn has_selectors(&self) -> bool {
-        self.brief.has_selectors()
+        self.brief.has(InterestFlag::HasSelectors)
     }
 
     /// The face that an Interest of CCNx must leave by. Forwarders believe it of local applications only.
     #[inline(always)]
     pub fn face_id(&self) -> Option<u32> {
-        if self.brief.has_face_id() { self.ccnx()?.face_id() } else { None }
+        if self.brief.has(InterestFlag::HasFaceId) { self.ccnx()?.face_id() } else { None }
     }
 
     /// The whole packet as it goes on the wire.
@@ -166,6 +166,11 @@ impl Interest {
                 Some(CcnxNameRef::from_checked(self.wire_components(), self.brief.component_count.into()))
             }
         }
+    }
+
+    /// A copy of the name with its dialect, which shows it as people write it there.
+    pub fn any_name(&self) -> AnyName {
+        AnyName::new(self.dialect(), self.name().to_name())
     }
 
     /// The name in the form that it has on the wire.
@@ -202,13 +207,13 @@ impl Interest {
     /// Whether Data with a longer name may answer: by CanBePrefix, and in CCNx always but for the selectors.
     #[inline(always)]
     pub fn can_be_prefix(&self) -> bool {
-        self.brief.can_be_prefix()
+        self.brief.has(InterestFlag::CanBePrefix)
     }
 
     /// Whether a cache may answer only while the Data is fresh.
     #[inline]
     pub fn must_be_fresh(&self) -> bool {
-        self.brief.must_be_fresh()
+        self.brief.has(InterestFlag::MustBeFresh)
     }
 
     /// The number that tells repetitions apart; absent only from applications.
@@ -232,7 +237,7 @@ impl Interest {
     /// Whether names are given under which the Data can be reached when the Interest's own cannot be routed.
     #[inline(always)]
     pub fn has_forwarding_hint(&self) -> bool {
-        self.brief.has_forwarding_hint()
+        self.brief.has(InterestFlag::HasForwardingHint)
     }
 
     /// What beside name, CanBePrefix and MustBeFresh tells Interests apart in a table of pending ones: the
@@ -251,7 +256,7 @@ impl Interest {
     /// the name of that Data. In CCNx any last component of 32 bytes may be a digest.
     #[inline(always)]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
-        if self.brief.ends_in_implicit_digest() { self.last_as_digest() } else { None }
+        if self.brief.has(InterestFlag::EndsInImplicitDigest) { self.last_as_digest() } else { None }
     }
 
     #[cold]
@@ -311,7 +316,7 @@ impl Interest {
     /// # Errors
     /// None but for a packet that could not have been read.
     pub fn without_face_id(self) -> Result<Self, DecodeError> {
-        match self.ccnx().filter(|_| self.brief.has_face_id()) {
+        match self.ccnx().filter(|_| self.brief.has(InterestFlag::HasFaceId)) {
             Some(view) => Interest::decode_ccnx(ccnx::without_face_id(view)?),
             None => Ok(self),
         }

@@ -154,7 +154,7 @@ impl Network {
     fn empty_link(&mut self, link: LinkId) {
         for channel in self.core.links[link].channels.clone() {
             for lost in self.core.channels[channel].clear(self.core.now) {
-                self.core.discard(lost);
+                self.core.in_flight.discard(lost);
             }
         }
         if let Some(framed) = self.core.links[link].framed {

@@ -9,11 +9,9 @@ use packet::random::Random;
 use packet::time::Instant;
 use packet::{Dialect, LinkHeader, NameHasher, Packet, PrefixHashes};
 
-use crate::arena::{
-    AppId, Arena, ChannelId, EndId, FrameId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool,
-};
+use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool};
 use crate::event_queue::{Alarm, EventQueue, Source};
-use crate::in_flight::{InFlight, OnLink, PacketsInFlight};
+use crate::in_flight::{AllInFlight, InFlight, OnLink};
 use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::link_services::Framed;
@@ -96,9 +94,7 @@ pub(crate) struct Core {
     pub(crate) channels: Arena<ChannelId, Channel>,
     pub(crate) framed: Arena<FramedId, Framed>,
     pub(crate) attachments: Arena<AppId, Attachment>,
-    pub(crate) in_flight: PacketsInFlight,
-    /// Frames under way, for links that carry frames.
-    pub(crate) frames: Pool<FrameId, Vec<u8>>,
+    pub(crate) in_flight: AllInFlight,
     /// What applications have sent and engines have not yet received.
     pub(crate) outbox: VecDeque<(AppId, PacketId)>,
     pub(crate) held: Pool<HeldId, Option<Held>>,
@@ -178,11 +174,7 @@ impl Core {
         let channel = &mut self.channels[number];
         let mut taken = false;
         for arrival in channel.arrivals(departs).into_iter().flatten() {
-            let carried = match carried {
-                first if !taken => first,
-                OnLink::Packet(packet_id) => OnLink::Packet(self.in_flight.copy_of(packet_id)),
-                OnLink::Frame(frame) => OnLink::Frame(self.frames.add(self.frames.get(frame).clone())),
-            };
+            let carried = if taken { self.in_flight.duplicate(carried) } else { carried };
             taken = true;
             if arrival.is_reordered {
                 let epoch = channel.epoch;
@@ -201,15 +193,7 @@ impl Core {
             if let OnLink::Packet(packet_id) = carried {
                 self.note_drop(number, LinkDropReason::Loss, packet_id);
             }
-            self.discard(carried);
-        }
-    }
-
-    /// Forgets what will not arrive.
-    pub(crate) fn discard(&mut self, carried: OnLink) {
-        match carried {
-            OnLink::Packet(packet_id) => self.in_flight.release(packet_id),
-            OnLink::Frame(frame) => drop(self.frames.take(frame)),
+            self.in_flight.discard(carried);
         }
     }
 

@@ -44,7 +44,7 @@ impl Core {
                 if self.channels[channel].is_tapped && !self.show_sent_frame(channel, end, &mut frame) {
                     continue;
                 }
-                let carried = OnLink::Frame(self.frames.add(frame));
+                let carried = OnLink::Frame(self.in_flight.frames.add(frame));
                 self.put_frame_on_link(channel, end, carried);
             }
         }
@@ -56,11 +56,11 @@ impl Core {
     /// Offers a frame to the link that its face leads to.
     pub(crate) fn put_frame_on_link(&mut self, channel: ChannelId, end: EndId, carried: OnLink) {
         let OnLink::Frame(frame) = carried else { return };
-        let frame_bytes = self.frames.get(frame).len() as u32;
+        let frame_bytes = self.in_flight.frames.get(frame).len() as u32;
         match self.channels[channel].offer(self.now, carried, frame_bytes) {
             Offer::Departs { at, .. } => self.launch(channel, end, at, carried),
             // Framed links have no queue that decides late: `Network::connect_all` sees to that.
-            Offer::Waits { .. } | Offer::Dropped(_) => self.discard(carried),
+            Offer::Waits { .. } | Offer::Dropped(_) => self.in_flight.discard(carried),
         }
     }
 
@@ -72,7 +72,7 @@ impl Core {
         from: EndId,
         frame: FrameId,
     ) -> Vec<Delivered> {
-        let mut frame = self.frames.take(frame);
+        let mut frame = self.in_flight.frames.take(frame);
         if let Some(bit) = self.channels[channel].flipped_bit(frame.len()) {
             link::flip_bit(&mut frame, bit);
         }
@@ -103,7 +103,7 @@ impl Core {
         end: EndId,
         frame: FrameId,
     ) -> Vec<Delivered> {
-        let frame = self.frames.take(frame);
+        let frame = self.in_flight.frames.take(frame);
         self.receive_at_end(number, from, end, &frame);
         self.settle_framed(number)
     }

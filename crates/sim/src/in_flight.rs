@@ -1,8 +1,8 @@
-//! Packets on their way, by reference: what moves through the network is the number of a slot.
+//! Packets and frames on their way, by reference: what moves through the network is the number of a slot.
 
 use packet::{LinkHeader, Packet, PacketKind, PrefixHashes};
 
-use crate::arena::{Arena, FrameId, PacketId};
+use crate::arena::{Arena, FrameId, PacketId, Pool};
 use crate::dialect;
 
 /// What crosses a link.
@@ -44,14 +44,16 @@ impl InFlight {
     }
 }
 
-/// All packets in flight in a network. A number is valid until its packet is released.
+/// All packets and frames in flight in a network. A number is valid until what it stands for is released.
 #[derive(Debug, Default)]
-pub(crate) struct PacketsInFlight {
+pub(crate) struct AllInFlight {
     slots: Arena<PacketId, InFlight>,
     free: Vec<PacketId>,
+    /// For links that carry frames.
+    pub(crate) frames: Pool<FrameId, Vec<u8>>,
 }
 
-impl PacketsInFlight {
+impl AllInFlight {
     #[inline]
     pub(crate) fn add(&mut self, packet: Packet, header: LinkHeader, hashes: &PrefixHashes) -> PacketId {
         match self.free.pop() {
@@ -76,6 +78,22 @@ impl PacketsInFlight {
                 copy
             }
             None => id,
+        }
+    }
+
+    /// A second one of what a link brings twice.
+    pub(crate) fn duplicate(&mut self, carried: OnLink) -> OnLink {
+        match carried {
+            OnLink::Packet(packet_id) => OnLink::Packet(self.copy_of(packet_id)),
+            OnLink::Frame(frame) => OnLink::Frame(self.frames.add(self.frames.get(frame).clone())),
+        }
+    }
+
+    /// Forgets what will not arrive.
+    pub(crate) fn discard(&mut self, carried: OnLink) {
+        match carried {
+            OnLink::Packet(packet_id) => self.release(packet_id),
+            OnLink::Frame(frame) => drop(self.frames.take(frame)),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::core::{Attachment, Core, End, Link};
 use crate::error::SimError;
 use crate::event_queue::{Alarm, EventQueue};
-use crate::in_flight::PacketsInFlight;
+use crate::in_flight::AllInFlight;
 use crate::into_name::IntoName;
 use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
@@ -82,8 +82,7 @@ impl Network {
                 channels: Arena::default(),
                 framed: Arena::default(),
                 attachments: Arena::default(),
-                in_flight: PacketsInFlight::default(),
-                frames: Pool::default(),
+                in_flight: AllInFlight::default(),
                 outbox: std::collections::VecDeque::new(),
                 held: Pool::default(),
                 taps: Taps::default(),

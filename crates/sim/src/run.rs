@@ -148,7 +148,7 @@ impl Network {
                 if core.channels[held.channel].epoch == held.epoch {
                     self.go_on(held);
                 } else {
-                    core.discard(held.carried);
+                    core.in_flight.discard(held.carried);
                 }
             }
             Source::Framed(number) => {

@@ -116,13 +116,13 @@ impl Core {
                 self.channels[shown.channel].counters.drop(LinkDropReason::SendQueueFull);
             }
             TapVerdict::Delay(span) => {
-                let held = OnLink::Frame(self.frames.add(std::mem::take(frame)));
+                let held = OnLink::Frame(self.in_flight.frames.add(std::mem::take(frame)));
                 self.hold(shown, span, held);
             }
             TapVerdict::Duplicate(first, second) => {
-                let copy = OnLink::Frame(self.frames.add(frame.clone()));
+                let copy = OnLink::Frame(self.in_flight.frames.add(frame.clone()));
                 self.hold(shown, first, copy);
-                let held = OnLink::Frame(self.frames.add(std::mem::take(frame)));
+                let held = OnLink::Frame(self.in_flight.frames.add(std::mem::take(frame)));
                 self.hold(shown, second, held);
             }
         }

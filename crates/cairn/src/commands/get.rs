@@ -212,7 +212,7 @@ impl GetArguments {
             }
             return Err(writer.output_error(error));
         }
-        tell!("cairn: {}", self.in_its_dialect(&failure));
+        tell!("cairn: {failure}");
         if let Some(advice) = refetch.advice(&writer.refusals) {
             tell!("cairn: {advice}");
         }
@@ -230,14 +230,6 @@ impl GetArguments {
             FetchFailure::Interrupted => ExitCode::from(130),
             _ => ExitCode::FAILURE,
         })
-    }
-
-    /// What a failure says, with its name as the object's dialect writes it.
-    fn in_its_dialect(&self, failure: &FetchFailure) -> String {
-        let said = failure.to_string();
-        let FetchFailure::Fetch(error) = failure else { return said };
-        let shown = name_in_dialect(self.name.dialect, error.name().as_ref());
-        said.replacen(&error.name().to_string(), &shown, 1)
     }
 
     /// Fetches, and if something is refused, by other ways.
@@ -327,7 +319,11 @@ impl GetArguments {
             return Ok((Target::Special(writer(file), path), name, 0, 0));
         }
         let (part, notes) = (beside(&path, ".part"), beside(&path, ".part.name"));
-        let resumed = if self.target.resume { resume_point(&name, &part, &notes)? } else { None };
+        let resumed = if self.target.resume {
+            resume_point(&AnyName::new(self.name.dialect, name.clone()), &part, &notes)?
+        } else {
+            None
+        };
         // In a folder where others may write, what stands there need not be ours.
         let file = match &resumed {
             Some(_) => {
@@ -424,7 +420,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// What an earlier run noted: the object with its version, whole segments, and their bytes.
-fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, u64, u64)>, ToolError> {
+fn resume_point(name: &AnyName, part: &Path, notes: &Path) -> Result<Option<(Name, u64, u64)>, ToolError> {
     let notes_file = files::open_own(notes, false).map_err(ToolError::file(notes))?;
     let part_file = files::open_own(part, false).map_err(ToolError::file(part))?;
     let (Some(notes_file), Some(part_file)) = (notes_file, part_file) else { return Ok(None) };
@@ -437,7 +433,8 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
     let segment_bytes: Option<u64> = words.next().and_then(|word| word.parse().ok());
     match (noted, segment_bytes) {
         (Some(noted), Some(segment_bytes)) if segment_bytes > 0 => {
-            if !name.as_ref().is_prefix_of(noted.as_ref()) {
+            if !name.name.as_ref().is_prefix_of(noted.as_ref()) {
+                let noted = AnyName::new(name.dialect, noted);
                 let text = format!("{} is part of {noted}: delete it, or fetch that", part.display());
                 return Err(ToolError::Other(text));
             }
@@ -450,12 +447,12 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
 
 impl Reader for Writer {
     fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
-        let bytes = segments.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
+        let bytes = segments.iter().map(|segment| segment.data.content().len() as u64).sum::<u64>();
         self.room.take(bytes)?;
         self.bytes += bytes;
         match &mut self.target {
             Target::Output(out) => write_segments(out, segments),
-            Target::List(out) => segments.iter().try_for_each(|piece| out.write(piece.data.content())),
+            Target::List(out) => segments.iter().try_for_each(|segment| out.write(segment.data.content())),
             Target::Special(out, _) => write_segments(out, segments),
             Target::File { out, notes, noted, .. } => {
                 if let Some(first) = segments.first().filter(|_| !*noted) {

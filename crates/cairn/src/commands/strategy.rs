@@ -145,9 +145,10 @@ fn strategy(text: &str) -> Result<Name, String> {
         Some(("", _)) => text.to_owned(),
         // Parameters stand behind a version. A forwarder that has another says so.
         Some((word, parameters)) if parameters.contains('~') && !parameters.starts_with("v=") => {
-            let known = engine::strategy_names().map(|name| name.to_string());
-            let mut known = known.filter(|name| name.split('/').nth(4) == Some(word));
-            let base = known.next().ok_or_else(|| format!("{word} is no strategy that takes parameters"))?;
+            let is_it =
+                |name: &Name| name.as_ref().component(3).is_some_and(|it| it.value == word.as_bytes());
+            let base = engine::strategy_names().find(is_it);
+            let base = base.ok_or_else(|| format!("{word} is no strategy that takes parameters"))?;
             format!("{base}/{parameters}")
         }
         _ => format!("/localhost/nfd/strategy/{text}"),

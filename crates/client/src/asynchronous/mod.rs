@@ -213,7 +213,7 @@ impl AsyncClient {
         self.room().await?;
         let (id, name) = self.change(|client| {
             let interest = client.with_nonce(interest, timeout)?;
-            let name = interest.name().to_name();
+            let name = interest.any_name();
             let id = client.express_as_is(interest, timeout)?;
             client.session.claim(id, Kind::Question);
             Ok((id, name))
@@ -241,7 +241,7 @@ impl AsyncClient {
     /// The next thing that happens, told to one of those who wait for it.
     ///
     /// # Errors
-    /// The forwarder does not speak NDN, or went away and the client is to fail then.
+    /// The forwarder does not speak the connection's dialect, or went away and the client is to fail then.
     pub async fn next(&self) -> Result<Event, ClientError> {
         self.until(|client| client.session.poll_event()).await
     }
@@ -280,7 +280,8 @@ impl AsyncClient {
 
     /// The object `name`, with or without its version, from whom `trust` names: [`Client::get`].
     pub fn get(&self, name: &Name, trust: Trust) -> Get<'_, &AsyncClient> {
-        Get::new(self, name, trust)
+        let dialect = self.lock().connection().dialect();
+        Get::new(self, name, trust, dialect)
     }
 
     /// Registers `prefix` and has `source` answer Interests under it from now on: [`Client::serve`].
@@ -362,7 +363,7 @@ impl AsyncClient {
 
     async fn demand(&self, command: Command, parameters: &ControlParameters) -> Result<(), ClientError> {
         let response = self.command(command, parameters).await?;
-        must_be_ok(&ManagementRequest::Command { command, name: parameters.name.clone() }, response)
+        must_be_ok(&self.lock().management_request(command, parameters), response)
     }
 
     /// Gives the forwarder a command and waits for how it went, for a refusal too.
@@ -374,7 +375,7 @@ impl AsyncClient {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = ManagementRequest::Command { command, name: parameters.name.clone() };
+        let what = self.lock().management_request(command, parameters);
         let mut attempts = self.lock().attempts();
         loop {
             self.learn_who_it_is(&what).await?;

@@ -1,7 +1,7 @@
 //! One question and its answer.
 
 use packet::time::{Duration, Instant};
-use packet::{BuildInterest, Data, NackReason, Name};
+use packet::{AnyName, BuildInterest, Data, NackReason};
 use thiserror::Error;
 
 use super::{Client, WaitOutcome};
@@ -14,12 +14,12 @@ use crate::session::Answer;
 pub enum AskError {
     /// Nobody answered in time.
     #[error("nobody answers for {0}")]
-    Timeout(Name),
+    Timeout(AnyName),
     /// The network sent the Interest back.
     #[error("{name} came back: {reason}")]
     Nack {
         /// What was asked for.
-        name: Name,
+        name: AnyName,
         /// Why it came back.
         reason: NackReason,
     },
@@ -40,7 +40,7 @@ impl Client {
     /// No answer, or a Nack; a signal came; the forwarder went away, if the client is to fail then.
     pub fn ask(&mut self, interest: &impl BuildInterest, timeout: Duration) -> Result<Data, AskError> {
         let interest = self.with_nonce(interest, timeout)?;
-        let name = interest.name().to_name();
+        let name = interest.any_name();
         let id = self.express_as_is(interest, timeout)?;
         self.session.claim(id, Kind::Question);
         loop {

@@ -2,7 +2,7 @@
 
 use management::{Command, CommandScope, ControlParameters, ControlResponse, DatasetFetch};
 use packet::time::{Duration, Instant};
-use packet::{Data, DecodeError, Interest, Name};
+use packet::{AnyName, Data, DecodeError, Dialect, Interest, Name};
 
 use super::{Client, WaitOutcome};
 use crate::attempts::{Attempts, Next, must_be_ok};
@@ -63,7 +63,7 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
-        let what = ManagementRequest::Command { command, name: parameters.name.clone() };
+        let what = self.management_request(command, parameters);
         let mut attempts = self.attempts();
         loop {
             self.learn_who_it_is(&what)?;
@@ -77,6 +77,15 @@ impl Client {
                 Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
+    }
+
+    /// What errors say that the forwarder is asked to do.
+    pub(crate) fn management_request(
+        &self,
+        command: Command,
+        parameters: &ControlParameters,
+    ) -> ManagementRequest {
+        ManagementRequest::of(command, parameters, self.connection.dialect())
     }
 
     /// How often the forwarder is asked, from the first time on.
@@ -169,7 +178,8 @@ impl Client {
     /// # Errors
     /// The forwarder does not answer.
     pub fn ccnd_id(&mut self) -> Result<Option<[u8; 32]>, ClientError> {
-        self.learn_who_it_is(&ManagementRequest::Dataset(Ccnd::key_name().map_err(Unsendable::from)?))?;
+        let key = AnyName::new(Dialect::Ccnx, Ccnd::key_name().map_err(Unsendable::from)?);
+        self.learn_who_it_is(&ManagementRequest::Dataset(key))?;
         Ok(self.ccnd.as_ref().and_then(Ccnd::id).copied())
     }
 
@@ -188,7 +198,7 @@ impl Client {
     /// # Errors
     /// The forwarder does not answer, or refuses.
     pub fn dataset(&mut self, name: Name) -> Result<Vec<u8>, ClientError> {
-        let what = ManagementRequest::Dataset(name.clone());
+        let what = ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, name.clone()));
         let mut fetch = DatasetFetch::new(name);
         let mut attempts = self.attempts();
         loop {
@@ -216,7 +226,7 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<(), ClientError> {
         let response = self.command(command, parameters)?;
-        must_be_ok(&ManagementRequest::Command { command, name: parameters.name.clone() }, response)
+        must_be_ok(&self.management_request(command, parameters), response)
     }
 
     /// Waits for the answer to one request; what else happens is kept, or answered, meanwhile.

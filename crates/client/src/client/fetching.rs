@@ -85,8 +85,7 @@ impl Client {
     /// Looks at a fetch; segments that have come are put into `segments`, which is empty.
     pub(crate) fn poll_fetch(&mut self, id: FetchId, segments: &mut Vec<Segment>) -> FetchStep {
         if let Some(refused) = self.session.poll_refused(id) {
-            let words = refused.error.to_string();
-            return FetchStep::Refused(Refused::new(&refused.data, refused.incoming_face, &words));
+            return FetchStep::Refused(Refused::new(&refused.data, refused.incoming_face, refused.error));
         }
         self.session.poll_segments(id, SEGMENTS, segments);
         if !segments.is_empty() {

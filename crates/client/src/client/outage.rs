@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use management::{Command, ControlParameters};
-use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
 
 use super::{Answer, Client};
 use crate::back_off::{BackOff, BackOffConfig};
@@ -93,8 +93,8 @@ pub(super) struct RepeatedCommand {
 }
 
 impl RepeatedCommand {
-    fn demand(&self) -> ManagementRequest {
-        ManagementRequest::Command { command: self.command, name: self.parameters.name.clone() }
+    fn demand(&self, dialect: Dialect) -> ManagementRequest {
+        ManagementRequest::of(self.command, &self.parameters, dialect)
     }
 }
 
@@ -437,7 +437,8 @@ impl Client {
         self.outages.retry_later(now, id, &mut self.random);
         let standing = self.outages.standing.iter().find(|standing| standing.id == id);
         if let Some((standing, why)) = standing.zip(refusal).filter(|_| !self.outages.refusal_told) {
-            self.outages.tell(&Outage::NotRestored { what: &standing.demand(), why: &why });
+            let what = standing.demand(self.connection.dialect());
+            self.outages.tell(&Outage::NotRestored { what: &what, why: &why });
             self.outages.refusal_told = true;
         }
     }

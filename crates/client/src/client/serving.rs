@@ -3,7 +3,7 @@
 
 use flow::source::{AppFace, Reply, Source};
 use packet::time::Instant;
-use packet::{Interest, LinkHeader, Name};
+use packet::{AnyName, Interest, LinkHeader, Name};
 
 use super::Client;
 use crate::error::ClientError;
@@ -40,11 +40,13 @@ impl Client {
     /// `None`, or until a signal comes. What else happens is kept for [`Client::next`].
     ///
     /// # Errors
-    /// A source cannot go on; the forwarder does not speak NDN, or went away and the client is to fail then.
+    /// A source cannot go on; the forwarder does not speak the connection's dialect, or went away and the
+    /// client is to fail then.
     pub fn run(&mut self, until: Option<Instant>) -> Result<(), ClientError> {
         let until = until.unwrap_or(Instant::NEVER);
         loop {
             if let Some((prefix, error)) = self.session.take_failure() {
+                let prefix = AnyName::new(self.connection.dialect(), prefix);
                 return Err(ClientError::Source { prefix, error });
             }
             if !self.goes_on(until)? {

@@ -1,7 +1,7 @@
 //! What a fetch works with, what it can end with, and how far it is.
 
 use packet::time::Duration;
-use packet::{Dialect, NackReason, Name};
+use packet::{AnyName, Dialect, NackReason, Name};
 use thiserror::Error;
 
 use crate::naming::{MetadataError, NamingConvention};
@@ -92,14 +92,14 @@ impl Default for FetchConfig {
     }
 }
 
-/// Why a fetch ended before its object did.
+/// Why a fetch ended before its object did. Names are shown as their dialect writes them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FetchError {
     /// Nobody answered discovery.
     #[error("no answer for {name} after {attempts} attempts: is it published, and is there a route to it?")]
     NotFound {
         /// What was asked for last.
-        name: Name,
+        name: AnyName,
         /// How often.
         attempts: u32,
     },
@@ -107,7 +107,7 @@ pub enum FetchError {
     #[error("{name} came back: {reason}")]
     DiscoveryNack {
         /// What was asked for.
-        name: Name,
+        name: AnyName,
         /// Why it came back.
         reason: NackReason,
     },
@@ -115,7 +115,7 @@ pub enum FetchError {
     #[error("metadata {name} is of no use: {problem}")]
     BadMetadata {
         /// The packet.
-        name: Name,
+        name: AnyName,
         /// What is wrong.
         problem: MetadataError,
     },
@@ -123,7 +123,7 @@ pub enum FetchError {
     #[error("segment {segment} of {name} did not come: {}", reason_text(*.reason))]
     Segment {
         /// The object.
-        name: Name,
+        name: AnyName,
         /// Which segment.
         segment: u64,
         /// Why its last Interest came back, if it did.
@@ -135,7 +135,7 @@ pub enum FetchError {
         /// How many.
         count: u32,
         /// The last of them.
-        name: Name,
+        name: AnyName,
         /// What is wrong with it.
         error: VerificationError,
     },
@@ -143,13 +143,13 @@ pub enum FetchError {
     #[error("the producer refuses {name}")]
     Refused {
         /// The packet that says so.
-        name: Name,
+        name: AnyName,
     },
     /// Packets came, and the owner would have none of them.
     #[error("{name} was not accepted: {error}")]
     NotAccepted {
         /// The packet.
-        name: Name,
+        name: AnyName,
         /// What is wrong with it.
         error: VerificationError,
     },
@@ -157,13 +157,13 @@ pub enum FetchError {
     #[error("{name} is too long for a segment number")]
     NameTooLong {
         /// The object.
-        name: Name,
+        name: AnyName,
     },
     /// A fetch can go on only with the version it began with.
     #[error("to go on at segment {first_segment} the name must have its version, and {name} has none")]
     NoVersion {
         /// The object.
-        name: Name,
+        name: AnyName,
         /// Where to go on.
         first_segment: u64,
     },
@@ -171,7 +171,7 @@ pub enum FetchError {
 
 impl FetchError {
     /// What it is about: an object, or a packet.
-    pub fn name(&self) -> &Name {
+    pub fn name(&self) -> &AnyName {
         match self {
             FetchError::NotFound { name, .. }
             | FetchError::DiscoveryNack { name, .. }

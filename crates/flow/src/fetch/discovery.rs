@@ -1,7 +1,7 @@
 //! Finding the version of an object.
 
 use packet::time::Instant;
-use packet::{Dialect, NackReason, Name, NameRef};
+use packet::{AnyName, Dialect, NackReason, Name, NameRef};
 
 use super::config::{Discovery, FetchConfig, FetchError};
 use super::dialect::version_search::{LATER_ATTEMPTS, VersionSearch};
@@ -46,7 +46,7 @@ impl Finder {
         let by_prefix = discovery == Discovery::Prefix;
         let search = VersionSearch::of(dialect).filter(|_| !by_prefix);
         let by_metadata = !by_prefix && search.is_none();
-        let too_long = |_| FetchError::NameTooLong { name: prefix.clone() };
+        let too_long = |_| FetchError::NameTooLong { name: AnyName::new(dialect, prefix.clone()) };
         Ok(Finder {
             search,
             asked: if by_metadata { prefix.with(METADATA).map_err(too_long)? } else { prefix.clone() },
@@ -81,6 +81,10 @@ impl Finder {
     /// What is asked for now.
     pub(super) fn asked(&self) -> &Name {
         &self.asked
+    }
+
+    fn asked_in(&self, dialect: Dialect) -> AnyName {
+        AnyName::new(dialect, self.asked.clone())
     }
 
     pub(super) fn search(&self) -> Option<&VersionSearch> {
@@ -123,7 +127,7 @@ impl Finder {
     pub(super) fn handle_timeout(&mut self, now: Instant, config: &FetchConfig) -> Result<(), FetchError> {
         match self.waiting {
             Waiting::ForAnswer(until) if until <= now => {
-                let (name, attempts) = (self.asked.clone(), self.attempts);
+                let (name, attempts) = (self.asked_in(config.dialect), self.attempts);
                 self.try_again(now, now, config, FetchError::NotFound { name, attempts })
             }
             _ => Ok(()),
@@ -139,7 +143,7 @@ impl Finder {
         if reason == NackReason::Duplicate {
             return Ok(());
         }
-        let error = FetchError::DiscoveryNack { name: self.asked.clone(), reason };
+        let error = FetchError::DiscoveryNack { name: self.asked_in(config.dialect), reason };
         // Nobody there, or somebody who knows better: a few more tries, further and further apart.
         let rest = packet::time::Duration::from_millis(10 << self.attempts.min(10));
         self.try_again(now, now + rest.min(config.discovery_timeout), config, error)

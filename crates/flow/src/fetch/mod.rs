@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef};
+use packet::{AnyName, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::NamingConvention;
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
@@ -129,7 +129,8 @@ impl Fetcher {
             _ if versioned => Phase::Fetching(object),
             Discovery::Unversioned => Phase::Fetching(object),
             _ if first_segment > 0 => {
-                Phase::Failed(FetchError::NoVersion { name: name.clone(), first_segment })
+                let name = AnyName::new(config.dialect, name.clone());
+                Phase::Failed(FetchError::NoVersion { name, first_segment })
             }
             discovery => match Finder::new(&name, discovery, config.dialect, now) {
                 Ok(finder) => Phase::Finding(finder),
@@ -228,8 +229,8 @@ impl Fetcher {
             Subject::Segment(segment) => {
                 let Some(end) = self.buffer.peek(segment).map(final_segment) else { return };
                 if self.buffer.peek(segment).is_some_and(is_application_nack) {
-                    let name = self.buffer.remove(segment).map(|data| data.name().to_name());
-                    let name = name.unwrap_or_else(|| self.name.clone());
+                    let name = self.buffer.remove(segment).map(|data| data.any_name());
+                    let name = name.unwrap_or_else(|| self.any_name(&self.name));
                     self.phase = Phase::Failed(FetchError::Refused { name });
                     return;
                 }
@@ -254,7 +255,7 @@ impl Fetcher {
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
                 let Some(data) = self.found.take() else { return };
-                let error = FetchError::NotAccepted { name: data.name().to_name(), error };
+                let error = FetchError::NotAccepted { name: data.any_name(), error };
                 match finder.handle_refusal(now, &self.config, data.name(), error) {
                     Ok(()) => self.settle_version(now),
                     Err(error) => self.phase = Phase::Failed(error),
@@ -266,7 +267,7 @@ impl Fetcher {
                 // Whatever it said of the end counts no more either.
                 self.hinted_end = None;
                 self.move_limit();
-                let name = data.name().to_name();
+                let name = data.any_name();
                 self.refused_in_a_row += 1;
                 if self.refused_in_a_row >= MAX_REFUSED_IN_A_ROW {
                     let count = self.refused_in_a_row;
@@ -448,7 +449,7 @@ impl Fetcher {
             None => failure.item <= self.transfer.first_missing(),
         };
         if is_sure {
-            let (name, segment, reason) = (object.name.clone(), failure.item, failure.reason);
+            let (name, segment, reason) = (self.any_name(&object.name), failure.item, failure.reason);
             self.phase = Phase::Failed(FetchError::Segment { name, segment, reason });
         }
     }
@@ -460,8 +461,13 @@ impl Fetcher {
         self.transfer.set_limit(self.buffer.limit().min(hint.unwrap_or(u64::MAX)));
     }
 
+    /// One of its names, as errors have it.
+    pub(crate) fn any_name(&self, name: &Name) -> AnyName {
+        AnyName::new(self.config.dialect, name.clone())
+    }
+
     fn fail_for_length(&mut self) -> Option<Interest> {
-        self.phase = Phase::Failed(FetchError::NameTooLong { name: self.name.clone() });
+        self.phase = Phase::Failed(FetchError::NameTooLong { name: self.any_name(&self.name) });
         None
     }
 }

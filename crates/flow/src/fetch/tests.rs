@@ -1,12 +1,16 @@
 use super::*;
 use crate::publish::{Answer, Publication, PublicationConfig};
-use packet::ContentType;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
+use packet::{ContentType, Dialect};
 use trust::Signer;
 
 fn name(text: &str) -> Name {
     text.parse().unwrap()
+}
+
+fn any_name(text: &str) -> AnyName {
+    AnyName::new(Dialect::Ndn, name(text))
 }
 
 fn publication(bytes: &[u8]) -> Publication {
@@ -89,7 +93,7 @@ fn discovery_is_tried_a_few_times_and_then_by_prefix() {
     }
     assert_eq!(all, [vec!["/x/32=metadata"; 4], vec!["/x"; 4]].concat());
     assert_eq!(now, Instant::from_secs(8));
-    assert_eq!(fetcher.error(), Some(&FetchError::NotFound { name: name("/x"), attempts: 4 }));
+    assert_eq!(fetcher.error(), Some(&FetchError::NotFound { name: any_name("/x"), attempts: 4 }));
 }
 
 #[test]
@@ -239,7 +243,7 @@ fn a_producer_that_refuses_ends_the_fetch() {
     let nack = DataBuilder::new(name("/a/v=1/seg=0")).content_type(ContentType::NACK);
     let nack = nack.build_with_digest().unwrap();
     fetcher.receive_data(Instant::ZERO, nack, &LinkHeader::default());
-    assert_eq!(fetcher.error(), Some(&FetchError::Refused { name: name("/a/v=1/seg=0") }));
+    assert_eq!(fetcher.error(), Some(&FetchError::Refused { name: any_name("/a/v=1/seg=0") }));
 }
 
 #[test]
@@ -313,7 +317,7 @@ fn a_segment_that_does_not_come_is_a_failure_once_all_before_it_are_here() {
     assert_eq!(fetcher.error(), None);
     data(&mut fetcher, Instant::ZERO, "/a/v=1/seg=0", None, b"a");
     let expected =
-        FetchError::Segment { name: name("/a/v=1"), segment: 1, reason: Some(NackReason::NoRoute) };
+        FetchError::Segment { name: any_name("/a/v=1"), segment: 1, reason: Some(NackReason::NoRoute) };
     assert_eq!(fetcher.error(), Some(&expected));
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use cairn_gateway::{GatewayConfig, Server, Trusting};
+use cairn_gateway::{GatewayConfig, Server, TrustPolicy};
 use client::{AsyncClient, Remote, Trust};
 use flow::source::{Reply, Source};
 use packet::ndn::lp::LpPacketView;
@@ -115,7 +115,7 @@ impl World {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
                 let client = AsyncClient::connect(&Remote::Unix(path)).await.unwrap();
-                let mut config = GatewayConfig::new(Trusting::new(trust));
+                let mut config = GatewayConfig::new(TrustPolicy::new(trust));
                 config.log = Some(Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())));
                 change(&mut config);
                 let server = Server::bind("127.0.0.1:0".parse().unwrap(), client, config).await.unwrap();

@@ -38,7 +38,7 @@ pub enum AgentError {
         /// The node.
         node: String,
         /// What failed.
-        source: WorkError,
+        source: Box<WorkError>,
     },
     /// The job is not there, or is no job.
     #[error("the agent's job {} cannot be read: {source}", .file.display())]
@@ -95,7 +95,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
     let text = std::fs::read_to_string(job).map_err(unreadable)?;
     let job: Job = serde_json::from_str(&text).map_err(|error| unreadable(error.into()))?;
     let node = job.node.clone();
-    let failed = |source| AgentError::Work { node: node.clone(), source };
+    let failed = |source| AgentError::Work { node: node.clone(), source: Box::new(source) };
     let client = connect(&job).map_err(failed)?;
     let mut agent = Agent::new(job, client)?;
     agent.register().map_err(|error| failed(error.into()))?;

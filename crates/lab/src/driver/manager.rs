@@ -9,7 +9,7 @@ use ::management::{
 use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, WhenGone};
 
 use packet::name::UriError;
-use packet::{DecodeError, Rule};
+use packet::{DecodeError, Dialect, Rule};
 
 const STATUS: &str = "status/general";
 const STORE: &str = "cs/info";
@@ -110,7 +110,7 @@ impl Manager {
         let response = self.client.command(command, parameters)?;
         // A conflict names a face that is there already, which is as good.
         if !response.is_ok() && response.code != StatusCode::Conflict {
-            let what = ManagementRequest::Command { command, name: parameters.name.clone() };
+            let what = ManagementRequest::of(command, parameters, Dialect::Ndn);
             return Err(ClientError::Refused { what, why: response.into() }.into());
         }
         let malformed = |error| ManagementError::Malformed { what: command.words().1, error };

@@ -8,6 +8,7 @@ use super::problem::suggest;
 use super::profile::Profile;
 use super::resolve_servers::server;
 use super::units::Size;
+use packet::Name;
 
 /// With less a forwarder is ended by the kernel before it has begun.
 const LEAST_MEMORY_BYTES: u64 = 16_000_000;
@@ -26,8 +27,9 @@ fn strategy(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mu
     let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
     let given = forwarder.and_then(|forwarder| forwarder.strategy.as_deref()).filter(|_| is_ours);
     let Some(Err(error)) = given.map(str::parse::<engine::StrategySpec>) else { return };
-    let names: Vec<String> = engine::strategy_names().map(|name| name.to_string()).collect();
-    let words: Vec<&str> = names.iter().filter_map(|name| name.rsplit('/').nth(1)).collect();
+    let names: Vec<Name> = engine::strategy_names().collect();
+    let words = names.iter().filter_map(|name| name.as_ref().component(3));
+    let words: Vec<&str> = words.filter_map(|word| std::str::from_utf8(word.value).ok()).collect();
     let word = given.unwrap_or_default().split('/').next().unwrap_or_default();
     f.add(format!("{key}.forwarder.strategy"), error.to_string(), Some(suggest(word, &words)));
 }

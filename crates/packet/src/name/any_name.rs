@@ -27,6 +27,11 @@ pub struct AnyName {
 }
 
 impl AnyName {
+    /// A name of a dialect.
+    pub fn new(dialect: Dialect, name: Name) -> Self {
+        AnyName { dialect, name }
+    }
+
     /// The name with another component.
     ///
     /// # Errors

@@ -34,11 +34,10 @@ pub(super) fn live(mut world: World) -> Result<SwarmReport, Broken> {
 impl World {
     /// Faults of all kinds, for ten seconds or so.
     fn disturb(&mut self) -> Result<(), Broken> {
-        let strategies: Vec<String> =
-            engine::strategy_names().map(|name| strategy_word(&name.to_string())).collect();
+        let strategies: Vec<Name> = engine::strategy_names().collect();
         for node in self.nodes.clone() {
             let strategy = pick(&mut self.random, &strategies);
-            self.network.set_strategy(node, "/", &strategy)?;
+            self.network.set_strategy(node, "/", &strategy.to_string())?;
         }
         for _ in 0..20 {
             match self.random.below(10) {
@@ -92,11 +91,11 @@ impl World {
         for node in self.nodes.clone() {
             self.network.clear_routes(node)?;
             // A strategy that learns routes by flooding needs them to be announced, by all nodes on the way.
-            if self.strategies(node).any(|(_, name)| name.to_string().contains("self-learning")) {
+            if self.has_strategy(node, "self-learning") {
                 self.network.set_strategy(node, "/", "best-route")?;
             }
             // Tokens that come too seldom are a fault like others.
-            if self.strategies(node).any(|(_, name)| name.to_string().contains("stateful")) {
+            if self.has_strategy(node, "stateful-forwarding") {
                 self.network.set_strategy(node, "/", "stateful-forwarding")?;
             }
         }
@@ -216,6 +215,12 @@ impl World {
         self.network.engine(node).into_iter().flat_map(|engine| engine.strategies(Dialect::Ndn))
     }
 
+    /// Whether the node has the strategy with this word, which stands behind `/localhost/nfd/strategy`.
+    fn has_strategy(&self, node: NodeId, word: &str) -> bool {
+        let is_it = |name: &Name| name.as_ref().component(3).is_some_and(|it| it.value == word.as_bytes());
+        self.strategies(node).any(|(_, name)| is_it(name))
+    }
+
     /// At any time: nobody got what was not asked for, or what the producer did not make.
     fn check_deliveries(&mut self) -> Result<(), Broken> {
         for &id in &self.consumers {
@@ -233,12 +238,6 @@ impl World {
         }
         Ok(())
     }
-}
-
-/// The short word of a strategy's full name: `best-route` of `/localhost/nfd/strategy/best-route/v=5`.
-fn strategy_word(name: &str) -> String {
-    let word = name.split("/strategy/").nth(1).unwrap_or(name);
-    word.split('/').next().unwrap_or(word).to_owned()
 }
 
 #[cfg(test)]

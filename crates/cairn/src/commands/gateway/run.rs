@@ -12,7 +12,7 @@ use clap::Args;
 use client::{AsyncClient, Clock, Trust};
 use flow::verify::AnchoredVerifier;
 use gateway::origin::mapping::Mapping;
-use gateway::{GatewayConfig, Server, Trusting, WriteLine};
+use gateway::{GatewayConfig, Server, TrustPolicy, WriteLine};
 use packet::random::Random;
 use trust::{Validator, ValidatorLimits};
 
@@ -71,7 +71,7 @@ impl RunArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let client = self.connect.client()?;
-        let mut config = GatewayConfig::new(self.trusting()?);
+        let mut config = GatewayConfig::new(self.trust_policy()?);
         config.hosts.clone_from(&self.host);
         config.any_origin = !self.same_origin;
         config.proxied.clone_from(&self.proxy);
@@ -88,12 +88,12 @@ impl RunArguments {
     }
 
     /// Whom to believe, read once.
-    fn trusting(&self) -> Result<Trusting, ToolError> {
-        let trusting = match self.trust.policy_and_anchors()? {
-            None => Trusting::new(Trust::anybody),
+    fn trust_policy(&self) -> Result<TrustPolicy, ToolError> {
+        let trust_policy = match self.trust.policy_and_anchors()? {
+            None => TrustPolicy::new(Trust::anybody),
             Some((policy, anchors)) => {
                 let records = revocations(&self.trust.revocations)?;
-                Trusting::new(move || {
+                TrustPolicy::new(move || {
                     let (limits, random) = (ValidatorLimits::default(), Random::from_seed(Clock::seed()));
                     let mut validator = Validator::new(policy.clone(), anchors.clone(), limits, random);
                     validator.set_revocations(Arc::clone(&records));
@@ -101,7 +101,7 @@ impl RunArguments {
                 })
             }
         };
-        Ok(if self.manifest { trusting.by_manifest() } else { trusting })
+        Ok(if self.manifest { trust_policy.by_manifest() } else { trust_policy })
     }
 
     fn log(&self) -> Result<Option<WriteLine>, ToolError> {

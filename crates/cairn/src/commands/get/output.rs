@@ -7,7 +7,7 @@ use flow::Segment;
 
 use crate::tool::content::{self, ContentWriter};
 
-/// Bytes that are gathered when they come in small pieces. Larger ones leave from where they are.
+/// Bytes that are gathered when they come in small segments. Larger ones leave from where they are.
 const GATHERED_BYTES: usize = 32 << 10;
 
 /// What a pipe holds if the system lets it, so that its two ends need not take turns for every few packets.
@@ -21,7 +21,7 @@ pub(super) fn standard_output() -> io::Result<ContentWriter<File>> {
     Ok(out)
 }
 
-/// Gathers small pieces.
+/// Gathers small segments.
 pub(super) fn writer<W: Write>(out: W) -> BufWriter<W> {
     BufWriter::with_capacity(GATHERED_BYTES, out)
 }
@@ -30,7 +30,7 @@ pub(super) fn writer<W: Write>(out: W) -> BufWriter<W> {
 pub(super) fn write_segments(out: &mut impl Write, segments: &[Segment]) -> io::Result<()> {
     let mut slices: Vec<IoSlice<'_>> = segments
         .iter()
-        .map(|piece| IoSlice::new(piece.data.content()))
+        .map(|segment| IoSlice::new(segment.data.content()))
         .filter(|slice| !slice.is_empty())
         .collect();
     let mut rest = slices.as_mut_slice();
@@ -66,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_written_whole_and_in_order_however_little_is_taken_at_a_time() {
-        let piece = |segment: u64| {
+    fn segments_are_written_whole_and_in_order_however_little_is_taken_at_a_time() {
+        let segment = |segment: u64| {
             let content = vec![segment as u8; segment as usize * 997 % 8000];
             let data = DataBuilder::new("/a".parse().unwrap()).content(content).build_with_digest().unwrap();
             Segment { segment, data }
         };
-        let segments: Vec<Segment> = (0..40).map(piece).collect();
-        let expected: Vec<u8> = segments.iter().flat_map(|piece| piece.data.content().to_vec()).collect();
+        let segments: Vec<Segment> = (0..40).map(segment).collect();
+        let expected: Vec<u8> = segments.iter().flat_map(|segment| segment.data.content().to_vec()).collect();
         for at_once in [1, 3, 40] {
             let mut out = writer(Slow(Vec::new()));
             for segments in segments.chunks(at_once) {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use client::{Client, Refused};
+use client::{ClaimedSigner, Client, Refused};
 use management::{Command, ControlParameters, Dataset, FaceFlags, FibEntry, decode_list};
 use packet::{Dialect, Name};
 use trust::certificate::names::key_of;
@@ -78,7 +78,7 @@ impl RefetchPlan {
     /// What else people can do, after nothing has helped.
     pub(super) fn advice(&self, refusals: &Refusals) -> Option<String> {
         // Faces and caches of CCNx are not managed this way.
-        let first = refusals.told.first().filter(|first| first.dialect == Dialect::Ndn)?;
+        let first = refusals.told.first().filter(|first| first.name.dialect == Dialect::Ndn)?;
         let traced = refusals.told.iter().find(|told| told.is_traced());
         if let Some(face) = traced.and_then(|told| told.incoming_face) {
             return Some(format!(
@@ -98,9 +98,11 @@ impl RefetchPlan {
 /// Has the forwarder forget what was refused, and what it has for a certificate of the key: that may be
 /// what is forged. Says whether it lets us.
 fn erase(client: &mut Client, refused: &Refused) -> bool {
-    let locator: Option<Name> = refused.key_locator.as_deref().and_then(|locator| locator.parse().ok());
-    let key = locator.as_ref().and_then(|locator| key_of(locator.as_ref())).map(|key| key.to_name());
-    [Some(refused.name.clone()), key].into_iter().flatten().fold(true, |all, name| {
+    let key = match &refused.signer {
+        Some(ClaimedSigner::Name(locator)) => key_of(locator.as_ref()).map(|key| key.to_name()),
+        Some(ClaimedSigner::KeyDigest(_)) | None => None,
+    };
+    [Some(refused.name.name.clone()), key].into_iter().flatten().fold(true, |all, name| {
         let wanted = ControlParameters {
             name: Some(name),
             count: Some(ERASED_OF_A_NAME),

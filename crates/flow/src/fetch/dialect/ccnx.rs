@@ -57,7 +57,7 @@ impl Fetcher {
     pub(super) fn begin_ccnx(&mut self, now: Instant, data: Data) {
         let Phase::Finding(finder) = &mut self.phase else { return };
         if super::is_application_nack(&data) {
-            self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
+            self.phase = Phase::Failed(FetchError::Refused { name: data.any_name() });
         } else if finder.look_for_later_version(now, data.name()) {
             self.settle_version(now);
         } else {

@@ -56,7 +56,7 @@ impl Fetcher {
         let is_metadata = self.part_of(data.name()) == Part::Metadata;
         let Phase::Finding(finder) = &mut self.phase else { return };
         if is_application_nack(&data) {
-            self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
+            self.phase = Phase::Failed(FetchError::Refused { name: data.any_name() });
             return;
         }
         if finder.is_by_prefix() && !is_metadata {
@@ -71,7 +71,7 @@ impl Fetcher {
                 self.phase = Phase::Fetching(Object { name: metadata.name, convention });
             }
             Err(problem) => {
-                let error = FetchError::BadMetadata { name: data.name().to_name(), problem };
+                let error = FetchError::BadMetadata { name: data.any_name(), problem };
                 if let Err(error) = finder.handle_refusal(now, &self.config, data.name(), error) {
                     self.phase = Phase::Failed(error);
                 }

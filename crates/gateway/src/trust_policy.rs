@@ -7,21 +7,21 @@ use client::Trust;
 
 /// Makes a [`Trust`] for each fetch.
 #[derive(Clone)]
-pub struct Trusting {
+pub struct TrustPolicy {
     make: Arc<dyn Fn() -> Trust + Send + Sync>,
     by_manifest: bool,
 }
 
-impl Trusting {
+impl TrustPolicy {
     /// Believes whom `make` names.
     pub fn new(make: impl Fn() -> Trust + Send + Sync + 'static) -> Self {
-        Trusting { make: Arc::new(make), by_manifest: false }
+        TrustPolicy { make: Arc::new(make), by_manifest: false }
     }
 
     /// Objects have a signed manifest, by which their segments are checked.
     #[must_use]
     pub fn by_manifest(self) -> Self {
-        Trusting { by_manifest: true, ..self }
+        TrustPolicy { by_manifest: true, ..self }
     }
 
     /// For a packet by itself, such as metadata.
@@ -36,8 +36,8 @@ impl Trusting {
     }
 }
 
-impl fmt::Debug for Trusting {
+impl fmt::Debug for TrustPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trusting").field("by_manifest", &self.by_manifest).finish_non_exhaustive()
+        f.debug_struct("TrustPolicy").field("by_manifest", &self.by_manifest).finish_non_exhaustive()
     }
 }

@@ -60,7 +60,8 @@ impl RepeatResult {
         gates.chain(self.outcome.lost.clone()).collect()
     }
 
-    /// Was work left, more than the file allows? That is what the network did, and no fault of the measurement.
+    /// Was work left, more than the file allows? That is what the network did, and no fault of the
+    /// measurement.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.gates.iter().any(|gate| !gate.passed && gate.name == UNFINISHED)

@@ -464,8 +464,8 @@ tables! {
         client_standstill: Option<Span> = "1 s",
         /// How far clocks may differ, or by how much the clock may be set during a run.
         clock_error: Option<Span> = "1 ms",
-        /// How often an invalid run is repeated before it is left as invalid. One that is invalid only because
-        /// work was left is not repeated: that is a result.
+        /// How often an invalid run is repeated before it is left as invalid. One that is invalid only
+        /// because work was left is not repeated: that is a result.
         retries: Option<u32> = "0",
     }
 

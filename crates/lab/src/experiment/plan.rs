@@ -18,6 +18,7 @@ pub use self::sizes::{MAX_SIZED_FILES, SizesPlan};
 use super::model::{Expect, Forwarder};
 
 mod arrivals;
+mod chance;
 mod costs;
 mod dialect;
 mod link;
@@ -299,30 +300,6 @@ pub enum ControllerKind {
     Named(String),
 }
 
-impl ControllerKind {
-    /// Whether it decides by chance. What one of the program's own does, nobody knows.
-    fn draws(&self) -> bool {
-        matches!(self, ControllerKind::Named(spec) if controller_draws(spec))
-    }
-}
-
-/// Whether the controller of this word, with its parameters, decides by chance.
-pub(super) fn controller_draws(spec: &str) -> bool {
-    const SURE: [&str; 10] = [
-        "aimd",
-        "bbr",
-        "bic",
-        "cubic",
-        "fixed",
-        "hobhis",
-        "mircc",
-        "nack-suppressing",
-        "pcon",
-        "stateful-forwarding",
-    ];
-    !SURE.contains(&spec.split('/').next().unwrap_or_default())
-}
-
 /// Something that happens during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -506,51 +483,6 @@ impl GatePlan {
 }
 
 impl Plan {
-    /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
-    #[must_use]
-    pub fn is_deterministic(&self) -> bool {
-        // What a workload of the program's own does by chance, nobody knows.
-        let is_calm = |workload: &Workload| match &workload.does {
-            Activity::Traffic { trace: Some(_), .. } => true,
-            Activity::Traffic { workload, .. } => {
-                let draws = |word: &&str| workload.contains(word);
-                matches!(workload.split('/').next(), Some("sequential" | "live"))
-                    && !["spacing~poisson", "spacing~uniform", "burst~", "crowd~"].iter().any(draws)
-            }
-            Activity::Consume(consumer) => !consumer.kind.is_random(),
-            Activity::Download { content, controller, arrivals, .. } => {
-                let is_drawn = matches!(arrivals, Some(ArrivalsPlan::Workload(_)))
-                    || self.contents.get(*content).is_some_and(|content| content.sizes.is_some());
-                !is_drawn && !controller.draws()
-            }
-            _ => true,
-        };
-        let is_plain = |node: &NodePlan| {
-            let draws = node
-                .forwarder
-                .placement
-                .as_deref()
-                .is_some_and(|word| word.starts_with("probability") || word == "fair-share");
-            let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
-            // The part before its parameters. These draw no random numbers; what others do differs with the
-            // seed.
-            let word = strategy.split('/').next().unwrap_or_default();
-            !draws && matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
-        };
-        let is_sure = |event: &EventPlan| match event.change {
-            Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,
-            Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => true,
-        };
-        !self.schedule.drawn
-            && self
-                .links
-                .iter()
-                .all(|link| link.loss == 0.0 && !link.simulated.is_random() && !link.is_sharing())
-            && self.events.iter().all(is_sure)
-            && self.workloads.iter().all(is_calm)
-            && self.nodes.iter().all(is_plain)
-    }
-
     /// The workloads, of those that are measured together only the first.
     pub fn measured(&self) -> impl Iterator<Item = &Workload> {
         let is_first = move |(place, workload): &(usize, &Workload)| {

@@ -186,7 +186,7 @@ impl ConsumerKind {
             ConsumerKind::Rate(_, gap) => *gap != Gap::Even,
             ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
             ConsumerKind::Transfer(controller) | ConsumerKind::File(controller) => {
-                controller.as_deref().is_some_and(super::controller_draws)
+                controller.as_deref().is_some_and(super::chance::controller_draws)
             }
             ConsumerKind::Window(_) | ConsumerKind::Batches(_) | ConsumerKind::Flood(_) => false,
         }

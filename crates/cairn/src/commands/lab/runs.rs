@@ -8,7 +8,7 @@ use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
 use super::study;
-use super::verdicts::{self, Form};
+use super::verdicts::{self, Form, NOT_COMPLETE};
 use crate::tool::{ToolError, output};
 
 /// Every run below a folder.

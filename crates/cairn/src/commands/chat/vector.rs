@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use packet::ndn::tlv::{self, Reader};
 use packet::ndn::types;
-use packet::{DecodeError, Name, NameRef, Rule};
+use packet::{DecodeError, Dialect, Name, NameRef, Rule};
+
+use super::wire::can_be_member;
 
 const STATE_VECTOR: u32 = 201;
 const ENTRY: u32 = 202;
@@ -40,6 +42,13 @@ impl StateVector {
     /// Whether it knows of any message that `other` does not.
     pub(super) fn is_ahead_of(&self, other: &StateVector) -> bool {
         self.iter().any(|(member, number)| number > other.get(member))
+    }
+
+    /// Without names that no member's messages can have in this dialect: whoever invents one is to have us ask
+    /// for nothing.
+    pub(super) fn only_members_of(mut self, dialect: Dialect) -> Self {
+        self.0.retain(|name, _| can_be_member(dialect, name.as_ref()));
+        self
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {

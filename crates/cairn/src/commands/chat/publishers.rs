@@ -146,7 +146,7 @@ mod tests {
 
     fn key() -> (CcnxSigner, PublicKey) {
         let key = PrivateKey::generate(KeyKind::Rsa).unwrap();
-        let public = key.public_key().clone();
+        let public = key.public_key().unwrap();
         (CcnxSigner::new(key).unwrap(), public)
     }
 

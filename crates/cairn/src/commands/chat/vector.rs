@@ -102,6 +102,21 @@ mod tests {
     }
 
     #[test]
+    fn names_below_which_no_message_can_have_a_name_are_no_members() {
+        let mut vector = StateVector::default();
+        let deep = |components: usize| "/a".repeat(components);
+        let long = |bytes: usize| format!("/{}", "x".repeat(bytes));
+        for name in [&deep(127), &deep(128), &long(3900), &long(4000), "/ann/t=1", "/ann"] {
+            vector.raise(&name.parse().unwrap(), 1);
+        }
+        let of = |dialect| vector.clone().only_members_of(dialect).0.into_keys().collect::<Vec<Name>>();
+        let named = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect::<Vec<Name>>();
+        let both = named(&[&deep(127), "/ann", &long(3900)]);
+        assert_eq!(of(Dialect::Ccnx), both);
+        assert_eq!(of(Dialect::Ndn), named(&[&deep(127), "/ann", "/ann/t=1", &long(3900)]));
+    }
+
+    #[test]
     fn strangers_cannot_make_it_grow_without_end() {
         let mut vector = StateVector::default();
         for number in 0..MAX_MEMBERS + 10 {

@@ -1,9 +1,9 @@
-//! Requests to a forwarder of CCNx 0.8: who it is, which prefixes it is to send here, and by which strategy it
-//! is to forward.
+//! Requests to a forwarder of CCNx 0.8: who it is, which prefixes it is to send here, and by which strategy
+//! it is to forward.
 //!
 //! They do what NFD's commands `rib/register`, `rib/unregister`, `strategy-choice/set` and
-//! `strategy-choice/unset` do, so that whoever gives these need not know which dialect the forwarder speaks: a
-//! request goes out in place of the command, and its answer is read as if NFD had given it.
+//! `strategy-choice/unset` do, so that whoever gives these need not know which dialect the forwarder speaks:
+//! a request goes out in place of the command, and its answer is read as if NFD had given it.
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
 use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection};

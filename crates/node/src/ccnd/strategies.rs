@@ -61,6 +61,8 @@ impl Ccnd {
         let told = StrategySelection {
             ccnd_id: Some(self.id()),
             strategy: Some(&word),
+            // ccndc prints them, and there are always some.
+            parameters: Some(""),
             ..StrategySelection::new(&prefix)
         };
         told.encode().ok().map(Answer::Done)

@@ -27,8 +27,8 @@ section! {
         /// Interfaces, by name, on which CCNx is spoken over Ethernet in packets of NDNLP v1, with whoever
         /// sends such. Needs the capability CAP_NET_RAW.
         ethernet: Vec<String> = Vec::new(),
-        /// Local addresses, such as 0.0.0.0 and ::, at which CCNx is spoken in packets of NDNLP v1 over IP alone
-        /// (protocol 150), with whoever sends such. Needs the capability CAP_NET_RAW.
+        /// Local addresses, such as 0.0.0.0 and ::, at which CCNx is spoken in packets of NDNLP v1 over IP
+        /// alone (protocol 150), with whoever sends such. Needs the capability CAP_NET_RAW.
         ip: Vec<IpAddr> = Vec::new(),
         /// Largest packet of NDNLP v1 over UDP and over IP alone; 64 at least.
         ndnlp_mtu_bytes: usize = 1420,

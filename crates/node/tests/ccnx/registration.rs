@@ -203,6 +203,7 @@ fn a_strategy_is_chosen_by_ccnds_name_told_and_taken_back() {
         }
         let told = StrategySelection::decode(&content).unwrap();
         let NameSource::Ccnb(prefix) = told.name else { panic!("a name as it is on the wire") };
+        assert_eq!(told.parameters, Some(""), "as ccnd says where there are none");
         Ok((prefix.to_string(), told.strategy.unwrap().to_owned()))
     };
     let at = |prefix: &str, word: &str| Ok((prefix.to_owned(), word.to_owned()));

@@ -44,8 +44,8 @@ impl StateVector {
         self.iter().any(|(member, number)| number > other.get(member))
     }
 
-    /// Without names that no member's messages can have in this dialect: whoever invents one is to have us ask
-    /// for nothing.
+    /// Without names that no member's messages can have in this dialect: whoever invents one is to have us
+    /// ask for nothing.
     pub(super) fn only_members_of(mut self, dialect: Dialect) -> Self {
         self.0.retain(|name, _| can_be_member(dialect, name.as_ref()));
         self

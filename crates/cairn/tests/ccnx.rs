@@ -5,7 +5,8 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod world;
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use cairn::client::Connection;
 use cairn::flow::FetchError;
@@ -288,4 +289,102 @@ fn a_node_with_a_repository_is_a_ccnr_and_has_what_it_was_given_after_it_was_kil
     // What is not below its names it does not take.
     let other = world.run(&["put", "ccnx:/other/file", "-f", "file", "--repo", "ccnx:/"]);
     assert!(other.status.code() == Some(1) && said(&other).contains("no repository"), "{}", said(&other));
+}
+
+/// A member of a room, and what it hears.
+fn member(world: &World, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
+    let mut command = world.command(&[&["chat"], arguments, &["--stay"]].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("you are ccnx:/"), "{line}");
+    let heard = BufReader::new(child.stdout.take().unwrap());
+    (child, heard)
+}
+
+fn line_of(heard: &mut impl std::io::BufRead) -> String {
+    let mut line = String::new();
+    heard.read_line(&mut line).unwrap();
+    line
+}
+
+#[test]
+fn everybody_in_a_room_of_ccnx_hears_everybody_and_whoever_comes_later_the_last_words() {
+    let world = World::with_ccnx();
+    let (mut ann, mut ann_hears) = member(&world, &["ccnx:/room/lab", "--nick", "ann"]);
+    let (mut bob, mut bob_hears) = member(&world, &["ccnx:/room/lab", "--nick", "bob"]);
+    ann.stdin.as_mut().unwrap().write_all(b"hello\n").unwrap();
+    assert_eq!(line_of(&mut bob_hears), "ccnx:/ann: hello\n");
+    bob.stdin.as_mut().unwrap().write_all(b"escape \x1b[31m\n").unwrap();
+    assert_eq!(line_of(&mut ann_hears), "ccnx:/bob: escape \u{fffd}[31m\n");
+    let (mut cyn, mut cyn_hears) = member(&world, &["ccnx:/room/lab", "--nick", "cyn"]);
+    let mut last_words = [line_of(&mut cyn_hears), line_of(&mut cyn_hears)];
+    last_words.sort();
+    assert_eq!(last_words, ["ccnx:/ann: hello\n", "ccnx:/bob: escape \u{fffd}[31m\n"]);
+    cyn.stdin.as_mut().unwrap().write_all(b"me too\n").unwrap();
+    for hears in [&mut ann_hears, &mut bob_hears] {
+        assert_eq!(line_of(hears), "ccnx:/cyn: me too\n");
+    }
+    // The strategy of the room is that which sends to all; no others' is touched.
+    let strategies = world.good(&["strategy", "list"]);
+    assert!(!strategies.contains("room"), "{strategies}");
+    for child in [&mut ann, &mut bob, &mut cyn] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn in_a_room_of_ccnx_strangers_to_the_anchor_are_marked_and_a_signature_is_a_must() {
+    let world = World::with_ccnx();
+    world.good(&["key", "new", "/lab/ann", "--kind", "rsa"]);
+    let (mut ann, _hears) = member(&world, &["ccnx:/room/lab", "-S", "/lab/ann"]);
+    ann.stdin.as_mut().unwrap().write_all(b"hello\n").unwrap();
+    // Once somebody has heard it, the content store has it.
+    let (mut dan, mut dan_hears) = member(&world, &["ccnx:/room/lab", "--nick", "dan"]);
+    assert_eq!(line_of(&mut dan_hears), "ccnx:/lab/ann: hello\n");
+    let object = world.run(&["peek", "-P", "ccnx:/lab/ann", "-w", "10s"]).stdout;
+    let object = packet::ccnx::ContentObjectView::decode(&object).unwrap();
+    let Some(packet::ccnx::KeyLocator::Key(key)) = object.key_locator() else { panic!("no key in it") };
+    world.write("ann.key", key);
+    let (mut bob, mut bob_hears) =
+        member(&world, &["ccnx:/room/lab", "--nick", "bob", "--anchor", "ann.key"]);
+    assert_eq!(line_of(&mut bob_hears), "ccnx:/lab/ann: hello\n");
+    let said = world.run_with(&["chat", "ccnx:/room/lab", "--nick", "cyn"], b"me too\n");
+    assert!(said.status.success(), "{}", self::said(&said));
+    assert_eq!(line_of(&mut bob_hears), "ccnx:/cyn (not trusted): me too\n");
+    for child in [&mut ann, &mut bob, &mut dan] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    for (option, value) in [("--sign", "null"), ("--rules", "ann.key")] {
+        let refused = world.run(&["chat", "ccnx:/room/lab", option, value]);
+        assert_eq!(refused.status.code(), Some(1), "{}", self::said(&refused));
+    }
+}
+
+#[test]
+fn pings_and_files_go_from_node_to_node_over_ip_alone() {
+    testkit::own_network::run(ping_and_get_over_ip);
+}
+
+fn ping_and_get_over_ip() {
+    let mut far = World::over_ip("127.0.0.2", None);
+    let near = World::over_ip("127.0.0.1", Some(("ip4://127.0.0.2", "ccnx:/far")));
+    far.start(&["pingserver", "ccnx:/far", "--quiet"], "PING SERVER ccnx:/far");
+    let statistics = json(&near.good(&["ping", "ccnx:/far", "-c", "10", "-i", "1ms", "--json"]));
+    assert_eq!(statistics["answered"], 10);
+    let file = bytes(300_000);
+    far.write("file", &file);
+    far.start(&["put", "ccnx:/far/file", "-f", "file"], "published");
+    let got = near.run(&["get", "ccnx:/far/file", "-q"]);
+    assert!(got.status.success() && got.stdout == file, "{}", said(&got));
+    let faces = near.good(&["face", "list"]);
+    assert!(faces.contains("ip4://127.0.0.2"), "{faces}");
+    // Faces are made by hand, too.
+    near.good(&["face", "create", "ip4://127.0.0.3"]);
+    assert!(near.good(&["face", "list"]).contains("ip4://127.0.0.3"));
+    let missing = near.run(&["face", "create", "ip6://[::1]"]);
+    assert!(!missing.status.success() && said(&missing).contains("ccnx.ip"), "{}", said(&missing));
 }

@@ -1,11 +1,12 @@
-//! Requests to a forwarder of CCNx 0.8: who it is, and which prefixes it is to send here.
+//! Requests to a forwarder of CCNx 0.8: who it is, which prefixes it is to send here, and by which strategy
+//! it is to forward.
 //!
-//! They do what NFD's commands `rib/register` and `rib/unregister` do, so that whoever registers prefixes
-//! need not know which dialect the forwarder speaks: a request goes out in place of the command, and its
-//! answer is read as if NFD had given it.
+//! They do what NFD's commands `rib/register`, `rib/unregister`, `strategy-choice/set` and
+//! `strategy-choice/unset` do, so that whoever gives these need not know which dialect the forwarder speaks:
+//! a request goes out in place of the command, and its answer is read as if NFD had given it.
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
-use packet::ccnx::management::{ForwardingEntry, StatusResponse};
+use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection};
 use packet::ccnx::{ContentKind, InterestFields, Scope, markers};
 use packet::{Component, Data, DecodeError, Interest, Name};
 use trust::UnixTime;
@@ -16,6 +17,19 @@ use crate::error::{ClientError, Unsendable};
 const CCNX: &[u8] = b"ccnx";
 const CCND: &[u8] = b"ccnd";
 const KEY: &[u8] = b"KEY";
+
+const SET_STRATEGY: &str = "setstrategy";
+const REMOVE_STRATEGY: &str = "removestrategy";
+
+/// Where the verb stands in the name of a request.
+const VERB_AT: usize = 2;
+
+/// Where the word for a strategy stands in its name: /localhost/nfd/strategy/multicast.
+const STRATEGY_WORD_AT: usize = 3;
+
+/// What ccnd calls the strategies that do what those of NFD do.
+const STRATEGIES: [(&[u8], &str); 3] =
+    [(b"best-route", "default"), (b"load-balance", "loadsharing"), (b"multicast", "parallel")];
 
 /// What is known of the ccnd at the other end, and the key that requests to it are signed with.
 #[derive(Debug)]
@@ -73,18 +87,18 @@ impl Ccnd {
         let (Some(id), Some(prefix)) = (&self.id, &parameters.name) else {
             return Err(Unsendable::OtherDialect.into());
         };
-        let (verb, face_id) = match command {
-            Command::RibRegister => ("selfreg", None),
-            Command::RibUnregister => ("unreg", self.face),
+        let (verb, content) = match command {
+            Command::RibRegister => ("selfreg", registration("selfreg", prefix, id, None)),
+            Command::RibUnregister => ("unreg", registration("unreg", prefix, id, self.face)),
+            Command::StrategySet => {
+                let word = parameters.strategy.as_ref().and_then(strategy_in_ccnx);
+                let word = word.ok_or(Unsendable::OtherDialect)?;
+                (SET_STRATEGY, strategy_choice(SET_STRATEGY, prefix, id, Some(word)))
+            }
+            Command::StrategyUnset => (REMOVE_STRATEGY, strategy_choice(REMOVE_STRATEGY, prefix, id, None)),
             _ => return Err(Unsendable::OtherDialect.into()),
         };
-        let entry = ForwardingEntry {
-            action: Some(verb),
-            ccnd_id: Some(id),
-            face_id,
-            ..ForwardingEntry::new(prefix)
-        };
-        let content = entry.encode().map_err(Unsendable::from)?;
+        let content = content.map_err(Unsendable::from)?;
         let object = self.signer.sign(&Name::root(), &content, now.into(), |info| info)?;
         let name = name(&[CCNX, id, verb.as_bytes(), &object]).map_err(Unsendable::from)?;
         interest(&name, nonce)
@@ -104,10 +118,42 @@ impl Ccnd {
             let text = format!("{} (CCNx code {})", status.text.unwrap_or("refused"), status.code);
             return Ok(ControlResponse::error(code, text));
         }
-        let entry = ForwardingEntry::decode(data.content())?;
-        self.face = entry.face_id.or(self.face);
+        let verb = data.name().component(VERB_AT).map(|verb| verb.value);
+        if [SET_STRATEGY, REMOVE_STRATEGY].iter().any(|of_strategies| verb == Some(of_strategies.as_bytes()))
+        {
+            StrategySelection::decode(data.content())?;
+        } else {
+            let entry = ForwardingEntry::decode(data.content())?;
+            self.face = entry.face_id.or(self.face);
+        }
         Ok(ControlResponse::ok(&ControlParameters::default()))
     }
+}
+
+fn registration(
+    verb: &str,
+    prefix: &Name,
+    id: &[u8; 32],
+    face_id: Option<u32>,
+) -> Result<Vec<u8>, DecodeError> {
+    let new = ForwardingEntry::new(prefix);
+    ForwardingEntry { action: Some(verb), ccnd_id: Some(id), face_id, ..new }.encode()
+}
+
+fn strategy_choice(
+    verb: &str,
+    prefix: &Name,
+    id: &[u8; 32],
+    strategy: Option<&str>,
+) -> Result<Vec<u8>, DecodeError> {
+    let new = StrategySelection::new(prefix);
+    StrategySelection { action: Some(verb), ccnd_id: Some(id), strategy, ..new }.encode()
+}
+
+/// What ccnd calls a strategy that NFD's command names; `None` if it has none that does the same.
+fn strategy_in_ccnx(name: &Name) -> Option<&'static str> {
+    let word = name.as_ref().component(STRATEGY_WORD_AT)?;
+    STRATEGIES.iter().find(|(theirs, _)| *theirs == word.value).map(|(_, word)| *word)
 }
 
 fn name(components: &[&[u8]]) -> Result<Name, DecodeError> {
@@ -121,4 +167,52 @@ fn interest(name: &Name, nonce: u32) -> Result<Interest, ClientError> {
         InterestFields { scope: Some(Scope::HOST), nonce: Some(&nonce), ..InterestFields::default() };
     let wire = fields.encode(name)?;
     Ok(Interest::decode_ccnx(wire.into()).map_err(Unsendable::from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ccnx::{ContentObjectView, Ticks};
+    use trust::{KeyKind, PrivateKey};
+
+    use super::*;
+
+    const NOW: UnixTime = UnixTime::from_secs(1_700_000_000);
+
+    fn signer() -> CcnxSigner {
+        CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap()
+    }
+
+    fn choice(strategy: &str) -> ControlParameters {
+        let strategy = format!("/localhost/nfd/strategy/{strategy}").parse().unwrap();
+        let name = packet::ccnx::uri::parse("ccnx:/room").unwrap();
+        ControlParameters { name: Some(name), strategy: Some(strategy), ..ControlParameters::default() }
+    }
+
+    #[test]
+    fn a_strategy_is_chosen_by_ccnd_s_word_for_it_and_taken_back() {
+        let mut ccnd = Ccnd { id: Some([7; 32]), ..Ccnd::new(signer()) };
+        for (command, verb, word) in [
+            (Command::StrategySet, "setstrategy", Some("parallel")),
+            (Command::StrategyUnset, "removestrategy", None),
+        ] {
+            let request = ccnd.request(command, &choice("multicast/v=5"), NOW, 1).unwrap();
+            let name = request.name().to_name();
+            assert_eq!(name.as_ref().component(VERB_AT).unwrap().value, verb.as_bytes());
+            let object = name.as_ref().last().unwrap().value.to_vec();
+            let object = ContentObjectView::decode(&object).unwrap();
+            let asked = StrategySelection::decode(object.content()).unwrap();
+            assert_eq!((asked.action, asked.strategy, asked.ccnd_id), (Some(verb), word, Some(&[7; 32])));
+
+            let room = packet::ccnx::uri::parse("ccnx:/room").unwrap();
+            let done = StrategySelection { strategy: Some("parallel"), ..StrategySelection::new(&room) };
+            let done = done.encode().unwrap();
+            let answer = signer().sign(&name, &done, Ticks::from(NOW), |info| info).unwrap();
+            let answer = Data::decode_ccnx(answer.into()).unwrap();
+            assert!(ccnd.response(&answer).unwrap().is_ok());
+            let nonsense = signer().sign(&name, b"nonsense", Ticks::from(NOW), |info| info).unwrap();
+            assert!(ccnd.response(&Data::decode_ccnx(nonsense.into()).unwrap()).is_err());
+        }
+        let unknown = ccnd.request(Command::StrategySet, &choice("self-learning"), NOW, 1);
+        assert!(matches!(unknown, Err(ClientError::Unsendable(Unsendable::OtherDialect))), "{unknown:?}");
+    }
 }

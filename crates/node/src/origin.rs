@@ -21,7 +21,7 @@ impl Origin {
     /// The origin of a peer; `None` for applications on this host, which are trusted not to crowd others out.
     pub(crate) fn of(local: &FaceUri, remote: &FaceUri) -> Option<Self> {
         match remote {
-            FaceUri::Udp(peer) => Some(Origin::of_address(peer.ip())),
+            FaceUri::Udp(peer) | FaceUri::Ip(peer) => Some(Origin::of_address(peer.ip())),
             FaceUri::Tcp(peer) | FaceUri::WebSocketClient(peer) => {
                 let is_remote = scope_of(local, remote) == FaceScope::NonLocal;
                 is_remote.then(|| Origin::of_address(peer.ip()))
@@ -55,7 +55,7 @@ pub(crate) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
             address.ip().to_canonical().is_loopback()
         }
         FaceUri::Unix(_) | FaceUri::FileDescriptor(_) | FaceUri::Internal(_) => true,
-        FaceUri::Udp(_) | FaceUri::Ethernet(_) | FaceUri::Device(_) => false,
+        FaceUri::Udp(_) | FaceUri::Ip(_) | FaceUri::Ethernet(_) | FaceUri::Device(_) => false,
     };
     if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
 }

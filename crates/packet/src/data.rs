@@ -170,6 +170,12 @@ impl Data {
         }
     }
 
+    /// Whether this copy holds its name in canonical form beside the packet's bytes: in CCNx, from when
+    /// [`Data::name`] was first asked for on. What keeps many packets asks for [`Data::wire_name`] instead.
+    pub fn holds_canonical_name(&self) -> bool {
+        self.canonical.is_made()
+    }
+
     /// The name as it is on the wire in CCNx; `None` in NDN.
     #[inline(always)]
     pub fn ccnx_name(&self) -> Option<CcnxNameRef<'_>> {

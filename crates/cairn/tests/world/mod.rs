@@ -34,6 +34,19 @@ impl World {
         )
     }
 
+    /// The same over IP alone, at `local`, with a face to `remote` by which `route` is reached.
+    pub(crate) fn over_ip(local: &str, face: Option<(&str, &str)>) -> World {
+        let mut more = format!(
+            "[ccnx]\nenabled = true\nudp = []\ntcp = []\nunix = [\"ccnd.sock\"]\nkey_file = \"ccnx.key\"\nip = [{local:?}]\n"
+        );
+        if let Some((remote, route)) = face {
+            more += &format!(
+                "[[face]]\ndialect = \"ccnx\"\nremote = {remote:?}\nroutes = [{route:?}]\nndnlp = \"acknowledged\"\n"
+            );
+        }
+        World::with(&[], &more)
+    }
+
     /// The same, with a repository that takes objects of CCNx below this prefix.
     pub(crate) fn with_ccnr(namespace: &str) -> World {
         let ccnx =

@@ -286,7 +286,7 @@ fn flags(face: &FaceStatus) -> u32 {
     let is_friendly = face.scope == FaceScope::Local;
     let mut flags = if is_friendly { FRIENDLY } else { 0 };
     let address = match &face.remote {
-        FaceUri::Udp(address) => {
+        FaceUri::Udp(address) | FaceUri::Ip(address) => {
             flags |= DATAGRAMS;
             Some(address)
         }
@@ -314,6 +314,7 @@ fn flags(face: &FaceStatus) -> u32 {
 fn address(face: &FaceStatus) -> Option<String> {
     match &face.remote {
         FaceUri::Udp(address) | FaceUri::Tcp(address) => Some(address.to_string()),
+        FaceUri::Ip(address) => Some(address.ip().to_string()),
         _ => None,
     }
 }

@@ -27,10 +27,12 @@ impl Ccnd {
         verb: Verb,
         content: &[u8],
     ) -> Option<Answer> {
-        let asked = StrategySelection::decode(content).ok()?;
+        let impossible = || Answer::refused(StatusResponse::PARAMETER, "could not process strategy req");
+        let Ok(asked) = StrategySelection::decode(content) else {
+            return StrategySelection::lacks_name(content).then(impossible).flatten();
+        };
         asked.action?;
-        let answer = self.try_to_choose(node, verb, &asked);
-        answer.or_else(|| Answer::refused(StatusResponse::PARAMETER, "could not process strategy req"))
+        self.try_to_choose(node, verb, &asked).or_else(impossible)
     }
 
     fn try_to_choose(
@@ -59,6 +61,8 @@ impl Ccnd {
         let told = StrategySelection {
             ccnd_id: Some(self.id()),
             strategy: Some(&word),
+            // ccndc prints them, and there are always some.
+            parameters: Some(""),
             ..StrategySelection::new(&prefix)
         };
         told.encode().ok().map(Answer::Done)

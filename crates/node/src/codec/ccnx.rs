@@ -474,7 +474,7 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
 }
 
 /// Whether a frame is a packet of NDNLP v1, perhaps padded.
-fn is_ndnlp1(frame: &[u8]) -> bool {
+pub(super) fn is_ndnlp1(frame: &[u8]) -> bool {
     ndnlp::Packet::decode(frame).is_ok()
 }
 

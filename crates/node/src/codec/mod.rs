@@ -300,8 +300,13 @@ impl Codec {
     pub(crate) fn may_speak_ndnlp1(dialect: Dialect, remote: &FaceUri) -> bool {
         match dialect {
             Dialect::Ndn => false,
-            Dialect::Ccnx => matches!(remote, FaceUri::Udp(_) | FaceUri::Ethernet(_)),
+            Dialect::Ccnx => matches!(remote, FaceUri::Udp(_) | FaceUri::Ip(_) | FaceUri::Ethernet(_)),
         }
+    }
+
+    /// Whether a frame is a packet of NDNLP v1, perhaps padded.
+    pub(crate) fn is_ndnlp1(frame: &[u8]) -> bool {
+        ccnx::is_ndnlp1(frame)
     }
 
     /// Whether neighbours know their peers by port as well, and expect their own.

@@ -1,6 +1,6 @@
 //! The section about the second dialect: what makes a node a ccnd.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use packet::Dialect;
@@ -27,7 +27,10 @@ section! {
         /// Interfaces, by name, on which CCNx is spoken over Ethernet in packets of NDNLP v1, with whoever
         /// sends such. Needs the capability CAP_NET_RAW.
         ethernet: Vec<String> = Vec::new(),
-        /// Largest packet of NDNLP v1 over UDP; 64 at least.
+        /// Local addresses, such as 0.0.0.0 and ::, at which CCNx is spoken in packets of NDNLP v1 over IP
+        /// alone (protocol 150), with whoever sends such. Needs the capability CAP_NET_RAW.
+        ip: Vec<IpAddr> = Vec::new(),
+        /// Largest packet of NDNLP v1 over UDP and over IP alone; 64 at least.
         ndnlp_mtu_bytes: usize = 1420,
         /// Whether neighbours that speak NDNLP v1 are asked to acknowledge packets, where nothing else is
         /// said of them.
@@ -61,6 +64,11 @@ impl Config {
     /// Interfaces that are named for one dialect alone, with what is spoken there.
     pub(crate) fn ethernet_of_one_dialect(&self) -> impl Iterator<Item = (&String, Dialect)> {
         with_ccnx(&[], &self.ccnx.ethernet, self.ccnx.enabled)
+    }
+
+    /// All addresses to listen at for IP alone, with what is spoken there.
+    pub(crate) fn ip_listeners(&self) -> impl Iterator<Item = (IpAddr, Dialect)> {
+        with_ccnx(&[], &self.ccnx.ip, self.ccnx.enabled).map(|(local, of)| (*local, of))
     }
 
     /// All paths to listen at that are named, with what is spoken there.

@@ -83,7 +83,7 @@ impl Config {
 const EXAMPLES: &str = r#"
 # Faces to make at the start, with the names that lead there. They are permanent: after a failure they try again.
 # [[face]]
-# remote = "udp4://192.0.2.1:6363"
+# remote = "udp4://192.0.2.1:6363"   # or udp6, tcp4, tcp6, unix, ether; for ccnx also ip4://192.0.2.1, ip6
 # routes = ["/example"]
 # cost = 10
 # persistent = false           # true: the face goes when its socket fails

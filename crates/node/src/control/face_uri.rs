@@ -15,6 +15,8 @@ use thiserror::Error;
 pub enum FaceUri {
     /// `udp4://192.0.2.1:6363`, `udp6://[2001:db8::1]:6363`; multicast groups too.
     Udp(SocketAddr),
+    /// `ip4://192.0.2.1`, `ip6://[2001:db8::1]`: NDNLP v1 over IP alone, protocol 150. The port is 0.
+    Ip(SocketAddr),
     /// `tcp4://192.0.2.1:6363`, `tcp6://[2001:db8::1]:6363`.
     Tcp(SocketAddr),
     /// `unix:///run/nfd/nfd.sock`.
@@ -121,6 +123,8 @@ impl FaceUri {
         match self {
             FaceUri::Udp(SocketAddr::V4(_)) => "udp4",
             FaceUri::Udp(SocketAddr::V6(_)) => "udp6",
+            FaceUri::Ip(SocketAddr::V4(_)) => "ip4",
+            FaceUri::Ip(SocketAddr::V6(_)) => "ip6",
             FaceUri::Tcp(SocketAddr::V4(_)) => "tcp4",
             FaceUri::Tcp(SocketAddr::V6(_)) => "tcp6",
             FaceUri::Unix(_) => "unix",
@@ -142,6 +146,7 @@ impl fmt::Display for FaceUri {
             | FaceUri::Tcp(address)
             | FaceUri::WebSocket(address)
             | FaceUri::WebSocketClient(address) => write_address(f, address),
+            FaceUri::Ip(address) => write_host(f, address),
             FaceUri::Unix(path) => write!(f, "{}", path.display()),
             FaceUri::FileDescriptor(number) => write!(f, "{number}"),
             FaceUri::Ethernet(address) => write!(f, "[{address}]"),
@@ -153,13 +158,20 @@ impl fmt::Display for FaceUri {
 
 /// Writes an address as NFD does: the scope of a link-local one is the name of its interface.
 fn write_address(f: &mut fmt::Formatter<'_>, address: &SocketAddr) -> fmt::Result {
+    write_host(f, address)?;
+    write!(f, ":{}", address.port())
+}
+
+/// The same without the port.
+fn write_host(f: &mut fmt::Formatter<'_>, address: &SocketAddr) -> fmt::Result {
     match address {
+        SocketAddr::V4(v4) => write!(f, "{}", v4.ip()),
         SocketAddr::V6(v6) if v6.scope_id() != 0 => match interface_name(v6.scope_id()) {
-            Some(name) => write!(f, "[{}%{name}]:{}", v6.ip(), v6.port()),
+            Some(name) => write!(f, "[{}%{name}]", v6.ip()),
             // The interface is gone.
-            None => write!(f, "{address}"),
+            None => write!(f, "[{}%{}]", v6.ip(), v6.scope_id()),
         },
-        _ => write!(f, "{address}"),
+        SocketAddr::V6(v6) => write!(f, "[{}]", v6.ip()),
     }
 }
 
@@ -183,6 +195,7 @@ impl FromStr for FaceUri {
         match scheme {
             "udp4" | "udp6" => Ok(FaceUri::Udp(socket_address(text, scheme, rest)?)),
             "tcp4" | "tcp6" => Ok(FaceUri::Tcp(socket_address(text, scheme, rest)?)),
+            "ip4" | "ip6" => ip_address(text, scheme, rest),
             "ws" => Ok(FaceUri::WebSocket(socket_address(text, scheme, rest)?)),
             "wsclient" => Ok(FaceUri::WebSocketClient(socket_address(text, scheme, rest)?)),
             "udp" | "tcp" => {
@@ -237,6 +250,18 @@ fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, Fa
     }
 }
 
+fn ip_address(text: &str, scheme: &str, rest: &str) -> Result<FaceUri, FaceUriError> {
+    let problem =
+        "not canonical: a numeric address without a port must follow, such as 192.0.2.1 or [2001:db8::1]";
+    let bad = || FaceUriError::new(text, problem);
+    if parse_address(&format!("{rest}:1")).is_none() {
+        return Err(bad());
+    }
+    let mut address = socket_address(text, scheme, &format!("{rest}:1"))?;
+    address.set_port(0);
+    Ok(FaceUri::Ip(address))
+}
+
 fn has_scope(address: &SocketAddr) -> bool {
     matches!(address, SocketAddr::V6(v6) if v6.scope_id() != 0)
 }
@@ -281,6 +306,9 @@ mod tests {
             "udp6://[2001:db8::1]:6363",
             "udp6://[fe80::1%lo]:6363",
             "udp6://[fe80::1%4294967295]:6363",
+            "ip4://192.0.2.1",
+            "ip6://[2001:db8::1]",
+            "ip6://[fe80::1%lo]",
             "tcp4://127.0.0.1:6363",
             "tcp6://[::1]:1",
             "unix:///run/nfd/nfd.sock",
@@ -319,6 +347,12 @@ mod tests {
             "tcp4://192.0.2.1:65536",
             "udp6://[2001:db8::1]:0",
             "udp6://2001:db8::1:6363",
+            "ip4://192.0.2.1:6363",
+            "ip4://[2001:db8::1]",
+            "ip6://2001:db8::1",
+            "ip6://192.0.2.1",
+            "ip6://[fe80::1]",
+            "ip4://",
             "dev://eth0/",
             "unix://relative",
             "ether://01:00:5e:00:17:aa",

@@ -4,8 +4,8 @@ use std::collections::btree_map::Entry;
 
 use engine::FaceId;
 use management::{ControlParameters, ControlResponse, StatusCode};
-use packet::Name;
 use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
 
 use super::parameters::{face_id, face_or_self};
 use super::{MANAGED, NfdManagement, Outcome, Request, convert};
@@ -182,7 +182,9 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
     let mut changes = convert::face_changes(parameters);
     // Taken out: the node makes the face with it, and would apply it again as a change.
     let persistency = changes.persistency.take().unwrap_or(FacePersistency::Persistent);
-    Ok(CreateFace { remote, local, persistency, changes, dialect: MANAGED })
+    // Over IP alone there is no other.
+    let dialect = if matches!(remote, FaceUri::Ip(_)) { Dialect::Ccnx } else { MANAGED };
+    Ok(CreateFace { remote, local, persistency, changes, dialect })
 }
 
 fn is_of_unknown_scheme(uri: &str) -> bool {

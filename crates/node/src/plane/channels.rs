@@ -145,7 +145,8 @@ fn listen(local: SocketAddr) -> io::Result<TcpListener> {
 impl DataPlane {
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
-        let token = Token::Datagrams(self.sockets.channels.next_number());
+        let number = self.sockets.channels.next_number();
+        let token = if channel.is_ip() { Token::Ip(number) } else { Token::Datagrams(number) };
         self.watch(&channel.socket, token, epoll::EventFlags::IN)?;
         self.sockets.channels.insert(channel);
         Ok(())

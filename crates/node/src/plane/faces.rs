@@ -87,13 +87,15 @@ impl DataPlane {
         settings: LinkSettings,
     ) -> Option<FaceId> {
         let channel = self.sockets.channels.get(number)?;
-        let (local, dialect) = (channel.uri(), channel.dialect);
+        let (local, remote, dialect) = (channel.uri(), channel.uri_of(peer), channel.dialect);
         let settings =
             LinkSettings { receive_capacity_bytes: Some(channel.receive_buffer_bytes()), ..settings };
-        let path = DatagramPath::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
+        // Only UDP has trains.
+        let largest_in_train = if channel.is_ip() { 0 } else { LARGEST_IN_TRAIN };
+        let path = DatagramPath::Udp { channel: number, peer, largest_in_train };
         let port = DatagramPort { outbox: None, path };
         let id = self.add_face(NewFace {
-            remote: FaceUri::Udp(peer),
+            remote,
             local,
             scope: FaceScope::NonLocal,
             persistency,

@@ -17,6 +17,7 @@ mod faces;
 mod impaired;
 mod inner;
 mod interfaces;
+mod ip;
 mod limits;
 mod new_interfaces;
 mod on_demand;
@@ -83,6 +84,8 @@ pub(crate) enum Message {
 pub(crate) enum Token {
     Waker,
     Datagrams(usize),
+    /// A socket for IP alone.
+    Ip(usize),
     Ethernet(usize),
     Listener(usize),
     Face(FaceId),
@@ -99,6 +102,7 @@ impl Token {
             Token::Face(face) => (3, u64::from(face.0)),
             Token::Ethernet(number) => (4, number as u64),
             Token::Interfaces => (5, 0),
+            Token::Ip(number) => (6, number as u64),
         };
         epoll::EventData::new_u64(kind << 56 | number)
     }
@@ -111,6 +115,7 @@ impl Token {
             3 => Token::Face(FaceId(number as u32)),
             4 => Token::Ethernet(number as usize),
             5 => Token::Interfaces,
+            6 => Token::Ip(number as usize),
             _ => Token::Waker,
         }
     }
@@ -322,6 +327,7 @@ impl DataPlane {
         let has_worked = match token {
             Token::Waker => self.carry_out_tasks(),
             Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+            Token::Ip(channel) => self.handle_ip(channel, flags),
             Token::Ethernet(channel) => self.handle_ethernet(channel, flags),
             Token::Listener(listener) => self.accept(listener, flags),
             Token::Face(face) => self.handle_face(face, flags),
@@ -339,7 +345,7 @@ impl DataPlane {
     #[cold]
     fn comes_last(&self, token: Token) -> bool {
         let source = match token {
-            Token::Datagrams(number) => Some(self.source_of_datagrams(number)),
+            Token::Datagrams(number) | Token::Ip(number) => Some(self.source_of_datagrams(number)),
             Token::Ethernet(number) => Some(Source::Ethernet(number)),
             Token::Listener(number) => Some(Source::Listener(number)),
             Token::Face(face) => self.faces.get(&face).and_then(|face| face.origin_now()).map(Source::Origin),
@@ -414,7 +420,7 @@ impl DataPlane {
         };
         Some(match token {
             Token::Waker => (self.control.waker.as_fd(), flags(false)),
-            Token::Datagrams(number) => {
+            Token::Datagrams(number) | Token::Ip(number) => {
                 let channel = self.sockets.channels.get(number)?;
                 (channel.socket.as_fd(), flags(channel.is_waiting()))
             }

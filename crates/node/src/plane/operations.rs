@@ -22,7 +22,7 @@ pub(crate) const PAGE: usize = 1024;
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
         if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
-            let problem = "NDNLP v1 carries CCNx over UDP and Ethernet, and nothing else";
+            let problem = "NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
         if request.persistency == FacePersistency::OnDemand {
@@ -42,10 +42,11 @@ impl DataPlane {
             return Err(CreateFaceError::TooManyFaces { limit: self.settings.faces.max });
         }
         let id = match &request.remote {
-            FaceUri::Udp(peer) if peer.ip().is_multicast() => {
+            FaceUri::Udp(peer) | FaceUri::Ip(peer) if peer.ip().is_multicast() => {
                 Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
             }
             FaceUri::Udp(peer) => self.create_datagram_face(*peer, request),
+            FaceUri::Ip(peer) => self.create_ip_face(*peer, request),
             FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), request),
             FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, request),
             FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
@@ -62,7 +63,8 @@ impl DataPlane {
         peer: std::net::SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
+        let is_it =
+            |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, false);
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
         let channels = &self.sockets.channels;
         let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
@@ -77,6 +79,28 @@ impl DataPlane {
             .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
         self.consider_own_socket(id);
         Ok(id)
+    }
+
+    fn create_ip_face(
+        &mut self,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let is_it =
+            |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, true);
+        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
+            CreateFaceError::Unsupported(format!(
+                "no socket for IP alone is bound from which {} can be reached with {}: see ccnx.ip in the configuration",
+                peer.ip(),
+                request.dialect
+            ))
+        })?;
+        let acknowledged = request.changes.ndnlp1.unwrap_or(self.settings.ccnx.ndnlp_acknowledged);
+        let settings = LinkSettings::of_udp(request.dialect, &self.settings, Some(acknowledged));
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        self.add_datagram_face(channel, peer, request.persistency, settings)
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
     }
 
     fn create_ethernet_face(

@@ -38,7 +38,7 @@ impl DataPlane {
         let (persistency, in_frames, origin) =
             (face.persistency, face.counters.traffic.in_frames, face.stranger.origin);
         let Some(main) = self.sockets.channels.get(channel) else { return };
-        if main.main().is_some() || main.is_multicast() || peer.ip().is_multicast() {
+        if main.main().is_some() || main.is_ip() || main.is_multicast() || peer.ip().is_multicast() {
             return;
         }
         // Whoever only asks, or only sends what nobody asked for, need not be heard before others.

@@ -45,16 +45,8 @@ impl DataPlane {
             // A neighbour that is not there is an ordinary thing, and no error of the socket.
             has_worked = channel.main().is_some() && matches!(error, Ok(Some(_)));
         }
-        if flags.contains(epoll::EventFlags::OUT)
-            && let Some(channel) = self.sockets.channels.get_mut(number)
-        {
-            let before = channel.queued_bytes();
-            channel.handle_writable(&mut self.gone_counters.drops);
-            has_worked |= channel.queued_bytes() < before;
-            if !channel.is_waiting() {
-                let token = Token::Datagrams(number).to_data();
-                let _ = epoll::modify(&self.sockets.epoll, &channel.socket, token, epoll::EventFlags::IN);
-            }
+        if flags.contains(epoll::EventFlags::OUT) {
+            has_worked |= self.write_backlog(number);
         }
         if !flags.contains(epoll::EventFlags::IN) {
             return has_worked;
@@ -100,6 +92,19 @@ impl DataPlane {
         }
         self.batch.receiver = Some(receiver);
         has_worked
+    }
+
+    /// Writes what waits for a socket that has room again; whether any of it went.
+    pub(super) fn write_backlog(&mut self, number: usize) -> bool {
+        let Some(channel) = self.sockets.channels.get_mut(number) else { return false };
+        let before = channel.queued_bytes();
+        channel.handle_writable(&mut self.gone_counters.drops);
+        if !channel.is_waiting() {
+            let token = if channel.is_ip() { Token::Ip(number) } else { Token::Datagrams(number) };
+            let (epoll, flags) = (&self.sockets.epoll, epoll::EventFlags::IN);
+            let _ = epoll::modify(epoll, &channel.socket, token.to_data(), flags);
+        }
+        channel.queued_bytes() < before
     }
 
     /// Who is charged for what comes to a socket: a neighbour with one of its own, or all who share it.
@@ -197,7 +202,7 @@ impl DataPlane {
 
     /// Receives what came by a face; whether that was the last of its probation.
     #[inline]
-    fn receive_frames<'f>(
+    pub(super) fn receive_frames<'f>(
         &mut self,
         id: FaceId,
         from: u64,

@@ -196,8 +196,10 @@ impl DataPlane {
                         face.codec.handle_send_queue(channel.queued_bytes());
                         if !waited && channel.is_waiting() {
                             let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-                            let token = Token::Datagrams(number).to_data();
-                            let _ = epoll::modify(&self.sockets.epoll, &channel.socket, token, flags);
+                            let token =
+                                if channel.is_ip() { Token::Ip(number) } else { Token::Datagrams(number) };
+                            let (epoll, token) = (&self.sockets.epoll, token.to_data());
+                            let _ = epoll::modify(epoll, &channel.socket, token, flags);
                         }
                     }
                     DatagramPath::Ethernet { channel, peer } => {

@@ -23,7 +23,7 @@ use crate::plane::{DataPlane, Ends, Listener, Settings};
 use crate::socket_path;
 use crate::start::error::StartError;
 use crate::sys::interfaces;
-use crate::transport::datagram::DatagramChannel;
+use crate::transport::datagram::{DatagramChannel, IP_PROTOCOL};
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 use configured_interfaces::ConfiguredInterfaces;
@@ -71,12 +71,31 @@ pub(crate) fn prepare(
             Err(source) => return Err(StartError::Listen { address: format!("UDP {local}"), source }),
         }
     }
+    channels.extend(ip_channels(config, checked)?);
     let listeners = listeners(config)?;
     let interfaces = ConfiguredInterfaces::read(config, checked.receive_buffer_bytes)?;
     let groups = groups(&interfaces)?;
     let mut ethernet = ethernet(&interfaces)?;
     ethernet.extend(ethernet_of_one_dialect(config)?);
     Ok((Prepared { engine, settings, channels, groups, ethernet, interfaces }, listeners))
+}
+
+/// Sockets for IP alone.
+fn ip_channels(config: &Config, checked: &CheckedConfig) -> Result<Vec<DatagramChannel>, StartError> {
+    let send_bytes = config.udp.send_buffer_bytes;
+    let bind = |(local, dialect)| {
+        let bound = DatagramChannel::bind_ip(local, dialect, checked.receive_buffer_bytes, send_bytes);
+        let what = format!("IP protocol {IP_PROTOCOL} at {local}");
+        let channel = bound.map_err(|source| match source.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                StartError::Capability { what, capability: "CAP_NET_RAW" }
+            }
+            _ => StartError::Listen { address: what, source },
+        })?;
+        tracing::info!("listening at {}", channel.uri());
+        Ok(channel)
+    };
+    config.ip_listeners().map(bind).collect()
 }
 
 /// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an

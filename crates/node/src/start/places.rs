@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use crate::config::{Config, ConfigError};
@@ -23,6 +23,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         // Port 0 is another one each time.
         are_different(&format!("{section}.listen"), listen.iter().filter(|address| address.port() > 0))?;
     }
+    are_ip_places(&config.ccnx.ip)?;
     let paths = config.unix.listen.as_deref().unwrap_or_default();
     are_different("unix.listen", paths)?;
     for path in paths {
@@ -40,13 +41,15 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
 
 /// Refuses faces that are never made on request.
 pub(super) fn check_face(remote: &FaceUri, local: Option<&FaceUri>) -> Result<(), ConfigError> {
-    let can_be_made =
-        matches!(remote, FaceUri::Udp(_) | FaceUri::Tcp(_) | FaceUri::Unix(_) | FaceUri::Ethernet(_));
+    let can_be_made = matches!(
+        remote,
+        FaceUri::Udp(_) | FaceUri::Ip(_) | FaceUri::Tcp(_) | FaceUri::Unix(_) | FaceUri::Ethernet(_)
+    );
     if !can_be_made {
-        let known = "udp4, udp6, tcp4, tcp6, unix and ether";
+        let known = "udp4, udp6, ip4, ip6, tcp4, tcp6, unix and ether";
         return Err(bad(format!("face.remote: no face can be made to {remote}; there are {known}")));
     }
-    if let FaceUri::Udp(address) | FaceUri::Tcp(address) = remote
+    if let FaceUri::Udp(address) | FaceUri::Ip(address) | FaceUri::Tcp(address) = remote
         && (address.ip().is_multicast() || address.ip().is_unspecified())
     {
         let known = "groups are joined on the interfaces that multicast.interfaces names";
@@ -61,6 +64,25 @@ pub(super) fn check_face(remote: &FaceUri, local: Option<&FaceUri>) -> Result<()
             "face.local: a face to {remote} cannot be told its local end, which the system's routes decide; \
              leave it out"
         ))),
+    }
+}
+
+/// Every socket for IP alone gets a copy of each packet to its address.
+fn are_ip_places(all: &[IpAddr]) -> Result<(), ConfigError> {
+    are_different("ccnx.ip", all)?;
+    if let Some(group) = all.iter().find(|address| address.is_multicast()) {
+        return Err(bad(format!(
+            "ccnx.ip: {group} is a multicast group, and neighbours are single addresses"
+        )));
+    }
+    let whole = |address: &&IpAddr| address.is_unspecified();
+    let twice =
+        |whole: &&IpAddr| all.iter().any(|other| other != *whole && other.is_ipv4() == whole.is_ipv4());
+    match all.iter().filter(whole).find(twice) {
+        Some(whole) => {
+            Err(bad(format!("ccnx.ip: {whole} stands for all addresses of its kind; leave the others out")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -131,6 +153,9 @@ mod tests {
             ("[multicast]\ngroup_v4 = \"10.0.0.1:56363\"", "multicast.group_v4: 10.0.0.1:56363 is no"),
             ("[multicast]\ngroup_v4 = \"[ff02::1]:56363\"", "multicast.group_v4: [ff02::1]:56363 is no"),
             ("[multicast]\ngroup_v6 = \"[ff02::1]:0\"", "multicast.group_v6: [ff02::1]:0 is no"),
+            ("[ccnx]\nip = [\"0.0.0.0\", \"192.0.2.1\"]", "ccnx.ip: 0.0.0.0 stands for all addresses"),
+            ("[ccnx]\nip = [\"::1\", \"::1\"]", "ccnx.ip: ::1 stands there twice"),
+            ("[ccnx]\nip = [\"ff02::1\"]", "ccnx.ip: ff02::1 is a multicast group"),
             ("[websocket]\nlocal_origins = [\"*\"]", "websocket.local_origins: \"*\" is no page"),
             ("[websocket]\nlocal_origins = [\"http://a/\"]", "without a path"),
             ("[[repository]]\npath = 'x'\n[[repository]]\npath = 'x'", "repository.path: \"x\" stands there"),
@@ -145,6 +170,7 @@ mod tests {
         for text in [
             "[udp]\nlisten = [\"127.0.0.1:0\", \"127.0.0.1:0\"]",
             "[websocket]\nlocal_origins = [\"http://localhost:8080\", \"https://[::1]\"]",
+            "[ccnx]\nip = [\"0.0.0.0\", \"::\"]",
             "[node]\ncapture_socket = \"\"",
         ] {
             assert_eq!(Config::read(text).unwrap().check(), Ok(()), "{text}");
@@ -157,6 +183,7 @@ mod tests {
             ("remote = 'fd://3'", "face.remote: no face can be made to fd://3"),
             ("remote = 'ws://127.0.0.1:9696'", "face.remote: no face can be made to ws://"),
             ("remote = 'udp4://224.0.23.170:56363'", "is not the address of one neighbour"),
+            ("remote = 'ip4://0.0.0.0'", "is not the address of one neighbour"),
             ("remote = 'tcp4://0.0.0.0:6363'", "is not the address of one neighbour"),
             ("remote = 'udp4://127.0.0.1:70000'", "a numeric address with a port"),
             ("remote = 'udp4://127.0.0.1:0'", "port 0 is no address"),

@@ -21,12 +21,17 @@ use crate::sys::datagrams::{
 use crate::sys::interfaces::Interface;
 use crate::sys::options;
 
-/// A bound UDP socket and whom it knows.
+/// The protocol of IP that carries NDNLP v1 without UDP.
+pub(crate) const IP_PROTOCOL: u8 = 150;
+
+/// A bound socket of UDP, or of IP alone, and whom it knows.
 pub(crate) struct DatagramChannel {
     pub(crate) socket: UdpSocket,
     pub(crate) local: SocketAddr,
     /// The language of whoever comes to it.
     pub(crate) dialect: Dialect,
+    /// Whether it is for IP alone; then the ports of all addresses are 0.
+    is_ip: bool,
     /// The faces of the peers. The keys come from the network; the map's hasher is keyed.
     peers: HashMap<SocketAddr, FaceId>,
     /// Whom the last datagram came from: trains and bursts come from one.
@@ -96,6 +101,25 @@ impl DatagramChannel {
         Ok((DatagramChannel::over(socket.into(), local, dialect, receive_bytes)?, granted))
     }
 
+    /// Binds a socket to a local address of IP, for packets of NDNLP v1 without UDP. That takes CAP_NET_RAW.
+    pub(crate) fn bind_ip(
+        local: IpAddr,
+        dialect: Dialect,
+        receive_bytes: usize,
+        send_bytes: usize,
+    ) -> io::Result<Self> {
+        let local = SocketAddr::new(local, 0);
+        let protocol = Protocol::from(i32::from(IP_PROTOCOL));
+        let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(protocol))?;
+        socket.set_nonblocking(true)?;
+        enlarge_buffers(&socket, receive_bytes, send_bytes);
+        options::allow_ip_fragments(&socket, local.is_ipv6())?;
+        socket.bind(&local.into())?;
+        let channel = DatagramChannel::over(socket.into(), local, dialect, receive_bytes)?;
+        // The system tells the protocol where a port would be.
+        Ok(DatagramChannel { local, is_ip: true, ..channel })
+    }
+
     /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent
     /// leaves there.
     pub(crate) fn bind_group(
@@ -161,6 +185,7 @@ impl DatagramChannel {
             socket,
             local,
             dialect,
+            is_ip: false,
             peers: HashMap::new(),
             last: None,
             group: None,
@@ -216,13 +241,24 @@ impl DatagramChannel {
     }
 
     pub(crate) fn uri(&self) -> FaceUri {
-        FaceUri::Udp(self.local)
+        self.uri_of(self.local)
     }
 
-    /// Whether faces to this address can be made from here.
-    pub(crate) fn reaches(&self, remote: SocketAddr) -> bool {
+    /// How an address at either end is written.
+    pub(crate) fn uri_of(&self, address: SocketAddr) -> FaceUri {
+        if self.is_ip { FaceUri::Ip(address) } else { FaceUri::Udp(address) }
+    }
+
+    /// Whether the socket is for IP alone.
+    pub(crate) fn is_ip(&self) -> bool {
+        self.is_ip
+    }
+
+    /// Whether faces to this address can be made from here, over UDP or over IP alone.
+    pub(crate) fn reaches(&self, remote: SocketAddr, over_ip: bool) -> bool {
         let local_only = |ip: IpAddr| ip.is_loopback();
         self.own.is_none()
+            && self.is_ip == over_ip
             && !self.is_multicast()
             && self.local.is_ipv4() == remote.is_ipv4()
             && (!local_only(self.local.ip()) || local_only(remote.ip()))
@@ -383,6 +419,14 @@ impl DatagramChannel {
     }
 }
 
+/// What is behind the header of a packet of IPv4 with our protocol; `None` of what is none, or not all there.
+pub(crate) fn behind_ip_header(packet: &[u8]) -> Option<&[u8]> {
+    let [first, _, high, low, _, _, _, _, _, protocol, ..] = packet else { return None };
+    let (header, total) = (usize::from(first & 0x0f) * 4, usize::from(u16::from_be_bytes([*high, *low])));
+    let is_ours = first >> 4 == 4 && header >= 20 && *protocol == IP_PROTOCOL;
+    packet.get(header..total).filter(|_| is_ours)
+}
+
 fn enlarge_buffers(socket: &Socket, receive_bytes: usize, send_bytes: usize) -> GrantedBuffers {
     let _ = socket.set_send_buffer_size(send_bytes);
     if options::force_receive_buffer(socket, receive_bytes).is_err() {
@@ -403,5 +447,26 @@ fn reason(error: &io::Error) -> DropReason {
         Some(libc::EMSGSIZE) => DropReason::TooLargeForPath,
         Some(libc::ENOBUFS | libc::ENOMEM) => DropReason::SendQueueFull,
         _ => DropReason::SocketError,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_whole_packet_of_ipv4_with_the_protocol_has_nothing_behind_its_header() {
+        let mut good = vec![0x46, 0, 0, 27];
+        good.extend_from_slice(&[0, 0, 0x40, 0, 64, 150, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2, 1, 1, 1, 1]);
+        good.extend_from_slice(b"NdL");
+        assert_eq!(behind_ip_header(&good), Some(&b"NdL"[..]));
+        // What was filled up on the way is no part of it.
+        assert_eq!(behind_ip_header(&[&good[..], b"padding"].concat()), Some(&b"NdL"[..]));
+        for (place, wrong) in [(0, 0x66), (0, 0x44), (0, 0x4f), (2, 1), (3, 28), (3, 23), (9, 17)] {
+            let mut bad = good.clone();
+            bad[place] = wrong;
+            assert_eq!(behind_ip_header(&bad), None, "{wrong} at {place}");
+        }
+        (0..good.len()).for_each(|length| assert_eq!(behind_ip_header(&good[..length]), None, "{length}"));
     }
 }

@@ -14,7 +14,7 @@ use packet::time::{Duration, Instant};
 use crate::peer::{Host, Peer, Socket, interest, name_in};
 
 /// One end of a link over a socket.
-struct Ndnld {
+pub(crate) struct Ndnld {
     socket: UdpSocket,
     link: LinkService,
     /// Packets that came.
@@ -24,7 +24,7 @@ struct Ndnld {
 }
 
 impl Ndnld {
-    fn new(socket: UdpSocket) -> Self {
+    pub(crate) fn new(socket: UdpSocket) -> Self {
         let config = Config { mtu_bytes: Some(1420), request_acks: true, ..Config::default() };
         Ndnld {
             socket,
@@ -42,13 +42,13 @@ impl Ndnld {
         }
     }
 
-    fn send(&mut self, message: &[u8]) {
+    pub(crate) fn send(&mut self, message: &[u8]) {
         self.link.send(self.now, message.to_vec().into()).unwrap();
         self.flush();
     }
 
     /// The next message.
-    fn recv(&mut self) -> Vec<u8> {
+    pub(crate) fn recv(&mut self) -> Vec<u8> {
         loop {
             if let Some(message) = self.link.poll_deliver() {
                 return message.to_vec();

@@ -8,6 +8,7 @@ mod exchanges;
 mod faces;
 mod forwarding;
 mod hostile;
+mod ip;
 mod links;
 mod peer;
 mod registration;

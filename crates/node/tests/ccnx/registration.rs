@@ -203,6 +203,7 @@ fn a_strategy_is_chosen_by_ccnds_name_told_and_taken_back() {
         }
         let told = StrategySelection::decode(&content).unwrap();
         let NameSource::Ccnb(prefix) = told.name else { panic!("a name as it is on the wire") };
+        assert_eq!(told.parameters, Some(""), "as ccnd says where there are none");
         Ok((prefix.to_string(), told.strategy.unwrap().to_owned()))
     };
     let at = |prefix: &str, word: &str| Ok((prefix.to_owned(), word.to_owned()));
@@ -213,6 +214,36 @@ fn a_strategy_is_chosen_by_ccnds_name_told_and_taken_back() {
     assert_eq!(ask("removestrategy", None), at("ccnx:/", "default"));
     assert_eq!(ask("setstrategy", Some("trace")), Err(504));
     assert_eq!(ask("setstrategy", None), Err(504));
+}
+
+#[test]
+fn a_strategy_request_without_a_name_is_refused_and_without_a_verb_it_is_not_answered() {
+    let host = Host::new();
+    let mut client = host.unix();
+    let id = client.ccnd_id();
+    let name = uri::parse("ccnx:/").unwrap();
+    let nameless = |verb: Option<&'static str>| {
+        let selection = StrategySelection {
+            action: verb,
+            ccnd_id: Some(&id),
+            strategy: Some("parallel"),
+            ..StrategySelection::new(&name)
+        };
+        let mut bytes = selection.encode().unwrap();
+        let name = bytes.windows(2).position(|bytes| bytes == [0xf2, 0x00]).unwrap();
+        bytes.drain(name..name + 2);
+        bytes
+    };
+    for verb in ["setstrategy", "getstrategy", "removestrategy"] {
+        let answer = client.command(&id, verb, &nameless(Some(verb)));
+        assert_eq!(refused(&answer), (504, "could not process strategy req".to_owned()), "{verb}");
+    }
+    let mut spoiled = nameless(Some("getstrategy"));
+    spoiled.push(0);
+    for content in [nameless(None), spoiled] {
+        client.send(&client.request(&id, "getstrategy", &content));
+    }
+    assert!(client.hears_nothing());
 }
 
 #[test]

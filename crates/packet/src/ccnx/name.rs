@@ -297,6 +297,11 @@ impl LazyCanonical {
         LazyCanonical(OnceBox::new())
     }
 
+    /// Whether somebody has asked.
+    pub(crate) fn is_made(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// The canonical form of `name`, which is the same at each call.
     #[inline(never)]
     pub(crate) fn of(&self, name: CcnxNameRef<'_>) -> NameRef<'_> {

@@ -1,6 +1,6 @@
 //! The name of a packet in the form that it has on the wire.
 
-use super::NameRef;
+use super::{Component, NameRef};
 use crate::Dialect;
 use crate::ccnx::CcnxNameRef;
 
@@ -14,7 +14,7 @@ pub enum WireName<'a> {
     Ccnx(CcnxNameRef<'a>),
 }
 
-impl WireName<'_> {
+impl<'a> WireName<'a> {
     /// The language that it is written in.
     #[inline]
     pub fn dialect(&self) -> Dialect {
@@ -30,6 +30,22 @@ impl WireName<'_> {
         match self {
             WireName::Ndn(name) => prefix.is_prefix_of(*name),
             WireName::Ccnx(name) => name.begins_with(prefix),
+        }
+    }
+
+    /// The component behind the prefix of `count` components, if there is one.
+    pub fn component(&self, count: usize) -> Option<Component<'a>> {
+        match self {
+            WireName::Ndn(name) => name.component(count),
+            WireName::Ccnx(name) => name.component(count).map(Component::generic),
+        }
+    }
+
+    /// Appends the canonical form.
+    pub fn append_canonical(&self, out: &mut Vec<u8>) {
+        match self {
+            WireName::Ndn(name) => out.extend_from_slice(name.canonical()),
+            WireName::Ccnx(name) => name.append_canonical(out),
         }
     }
 }

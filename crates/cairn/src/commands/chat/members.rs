@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Name};
+use packet::{Component, Name};
 
 use super::vector::{MAX_MEMBERS, StateVector};
+use super::wire::is_coming;
 
 /// Members of one name that count, the last that came: each time somebody comes again it is as another
 /// member.
@@ -18,7 +19,7 @@ const SILENCE: Duration = Duration::from_secs(600);
 
 /// Bytes of the names that a vector tells of: with their numbers, a signature and the name of the room they
 /// fit into a packet.
-const MAX_TOLD_BYTES: usize = 4000;
+pub(super) const MAX_TOLD_BYTES: usize = 4000;
 
 /// Messages of one member that are asked for in one go, several of which may be under way.
 const MAX_CLAIMS: usize = 4;
@@ -189,13 +190,14 @@ const ENTRY_BYTES: usize = 24;
 
 /// A member's name without the time of coming, and that time.
 fn parts(member: &Name) -> Option<(Vec<Component<'_>>, Vec<u8>)> {
-    let is_time = |component: &Component<'_>| component.kind == ComponentKind::TIMESTAMP;
-    let came = member.components().find(is_time)?.value.to_vec();
-    Some((member.components().filter(|component| !is_time(component)).collect(), came))
+    let came = member.components().find(is_coming)?.value.to_vec();
+    Some((member.components().filter(|component| !is_coming(component)).collect(), came))
 }
 
 #[cfg(test)]
 mod tests {
+    use packet::ComponentKind;
+
     use super::*;
 
     const NOW: Instant = Instant::from_secs(5000);

@@ -2,8 +2,10 @@
 
 mod members;
 mod namesakes;
+mod publishers;
 mod sync;
 mod vector;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::io::BufRead as _;
@@ -16,11 +18,10 @@ use flow::Unverified;
 use flow::source::{Reply, answer_with};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, Now, Verifier};
 use management::{Command, ControlParameters};
-use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Data, Interest, Name, NameRef};
-use trust::{InterestSigner, Signer};
+use packet::{AnyName, Component, Data, Dialect, Name, NameRef};
+use trust::InterestSigner;
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -29,8 +30,9 @@ use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::{ToolError, finish, output};
 use namesakes::DuplicateNames;
+use publishers::MemberVerifier;
 use sync::{NewMessages, Sync};
-use vector::StateVector;
+use wire::RoomWire;
 
 /// Own messages that are kept for others to fetch.
 const MAX_KEPT: usize = 1000;
@@ -58,16 +60,21 @@ There is no server: members use State Vector Sync (version 2, under /<room>/v=2)
 each message from its author, at /<member>/t=<when the member joined>/<room>/seq=<number>. New members also fetch the latest messages of members that are \
 still there. Names under the room must reach all members, so the strategy for them on this host is set to multicast.
 
+A room in CCNx (ccnx:/…): the vector is a component, in the Interest <room>/%C1.svs/<vector>/%C1.N%00<nonce>; messages are at \
+<member>/<version: when the member joined>/<room>/<segment: the number>, signed as `put` signs. --anchor names the keys of publishers; without it, a \
+member's publisher is whoever signed the first of its messages.
+
 Examples:
   cairn chat /room/lab --nick ann
+  cairn chat ccnx:/room/lab --nick ann                   in CCNx
   cairn chat /room/lab -S /lab/ann --anchor root.cert    messages of strangers are marked
 
 Ends at the end of input, or at Ctrl-C.
 
 Exit codes: 0 done; 1 failure; 2 wrong usage.")]
 pub(crate) struct ChatArguments {
-    /// The room.
-    room: Name,
+    /// The room; `ccnx:/…` for one in CCNx.
+    room: AnyName,
     /// Your name in the room, if you sign with no key; without it, you have none.
     #[arg(long)]
     nick: Option<String>,
@@ -94,8 +101,7 @@ struct Room<'a> {
     sync: Sync,
     sync_prefix: Name,
     own_prefix: Name,
-    signer: Signer,
-    sync_signer: InterestSigner,
+    wire: RoomWire,
     said: OwnMessages,
     asked: BTreeMap<RequestId, Asked>,
     verifier: Box<dyn Verifier>,
@@ -178,8 +184,7 @@ impl ChatArguments {
 
     fn enter(&self) -> Result<Room<'_>, ToolError> {
         let mut random = Random::from_seed(Clock::seed());
-        let key = self.signing.key()?;
-        let signer = self.signing.signer()?;
+        let (key, dialect) = (self.signing.key()?, self.room.dialect);
         let member = match &key {
             Some(key) => trust::certificate::names::identity_of(key.name.as_ref()).map(|name| name.to_name()),
             None => None,
@@ -192,16 +197,13 @@ impl ChatArguments {
                 Name::root().with(Component::generic(nick.as_bytes()))?
             }
         };
-        // Two may have one name, and one may come twice: the time of coming tells them apart.
-        let mut came_at = Vec::new();
-        let now = Clock::start().unix().as_millis().saturating_mul(1000) + random.below(1000);
-        packet::ndn::tlv::write_nni(&mut came_at, now);
-        let mut own_prefix = member.with(Component::new(ComponentKind::TIMESTAMP, &came_at))?;
-        for component in self.room.components() {
+        let unix = Clock::start().unix();
+        let mut own_prefix = wire::with_coming(dialect, &member, unix, &mut random)?;
+        for component in self.room.name.components() {
             own_prefix = own_prefix.with(component)?;
         }
-        let sync_prefix = self.room.with(Component::new(ComponentKind::VERSION, &[2]))?;
-        let mut client = self.connect.client_as(&self.signing)?;
+        let sync_prefix = wire::vector_prefix(dialect, &self.room.name)?;
+        let (wire, mut client) = self.connect_in(dialect, &mut random)?;
         if !self.keep_strategy {
             set_multicast(&mut client, &sync_prefix)?;
         }
@@ -217,18 +219,14 @@ impl ChatArguments {
             }),
         )?;
         let now = client.now();
-        let verifier: Box<dyn Verifier> = match self.trust.validator()? {
-            Some(validator) => Box::new(AnchoredVerifier::new(validator)),
-            None => Box::new(IntegrityVerifier::new()),
-        };
+        let verifier = self.verifier_in(dialect)?;
         Ok(Room {
             arguments: self,
             sync: Sync::new(own_prefix.clone(), now, Random::from_seed(random.next_u64())),
-            sync_signer: InterestSigner::new(signer.clone(), Random::from_seed(random.next_u64())),
             client,
             sync_prefix,
             own_prefix,
-            signer,
+            wire,
             said,
             asked: BTreeMap::new(),
             verifier,
@@ -236,7 +234,33 @@ impl ChatArguments {
             next_unread: 0,
             waiting_lines: Vec::new(),
             listen_until: now + LISTEN,
-            namesakes: DuplicateNames::default(),
+            namesakes: DuplicateNames::new(dialect),
+        })
+    }
+
+    fn connect_in(&self, dialect: Dialect, random: &mut Random) -> Result<(RoomWire, Client), ToolError> {
+        let random = Random::from_seed(random.next_u64());
+        Ok(match dialect {
+            Dialect::Ndn => {
+                let signer = self.signing.signer()?;
+                let interests = InterestSigner::new(signer.clone(), random);
+                (RoomWire::Ndn { signer, interests }, self.connect.client_as(&self.signing)?)
+            }
+            Dialect::Ccnx => {
+                let signer = self.signing.ccnx_signer()?;
+                let client = self.connect.ccnx_client_as(&signer)?;
+                (RoomWire::Ccnx { signer, random }, client)
+            }
+        })
+    }
+
+    fn verifier_in(&self, dialect: Dialect) -> Result<Box<dyn Verifier>, ToolError> {
+        if dialect == Dialect::Ccnx {
+            return Ok(Box::new(MemberVerifier::new(self.trust.publishers()?, Clock::seed())));
+        }
+        Ok(match self.trust.validator()? {
+            Some(validator) => Box::new(AnchoredVerifier::new(validator)),
+            None => Box::new(IntegrityVerifier::new()),
         })
     }
 }
@@ -262,20 +286,16 @@ impl Room<'_> {
             }
         }
         while let Some(vector) = self.sync.poll_vector(now) {
-            let interest = InterestBuilder::new(self.sync_prefix.clone())
-                .application_parameters(vector.encode())
-                .lifetime(Duration::from_secs(1))
-                .nonce(now.as_nanos() as u32);
-            let signed =
-                self.sync_signer.sign(self.client.connection().clock().unix().as_millis(), &interest)?;
+            let unix = self.client.connection().clock().unix();
+            let interest = self.wire.vector_interest(&self.sync_prefix, &vector, now, unix)?;
             // Nobody answers these, so nobody waits for them.
-            self.client.send_only(&signed)?;
+            self.client.send_only(&interest)?;
         }
         while self.asked.len() + self.unread.len() < MAX_ASKED
             && let Some(NewMessages { member, first, last }) = self.sync.poll_news()
         {
             for number in first..=last {
-                let name = with_number(&member, number)?;
+                let name = wire::with_number(self.arguments.room.dialect, &member, number)?;
                 let message = Some(Message { member: member.clone(), number });
                 self.ask(Asked { name, attempts_left: ATTEMPTS, message })?;
             }
@@ -300,10 +320,8 @@ impl Room<'_> {
         }
         let number = self.sync.publish(now);
         let text = line.get(..end).unwrap_or(line);
-        let data = DataBuilder::new(with_number(&self.own_prefix, number)?)
-            .freshness(Duration::from_secs(3600))
-            .content(text.as_bytes().to_vec());
-        let data = self.signer.sign_data(&data)?;
+        let name = wire::with_number(self.arguments.room.dialect, &self.own_prefix, number)?;
+        let data = self.wire.message(name, text, self.client.connection().clock().unix())?;
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.insert(number, data);
         while said.len() > MAX_KEPT {
@@ -316,7 +334,7 @@ impl Room<'_> {
         match event {
             Event::Interest { interest, .. } if self.sync_prefix.as_ref().is_prefix_of(interest.name()) => {
                 let now = self.client.now();
-                if let Some(theirs) = vector_in(&interest) {
+                if let Some(theirs) = wire::vector_in(&interest, &self.sync_prefix) {
                     self.sync.handle_vector(now, &theirs);
                 }
             }
@@ -369,8 +387,7 @@ impl Room<'_> {
     }
 
     fn ask(&mut self, asked: Asked) -> Result<(), ToolError> {
-        let interest = InterestBuilder::new(asked.name.clone());
-        let id = self.client.express(&interest, PATIENCE)?;
+        let id = self.wire.ask(&mut self.client, &asked.name, PATIENCE)?;
         let attempts_left = asked.attempts_left.saturating_sub(1);
         self.asked.insert(id, Asked { attempts_left, ..asked });
         Ok(())
@@ -401,21 +418,11 @@ impl Room<'_> {
 
     /// Whose name it is: without the room, and without so many components behind it.
     fn member_of(&self, name: NameRef<'_>, behind: usize) -> Name {
-        let room = self.arguments.room.as_ref().component_count();
+        let room = self.arguments.room.name.as_ref().component_count();
         name.prefix(name.component_count().saturating_sub(room + behind)).to_name()
     }
 
     fn clocks(&self) -> Now {
         Now { instant: self.client.now(), unix: self.client.connection().clock().unix() }
     }
-}
-
-fn vector_in(interest: &Interest) -> Option<StateVector> {
-    StateVector::decode(interest.ndn()?.application_parameters()?).ok()
-}
-
-fn with_number(member: &Name, number: u64) -> Result<Name, ToolError> {
-    let mut digits = Vec::new();
-    packet::ndn::tlv::write_nni(&mut digits, number);
-    Ok(member.with(Component::new(ComponentKind::SEQUENCE_NUMBER, &digits))?)
 }

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use packet::{ComponentKind, Name};
+use packet::name::name_in_dialect;
+use packet::{Dialect, Name};
+
+use super::wire::is_coming;
 
 /// Gives the second of one name a number, and the third.
-#[derive(Debug, Default)]
-pub(super) struct DuplicateNames(BTreeMap<Name, Vec<Name>>);
+#[derive(Debug)]
+pub(super) struct DuplicateNames {
+    dialect: Dialect,
+    names: BTreeMap<Name, Vec<Name>>,
+}
 
 /// Members of one name that are told apart. More than that are nobody's friends.
 const MAX_NAMESAKES: usize = 64;
@@ -15,20 +21,25 @@ const MAX_NAMESAKES: usize = 64;
 const MAX_NAMES: usize = 256;
 
 impl DuplicateNames {
+    /// Nobody yet, in a room of this dialect.
+    pub(super) fn new(dialect: Dialect) -> Self {
+        DuplicateNames { dialect, names: BTreeMap::new() }
+    }
+
     /// What `member` is called, a name that ends in the time of its coming.
     pub(super) fn word_for(&mut self, member: Name) -> String {
         let whole = member.as_ref();
         let count = whole.component_count();
         let nick = match whole.last() {
-            Some(last) if last.kind == ComponentKind::TIMESTAMP => whole.prefix(count - 1).to_name(),
+            Some(last) if is_coming(&last) => whole.prefix(count - 1).to_name(),
             // Of an application that tells its members apart by name alone.
             _ => member.clone(),
         };
-        if self.0.len() >= MAX_NAMES && !self.0.contains_key(&nick) {
-            return member.to_string();
+        if self.names.len() >= MAX_NAMES && !self.names.contains_key(&nick) {
+            return name_in_dialect(self.dialect, member.as_ref());
         }
-        let word = nick.to_string();
-        let namesakes = self.0.entry(nick).or_default();
+        let word = name_in_dialect(self.dialect, nick.as_ref());
+        let namesakes = self.names.entry(nick).or_default();
         let place = namesakes.iter().position(|other| *other == member).unwrap_or_else(|| {
             if namesakes.len() < MAX_NAMESAKES {
                 namesakes.push(member);
@@ -47,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_second_of_a_name_has_a_number_and_keeps_it() {
-        let mut namesakes = DuplicateNames::default();
+        let mut namesakes = DuplicateNames::new(Dialect::Ndn);
         let mut word_for = |name: &str| namesakes.word_for(name.parse().unwrap());
         assert_eq!(word_for("/ann/t=1"), "/ann");
         assert_eq!(word_for("/ann/t=2"), "/ann (2)");
@@ -58,12 +69,12 @@ mod tests {
 
     #[test]
     fn however_many_come_only_so_many_are_remembered() {
-        let mut namesakes = DuplicateNames::default();
+        let mut namesakes = DuplicateNames::new(Dialect::Ndn);
         for number in 0..1000 {
             namesakes.word_for(format!("/ann/t={number}").parse().unwrap());
             namesakes.word_for(format!("/{number}/t=1").parse().unwrap());
         }
-        assert_eq!(namesakes.0.len(), MAX_NAMES);
-        assert!(namesakes.0.values().all(|members| members.len() <= MAX_NAMESAKES));
+        assert_eq!(namesakes.names.len(), MAX_NAMES);
+        assert!(namesakes.names.values().all(|members| members.len() <= MAX_NAMESAKES));
     }
 }

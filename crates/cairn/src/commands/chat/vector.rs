@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use packet::ndn::tlv::{self, Reader};
 use packet::ndn::types;
-use packet::{DecodeError, Name, NameRef, Rule};
+use packet::{DecodeError, Dialect, Name, NameRef, Rule};
+
+use super::wire::can_be_member;
 
 const STATE_VECTOR: u32 = 201;
 const ENTRY: u32 = 202;
@@ -40,6 +42,13 @@ impl StateVector {
     /// Whether it knows of any message that `other` does not.
     pub(super) fn is_ahead_of(&self, other: &StateVector) -> bool {
         self.iter().any(|(member, number)| number > other.get(member))
+    }
+
+    /// Without names that no member's messages can have in this dialect: whoever invents one is to have us
+    /// ask for nothing.
+    pub(super) fn only_members_of(mut self, dialect: Dialect) -> Self {
+        self.0.retain(|name, _| can_be_member(dialect, name.as_ref()));
+        self
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -90,6 +99,21 @@ mod tests {
         assert_eq!(StateVector::decode(&bytes), Ok(vector));
         assert!(StateVector::decode(&bytes[..9]).is_err());
         assert!(StateVector::decode(b"\xc9\x02\xcb\x00").is_err());
+    }
+
+    #[test]
+    fn names_below_which_no_message_can_have_a_name_are_no_members() {
+        let mut vector = StateVector::default();
+        let deep = |components: usize| "/a".repeat(components);
+        let long = |bytes: usize| format!("/{}", "x".repeat(bytes));
+        for name in [&deep(127), &deep(128), &long(3900), &long(4000), "/ann/t=1", "/ann"] {
+            vector.raise(&name.parse().unwrap(), 1);
+        }
+        let of = |dialect| vector.clone().only_members_of(dialect).0.into_keys().collect::<Vec<Name>>();
+        let named = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect::<Vec<Name>>();
+        let both = named(&[&deep(127), "/ann", &long(3900)]);
+        assert_eq!(of(Dialect::Ccnx), both);
+        assert_eq!(of(Dialect::Ndn), named(&[&deep(127), "/ann", "/ann/t=1", &long(3900)]));
     }
 
     #[test]

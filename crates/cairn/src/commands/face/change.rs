@@ -19,7 +19,7 @@ const OWN_FACES: [&str; 3] = ["internal:", "contentstore:", "null:"];
 #[derive(Debug, Args)]
 pub(super) struct CreateArguments {
     /// Where to: udp://host:port, tcp://host:port (the port may be left out), an Ethernet address in
-    /// brackets after ether:// …
+    /// brackets after ether://, for CCNx an address after ip4:// or in brackets after ip6:// …
     remote: String,
     /// Where from, which ether:// needs: dev://eth0.
     #[arg(long, value_name = "URI")]

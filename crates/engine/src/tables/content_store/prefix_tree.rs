@@ -121,11 +121,14 @@ fn key(dialect: Dialect, name: NameRef<'_>, child: Option<Component<'_>>, end: E
 /// The digest of a Data sorts before all else below its name in NDN, and behind shorter components in CCNx.
 /// Which digest it is matters where several of one name are kept.
 fn key_of(entry: &Cached) -> Box<[u8]> {
-    let name = key(entry.data.dialect(), entry.data.name(), None, End::First);
+    let mut bytes = Vec::with_capacity(64);
+    bytes.push(entry.data.dialect() as u8);
+    // As it is on the wire: the canonical form would stay with the packet, and nobody counts its bytes.
+    entry.data.wire_name().append_canonical(&mut bytes);
+    bytes.truncate(MAX_KEY_BYTES);
     if entry.data.dialect() == Dialect::Ndn {
-        return name;
+        return bytes.into_boxed_slice();
     }
-    let mut bytes = name.into_vec();
     let digest = if entry.number.is_one_of_several() { entry.digest() } else { [0; 32] };
     Component::generic(&digest).append_to(&mut bytes);
     bytes.into_boxed_slice()
@@ -244,7 +247,7 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
 
     /// The component of an entry just below the Interest's name; `None` for Data of just this name.
     fn child(&self, entry: &'a Cached) -> Option<Component<'a>> {
-        entry.data.name().component(self.interest.component_count())
+        entry.data.wire_name().component(self.interest.component_count())
     }
 
     /// Whether one more may be looked at.

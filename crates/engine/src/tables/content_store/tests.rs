@@ -59,6 +59,7 @@ impl Fixture {
         } else {
             assert_eq!(store.bytes(), each(cost_of));
         }
+        assert!(store.iter().all(|entry| !entry.data.holds_canonical_name()), "memory that nobody counts");
         assert_eq!(self.index.len(), store.len());
         assert_eq!(store.eviction.len(), store.len() as usize);
         let left = (store.tree.ordered_count(), store.occupied.counts());

@@ -4,6 +4,7 @@ use crate::ccnx::dtag::Dtag;
 use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::error::DecodeError;
+use crate::name::NameRef;
 
 /// StrategySelection: chooses or reports the forwarding strategy of ccnd under a prefix.
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +41,21 @@ impl<'a> StrategySelection<'a> {
     /// # Errors
     /// Any element but those above in their order, or a value outside its range.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
-        decode_all(wire, "StrategySelection", Self::read)
+        decode_all(wire, "StrategySelection", |reader| Self::read(reader, true))
     }
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+    /// Whether `wire` is a request with a verb and without a name. ccnd refuses it, and gives no answer to
+    /// other requests that it cannot read.
+    pub fn lacks_name(wire: &'a [u8]) -> bool {
+        let nameless = decode_all(wire, "StrategySelection", |reader| Self::read(reader, false));
+        nameless.is_ok_and(|selection| selection.action.is_some())
+    }
+
+    fn read(reader: &mut Reader<'a>, has_name: bool) -> Result<Self, DecodeError> {
         reader.open(Dtag::STRATEGY_SELECTION, "StrategySelection")?;
         let selection = StrategySelection {
             action: reader.optional_text(Dtag::ACTION, "Action")?,
-            name: CcnxNameRef::read(reader)?.into(),
+            name: if has_name { CcnxNameRef::read(reader)?.into() } else { NameRef::ROOT.into() },
             ccnd_id: reader.optional_array(Dtag::PUBLISHER_PUBLIC_KEY_DIGEST, "PublisherPublicKeyDigest")?,
             strategy: reader.optional_text(Dtag::STRATEGY_ID, "StrategyID")?,
             parameters: reader.optional_text(Dtag::STRATEGY_PARAMETERS, "StrategyParameters")?,

@@ -1,0 +1,213 @@
+//! How a room's names and packets are made in each dialect.
+
+use client::{Client, ClientError, RequestId};
+use packet::ccnx::{InterestFields, SignedInfo, Ticks, markers};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Component, ComponentKind, Data, Dialect, Interest, Name, NameRef, UnixTime};
+use trust::ccnx::CcnxSigner;
+use trust::{InterestSigner, Signer};
+
+use super::members::MAX_TOLD_BYTES;
+use super::vector::StateVector;
+use crate::tool::ToolError;
+use crate::tool::ccnx::ccnx_interest_with;
+
+/// What comes behind a room's name before a state vector that is a component, in CCNx: a command marker, as
+/// those of name enumeration and of repositories.
+const STATE_VECTORS: &[u8] = b"\xc1.svs";
+
+/// How long a state vector may be under way.
+const VECTOR_LIFETIME: Duration = Duration::from_secs(1);
+
+/// How long caches may take a message for fresh.
+const FRESHNESS: Duration = Duration::from_secs(3600);
+
+/// What a member signs with, and so which dialect it speaks.
+pub(super) enum RoomWire {
+    Ndn { signer: Signer, interests: InterestSigner },
+    Ccnx { signer: CcnxSigner, random: Random },
+}
+
+impl RoomWire {
+    /// Tells the others a state vector. Nobody answers it.
+    pub(super) fn vector_interest(
+        &mut self,
+        prefix: &Name,
+        vector: &StateVector,
+        now: Instant,
+        unix: UnixTime,
+    ) -> Result<Interest, ToolError> {
+        match self {
+            RoomWire::Ndn { interests, .. } => {
+                let interest = InterestBuilder::new(prefix.clone())
+                    .application_parameters(vector.encode())
+                    .lifetime(VECTOR_LIFETIME)
+                    .nonce(now.as_nanos() as u32);
+                Ok(interests.sign(unix.as_millis(), &interest)?)
+            }
+            RoomWire::Ccnx { random, .. } => {
+                // Without a nonce in the name, what two members tell would be one Interest to a forwarder,
+                // and not all would hear both.
+                let nonce = [markers::NONCE, &random.next_u64().to_be_bytes()].concat();
+                let name = prefix.with(Component::generic(&vector.encode()))?;
+                let name = name.with(Component::generic(&nonce))?;
+                let nonce = random.next_u64();
+                ccnx_interest_with(&name, InterestFields::default(), VECTOR_LIFETIME, nonce)
+            }
+        }
+    }
+
+    /// A message.
+    pub(super) fn message(&self, name: Name, text: &str, unix: UnixTime) -> Result<Data, ToolError> {
+        match self {
+            RoomWire::Ndn { signer, .. } => {
+                let data = DataBuilder::new(name).freshness(FRESHNESS).content(text.as_bytes().to_vec());
+                Ok(signer.sign_data(&data)?)
+            }
+            RoomWire::Ccnx { signer, .. } => {
+                let wire = signer.sign(&name, text.as_bytes(), unix.into(), |info| SignedInfo {
+                    freshness_seconds: Some(Ticks::whole_seconds(FRESHNESS)),
+                    ..info
+                })?;
+                Ok(Data::decode_ccnx(wire.into())?)
+            }
+        }
+    }
+
+    /// Asks for a message.
+    pub(super) fn ask(
+        &self,
+        client: &mut Client,
+        name: &Name,
+        patience: Duration,
+    ) -> Result<RequestId, ClientError> {
+        match self {
+            RoomWire::Ndn { .. } => client.express(&InterestBuilder::new(name.clone()), patience),
+            RoomWire::Ccnx { .. } => {
+                // The object's digest is a component behind its name.
+                let fields = InterestFields { max_suffix_components: Some(1), ..InterestFields::default() };
+                client.express(&(name.clone(), fields), patience)
+            }
+        }
+    }
+}
+
+/// Where state vectors of a room go.
+pub(super) fn vector_prefix(dialect: Dialect, room: &Name) -> Result<Name, ToolError> {
+    Ok(room.with(match dialect {
+        Dialect::Ndn => Component::new(ComponentKind::VERSION, &[2]),
+        Dialect::Ccnx => Component::generic(STATE_VECTORS),
+    })?)
+}
+
+/// The vector that an Interest under the room's prefix for them carries.
+pub(super) fn vector_in(interest: &Interest, prefix: &Name) -> Option<StateVector> {
+    match interest.dialect() {
+        Dialect::Ndn => StateVector::decode(interest.ndn()?.application_parameters()?),
+        Dialect::Ccnx => {
+            let vector = interest.name().component(prefix.as_ref().component_count())?;
+            StateVector::decode(vector.value)
+        }
+    }
+    .ok()
+    .map(|vector| vector.only_members_of(interest.dialect()))
+}
+
+/// A member's name with the time of coming. Two may have one name, and one may come twice.
+pub(super) fn with_coming(
+    dialect: Dialect,
+    member: &Name,
+    unix: UnixTime,
+    random: &mut Random,
+) -> Result<Name, ToolError> {
+    Ok(match dialect {
+        Dialect::Ndn => {
+            let micros = unix.as_millis().saturating_mul(1000) + random.below(1000);
+            member.with(Component::new(ComponentKind::TIMESTAMP, &nni(micros)))?
+        }
+        Dialect::Ccnx => {
+            let ticks = Ticks::from(unix).count() + random.below(Ticks::PER_SECOND / 1000);
+            member.with(Component::generic(&markers::version(Ticks::from_count(ticks))))?
+        }
+    })
+}
+
+/// Whether a component of a member's name is the time of coming, in either dialect.
+pub(super) fn is_coming(component: &Component<'_>) -> bool {
+    component.kind == ComponentKind::TIMESTAMP
+        || (component.kind == ComponentKind::GENERIC && markers::parse_version(component.value).is_some())
+}
+
+/// The name of a member's message: in CCNx, numbers are segments.
+pub(super) fn with_number(dialect: Dialect, member: &Name, number: u64) -> Result<Name, ToolError> {
+    Ok(match dialect {
+        Dialect::Ndn => member.with(Component::new(ComponentKind::SEQUENCE_NUMBER, &nni(number)))?,
+        Dialect::Ccnx => member.with(Component::generic(&markers::segment(number)))?,
+    })
+}
+
+/// Whether messages can have names below this one, in this dialect.
+pub(super) fn can_be_member(dialect: Dialect, name: NameRef<'_>) -> bool {
+    name.component_count() < NameRef::MAX_COMPONENTS
+        && name.canonical().len() <= MAX_TOLD_BYTES
+        && (dialect == Dialect::Ndn
+            || name.components().all(|component| component.kind == ComponentKind::GENERIC))
+}
+
+fn nni(number: u64) -> Vec<u8> {
+    let mut digits = Vec::new();
+    packet::ndn::tlv::write_nni(&mut digits, number);
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ccnx::uri;
+    use trust::{KeyKind, PrivateKey};
+
+    use super::*;
+
+    fn ccnx() -> RoomWire {
+        let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+        RoomWire::Ccnx { signer, random: Random::from_seed(1) }
+    }
+
+    #[test]
+    fn in_ccnx_a_vector_is_a_component_and_no_two_interests_are_one() {
+        let (mut wire, room) = (ccnx(), uri::parse("ccnx:/room/lab").unwrap());
+        let prefix = vector_prefix(Dialect::Ccnx, &room).unwrap();
+        let mut vector = StateVector::default();
+        let ann = with_coming(
+            Dialect::Ccnx,
+            &"/ann".parse().unwrap(),
+            UnixTime::from_secs(1),
+            &mut Random::from_seed(1),
+        );
+        vector.raise(&ann.unwrap(), 5);
+        let mut interest =
+            || wire.vector_interest(&prefix, &vector, Instant::ZERO, UnixTime::from_secs(1)).unwrap();
+        let (first, second) = (interest(), interest());
+        assert_eq!(vector_in(&first, &prefix), Some(vector));
+        let names = [&first, &second].map(|interest| interest.name().to_name());
+        assert_ne!(names[0], names[1]);
+        assert!(names[0].as_ref().component(2).is_some_and(|marker| marker.value == b"\xc1.svs"));
+        assert_eq!(first.lifetime(), VECTOR_LIFETIME);
+    }
+
+    #[test]
+    fn a_message_of_ccnx_is_a_segment_below_a_version() {
+        let member = with_coming(
+            Dialect::Ccnx,
+            &"/ann".parse().unwrap(),
+            UnixTime::from_secs(1_234_567_890),
+            &mut Random::from_seed(1),
+        );
+        let member = member.unwrap().with(Component::generic(b"room")).unwrap();
+        let name = with_number(Dialect::Ccnx, &member, 258).unwrap();
+        let name = packet::name::name_in_dialect(Dialect::Ccnx, name.as_ref());
+        assert!(name.starts_with("ccnx:/ann/=FD0499602D2") && name.ends_with("/room/=000102"), "{name}");
+        assert_eq!(member.components().filter(is_coming).count(), 1);
+    }
+}

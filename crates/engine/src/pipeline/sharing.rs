@@ -155,10 +155,12 @@ impl Engine {
             entry.is_some_and(|entry| entry.in_records.iter().any(|record| record.expires > now))
         };
         let mut repeats = Vec::new();
-        while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
+        let Some(sharing) = self.shared.get_mut(face) else { return };
+        let times = sharing.times();
+        while let Some(flow) = sharing.flows.at_mut(place) {
             place += 1;
-            let object = flow.object;
-            repeats.extend(flow.in_order.repeats(now, is_wanted).into_iter().map(|repeat| (object, repeat)));
+            let (object, lost) = (flow.object, flow.in_order.repeats(now, times, is_wanted));
+            repeats.extend(lost.into_iter().map(|repeat| (object, repeat)));
         }
         for (object, Repeat { place, id, mut transmit }) in repeats {
             let nonce = Nonce(self.random.next_u32());
@@ -320,7 +322,7 @@ impl Engine {
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, now, times, draw) {
+            if !flow.in_order.is_behind(now, &place, (now, false), times, draw) {
                 continue;
             }
             if !has_room {
@@ -366,6 +368,9 @@ impl Engine {
         let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
+        if place.as_ref().is_some_and(|place| flow.in_order.has_arrived(place)) {
+            return true;
+        }
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
             // A repair says nothing about who asks for all.
         } else if is_own {

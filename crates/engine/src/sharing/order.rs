@@ -74,7 +74,7 @@ struct Open {
 }
 
 impl Open {
-    /// How often it was on the link.
+    /// How often it was on the link; see [`Asked::times`].
     fn times_asked(&self) -> u32 {
         self.asked.map_or(0, |asked| asked.times)
     }
@@ -85,6 +85,7 @@ impl Open {
 struct Asked {
     first_at: Instant,
     last_at: Instant,
+    /// How often; several within [`Times::just_now`] count as one.
     times: u32,
     /// Whether this node has sent it, once at least.
     is_own: bool,
@@ -143,13 +144,21 @@ pub(crate) struct InOrder {
     open: BTreeMap<Place, Open>,
     held: VecDeque<Held>,
     answer_time: Option<SmoothedRoundTrip>,
+    /// When Data came last for which an application here had an Interest.
+    answered_at: Instant,
     /// When something is asked for again or held no longer, or earlier.
     next: Instant,
 }
 
 impl Default for InOrder {
     fn default() -> Self {
-        InOrder { open: BTreeMap::new(), held: VecDeque::new(), answer_time: None, next: Instant::NEVER }
+        InOrder {
+            open: BTreeMap::new(),
+            held: VecDeque::new(),
+            answer_time: None,
+            answered_at: Instant::ZERO,
+            next: Instant::NEVER,
+        }
     }
 }
 
@@ -188,7 +197,10 @@ impl InOrder {
         let Some(open) = self.open.get_mut(place) else { return };
         let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
-        asked.times += 1;
+        // Several miss the same and ask for it at about the same time: that counts once.
+        if asked.times == 0 || now.saturating_since(asked.last_at) >= just_now {
+            asked.times += 1;
+        }
         asked.last_at = now;
         asked.is_own |= is_own;
         let times = asked.times;
@@ -210,6 +222,11 @@ impl InOrder {
         asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
     }
 
+    /// Whether Data of a name has arrived and is held back: the same again would overtake what it waits for.
+    pub(crate) fn has_arrived(&self, place: &Place) -> bool {
+        self.held.iter().any(|held| held.place == *place && matches!(held.what, HeldData::Arrived { .. }))
+    }
+
     /// Whether the answer for a name was lost, as far as is known.
     pub(crate) fn is_lost(&self, place: &Place) -> bool {
         self.open.get(place).is_some_and(|open| open.answer != Answer::Awaited)
@@ -224,31 +241,31 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked: Some(Asked { first_at: asked_at, .. }), hold_until, .. }) =
-            self.open.remove(place)
-        else {
-            return Order::None;
-        };
+        let Some(Open { asked, hold_until, .. }) = self.open.remove(place) else { return Order::None };
+        // An Interest of another that was not heard here came before now.
+        let asked_at = asked.map_or(now, |asked| asked.first_at);
+        self.answered_at = now;
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
         // all Interests are sent again.
-        if hold_until == Instant::NEVER {
+        if asked.is_some() && hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
             let time = self.answer_time;
             self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
         }
-        if self.is_behind(now, place, asked_at, times, &mut draw) {
+        if self.is_behind(now, place, (asked_at, asked.is_some()), times, &mut draw) {
             Order::Missing(asked_at)
         } else {
             Order::Complete
         }
     }
 
-    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
+    /// Whether something that was asked for until `asked_at` is missing before a name that is there. It is
+    /// late only if `is_heard`: the Interest for that name was on the link, at a time that is known here.
     pub(crate) fn is_behind(
         &mut self,
         now: Instant,
         place: &Place,
-        asked_at: Instant,
+        (asked_at, is_heard): (Instant, bool),
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
@@ -258,7 +275,7 @@ impl InOrder {
         let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
-            if asked.times == 1 && open.answer != Answer::Overtaken {
+            if is_heard && asked.times == 1 && open.answer != Answer::Overtaken {
                 open.answer = Answer::Overtaken;
                 let late_at = now.max(asked.last_at + late) + just_now;
                 open.again_at = if asked.is_own { late_at } else { late_at + draw() }.min(open.again_at);
@@ -297,17 +314,31 @@ impl InOrder {
     }
 
     /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it.
-    pub(crate) fn repeats(&mut self, now: Instant, is_wanted: impl Fn(PendingId) -> bool) -> Vec<Repeat> {
+    pub(crate) fn repeats(
+        &mut self,
+        now: Instant,
+        times: Times,
+        is_wanted: impl Fn(PendingId) -> bool,
+    ) -> Vec<Repeat> {
         let mut repeats = Vec::new();
         if self.next > now {
             return repeats;
         }
+        let silent_at = self.answered_at + self.patience(times);
         let mut gone = SmallVec::<[Place; 4]>::new();
         self.next = Instant::NEVER;
         for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
             if !is_wanted(open.id) || open.times_asked() > MAX_REPEATS {
                 gone.push(place.clone());
                 continue;
+            }
+            // While others are answered it may be waiting behind them in a queue that has grown since it was
+            // asked for. If it is lost, those behind it will overtake it.
+            if open.answer == Answer::Awaited
+                && open.again_at <= now
+                && let Some(asked) = open.asked
+            {
+                open.again_at = open.again_at.max(silent_at.min(asked.last_at + times.longest));
             }
             if open.again_at <= now {
                 if open.answer == Answer::Awaited {

@@ -74,7 +74,7 @@ struct Open {
 }
 
 impl Open {
-    /// How often it was on the link; see [`Asked::times`].
+    /// How often it was on the link.
     fn times_asked(&self) -> u32 {
         self.asked.map_or(0, |asked| asked.times)
     }
@@ -85,7 +85,6 @@ impl Open {
 struct Asked {
     first_at: Instant,
     last_at: Instant,
-    /// How often; several within [`Times::just_now`] count as one.
     times: u32,
     /// Whether this node has sent it, once at least.
     is_own: bool,
@@ -197,10 +196,7 @@ impl InOrder {
         let Some(open) = self.open.get_mut(place) else { return };
         let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
-        // Several miss the same and ask for it at about the same time: that counts once.
-        if asked.times == 0 || now.saturating_since(asked.last_at) >= just_now {
-            asked.times += 1;
-        }
+        asked.times += 1;
         asked.last_at = now;
         asked.is_own |= is_own;
         let times = asked.times;

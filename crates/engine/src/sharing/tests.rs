@@ -157,12 +157,3 @@ fn data_whose_interest_only_others_heard_waits_for_what_is_missing_before_it() {
     assert_eq!(node.data("/a/object/0"), segments("/a/object", [0]));
     assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
 }
-
-#[test]
-fn what_many_miss_and_ask_for_at_once_is_still_waited_for() {
-    let mut node = with_a_gap();
-    (0..20).for_each(|_| drop(node.ask(LINK, "/a/object/1")));
-    node.wait_millis(3);
-    assert_eq!(node.data("/a/object/6"), segments("/a/object", []));
-    assert_eq!(node.data("/a/object/1"), segments("/a/object", 1..7));
-}

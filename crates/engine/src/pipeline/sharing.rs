@@ -322,7 +322,7 @@ impl Engine {
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let patience = flow.in_order.patience(times);
             let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, (now, false), times, draw) {
+            if !flow.in_order.is_behind(now, &place, now, times, draw) {
                 continue;
             }
             if !has_room {

@@ -237,31 +237,32 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked, hold_until, .. }) = self.open.remove(place) else { return Order::None };
-        // An Interest of another that was not heard here came before now.
-        let asked_at = asked.map_or(now, |asked| asked.first_at);
+        let Some(Open { asked: Some(Asked { first_at: asked_at, .. }), hold_until, .. }) =
+            self.open.remove(place)
+        else {
+            return Order::None;
+        };
         self.answered_at = now;
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
         // all Interests are sent again.
-        if asked.is_some() && hold_until == Instant::NEVER {
+        if hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
             let time = self.answer_time;
             self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
         }
-        if self.is_behind(now, place, (asked_at, asked.is_some()), times, &mut draw) {
+        if self.is_behind(now, place, asked_at, times, &mut draw) {
             Order::Missing(asked_at)
         } else {
             Order::Complete
         }
     }
 
-    /// Whether something that was asked for until `asked_at` is missing before a name that is there. It is
-    /// late only if `is_heard`: the Interest for that name was on the link, at a time that is known here.
+    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
     pub(crate) fn is_behind(
         &mut self,
         now: Instant,
         place: &Place,
-        (asked_at, is_heard): (Instant, bool),
+        asked_at: Instant,
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
@@ -271,7 +272,7 @@ impl InOrder {
         let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
-            if is_heard && asked.times == 1 && open.answer != Answer::Overtaken {
+            if asked.times == 1 && open.answer != Answer::Overtaken {
                 open.answer = Answer::Overtaken;
                 let late_at = now.max(asked.last_at + late) + just_now;
                 open.again_at = if asked.is_own { late_at } else { late_at + draw() }.min(open.again_at);

@@ -143,17 +143,3 @@ fn data_that_is_held_back_and_comes_again_for_others_does_not_overtake_what_it_w
     assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
     assert_eq!(node.data("/a/object/1"), segments("/a/object", 1..6));
 }
-
-#[test]
-fn data_whose_interest_only_others_heard_waits_for_what_is_missing_before_it() {
-    let mut node = Node::new();
-    node.ask(APPLICATION, "/a/object/99999");
-    node.others_are_answered("/a/object", 1000);
-    for segment in 0..4 {
-        assert_eq!(node.ask(APPLICATION, &format!("/a/object/{segment}")), segments("/a/object", []));
-    }
-    // Another asks for the first three; that for the fourth is lost here.
-    (0..3).for_each(|segment| drop(node.ask(LINK, &format!("/a/object/{segment}"))));
-    assert_eq!(node.data("/a/object/0"), segments("/a/object", [0]));
-    assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
-}

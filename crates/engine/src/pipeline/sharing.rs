@@ -368,9 +368,6 @@ impl Engine {
         let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
         let place = Place::of(data.name());
-        if place.as_ref().is_some_and(|place| flow.in_order.has_arrived(place)) {
-            return true;
-        }
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
             // A repair says nothing about who asks for all.
         } else if is_own {

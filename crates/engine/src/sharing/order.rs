@@ -218,11 +218,6 @@ impl InOrder {
         asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
     }
 
-    /// Whether Data of a name has arrived and is held back: the same again would overtake what it waits for.
-    pub(crate) fn has_arrived(&self, place: &Place) -> bool {
-        self.held.iter().any(|held| held.place == *place && matches!(held.what, HeldData::Arrived { .. }))
-    }
-
     /// Whether the answer for a name was lost, as far as is known.
     pub(crate) fn is_lost(&self, place: &Place) -> bool {
         self.open.get(place).is_some_and(|open| open.answer != Answer::Awaited)

@@ -123,23 +123,3 @@ fn what_is_lost_is_asked_for_again_after_a_tenth_of_a_second_though_others_are_a
     }
     assert_eq!(sent, segments("/a/object", [500]));
 }
-
-/// A node whose application has asked for eight segments, the second of which was lost.
-fn with_a_gap() -> Node {
-    let mut node = Node::new();
-    for segment in 0..8 {
-        node.ask(APPLICATION, &format!("/a/object/{segment}"));
-    }
-    assert_eq!(node.data("/a/object/0"), segments("/a/object", [0]));
-    for segment in 2..6 {
-        assert_eq!(node.data(&format!("/a/object/{segment}")), segments("/a/object", []));
-    }
-    node
-}
-
-#[test]
-fn data_that_is_held_back_and_comes_again_for_others_does_not_overtake_what_it_waits_for() {
-    let mut node = with_a_gap();
-    assert_eq!(node.data("/a/object/3"), segments("/a/object", []));
-    assert_eq!(node.data("/a/object/1"), segments("/a/object", 1..6));
-}

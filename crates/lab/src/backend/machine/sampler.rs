@@ -215,6 +215,8 @@ fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
     let of_links = faces.iter().filter(|face| face.scope == FaceScope::NonLocal).map(|face| face.packets);
     let sum = |count: fn(&PacketCounts) -> u64| of_links.clone().map(|packets| count(&packets)).sum::<u64>();
     let managing = faces.iter().find(|face| face.uri == MANAGEMENT).map_or(0, |face| face.packets.in_data);
+    // The answer that is `status` is in what management had sent when the faces were listed, and not in itself.
+    let managing = managing.saturating_sub(1);
     let to_others = sum(|packets| packets.out_data) + managing;
     Carried {
         link_packets: sum(|packets| packets.in_interests + packets.in_data + packets.in_nacks),
@@ -280,7 +282,7 @@ mod tests {
             ..PacketCounts::default()
         };
         let faces = [
-            face("internal://", FaceScope::Local, counts(0, 40, 0, 0)),
+            face("internal://", FaceScope::Local, counts(0, 41, 0, 0)),
             face("udp4://192.0.2.1:6363", FaceScope::NonLocal, counts(10, 90, 2, 7)),
             face("udp4://192.0.2.2:6363", FaceScope::NonLocal, counts(1, 3, 0, 4)),
             face("fd://9", FaceScope::Local, counts(500, 0, 0, 60)),

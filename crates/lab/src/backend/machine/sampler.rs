@@ -215,7 +215,8 @@ fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
     let of_links = faces.iter().filter(|face| face.scope == FaceScope::NonLocal).map(|face| face.packets);
     let sum = |count: fn(&PacketCounts) -> u64| of_links.clone().map(|packets| count(&packets)).sum::<u64>();
     let managing = faces.iter().find(|face| face.uri == MANAGEMENT).map_or(0, |face| face.packets.in_data);
-    // The answer that is `status` is in what management had sent when the faces were listed, and not in itself.
+    // The answer that is `status` is in what management had sent when the faces were listed, and not in
+    // itself.
     let managing = managing.saturating_sub(1);
     let to_others = sum(|packets| packets.out_data) + managing;
     Carried {

@@ -155,12 +155,10 @@ impl Engine {
             entry.is_some_and(|entry| entry.in_records.iter().any(|record| record.expires > now))
         };
         let mut repeats = Vec::new();
-        let Some(sharing) = self.shared.get_mut(face) else { return };
-        let times = sharing.times();
-        while let Some(flow) = sharing.flows.at_mut(place) {
+        while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
             place += 1;
-            let (object, lost) = (flow.object, flow.in_order.repeats(now, times, is_wanted));
-            repeats.extend(lost.into_iter().map(|repeat| (object, repeat)));
+            let object = flow.object;
+            repeats.extend(flow.in_order.repeats(now, is_wanted).into_iter().map(|repeat| (object, repeat)));
         }
         for (object, Repeat { place, id, mut transmit }) in repeats {
             let nonce = Nonce(self.random.next_u32());

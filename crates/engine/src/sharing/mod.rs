@@ -320,6 +320,3 @@ impl SharedLinks {
 pub(crate) fn part_of(span: Duration, part: f64) -> Duration {
     Duration::from_secs_f64(span.as_secs_f64() * part)
 }
-
-#[cfg(test)]
-mod tests;

@@ -143,21 +143,13 @@ pub(crate) struct InOrder {
     open: BTreeMap<Place, Open>,
     held: VecDeque<Held>,
     answer_time: Option<SmoothedRoundTrip>,
-    /// When Data came last for which an application here had an Interest.
-    answered_at: Instant,
     /// When something is asked for again or held no longer, or earlier.
     next: Instant,
 }
 
 impl Default for InOrder {
     fn default() -> Self {
-        InOrder {
-            open: BTreeMap::new(),
-            held: VecDeque::new(),
-            answer_time: None,
-            answered_at: Instant::ZERO,
-            next: Instant::NEVER,
-        }
+        InOrder { open: BTreeMap::new(), held: VecDeque::new(), answer_time: None, next: Instant::NEVER }
     }
 }
 
@@ -237,7 +229,6 @@ impl InOrder {
         else {
             return Order::None;
         };
-        self.answered_at = now;
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
         // all Interests are sent again.
         if hold_until == Instant::NEVER {
@@ -306,31 +297,17 @@ impl InOrder {
     }
 
     /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it.
-    pub(crate) fn repeats(
-        &mut self,
-        now: Instant,
-        times: Times,
-        is_wanted: impl Fn(PendingId) -> bool,
-    ) -> Vec<Repeat> {
+    pub(crate) fn repeats(&mut self, now: Instant, is_wanted: impl Fn(PendingId) -> bool) -> Vec<Repeat> {
         let mut repeats = Vec::new();
         if self.next > now {
             return repeats;
         }
-        let silent_at = self.answered_at + self.patience(times);
         let mut gone = SmallVec::<[Place; 4]>::new();
         self.next = Instant::NEVER;
         for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
             if !is_wanted(open.id) || open.times_asked() > MAX_REPEATS {
                 gone.push(place.clone());
                 continue;
-            }
-            // While others are answered it may be waiting behind them in a queue that has grown since it was
-            // asked for. If it is lost, those behind it will overtake it.
-            if open.answer == Answer::Awaited
-                && open.again_at <= now
-                && let Some(asked) = open.asked
-            {
-                open.again_at = open.again_at.max(silent_at.min(asked.last_at + times.longest));
             }
             if open.again_at <= now {
                 if open.answer == Answer::Awaited {

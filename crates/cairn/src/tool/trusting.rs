@@ -85,6 +85,10 @@ impl TrustArguments {
         if self.rules.is_some() {
             return Err(ToolError::other("--rules speak of names of NDN's keys; for CCNx give --anchor"));
         }
+        if !self.revocations.is_empty() {
+            let what = "--revocations are records of NDN's certificates; in CCNx no key is revoked";
+            return Err(ToolError::other(what));
+        }
         let mut anchors = Vec::new();
         for path in &self.anchor {
             let bytes = super::input(Some(path))?;

@@ -21,7 +21,7 @@ use super::table::{Table, table_if_there};
 use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
 use crate::agent::STANDSTILL;
-use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, Change, NodeIndex, Plan};
 use crate::order::sample;
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_table;
@@ -330,8 +330,12 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
 }
 
 /// What the faces and content stores of all nodes say of the network. Where only some nodes tell there is
-/// nothing: a part of the packets is not the network's.
-fn of_network(data: &RepeatData) -> Vec<(String, f64)> {
+/// nothing, for a part of the packets is not the network's; nor where a forwarder is started anew, for it
+/// has forgotten what the one before counted.
+fn of_network(plan: &Plan, data: &RepeatData) -> Vec<(String, f64)> {
+    if plan.events.iter().any(|event| matches!(event.change, Change::Restart(_))) {
+        return Vec::new();
+    }
     let sum = |table: fn(&NodeData) -> &Table, column: &str| {
         let columns = data.nodes.iter().map(|node| table(node).column(column).last().copied());
         columns.sum::<Option<f64>>()
@@ -398,7 +402,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let of_prefixes = data.prefixes.iter().flat_map(PrefixCounts::values);
     of_prefixes.for_each(|(key, number)| put(key, &[number]));
     totals(&outcome).into_iter().for_each(|(key, number)| put(key, &[number]));
-    of_network(data).into_iter().for_each(|(key, number)| put(key, &[number]));
+    of_network(plan, data).into_iter().for_each(|(key, number)| put(key, &[number]));
     if let Some(network) = &data.network {
         for (key, numbers) in network.values() {
             put(key, &numbers);

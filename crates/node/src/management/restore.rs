@@ -81,7 +81,10 @@ impl NfdManagement {
                     // A route of which it cannot be known whether its key counts is not given again.
                     Some(saved) => match saved.restore() {
                         Some(signer) => Some(Arc::new(signer)),
-                        None => continue,
+                        None => {
+                            tracing::warn!(%prefix, "it cannot be read whose key made a route; it is left out");
+                            continue;
+                        }
                     },
                 },
             };

@@ -71,12 +71,7 @@ impl DataPlane {
         let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings = LinkSettings::of_udp(request.dialect, &self.settings, request.changes.ndnlp1);
-        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
-        let id = self
-            .add_datagram_face(channel, peer, request.persistency, settings)
-            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
+        let id = self.add_requested_datagram_face(channel, peer, request, request.changes.ndnlp1)?;
         self.consider_own_socket(id);
         Ok(id)
     }
@@ -96,7 +91,18 @@ impl DataPlane {
             ))
         })?;
         let acknowledged = request.changes.ndnlp1.unwrap_or(self.settings.ccnx.ndnlp_acknowledged);
-        let settings = LinkSettings::of_udp(request.dialect, &self.settings, Some(acknowledged));
+        self.add_requested_datagram_face(channel, peer, request, Some(acknowledged))
+    }
+
+    /// A face at a socket, with the link as the request wants it.
+    fn add_requested_datagram_face(
+        &mut self,
+        channel: usize,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+        ndnlp1: Option<bool>,
+    ) -> Result<FaceId, CreateFaceError> {
+        let settings = LinkSettings::of_udp(request.dialect, &self.settings, ndnlp1);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_datagram_face(channel, peer, request.persistency, settings)

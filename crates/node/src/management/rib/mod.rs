@@ -309,7 +309,7 @@ impl Rib {
     ///
     /// # Errors
     /// The RIB is full, or the share of who wants the route. Replacing one's own always works, but for an
-    /// announcement that is larger than the one before.
+    /// announcement or a signer that is larger than the one before.
     pub fn register(&mut self, prefix: &Name, route: Route) -> Result<(), RibFull> {
         let key = (route.face, route.origin);
         let old = self.entries.get(prefix).and_then(|entry| entry.routes.get(&key));

@@ -358,7 +358,7 @@ fn in_a_room_of_ccnx_strangers_to_the_anchor_are_marked_and_a_signature_is_a_mus
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    for (option, value) in [("--sign", "null"), ("--rules", "ann.key")] {
+    for (option, value) in [("--sign", "null"), ("--rules", "ann.key"), ("--revocations", "ann.key")] {
         let refused = world.run(&["chat", "ccnx:/room/lab", option, value]);
         assert_eq!(refused.status.code(), Some(1), "{}", self::said(&refused));
     }

@@ -16,12 +16,13 @@ use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer};
+use crate::parallel::{Crossing, Journal};
 use crate::processor::Use;
 use crate::taps::Taps;
 use crate::trace::Trace;
 
 /// A link as the network knows it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) ends: Vec<End>,
     /// One for each end, in order; a single one that all share if there are more than two ends.
@@ -39,6 +40,12 @@ pub(crate) struct End {
 }
 
 impl Link {
+    /// One that joins nothing.
+    pub(crate) fn nowhere() -> Link {
+        let config = LinkConfig::ideal();
+        Link { ends: Vec::new(), channels: Vec::new(), config, is_up: false, framed: None }
+    }
+
     pub(crate) fn is_shared(&self) -> bool {
         self.ends.len() > 2
     }
@@ -100,6 +107,8 @@ pub(crate) struct Core {
     pub(crate) held: Pool<HeldId, Option<Held>>,
     pub(crate) taps: Taps,
     pub(crate) trace: Trace,
+    /// What is done, noted while this is a part of a network.
+    pub(crate) journal: Option<Box<Journal>>,
     /// Events handled at the present instant.
     pub(crate) events_at_this_instant: u64,
     /// Packets and frames that crossed a link.
@@ -172,10 +181,23 @@ impl Core {
     #[inline]
     pub(crate) fn launch(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
         let channel = &mut self.channels[number];
-        let mut taken = false;
-        for arrival in channel.arrivals(departs).into_iter().flatten() {
-            let carried = if taken { self.in_flight.duplicate(carried) } else { carried };
-            taken = true;
+        let arrivals = channel.arrivals(departs);
+        let mut carried = Some(carried);
+        let mut second = match arrivals {
+            [_, Some(_)] => carried.map(|carried| self.in_flight.duplicate(carried)),
+            _ => None,
+        };
+        for arrival in arrivals.into_iter().flatten() {
+            let Some(carried) = carried.take().or_else(|| second.take()) else { break };
+            if channel.leads_away {
+                let turn = self.queue.turn(arrival.at);
+                let Some(packet) = self.in_flight.remove_carried(carried) else { continue };
+                let is_reordered = arrival.is_reordered;
+                if let Some(journal) = &mut self.journal {
+                    journal.note_crossing(Crossing { channel: number, end, turn, is_reordered, packet });
+                }
+                continue;
+            }
             if arrival.is_reordered {
                 let epoch = channel.epoch;
                 let stage = Stage::Crossing;
@@ -189,11 +211,11 @@ impl Core {
             }
             channel.flights.push(Flight { turn, carried, end });
         }
-        if !taken {
-            if let OnLink::Packet(packet_id) = carried {
+        if let Some(lost) = carried {
+            if let OnLink::Packet(packet_id) = lost {
                 self.note_drop(number, LinkDropReason::Loss, packet_id);
             }
-            self.in_flight.discard(carried);
+            self.in_flight.discard(lost);
         }
     }
 

@@ -45,12 +45,23 @@ pub(crate) struct Event {
 
 const ARITY: usize = 4;
 
+/// How far the numbers of one [part](crate::parallel) of a network are apart: others have room between them.
+pub(crate) const STRIDE: u64 = 1 << 24;
+
 /// A queue of events that gives out the earliest first, and of several at one time the one that was planned
 /// first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct EventQueue {
     heap: Vec<Event>,
     next_serial: u64,
+    /// From one serial to the next.
+    stride: u64,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        EventQueue { heap: Vec::new(), next_serial: 0, stride: 1 }
+    }
 }
 
 impl EventQueue {
@@ -58,7 +69,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn turn(&mut self, at: Instant) -> Turn {
         let serial = self.next_serial;
-        self.next_serial += 1;
+        self.next_serial += self.stride;
         Turn { at, serial }
     }
 
@@ -66,9 +77,24 @@ impl EventQueue {
         self.heap.len()
     }
 
-    /// Turns given out so far.
+    /// The number of the next turn: on one core, how many were given out so far.
     pub(crate) fn turns(&self) -> u64 {
         self.next_serial
+    }
+
+    /// Numbers turns from `next` on, so far apart.
+    pub(crate) fn renumber(&mut self, next: u64, stride: u64) {
+        (self.next_serial, self.stride) = (next, stride);
+    }
+
+    /// All events, in no order.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.heap.iter()
+    }
+
+    /// Takes all events away, in no order.
+    pub(crate) fn take_all(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.heap)
     }
 
     #[inline]
@@ -161,6 +187,11 @@ impl Alarm {
         if at != Instant::NEVER && self.queued.is_none_or(|queued| at < queued.at) {
             self.queued = Some(queue.plan(at, source));
         }
+    }
+
+    /// Gives it the number of its event elsewhere.
+    pub(crate) fn renumber(&mut self, turns: &dyn Fn(Turn) -> Turn) {
+        self.queued = self.queued.map(turns);
     }
 
     /// Whether it stands in the queue for `at` or an earlier time.

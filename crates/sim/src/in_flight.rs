@@ -69,6 +69,37 @@ impl AllInFlight {
         }
     }
 
+    /// Takes a packet out, to be put in elsewhere.
+    pub(crate) fn remove(&mut self, id: PacketId) -> InFlight {
+        let InFlight { packet, header, hashes, hops } = &mut self.slots[id];
+        let removed =
+            InFlight { packet: packet.take(), header: std::mem::take(header), hashes: *hashes, hops: *hops };
+        self.free.push(id);
+        removed
+    }
+
+    /// The same for what a link carries; `None` for a frame, which is discarded.
+    pub(crate) fn remove_carried(&mut self, carried: OnLink) -> Option<InFlight> {
+        match carried {
+            OnLink::Packet(packet_id) => Some(self.remove(packet_id)),
+            OnLink::Frame(_) => {
+                self.discard(carried);
+                None
+            }
+        }
+    }
+
+    /// Puts in what was removed elsewhere.
+    pub(crate) fn put(&mut self, in_flight: InFlight) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id] = in_flight;
+                id
+            }
+            None => self.slots.push(in_flight),
+        }
+    }
+
     pub(crate) fn copy_of(&mut self, id: PacketId) -> PacketId {
         let InFlight { packet, header, hashes, hops } = self.slots[id].clone();
         match packet {

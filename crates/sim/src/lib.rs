@@ -63,6 +63,7 @@ mod network;
 mod node;
 mod observe;
 mod occupancy;
+mod parallel;
 pub mod paths;
 mod processor;
 mod routes;

@@ -135,6 +135,18 @@ impl Framed {
         Ok(framed)
     }
 
+    /// One that stands for this where nobody uses it.
+    pub(crate) fn without_services(&self) -> Framed {
+        Framed {
+            link: self.link,
+            services: Vec::new(),
+            alarm: Alarm::default(),
+            framing: self.framing.clone(),
+            seed: self.seed,
+            restarts: self.restarts,
+        }
+    }
+
     fn service(&self, end: usize) -> Result<Service, SimError> {
         Service::new(&self.framing, Random::derive(self.seed, self.restarts << 32 | end as u64))
     }

@@ -19,6 +19,7 @@ use crate::into_name::IntoName;
 use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer, Port};
+use crate::parallel::Cores;
 use crate::processor::{Processor, ProcessorConfig};
 use crate::sampled::Previous;
 use crate::taps::Taps;
@@ -63,6 +64,7 @@ pub struct Network {
     pub(crate) next_plan: u32,
     config: Arc<EngineConfig>,
     pub(crate) previous: Previous,
+    pub(crate) cores: Cores,
 }
 
 impl Network {
@@ -87,6 +89,7 @@ impl Network {
                 held: Pool::default(),
                 taps: Taps::default(),
                 trace: Trace::default(),
+                journal: None,
                 events_at_this_instant: 0,
                 hops: 0,
             },
@@ -96,6 +99,7 @@ impl Network {
             next_plan: 0,
             config: Arc::new(EngineConfig { hash_key, ..default_engine() }),
             previous: Previous::default(),
+            cores: Cores::default(),
         }
     }
 
@@ -132,6 +136,11 @@ impl Network {
     pub fn add_host(&mut self) -> NodeId {
         let seed = self.node_seed();
         self.core.nodes.push(Node::host(self.config.clone(), seed))
+    }
+
+    /// What engines of nodes added from now on are made with.
+    pub(crate) fn config(&self) -> Arc<EngineConfig> {
+        self.config.clone()
     }
 
     fn node_seed(&self) -> u64 {

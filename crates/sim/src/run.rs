@@ -33,6 +33,9 @@ impl Network {
     /// Time stands still.
     pub fn run_until(&mut self, end: Instant) -> Result<(), SimError> {
         self.start_applications();
+        if self.cores.are_several() {
+            self.run_on_cores(end)?;
+        }
         while let Some(&Event { turn, .. }) = self.core.queue.first()
             && turn.at <= end
         {
@@ -76,7 +79,7 @@ impl Network {
 
     /// Handles the first event.
     #[inline]
-    fn step(&mut self) -> Result<(), SimError> {
+    pub(crate) fn step(&mut self) -> Result<(), SimError> {
         let Some(&Event { turn, source }) = self.core.queue.first() else { return Ok(()) };
         if turn.at > self.core.now {
             self.core.now = turn.at;

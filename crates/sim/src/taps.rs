@@ -24,6 +24,10 @@ impl Taps {
         self.0.entry(face).or_default().push(tap);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn show(
         &mut self,
         face: (LinkId, EndId),

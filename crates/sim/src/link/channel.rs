@@ -28,6 +28,8 @@ pub(crate) struct Channel {
     pub(crate) is_up: bool,
     /// Whether taps see what its faces send and receive.
     pub(crate) is_tapped: bool,
+    /// Whether the other end belongs to another part, while parts of the network work beside each other.
+    pub(crate) leads_away: bool,
     /// How often it was cut: what was under way then does not arrive.
     pub(crate) epoch: u32,
     pub(crate) overhead_bytes: u32,
@@ -84,6 +86,7 @@ impl Channel {
             departure: None,
             is_up: true,
             is_tapped: false,
+            leads_away: false,
             epoch: 0,
             overhead_bytes: 0,
             delay: Duration::ZERO,
@@ -135,6 +138,11 @@ impl Channel {
             }
         };
         orphans
+    }
+
+    /// Becomes the receiving end of `other`, which is in another part.
+    pub(crate) fn stand_in_for(&mut self, other: &Channel) {
+        (self.link, self.end, self.epoch) = (other.link, other.end, other.epoch);
     }
 
     /// Takes a packet in.

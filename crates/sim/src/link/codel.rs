@@ -87,6 +87,11 @@ impl Managed {
         Some(marked)
     }
 
+    pub(crate) fn for_each_packet(&mut self, action: impl FnMut(&mut PacketId)) {
+        let waiting = self.queue.iter_mut().map(|waiting| &mut waiting.id);
+        waiting.chain(&mut self.sending).for_each(action);
+    }
+
     pub(crate) fn length(&self) -> (u64, u64) {
         (self.queue.len() as u64, self.bytes)
     }

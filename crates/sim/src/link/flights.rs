@@ -79,6 +79,21 @@ impl Flights {
         })
     }
 
+    pub(crate) fn for_each(&mut self, action: impl FnMut(&mut Flight)) {
+        self.in_order.iter_mut().for_each(action);
+    }
+
+    /// Takes what is under way to where it will arrive. What is sent after it stays behind it all the same.
+    pub(crate) fn take_under_way(&mut self) -> VecDeque<Flight> {
+        self.prepared = 0;
+        std::mem::take(&mut self.in_order)
+    }
+
+    pub(crate) fn put_under_way(&mut self, under_way: VecDeque<Flight>) {
+        self.prepared = 0;
+        self.in_order = under_way;
+    }
+
     /// Loses all of it; gives what that was.
     pub(super) fn clear(&mut self) -> Vec<OnLink> {
         self.prepared = 0;

@@ -15,7 +15,7 @@ use crate::trace::TraceConfig;
 /// Patience for what must happen in the end.
 const LONG: Duration = Duration::from_secs(3600);
 
-pub(super) fn live(mut world: World) -> Result<SwarmReport, Broken> {
+pub(super) fn live(world: &mut World) -> Result<SwarmReport, Broken> {
     world.disturb()?;
     world.heal()?;
     world.come_to_rest()?;

@@ -100,9 +100,20 @@ fn stuck_because(problem: String) -> Broken {
 /// # Errors
 /// The first promise that it broke.
 pub fn run(seed: u64) -> Result<SwarmReport, SwarmFailure> {
-    draw::World::draw(seed).and_then(life::live).map_err(|Broken { promise, problem }| SwarmFailure {
-        seed,
-        promise,
-        problem,
-    })
+    let failed = |Broken { promise, problem }| SwarmFailure { seed, promise, problem };
+    draw::World::draw(seed).and_then(|mut world| life::live(&mut world)).map_err(failed)
+}
+
+/// The same on these cores, and how many events several of them had.
+#[cfg(test)]
+pub(crate) fn run_on(seed: u64, cores: crate::parallel::Cores) -> (Result<SwarmReport, SwarmFailure>, u64) {
+    let failed = |Broken { promise, problem }| SwarmFailure { seed, promise, problem };
+    match draw::World::draw(seed) {
+        Ok(mut world) => {
+            world.network.cores = cores;
+            let report = life::live(&mut world).map_err(failed);
+            (report, world.network.events_on_several_cores())
+        }
+        Err(broken) => (Err(failed(broken)), 0),
+    }
 }

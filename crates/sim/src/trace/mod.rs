@@ -18,6 +18,7 @@ pub use table::Table;
 use crate::arena::{AppId, EndId, LinkId, NodeId};
 use crate::in_flight::InFlight;
 use crate::link::LinkDropReason;
+use crate::parallel::Notes;
 
 /// What to record. Nothing, to begin with; the hash over everything is always computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +86,30 @@ pub struct Trace {
     pub engine_drops: Table<EngineDropRecord>,
     pub(crate) captures: Vec<Capture>,
     seen: [u64; 4],
+    /// Where all of it goes that depends on the order of events, while this is the trace of a part of a
+    /// network: [the order](crate::parallel) is found later.
+    pub(crate) notes: Option<Box<Notes>>,
+}
+
+/// A record that waits for its place among those of other parts.
+#[derive(Clone, Debug)]
+pub(crate) enum Note {
+    Packet(PacketRecord),
+    Delay(DelayRecord),
+    Value(ValueRecord),
+    Drop(DropRecord),
+}
+
+impl Note {
+    /// Kinds are counted each by itself.
+    fn kind(&self) -> usize {
+        match self {
+            Note::Packet(_) => 0,
+            Note::Drop(_) => 1,
+            Note::Delay(_) => 2,
+            Note::Value(_) => 3,
+        }
+    }
 }
 
 /// An odd constant that spreads bits (the golden ratio in 64 bits).
@@ -131,8 +156,46 @@ impl Trace {
         self.config = config;
     }
 
+    /// An empty one for a part of the network, which only notes.
+    pub(crate) fn for_a_part(&self) -> Trace {
+        Trace { config: self.config.clone(), notes: Some(Box::default()), ..Trace::default() }
+    }
+
+    /// Counts what a part has seen.
+    pub(crate) fn add_steps(&mut self, part: &Trace) {
+        self.steps += part.steps;
+    }
+
+    /// Keeps a record that a part has noted, if it is one of those that are kept.
+    pub(crate) fn take(&mut self, note: Note) {
+        if self.keeps(note.kind()) {
+            self.store(note);
+        }
+    }
+
+    fn store(&mut self, note: Note) {
+        match note {
+            Note::Packet(record) => self.packets.push(record),
+            Note::Delay(record) => self.delays.push(record),
+            Note::Value(record) => self.values.push(record),
+            Note::Drop(record) => self.drops.push(record),
+        }
+    }
+
+    /// Keeps a record, now or later.
+    fn keep(&mut self, note: Note) {
+        match &mut self.notes {
+            Some(notes) => notes.records.push(note),
+            None => self.store(note),
+        }
+    }
+
+    /// Adds to the number over everything.
     #[inline(always)]
-    fn mix(&mut self, number: u64) {
+    pub(crate) fn mix(&mut self, number: u64) {
+        if let Some(notes) = &mut self.notes {
+            return notes.numbers.push(number);
+        }
         // One multiplication, and a rotation so that the high bits come back down.
         self.hash = (self.hash ^ number).wrapping_mul(SPREAD).rotate_left(23);
     }
@@ -172,7 +235,7 @@ impl Trace {
             return;
         }
         let Some(packet) = &in_flight.packet else { return };
-        self.packets.push(PacketRecord {
+        self.keep(Note::Packet(PacketRecord {
             time: now,
             link,
             from_end: end,
@@ -181,7 +244,7 @@ impl Trace {
             hops: in_flight.hops,
             name: packet.name().to_name(),
             nonce: packet.nonce().map(|nonce| nonce.0),
-        });
+        }));
     }
 
     pub(crate) fn note_frame(&mut self, now: Instant, link: LinkId, end: EndId, frame: &[u8]) {
@@ -228,14 +291,14 @@ impl Trace {
         kind: PacketKind,
     ) {
         if self.config.drops && self.keeps(1) {
-            self.drops.push(DropRecord { time, link, node, reason, kind });
+            self.keep(Note::Drop(DropRecord { time, link, node, reason, kind }));
         }
     }
 
     #[inline]
     pub(crate) fn note_delay(&mut self, time: Instant, node: NodeId, application: AppId, delay: Delay) {
         if self.config.delays && self.keeps(2) {
-            self.delays.push(DelayRecord { time, node, application, delay });
+            self.keep(Note::Delay(DelayRecord { time, node, application, delay }));
         }
     }
 
@@ -248,12 +311,15 @@ impl Trace {
         value: f64,
     ) {
         if self.config.values && self.keeps(3) {
-            self.values.push(ValueRecord { time, node, application, what, value });
+            self.keep(Note::Value(ValueRecord { time, node, application, what, value }));
         }
     }
 
-    /// Whether the next record of a kind is kept.
+    /// Whether the next record of a kind is kept. A part keeps all: which are kept depends on the order.
     fn keeps(&mut self, kind: usize) -> bool {
+        if self.notes.is_some() {
+            return true;
+        }
         let Some(seen) = self.seen.get_mut(kind) else { return false };
         *seen += 1;
         let of_packets = self.config.packets_one_in;

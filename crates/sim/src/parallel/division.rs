@@ -1,0 +1,283 @@
+//! Which node belongs to which part.
+//!
+//! Nodes that a short, shared or framed link joins stay together. Beyond that, parts should have the same
+//! work and few links between them. Work is what went over a node's links so far. Nodes are put in the order
+//! of their distance from one at the edge, and that order is cut into parts of equal work; then whoever has
+//! more neighbours in another part goes there, as long as that keeps the work even. Nothing of this changes
+//! what happens in the network, only how long it takes.
+
+use std::collections::VecDeque;
+
+use packet::time::Duration;
+
+use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, Id, LinkId, NodeId};
+use crate::core::Link;
+use crate::event_queue::Source;
+use crate::network::Network;
+
+/// Links that are shorter than this are not cut.
+const SHORTEST_CUT: Duration = Duration::from_millis(1);
+/// What the largest part may have of the work, in hundredths of an equal share.
+const LARGEST_SHARE: u64 = 115;
+/// How often nodes are looked at for whether they had better change parts.
+const PASSES: usize = 4;
+
+/// Which node belongs to which part, and with it all else.
+#[derive(Debug)]
+pub(super) struct Division {
+    parts: usize,
+    /// The delay of the shortest link between parts.
+    window: Duration,
+    nodes: Arena<NodeId, usize>,
+    applications: Arena<AppId, usize>,
+    /// The part that has a link; `None` for one between parts.
+    links: Arena<LinkId, Option<usize>>,
+    framed: Arena<FramedId, usize>,
+    channels: Arena<ChannelId, Direction>,
+}
+
+/// One direction of a link, or all of one that several share.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    sender: usize,
+    receiver: usize,
+}
+
+/// Nodes that stay together.
+#[derive(Clone, Debug, Default)]
+struct Cluster {
+    work: u64,
+    /// Other clusters, and what goes between them and this one.
+    neighbours: Vec<(usize, u64)>,
+}
+
+impl Division {
+    /// Divides a network; `None` where it has no two parts, or one of them nothing to do.
+    pub(super) fn of(network: &Network, parts: usize) -> Option<Division> {
+        if !network.may_be_divided() || parts < 2 {
+            return None;
+        }
+        let cluster_of = clusters(network);
+        let clusters = weigh(network, &cluster_of);
+        let mut part_of_cluster = cut(&clusters, parts);
+        let share = clusters.iter().map(|cluster| cluster.work).sum::<u64>() / parts as u64;
+        improve(&clusters, &mut part_of_cluster, parts, share * LARGEST_SHARE / 100);
+        let nodes: Arena<NodeId, usize> =
+            cluster_of.iter().map(|&cluster| part_of_cluster[cluster]).collect();
+        let is_used = |part| part_of_cluster.contains(&part);
+        let division = Division::by_nodes(network, nodes, parts)?;
+        (0..parts).all(is_used).then_some(division)
+    }
+
+    /// All else follows the nodes; `None` if no link joins two parts.
+    fn by_nodes(network: &Network, nodes: Arena<NodeId, usize>, parts: usize) -> Option<Division> {
+        let core = &network.core;
+        let part_of = |link: &Link, end: EndId| link.ends.get(end.index()).map_or(0, |end| nodes[end.node]);
+        let links: Arena<LinkId, Option<usize>> = core
+            .links
+            .values()
+            .map(|link| {
+                let first = part_of(link, EndId(0));
+                link.ends.iter().all(|end| nodes[end.node] == first).then_some(first)
+            })
+            .collect();
+        let between = core.links.iter().filter(|(id, _)| links[*id].is_none());
+        let window = between.map(|(_, link)| link.config.delay).min()?;
+        let channels = core.channels.values().map(|channel| {
+            let link = &core.links[channel.link];
+            let sender = part_of(link, channel.end);
+            let other = EndId::from_index(1 - (channel.end.index() & 1));
+            Direction { sender, receiver: if link.is_shared() { sender } else { part_of(link, other) } }
+        });
+        let framed = core.framed.values().map(|framed| links[framed.link].unwrap_or(0));
+        let applications = core.attachments.values().map(|attachment| nodes[attachment.node]);
+        let (channels, framed, applications) = (channels.collect(), framed.collect(), applications.collect());
+        Some(Division { parts, window, applications, framed, channels, links, nodes })
+    }
+
+    pub(super) fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// How long no part can see what another does.
+    pub(super) fn window(&self) -> Duration {
+        self.window
+    }
+
+    pub(super) fn nodes_of(&self, part: usize) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
+    }
+
+    pub(super) fn applications_of(&self, part: usize) -> impl Iterator<Item = AppId> {
+        self.applications.iter().filter(move |(_, of)| **of == part).map(|(id, _)| id)
+    }
+
+    pub(super) fn links_within(&self, part: usize) -> impl Iterator<Item = LinkId> {
+        self.links.iter().filter(move |(_, of)| **of == Some(part)).map(|(id, _)| id)
+    }
+
+    /// Links between parts.
+    pub(super) fn cut_links(&self) -> impl Iterator<Item = LinkId> {
+        self.links.iter().filter(|(_, of)| of.is_none()).map(|(id, _)| id)
+    }
+
+    /// Channels by which a part sends.
+    pub(super) fn channels_from(&self, part: usize) -> impl Iterator<Item = ChannelId> {
+        self.channels.iter().filter(move |(_, of)| of.sender == part).map(|(id, _)| id)
+    }
+
+    /// Channels that lead from one part to another.
+    pub(super) fn cut_channels(&self) -> impl Iterator<Item = ChannelId> {
+        self.channels.iter().filter(|(_, of)| of.sender != of.receiver).map(|(id, _)| id)
+    }
+
+    pub(super) fn receiver_of(&self, channel: ChannelId) -> usize {
+        self.channels.get(channel).map_or(0, |direction| direction.receiver)
+    }
+
+    /// Where an event happens; `None` for what the owner of the network has planned, and for what was held
+    /// back: [its channel](Self::receiver_of) says where it goes on.
+    pub(super) fn part_of_source(&self, source: Source) -> Option<usize> {
+        match source {
+            Source::Channel(channel) => self.channels.get(channel).map(|direction| direction.receiver),
+            Source::Departure(channel) => self.channels.get(channel).map(|direction| direction.sender),
+            Source::Engine(node) | Source::Processor(node) => self.nodes.get(node).copied(),
+            Source::Application(application) => self.applications.get(application).copied(),
+            Source::Framed(framed) => self.framed.get(framed).copied(),
+            Source::Held(_) | Source::Plan(_) => None,
+        }
+    }
+}
+
+fn may_be_cut(link: &Link) -> bool {
+    link.framed.is_none() && !link.is_shared() && link.config.delay >= SHORTEST_CUT
+}
+
+/// The number of each node's cluster; clusters are numbered from zero.
+fn clusters(network: &Network) -> Vec<usize> {
+    let nodes = network.core.nodes.len();
+    let mut joined: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    for link in network.core.links.values().filter(|link| !may_be_cut(link)) {
+        for pair in link.ends.windows(2) {
+            let [a, b] = [pair[0].node.index(), pair[1].node.index()];
+            joined[a].push(b);
+            joined[b].push(a);
+        }
+    }
+    let mut cluster_of = vec![usize::MAX; nodes];
+    let mut count = 0;
+    for start in 0..nodes {
+        if cluster_of[start] != usize::MAX {
+            continue;
+        }
+        let mut waiting = vec![start];
+        cluster_of[start] = count;
+        while let Some(node) = waiting.pop() {
+            for &other in &joined[node] {
+                if cluster_of[other] == usize::MAX {
+                    cluster_of[other] = count;
+                    waiting.push(other);
+                }
+            }
+        }
+        count += 1;
+    }
+    cluster_of
+}
+
+fn weigh(network: &Network, cluster_of: &[usize]) -> Vec<Cluster> {
+    let count = cluster_of.iter().max().map_or(0, |last| last + 1);
+    let mut clusters = vec![Cluster::default(); count];
+    let mut between = std::collections::BTreeMap::<(usize, usize), u64>::new();
+    for link in network.core.links.values() {
+        let packets: u64 = link.channels.iter().map(|&id| network.core.channels[id].counters.packets).sum();
+        let traffic = packets + 1;
+        for end in &link.ends {
+            clusters[cluster_of[end.node.index()]].work += traffic;
+        }
+        for pair in link.ends.windows(2) {
+            let (a, b) = (cluster_of[pair[0].node.index()], cluster_of[pair[1].node.index()]);
+            if a != b {
+                *between.entry((a.min(b), a.max(b))).or_default() += traffic;
+            }
+        }
+    }
+    for ((a, b), traffic) in between {
+        clusters[a].neighbours.push((b, traffic));
+        clusters[b].neighbours.push((a, traffic));
+    }
+    clusters
+}
+
+/// All clusters by their distance from `start`, and behind them those that it cannot reach.
+fn by_distance(clusters: &[Cluster], start: usize) -> Vec<usize> {
+    let mut seen = vec![false; clusters.len()];
+    let mut order = Vec::with_capacity(clusters.len());
+    for start in std::iter::once(start).chain(0..clusters.len()) {
+        if std::mem::replace(&mut seen[start], true) {
+            continue;
+        }
+        let mut waiting = VecDeque::from([start]);
+        while let Some(cluster) = waiting.pop_front() {
+            order.push(cluster);
+            for &(other, _) in &clusters[cluster].neighbours {
+                if !std::mem::replace(&mut seen[other], true) {
+                    waiting.push_back(other);
+                }
+            }
+        }
+    }
+    order
+}
+
+/// Cuts the order of distance into parts of equal work.
+fn cut(clusters: &[Cluster], parts: usize) -> Vec<usize> {
+    // The farthest from any is at the edge.
+    let edge = if clusters.is_empty() { 0 } else { by_distance(clusters, 0).last().copied().unwrap_or(0) };
+    let total: u64 = clusters.iter().map(|cluster| cluster.work).sum();
+    let mut part_of = vec![0; clusters.len()];
+    let mut before = 0;
+    for cluster in by_distance(clusters, edge) {
+        let middle = u128::from(before) + u128::from(clusters[cluster].work / 2);
+        let part = middle * parts as u128 / u128::from(total.max(1));
+        part_of[cluster] = usize::try_from(part).unwrap_or(0).min(parts - 1);
+        before += clusters[cluster].work;
+    }
+    part_of
+}
+
+/// Moves clusters to where more of their traffic goes.
+fn improve(clusters: &[Cluster], part_of: &mut [usize], parts: usize, most: u64) {
+    let mut work = vec![0; parts];
+    for (cluster, &part) in clusters.iter().zip(part_of.iter()) {
+        work[part] += cluster.work;
+    }
+    for _ in 0..PASSES {
+        let mut has_changed = false;
+        for (number, cluster) in clusters.iter().enumerate() {
+            let own = part_of[number];
+            let mut towards = vec![0; parts];
+            for &(other, traffic) in &cluster.neighbours {
+                towards[part_of[other]] += traffic;
+            }
+            let Some((best, &traffic)) = towards.iter().enumerate().max_by_key(|(_, traffic)| **traffic)
+            else {
+                continue;
+            };
+            let least = work[own] / 2;
+            if best != own
+                && traffic > towards[own]
+                && work[best] + cluster.work <= most
+                && work[own] - cluster.work >= least
+            {
+                work[own] -= cluster.work;
+                work[best] += cluster.work;
+                part_of[number] = best;
+                has_changed = true;
+            }
+        }
+        if !has_changed {
+            break;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a part notes of what it does within a window, for the order of all parts.
+
+use crate::arena::{ChannelId, EndId};
+use crate::event_queue::Turn;
+use crate::in_flight::InFlight;
+use crate::trace::Note;
+
+/// An event that has happened. What it brought about ends at these places in what the part has noted; it
+/// begins where that of the event before ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub(crate) turn: Turn,
+    /// What the part's queue would give next.
+    pub(super) turns_end: u64,
+    pub(super) numbers_end: usize,
+    pub(super) notes_end: usize,
+    pub(super) crossings_end: usize,
+}
+
+/// A packet on its way to another part.
+#[derive(Debug)]
+pub(crate) struct Crossing {
+    pub(crate) channel: ChannelId,
+    /// The end of the link it comes from.
+    pub(crate) end: EndId,
+    /// When it arrives, with a number of the part that it leaves.
+    pub(crate) turn: Turn,
+    pub(crate) is_reordered: bool,
+    pub(crate) packet: InFlight,
+}
+
+/// What the trace is to be told, in the order in which it happened.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// For the number over everything.
+    pub(crate) numbers: Vec<u64>,
+    pub(crate) records: Vec<Note>,
+}
+
+/// What a part has done since it was last asked.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    pub(super) done: Vec<Done>,
+    pub(super) crossings: Vec<Crossing>,
+}
+
+impl Journal {
+    pub(crate) fn note_crossing(&mut self, crossing: Crossing) {
+        self.crossings.push(crossing);
+    }
+
+    /// Events noted.
+    pub(super) fn len(&self) -> u64 {
+        self.done.len() as u64
+    }
+
+    #[inline]
+    pub(super) fn note_done(&mut self, turn: Turn, turns_end: u64, notes: &Notes) {
+        self.done.push(Done {
+            turn,
+            turns_end,
+            numbers_end: notes.numbers.len(),
+            notes_end: notes.records.len(),
+            crossings_end: self.crossings.len(),
+        });
+    }
+}

@@ -1,0 +1,215 @@
+//! Parts at work beside each other, window by window.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use packet::time::Instant;
+
+use super::division::Division;
+use super::journal::Crossing;
+use super::order::{Order, Window};
+use crate::error::SimError;
+use crate::network::Network;
+use crate::trace::Trace;
+
+/// Windows over which the events are counted, to see whether dividing is worth it.
+const WINDOWS_LOOKED_AT: u64 = 64;
+/// Numbers remembered, eight bytes each, before the parts are put together and divided anew.
+const MOST_NUMBERS: u64 = 1 << 22;
+/// How often a thread looks whether it is its turn before it lets others run: windows take microseconds, and
+/// waking up takes as long.
+const LOOKS: u32 = 4_000;
+
+/// What the threads tell each other.
+#[derive(Default)]
+struct Gate {
+    /// How many windows have begun.
+    windows: AtomicU64,
+    /// When the latest ends, in nanoseconds.
+    until: AtomicU64,
+    /// How many parts are done with it.
+    finished: AtomicUsize,
+    /// Nobody has anything to do any more, or somebody has panicked.
+    is_over: AtomicBool,
+}
+
+/// Opens the gate for good when dropped, so that nobody waits for one who has panicked.
+struct Closing<'a>(&'a Gate);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+    }
+}
+
+impl Gate {
+    /// Waits until something is so; false if it will not be any more.
+    fn wait(&self, is_so: impl Fn() -> bool) -> bool {
+        let mut looks = 0;
+        while !is_so() {
+            if self.is_over.load(Ordering::Acquire) {
+                return false;
+            }
+            looks += 1;
+            if looks < LOOKS {
+                spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+        true
+    }
+
+    fn begin(&self, until: Instant) {
+        self.until.store(until.as_nanos(), Ordering::Relaxed);
+        self.finished.store(0, Ordering::Relaxed);
+        self.windows.fetch_add(1, Ordering::Release);
+    }
+
+    /// Works on one part, window by window, until all is over.
+    fn work(&self, part: &Mutex<Worker>) {
+        let _closing = Closing(self);
+        let mut windows = 0;
+        while self.wait(|| self.windows.load(Ordering::Acquire) != windows) {
+            windows += 1;
+            let until = Instant::from_nanos(self.until.load(Ordering::Relaxed));
+            locked(part).run(until);
+            self.finished.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A part, and what went wrong in it.
+struct Worker {
+    network: Network,
+    problem: Option<SimError>,
+}
+
+impl Worker {
+    /// Lets time pass up to, and without, `until`.
+    fn run(&mut self, until: Instant) {
+        let Worker { network, problem } = self;
+        while let Some(turn) = network.core.queue.first().map(|event| event.turn)
+            && turn.at < until
+        {
+            if let Err(error) = network.step() {
+                *problem = Some(error);
+                return;
+            }
+            network.core.note_done(turn);
+        }
+    }
+}
+
+impl Network {
+    /// Lets time pass up to, and without, `horizon`, divided; less, if that is not worth it, and then it
+    /// gives false.
+    pub(super) fn run_divided(
+        &mut self,
+        division: &Division,
+        horizon: Instant,
+        worth_it: u64,
+    ) -> Result<bool, SimError> {
+        let order = Order::new(self.core.queue.turns(), division.parts());
+        let trace = std::mem::take(&mut self.core.trace);
+        let parts = self.split(division, &order, &trace);
+        let workers: Vec<Mutex<Worker>> =
+            parts.into_iter().map(|network| Mutex::new(Worker { network, problem: None })).collect();
+        let gate = Gate::default();
+        let mut conductor = Conductor { gate: &gate, workers: &workers, division, order, trace, events: 0 };
+        let was_worth_it = thread::scope(|scope| {
+            let _closing = Closing(&gate);
+            for worker in workers.iter().skip(1) {
+                scope.spawn(|| gate.work(worker));
+            }
+            conductor.conduct(horizon, worth_it)
+        });
+        let Conductor { order, trace, events, .. } = conductor;
+        let mut problem = None;
+        let mut parts = Vec::new();
+        for worker in workers {
+            let worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
+            problem = problem.or(worker.problem);
+            parts.push(worker.network);
+        }
+        self.core.trace = trace;
+        self.put_together(parts, division, &order);
+        self.cores.events += events;
+        problem.map_or(Ok(was_worth_it), Err)
+    }
+}
+
+/// Has all parts work window after window, and hands over what crosses between them.
+struct Conductor<'a> {
+    gate: &'a Gate,
+    workers: &'a [Mutex<Worker>],
+    division: &'a Division,
+    order: Order,
+    trace: Trace,
+    /// Events so far.
+    events: u64,
+}
+
+impl Conductor<'_> {
+    /// Goes on until `horizon`, or until the parts had better be put together; false if dividing was not
+    /// worth it.
+    fn conduct(&mut self, horizon: Instant, worth_it: u64) -> bool {
+        let Some((own, others)) = self.workers.split_first() else { return false };
+        let (mut windows, mut events_before) = (0, 0);
+        while let Some(begin) = self.first_event_at().filter(|at| *at < horizon) {
+            let until = (begin + self.division.window()).min(horizon);
+            self.gate.begin(until);
+            locked(own).run(until);
+            if !self.gate.wait(|| self.gate.finished.load(Ordering::Acquire) == others.len()) {
+                break;
+            }
+            let has_failed = self.settle(until);
+            if has_failed || self.order.len() > MOST_NUMBERS || self.order.is_narrow() {
+                break;
+            }
+            windows += 1;
+            if windows % WINDOWS_LOOKED_AT == 0 {
+                if self.events - events_before < worth_it * WINDOWS_LOOKED_AT {
+                    return false;
+                }
+                events_before = self.events;
+            }
+        }
+        true
+    }
+
+    fn first_event_at(&self) -> Option<Instant> {
+        let first =
+            |worker: &Mutex<Worker>| locked(worker).network.core.queue.first().map(|event| event.turn.at);
+        self.workers.iter().filter_map(first).min()
+    }
+
+    /// Puts in order what a window has brought, and hands over what crosses; whether something went wrong.
+    fn settle(&mut self, until: Instant) -> bool {
+        let mut workers: Vec<MutexGuard<'_, Worker>> = self.workers.iter().map(locked).collect();
+        let has_failed = workers.iter().any(|worker| worker.problem.is_some());
+        let mut journals: Vec<_> =
+            workers.iter_mut().map(|worker| worker.network.core.take_notes()).collect();
+        self.events += journals.iter().map(|(journal, _)| journal.len()).sum::<u64>();
+        let mut windows: Vec<Window<'_>> =
+            journals.iter_mut().map(|(journal, notes)| Window { journal, notes }).collect();
+        let division = self.division;
+        let receiver_of = |crossing: &Crossing| division.receiver_of(crossing.channel);
+        self.order.put_in_order(&mut windows, &mut self.trace, receiver_of, |part, handover| {
+            debug_assert!(handover.turn.at >= until, "it comes within the window in which it was sent");
+            if let Some(worker) = workers.get_mut(part) {
+                worker.network.core.take_in(handover.crossing, handover.turn);
+            }
+        });
+        for (worker, (journal, notes)) in workers.iter_mut().zip(journals) {
+            worker.network.core.put_notes_back(journal, notes);
+        }
+        has_failed
+    }
+}

@@ -1,7 +1,8 @@
 //! What a hop costs: an Interest or a Data that crosses one link.
 //!
 //! `cargo bench -p cairn-sim` prints the tables; times are those that the process was on a processor. `… --
-//! hops`, `caches` and `cache-networks` run one part. `… -- instructions N` lets a chain exchange `N` names
+//! hops`, `cores`, `caches` and `cache-networks` run one part. `cores` takes the time of day, for it is about
+//! that. `… -- instructions N` lets a chain exchange `N` names
 //! and does nothing else, so that the difference between two numbers under valgrind is what exchanges
 //! execute.
 
@@ -10,6 +11,10 @@
     clippy::expect_used,
     reason = "a benchmark prints, and stops when its own network is wrong"
 )]
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
 
 use cairn_sim::topology::{Topology, TopologyLink, TopologyNode};
 use cairn_sim::{AppId, CacheNetwork, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
@@ -29,11 +34,14 @@ fn main() {
         let exchanges = arguments.get(place + 1).and_then(|word| word.parse().ok()).unwrap_or(10_000);
         return instructions(exchanges);
     }
-    let parts = ["hops", "caches", "cache-networks"];
+    let parts = ["hops", "cores", "caches", "cache-networks"];
     let all = !arguments.iter().any(|argument| parts.contains(&argument.as_str()));
     let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
     if chosen("hops") {
         hops();
+    }
+    if chosen("cores") {
+        cores();
     }
     if chosen("caches") {
         caches();
@@ -100,6 +108,52 @@ fn hops() {
             allocations = counts.allocations as f64 / network.hops() as f64;
         }
         println!("{what:56} {best:10.1} {:12.0} {allocations:8.2}", 1e9 / best);
+    }
+}
+
+/// A scale-free network in which a tenth of the nodes ask for objects of a catalogue.
+fn busy_graph() -> Network {
+    let mut network = Network::new(1);
+    network.engines(|config| config.content_store.max_entries = 100);
+    let topology = Topology::barabasi_albert(1_000, 2, &mut Random::from_seed(1)).expect("a network");
+    let link = LinkConfig::ideal().mbps(10_000.0).millis(5);
+    let nodes = topology.build(&mut network, &link).expect("a network");
+    let catalogue = Arc::new(Zipf::new(10_000, 0.8, 0.0).expect("a catalogue"));
+    network.add_producer(nodes[0], "/data", Producer::new(1000)).expect("a producer");
+    for &node in nodes.iter().skip(5).step_by(10) {
+        let consumer = Consumer::zipf("/data", catalogue.clone(), 1_000.0).expect("a consumer");
+        network.add_application(node, consumer).expect("a consumer");
+    }
+    network.route_shortest_paths().expect("routes");
+    network
+}
+
+/// One network on one core and on two, in turns: the time of day, and that both did the same.
+fn cores() {
+    println!("\none network on one core and on two, in turns; seconds of the time of day, best of five");
+    println!("{:56} {:>8} {:>8} {:>8} {:>12}", "", "one", "two", "times", "hops");
+    let chain_of = |window| move || chain(Chain { hosts: false, window, cached: 1000 }, u64::MAX).0;
+    type Build = Box<dyn Fn() -> Network>;
+    let networks: [(&str, Build, u64); 3] = [
+        ("four forwarders, window of 1,000, links of 1 ms", Box::new(chain_of(1_000)), 1_500),
+        ("four forwarders, window of 10,000, links of 1 ms", Box::new(chain_of(10_000)), 300),
+        ("scale-free graph of 1,000 nodes, links of 5 ms", Box::new(busy_graph), 2_000),
+    ];
+    for (what, build, millis) in networks {
+        let run = |cores| {
+            let mut network = build();
+            network.set_cores(NonZeroUsize::new(cores).expect("a core"));
+            let start = Instant::now();
+            network.run_for(Duration::from_millis(millis)).expect("time passes");
+            (start.elapsed().as_secs_f64(), (network.trace().hash(), network.hops()))
+        };
+        let (mut one, mut two, mut hops) = (f64::MAX, f64::MAX, 0);
+        for _ in 0..5 {
+            let (alone, together) = (run(1), run(2));
+            assert_eq!(alone.1, together.1, "{what}");
+            (one, two, hops) = (one.min(alone.0), two.min(together.0), alone.1.1);
+        }
+        println!("{what:56} {one:8.2} {two:8.2} {:8.2} {hops:12}", one / two);
     }
 }
 

@@ -50,7 +50,8 @@ pub trait Backend: Sync {
     /// Its name, as in `--on` and in `on.NAME` of an experiment.
     fn name(&self) -> &'static str;
 
-    /// How many repeats it can carry out beside each other without one disturbing the other.
+    /// How many repeats it can carry out beside each other without one disturbing the other; in virtual time
+    /// they share as many cores.
     fn at_once(&self) -> usize {
         1
     }
@@ -117,7 +118,7 @@ impl Backend for Hosts<'_> {
     }
 }
 
-/// Virtual time, with so many repeats beside each other.
+/// Virtual time, on so many cores.
 struct VirtualTime(usize);
 
 impl Backend for VirtualTime {

@@ -7,6 +7,7 @@ mod stop;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -40,9 +41,16 @@ pub struct Order {
     /// Is there no workload, and does the network stay until it is taken down?
     #[serde(default)]
     pub stays: bool,
+    /// Cores for this repeat alone, in virtual time. What it finds does not depend on it.
+    #[serde(skip, default = "one_core")]
+    pub cores: NonZeroUsize,
     /// Shall it end before it is done? Told to whoever carries it out in this process.
     #[serde(skip)]
     pub stop: Stop,
+}
+
+fn one_core() -> NonZeroUsize {
+    NonZeroUsize::MIN
 }
 
 /// What can be asked of a network that stays.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -273,6 +274,8 @@ struct Job<'a> {
     case: usize,
     repeat: u32,
     plan: &'a Plan,
+    /// Cores for it alone.
+    cores: NonZeroUsize,
 }
 
 fn carry_on(
@@ -281,9 +284,11 @@ fn carry_on(
     plans: &[Plan],
     observe: impl FnMut(&Progress) + Send,
 ) -> Result<(), RunError> {
+    let count: usize = plans.iter().map(|plan| plan.schedule.repeats as usize).sum();
+    let cores = NonZeroUsize::new(run.backend.at_once() / count.max(1)).unwrap_or(NonZeroUsize::MIN);
     let mut jobs = Vec::new();
     for (case, plan) in plans.iter().enumerate() {
-        jobs.extend((0..plan.schedule.repeats).map(|repeat| Job { case, repeat, plan }));
+        jobs.extend((0..plan.schedule.repeats).map(|repeat| Job { case, repeat, plan, cores }));
     }
     if run.backend.at_once() > 1 && jobs.len() > 1 {
         beside_each_other(run, &jobs, observe)?;
@@ -368,7 +373,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
     if in_memory(run, job, observe)? {
         return Ok(());
     }
-    let Job { case, repeat, plan } = *job;
+    let Job { case, repeat, plan, .. } = *job;
     let place = run.folder.repeat(case, repeat);
     loop {
         run.goes_on()?;
@@ -410,13 +415,14 @@ fn carry_out(
     raw: &Path,
     observe: &mut dyn FnMut(&Progress),
 ) -> Result<Order, RunError> {
-    let Job { repeat, plan, .. } = *job;
+    let Job { repeat, plan, cores, .. } = *job;
     let order = Order {
         plan: plan_of_attempt(run.drawn.as_ref(), plan, seed)?,
         seed,
         owner: Owner::this_process(),
         programs: run.programs.clone(),
         stays: false,
+        cores,
         stop: run.stop.clone(),
     };
     let carried_out = run.backend.carry_out(&order, raw, &mut |event| observe(&translate(event)));
@@ -437,7 +443,7 @@ const NOT_RECORDED: &str = "a repeat cannot be recorded";
 /// The first attempt of a repeat of which only a record stays, without a file. False where it needs its
 /// folder: in virtual time the same comes out once more there.
 fn in_memory(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -> Result<bool, RunError> {
-    let Job { case, repeat, plan } = *job;
+    let Job { case, repeat, plan, .. } = *job;
     let records = run.records.as_ref().filter(|records| records.takes(case));
     let Some(records) = records.filter(|_| !plan.recording.trace.is_asked()) else { return Ok(false) };
     run.goes_on()?;

@@ -20,7 +20,8 @@ pub struct Options {
     pub runs: PathBuf,
     /// The folder of this run, where it is not to be named after the experiment and the moment.
     pub out: Option<PathBuf>,
-    /// Repeats beside each other in virtual time; as many as there are cores if nothing is said.
+    /// Cores for virtual time, all of the machine if nothing is said: repeats go on beside each other, and
+    /// where there are fewer of them, several cores work on each.
     pub workers: Option<usize>,
     /// Another form of traces than the experiment says.
     pub trace_format: Option<TraceFormat>,

@@ -59,6 +59,7 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
         owner: Owner::this_process(),
         programs: programs()?,
         stays: true,
+        cores: std::num::NonZeroUsize::MIN,
         stop: Stop::default(),
     };
     if arguments.detach {

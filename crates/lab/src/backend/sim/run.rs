@@ -77,6 +77,7 @@ impl World {
         let plan = &order.plan;
         observe(&step("network"));
         let mut built = build(plan, order.seed)?;
+        built.network.set_cores(order.cores);
         observe(&step("clients"));
         let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.schedule.duration_ns))?;
         registrar::add(&mut built, plan, order.seed)?;

@@ -16,7 +16,7 @@ use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer};
-use crate::parallel::{Crossing, Journal};
+use crate::parallel::Journal;
 use crate::processor::Use;
 use crate::taps::Taps;
 use crate::trace::Trace;
@@ -190,11 +190,9 @@ impl Core {
         for arrival in arrivals.into_iter().flatten() {
             let Some(carried) = carried.take().or_else(|| second.take()) else { break };
             if channel.leads_away {
-                let turn = self.queue.turn(arrival.at);
-                let Some(packet) = self.in_flight.remove_carried(carried) else { continue };
-                let is_reordered = arrival.is_reordered;
+                let flight = Flight { turn: self.queue.turn(arrival.at), carried, end };
                 if let Some(journal) = &mut self.journal {
-                    journal.note_crossing(Crossing { channel: number, end, turn, is_reordered, packet });
+                    journal.note_crossing(&mut self.in_flight, number, flight, arrival.is_reordered);
                 }
                 continue;
             }

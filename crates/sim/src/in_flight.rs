@@ -78,17 +78,6 @@ impl AllInFlight {
         removed
     }
 
-    /// The same for what a link carries; `None` for a frame, which is discarded.
-    pub(crate) fn remove_carried(&mut self, carried: OnLink) -> Option<InFlight> {
-        match carried {
-            OnLink::Packet(packet_id) => Some(self.remove(packet_id)),
-            OnLink::Frame(_) => {
-                self.discard(carried);
-                None
-            }
-        }
-    }
-
     /// Puts in what was removed elsewhere.
     pub(crate) fn put(&mut self, in_flight: InFlight) -> PacketId {
         match self.free.pop() {

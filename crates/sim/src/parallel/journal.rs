@@ -1,8 +1,11 @@
 //! What a part notes of what it does within a window, for the order of all parts.
 
+use packet::{LinkHeader, Packet};
+
 use crate::arena::{ChannelId, EndId};
 use crate::event_queue::Turn;
-use crate::in_flight::InFlight;
+use crate::in_flight::{AllInFlight, OnLink};
+use crate::link::Flight;
 use crate::trace::Note;
 
 /// An event that has happened. What it brought about ends at these places in what the part has noted; it
@@ -26,7 +29,9 @@ pub(crate) struct Crossing {
     /// When it arrives, with a number of the part that it leaves.
     pub(crate) turn: Turn,
     pub(crate) is_reordered: bool,
-    pub(crate) packet: InFlight,
+    pub(crate) packet: Packet,
+    pub(crate) header: LinkHeader,
+    pub(crate) hops: u32,
 }
 
 /// What the trace is to be told, in the order in which it happened.
@@ -45,8 +50,24 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    pub(crate) fn note_crossing(&mut self, crossing: Crossing) {
-        self.crossings.push(crossing);
+    /// A packet leaves for the part that its channel leads to. Links between parts carry no frames.
+    #[inline(never)]
+    pub(crate) fn note_crossing(
+        &mut self,
+        in_flight: &mut AllInFlight,
+        channel: ChannelId,
+        flight: Flight,
+        is_reordered: bool,
+    ) {
+        let Flight { turn, carried, end } = flight;
+        if let OnLink::Packet(packet_id) = carried {
+            let slot = in_flight.get_mut(packet_id);
+            if let Some(packet) = slot.packet.take() {
+                let (header, hops) = (std::mem::take(&mut slot.header), slot.hops);
+                self.crossings.push(Crossing { channel, end, turn, is_reordered, packet, header, hops });
+            }
+        }
+        in_flight.discard(carried);
     }
 
     /// Events noted.

@@ -31,7 +31,7 @@ use std::num::NonZeroUsize;
 use packet::time::{Duration, Instant};
 
 use self::division::Division;
-pub(crate) use self::journal::{Crossing, Journal, Notes};
+pub(crate) use self::journal::{Journal, Notes};
 use crate::error::SimError;
 use crate::event_queue::Source;
 use crate::network::Network;
@@ -41,12 +41,12 @@ use crate::network::Network;
 const FIRST_REST: u32 = 4;
 const LONGEST_REST: u32 = 256;
 /// Handing over takes as long as some dozens of events.
-const WORTH_IT: u64 = 64;
+const WORTH_IT: u64 = 50;
 
 /// How a network uses cores.
 pub(crate) struct Cores {
     count: usize,
-    /// Events a window, on average, below which one core is as fast as several.
+    /// Events a window, on average, that have to happen beside others: with fewer, one core is as fast.
     worth_it: u64,
     /// Empty networks with room for all that a part may have.
     parts: Vec<Network>,

@@ -230,8 +230,11 @@ impl Mover<'_> {
 impl Core {
     /// Takes in what has come from another part.
     pub(super) fn take_in(&mut self, crossing: Crossing, turn: Turn) {
-        let Crossing { channel: number, end, is_reordered, packet, .. } = crossing;
-        let carried = OnLink::Packet(self.in_flight.put(packet));
+        let Crossing { channel: number, end, is_reordered, packet, header, hops, .. } = crossing;
+        // To hash the name again costs less than to carry all its hashes from one core to another.
+        let packet_id = self.wrap(packet, header);
+        self.in_flight.get_mut(packet_id).hops = hops;
+        let carried = OnLink::Packet(packet_id);
         let channel = &mut self.channels[number];
         if is_reordered {
             let (epoch, stage) = (channel.epoch, Stage::Crossing);

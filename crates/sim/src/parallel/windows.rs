@@ -9,12 +9,12 @@ use packet::time::Instant;
 
 use super::division::Division;
 use super::journal::Crossing;
-use super::order::{Order, Window};
+use super::order::{Handover, Order, Window};
 use crate::error::SimError;
 use crate::network::Network;
 use crate::trace::Trace;
 
-/// Windows over which the events are counted, to see whether dividing is worth it.
+/// Windows after which is looked whether dividing was worth it.
 const WINDOWS_LOOKED_AT: u64 = 64;
 /// Numbers remembered, eight bytes each, before the parts are put together and divided anew.
 const MOST_NUMBERS: u64 = 1 << 22;
@@ -88,13 +88,30 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A part, and what went wrong in it.
 struct Worker {
     network: Network,
+    /// What has come from other parts since the last window.
+    arrivals: Vec<Handover>,
     problem: Option<SimError>,
 }
 
 impl Worker {
+    /// When the next event is.
+    fn first_event_at(&self) -> Option<Instant> {
+        let planned = self.network.core.queue.first().map(|event| event.turn.at);
+        let arriving = self.arrivals.iter().map(|handover| handover.turn.at).min();
+        planned.into_iter().chain(arriving).min()
+    }
+
+    /// Puts what has come on its way.
+    fn take_arrivals(&mut self) {
+        for Handover { crossing, turn } in self.arrivals.drain(..) {
+            self.network.core.take_in(crossing, turn);
+        }
+    }
+
     /// Lets time pass up to, and without, `until`.
     fn run(&mut self, until: Instant) {
-        let Worker { network, problem } = self;
+        self.take_arrivals();
+        let Worker { network, problem, .. } = self;
         while let Some(turn) = network.core.queue.first().map(|event| event.turn)
             && turn.at < until
         {
@@ -119,10 +136,11 @@ impl Network {
         let order = Order::new(self.core.queue.turns(), division.parts());
         let trace = std::mem::take(&mut self.core.trace);
         let parts = self.split(division, &order, &trace);
-        let workers: Vec<Mutex<Worker>> =
-            parts.into_iter().map(|network| Mutex::new(Worker { network, problem: None })).collect();
+        let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
+        let workers: Vec<Mutex<Worker>> = parts.into_iter().map(worker).collect();
         let gate = Gate::default();
-        let mut conductor = Conductor { gate: &gate, workers: &workers, division, order, trace, events: 0 };
+        let mut conductor =
+            Conductor { gate: &gate, workers: &workers, division, order, trace, events: 0, beside: 0 };
         let was_worth_it = thread::scope(|scope| {
             let _closing = Closing(&gate);
             for worker in workers.iter().skip(1) {
@@ -134,7 +152,8 @@ impl Network {
         let mut problem = None;
         let mut parts = Vec::new();
         for worker in workers {
-            let worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
+            worker.take_arrivals();
             problem = problem.or(worker.problem);
             parts.push(worker.network);
         }
@@ -154,6 +173,8 @@ struct Conductor<'a> {
     trace: Trace,
     /// Events so far.
     events: u64,
+    /// Those of them that took no time, because a part with more of them was at work meanwhile.
+    beside: u64,
 }
 
 impl Conductor<'_> {
@@ -161,7 +182,7 @@ impl Conductor<'_> {
     /// worth it.
     fn conduct(&mut self, horizon: Instant, worth_it: u64) -> bool {
         let Some((own, others)) = self.workers.split_first() else { return false };
-        let (mut windows, mut events_before) = (0, 0);
+        let (mut windows, mut before) = (0, 0);
         while let Some(begin) = self.first_event_at().filter(|at| *at < horizon) {
             let until = (begin + self.division.window()).min(horizon);
             self.gate.begin(until);
@@ -175,19 +196,17 @@ impl Conductor<'_> {
             }
             windows += 1;
             if windows % WINDOWS_LOOKED_AT == 0 {
-                if self.events - events_before < worth_it * WINDOWS_LOOKED_AT {
+                if self.beside - before < worth_it * WINDOWS_LOOKED_AT {
                     return false;
                 }
-                events_before = self.events;
+                before = self.beside;
             }
         }
         true
     }
 
     fn first_event_at(&self) -> Option<Instant> {
-        let first =
-            |worker: &Mutex<Worker>| locked(worker).network.core.queue.first().map(|event| event.turn.at);
-        self.workers.iter().filter_map(first).min()
+        self.workers.iter().filter_map(|worker| locked(worker).first_event_at()).min()
     }
 
     /// Puts in order what a window has brought, and hands over what crosses; whether something went wrong.
@@ -196,7 +215,10 @@ impl Conductor<'_> {
         let has_failed = workers.iter().any(|worker| worker.problem.is_some());
         let mut journals: Vec<_> =
             workers.iter_mut().map(|worker| worker.network.core.take_notes()).collect();
-        self.events += journals.iter().map(|(journal, _)| journal.len()).sum::<u64>();
+        let of_parts = journals.iter().map(|(journal, _)| journal.len());
+        let (all, largest) = of_parts.fold((0, 0), |(all, most), count| (all + count, count.max(most)));
+        self.events += all;
+        self.beside += all - largest;
         let mut windows: Vec<Window<'_>> =
             journals.iter_mut().map(|(journal, notes)| Window { journal, notes }).collect();
         let division = self.division;
@@ -204,7 +226,7 @@ impl Conductor<'_> {
         self.order.put_in_order(&mut windows, &mut self.trace, receiver_of, |part, handover| {
             debug_assert!(handover.turn.at >= until, "it comes within the window in which it was sent");
             if let Some(worker) = workers.get_mut(part) {
-                worker.network.core.take_in(handover.crossing, handover.turn);
+                worker.arrivals.push(handover);
             }
         });
         for (worker, (journal, notes)) in workers.iter_mut().zip(journals) {

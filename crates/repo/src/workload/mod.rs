@@ -22,7 +22,6 @@
 //! ```
 
 mod download;
-mod gamma;
 mod hierarchy;
 mod ranges;
 mod requests;

@@ -1,7 +1,7 @@
 //! One suite over all policies, and what each promises beyond it.
 
 use super::*;
-use packet::random::Random;
+use packet::random::{Random, Zipf};
 use std::collections::BTreeSet;
 
 /// Random arrivals, requests and departures beside a set: nobody leaves twice, nobody is invented, nobody is
@@ -112,21 +112,14 @@ fn s3_fifo_lets_what_was_asked_for_once_go_and_takes_back_what_returns() {
 /// Requests drawn from a Zipf law through a store of fixed size; gives the share of hits.
 fn hit_ratio(policy: EvictionPolicy, objects: usize, capacity: usize, alpha: f64, seed: u64) -> f64 {
     let mut random = Random::from_seed(seed);
-    let mut total = 0.0;
-    let cumulated: Vec<f64> = (1..=objects)
-        .map(|rank| {
-            total += (rank as f64).powf(-alpha);
-            total
-        })
-        .collect();
+    let catalogue = Zipf::new(objects, alpha, 0.0).unwrap();
     let mut eviction = policy.start();
     let mut slot_of = vec![None; objects];
     let mut object_in = vec![0; capacity];
     let mut free: Vec<u32> = (0..capacity as u32).collect();
     let (mut hits, requests, warm_up) = (0, 200_000, 50_000);
     for request in 0..requests {
-        let drawn = random.unit() * total;
-        let object = cumulated.partition_point(|&sum| sum < drawn).min(objects - 1);
+        let object = catalogue.draw(&mut random) as usize;
         if let Some(slot) = slot_of[object] {
             eviction.touch(slot);
             hits += u32::from(request >= warm_up);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow::Metadata;
 use flow::naming::METADATA;
 use packet::time::Duration;
-use packet::{ComponentKind, Data, Dialect, Interest, Name, NameRef};
+use packet::{AnyName, ComponentKind, Data, Dialect, Interest, Name, NameRef};
 
 use smallvec::SmallVec;
 
@@ -168,7 +168,7 @@ impl Store {
         else {
             return;
         };
-        let name = object.name().map(|object| object.name.to_name());
+        let name = object.name().map(|object| AnyName::new(object.dialect, object.name.to_name()));
         self.history.refusals.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.

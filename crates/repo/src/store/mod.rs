@@ -17,7 +17,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::{Component, Data, Name, NameHasher, PrefixHashes};
+use packet::{AnyName, Component, Data, NameHasher, PrefixHashes};
 
 use crate::catalogue::Catalogue;
 use crate::disk::{Disk, FolderLock};
@@ -115,7 +115,7 @@ pub enum OpenError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// What lay on the disk was not what had been written. The object is gone and must be got anew.
-    Corrupt(Name),
+    Corrupt(AnyName),
 }
 
 /// What a store has done.

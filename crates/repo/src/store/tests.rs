@@ -2,9 +2,10 @@ use super::*;
 use crate::disk::{Call, Faults, SimulatedDisk};
 use crate::eviction::DeleteQueue;
 use crate::store::maintenance::PendingMaintenance;
+use crate::testing::ccnx_data;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Component, ComponentKind, Dialect, Interest};
+use packet::{Component, ComponentKind, Dialect, Interest, Name};
 
 const NOW: UnixTime = UnixTime::from_millis(1_700_000_000_000);
 
@@ -372,6 +373,23 @@ fn a_flipped_bit_costs_its_object_and_is_told() {
         assert_eq!(store.stats().objects, 6 - missing);
     }
     assert!(dropped > 30, "{dropped}");
+}
+
+#[test]
+fn a_damaged_object_of_ccnx_is_told_by_its_name_there() {
+    let name: AnyName = "ccnx:/damaged".parse().unwrap();
+    let wire = packet::ccnx::InterestFields::default().encode(&name.name).unwrap();
+    let asked = Interest::decode_ccnx(wire.into()).unwrap();
+    let told = (1..20).find_map(|seed| {
+        let disk = SimulatedDisk::new(seed);
+        let mut store = open(&disk);
+        store.insert(NOW, &ccnx_data("ccnx:/damaged", &[7; 500], None)).unwrap();
+        store.commit().unwrap();
+        assert!(disk.flip_a_bit(|name| name.ends_with(".volume"), 64));
+        store.answer(NOW, &asked);
+        store.poll_event()
+    });
+    assert_eq!(told, Some(Event::Corrupt(name)));
 }
 
 #[test]

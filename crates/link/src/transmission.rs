@@ -1,8 +1,8 @@
 //! How long packets take to be sent: by a link that is bad on purpose, and by the simulator's links.
 //!
-//! What may wait meanwhile follows two rules. The simulator's queues list what waits behind the packet that is
-//! being sent, because observers ask for it. A link that is bad on purpose remembers no frames, but when it
-//! will be idle; so what is left of the frame that is being sent counts as well.
+//! What may wait meanwhile follows two rules. The simulator's queues list what waits behind the packet that
+//! is being sent, because observers ask for it. A link that is bad on purpose remembers no frames, but when
+//! it will be idle; so what is left of the frame that is being sent counts as well.
 
 use packet::time::Duration;
 

@@ -86,14 +86,19 @@ impl Reassembler {
         self.store.bytes()
     }
 
-    /// When the next incomplete packet expires if it is allowed to wait for `patience`.
-    pub(crate) fn next_deadline(&self, patience: Duration) -> Instant {
-        self.store.next_expiry(self.config.timeout.max(patience))
+    /// When the next incomplete packet expires if it is allowed to wait for `retransmission_span`.
+    pub(crate) fn next_deadline(&self, retransmission_span: Duration) -> Instant {
+        self.store.next_expiry(self.config.timeout.max(retransmission_span))
     }
 
     /// Discards packets that have waited too long.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, patience: Duration, drops: &mut DropCounters) {
-        let timeout = self.config.timeout.max(patience);
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        retransmission_span: Duration,
+        drops: &mut DropCounters,
+    ) {
+        let timeout = self.config.timeout.max(retransmission_span);
         while self.store.remove_expired(now, timeout).is_some() {
             drops.count(DropReason::PartialExpired);
         }

@@ -159,7 +159,7 @@ impl Store {
         // What a network brings wrong may be right the next time. If it stays wrong, the packet comes from
         // upstream and is stored anew.
         if matches!(error, ReadError::Io(_)) || located.is_remote() {
-            self.history.refusals.count(Rejection::DiskFailed);
+            self.history.rejections.count(Rejection::DiskFailed);
             return;
         }
         let object = self.objects.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -169,7 +169,7 @@ impl Store {
             return;
         };
         let name = object.name().map(|object| AnyName::new(object.dialect, object.name.to_name()));
-        self.history.refusals.count(Rejection::Corrupt);
+        self.history.rejections.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

@@ -271,7 +271,7 @@ fn on_a_full_disk_insertions_are_refused_with_the_reason_and_reads_go_on() {
     let ticket = store.insert(NOW, &data).unwrap();
     let error = store.commit().unwrap_err();
     assert_eq!(error, CommitError { reason: Rejection::DiskFull, first: ticket, last: ticket });
-    assert_eq!(store.refusals().get(Rejection::DiskFull), 1);
+    assert_eq!(store.rejections().get(Rejection::DiskFull), 1);
     assert!(ask(&mut store, &interest("/a")).is_some());
     assert_eq!(ask(&mut store, &interest("/b")), None);
     disk.set_faults(Faults::default());
@@ -367,7 +367,7 @@ fn a_flipped_bit_costs_its_object_and_is_told() {
         }
         assert!(missing <= 1);
         dropped += missing;
-        assert_eq!(store.refusals().get(Rejection::Corrupt), missing);
+        assert_eq!(store.rejections().get(Rejection::Corrupt), missing);
         let told = std::iter::from_fn(|| store.poll_event()).count() as u64;
         assert_eq!(told, missing);
         assert_eq!(store.stats().objects, 6 - missing);
@@ -549,10 +549,10 @@ fn each_limit_refuses_with_its_reason_and_counts() {
     assert_eq!(refused("/b", 6000), None);
     assert_eq!(refused("/c", 6000), None);
     assert_eq!(refused("/a/x/seg=0", 10), Some(Rejection::BytesFull));
-    for refusal in
+    for rejection in
         [Rejection::SegmentsFull, Rejection::PrefixFull, Rejection::ObjectsFull, Rejection::NameTooLong]
     {
-        assert_eq!(store.refusals().get(refusal), 1, "{refusal}");
+        assert_eq!(store.rejections().get(rejection), 1, "{rejection}");
     }
     let limits = Limits { max_open_packets: 5, ..Limits::default() };
     let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, ..config() });

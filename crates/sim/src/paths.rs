@@ -141,12 +141,8 @@ mod tests {
 
     #[test]
     fn loop_free_routes_are_those_on_which_every_hop_comes_nearer() {
-        let costs = |selection| -> Vec<(usize, u8, u64)> {
-            square(1)
-                .routes_to(&[2], selection)
-                .iter()
-                .map(|route| (route.from, route.by, route.cost))
-                .collect()
+        let costs = |by| -> Vec<(usize, u8, u64)> {
+            square(1).routes_to(&[2], by).iter().map(|route| (route.from, route.by, route.cost)).collect()
         };
         assert_eq!(costs(RouteSelection::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
         assert_eq!(costs(RouteSelection::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);

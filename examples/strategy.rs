@@ -9,17 +9,17 @@ use cairn::sim::{Consumer, LinkConfig, Network, Producer};
 pub(crate) const TURNS: StrategyKind = StrategyKind {
     word: "turns",
     version: 1,
-    start: |parameters| Ok(Box::new(Turns { skip: parameters.count("skip", 0)?, sent: 0 })),
+    start: |parameters| Ok(Box::new(RoundRobin { skip: parameters.count("skip", 0)?, sent: 0 })),
 };
 
 /// Next hops in turn.
 #[derive(Debug)]
-struct Turns {
+struct RoundRobin {
     skip: u32,
     sent: usize,
 }
 
-impl Strategy for Turns {
+impl Strategy for RoundRobin {
     fn watches_data(&self) -> bool {
         false
     }

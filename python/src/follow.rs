@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const MOST_UNHEARD: usize = 256;
 
 /// What a listener is told: a kind, words, how much is done, of how much.
-type Told = (&'static str, String, f64, f64);
+type Message = (&'static str, String, f64, f64);
 
-fn told(progress: &Progress) -> Option<Told> {
+fn message(progress: &Progress) -> Option<Message> {
     let none = |kind, text: String| (kind, text, 0.0, 0.0);
     Some(match progress {
         Progress::Folder(path) => none("folder", path.display().to_string()),
@@ -39,13 +39,13 @@ fn told(progress: &Progress) -> Option<Told> {
 }
 
 /// Where a run says what happens.
-pub(crate) struct Teller(SyncSender<Told>);
+pub(crate) struct Reporter(SyncSender<Message>);
 
-impl Teller {
-    pub(crate) fn tell(&self, progress: &Progress) {
-        if let Some(told) = told(progress) {
+impl Reporter {
+    pub(crate) fn report(&self, progress: &Progress) {
+        if let Some(message) = message(progress) {
             // Nobody listens any more once the run was asked to end.
-            let _ = self.0.send(told);
+            let _ = self.0.send(message);
         }
     }
 }
@@ -56,11 +56,11 @@ pub(crate) fn follow<R: Send + 'static>(
     py: Python<'_>,
     listener: Option<&Bound<'_, PyAny>>,
     stop: &Stop,
-    work: impl FnOnce(&Teller) -> R + Send + 'static,
+    work: impl FnOnce(&Reporter) -> R + Send + 'static,
 ) -> PyResult<R> {
     let (sender, receiver) = sync_channel(MOST_UNHEARD);
     let thread = thread::Builder::new().name("cairn-run".to_owned());
-    let thread = thread.spawn(move || work(&Teller(sender)));
+    let thread = thread.spawn(move || work(&Reporter(sender)));
     let thread = thread.map_err(|error| PyOSError::new_err(error.to_string()))?;
     let raised = listen(py, listener, stop, &Mutex::new(receiver));
     let ended = py.detach(|| thread.join());
@@ -73,7 +73,7 @@ fn listen(
     py: Python<'_>,
     listener: Option<&Bound<'_, PyAny>>,
     stop: &Stop,
-    receiver: &Mutex<Receiver<Told>>,
+    receiver: &Mutex<Receiver<Message>>,
 ) -> PyResult<()> {
     let mut raised = Ok(());
     loop {

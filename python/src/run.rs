@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{raise, run_error};
 use crate::experiment::NativeExperiment;
-use crate::follow::{Teller, follow};
+use crate::follow::{Reporter, follow};
 use crate::read::NativeRun;
 
 /// What this extension was built from.
@@ -37,10 +37,10 @@ impl Ended {
 
 /// Carries a run out, writes its report, and reads it.
 fn carried_out(
-    teller: &Teller,
-    run: impl FnOnce(&Teller) -> Result<RunFolder, RunError>,
+    reporter: &Reporter,
+    run: impl FnOnce(&Reporter) -> Result<RunFolder, RunError>,
 ) -> Result<RunData, Ended> {
-    let folder = run(teller).map_err(Ended::Run)?;
+    let folder = run(reporter).map_err(Ended::Run)?;
     let run = RunData::read(&folder).map_err(Ended::Report)?;
     write_report_of(&run).map_err(Ended::Report)?;
     Ok(run)
@@ -105,8 +105,8 @@ pub(crate) fn run(
     let stop = Stop::default();
     let options = asked.options(stop.clone()).map_err(|error| run_error(py, &error))?;
     let experiment = experiment.experiment.clone();
-    let ended = follow(py, listener, &stop, move |teller| {
-        carried_out(teller, |teller| execute(&experiment, &options, |progress| teller.tell(progress)))
+    let ended = follow(py, listener, &stop, move |reporter| {
+        carried_out(reporter, |reporter| execute(&experiment, &options, |progress| reporter.report(progress)))
     })?;
     ended.map_err(|error| error.raise(py)).and_then(|run| NativeRun::of(py, run))
 }
@@ -121,10 +121,10 @@ pub(crate) fn resume(
 ) -> PyResult<NativeRun> {
     let stop = Stop::default();
     let asked = stop.clone();
-    let ended = follow(py, listener, &stop, move |teller| {
-        carried_out(teller, |teller| {
+    let ended = follow(py, listener, &stop, move |reporter| {
+        carried_out(reporter, |reporter| {
             let programs = programs(program, &backend_of(&folder));
-            resume_until(&folder, &programs, build(), asked, |progress| teller.tell(progress))
+            resume_until(&folder, &programs, build(), asked, |progress| reporter.report(progress))
         })
     })?;
     ended.map_err(|error| error.raise(py)).and_then(|run| NativeRun::of(py, run))

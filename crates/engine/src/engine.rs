@@ -381,7 +381,7 @@ impl Engine {
     ) -> Result<(), RouteError> {
         let hashes = self.hasher.hash(dialect, prefix.components());
         self.changing_fib(dialect).add_next_hop(prefix, &hashes, hop, announcement)?;
-        self.tell_strategies_of_next_hop(now, dialect, prefix, hop);
+        self.notify_strategies_of_next_hop(now, dialect, prefix, hop);
         Ok(())
     }
 
@@ -558,7 +558,7 @@ impl Engine {
         self.faces.count_drop(from, reason);
     }
 
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn emit(&mut self, event: Event) {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
         } else {

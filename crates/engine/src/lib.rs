@@ -58,7 +58,6 @@ mod face;
 mod face_id;
 mod limit;
 mod pipeline;
-mod processor;
 mod sampling;
 mod scope;
 mod second_store;

@@ -102,7 +102,7 @@ type FixedPointNanos = u128;
 
 const NANOSECOND: FixedPointNanos = 1 << 32;
 
-fn fine(at: Instant) -> FixedPointNanos {
+fn fixed_point(at: Instant) -> FixedPointNanos {
     FixedPointNanos::from(at.as_nanos()) * NANOSECOND
 }
 
@@ -119,7 +119,7 @@ impl Pacer {
             config,
             interval: None,
             last_due: None,
-            next_due: fine(now),
+            next_due: fixed_point(now),
             waiting: 0,
             released: 0,
             last_tick: None,
@@ -158,7 +158,7 @@ impl Pacer {
             && self.config.rate_change == RateChange::Immediate
             && let Some(last) = self.last_due
         {
-            self.next_due = (last + interval).max(fine(now));
+            self.next_due = (last + interval).max(fixed_point(now));
         }
     }
 
@@ -203,7 +203,7 @@ impl Pacer {
     /// Lets Interests fall due up to `now`.
     fn accrue(&mut self, now: Instant) {
         let Some(interval) = self.interval else { return };
-        let Some(elapsed) = fine(now).checked_sub(self.next_due) else { return };
+        let Some(elapsed) = fixed_point(now).checked_sub(self.next_due) else { return };
         // Mostly there is one, and to divide so many digits takes time.
         let count = if elapsed < interval { 1 } else { elapsed / interval + 1 };
         let room = FixedPointNanos::from(self.config.max_due.saturating_sub(self.due()));

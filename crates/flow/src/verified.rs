@@ -157,7 +157,7 @@ impl VerifiedFetch {
         if let Subject::Segment(segment) = subject
             && let Some(digest) = self.verifier.digest_of(segment)
         {
-            self.fetcher.demand(segment, digest);
+            self.fetcher.require_digest(segment, digest);
         }
         self.fetcher.refuse(now.instant, subject, error);
     }

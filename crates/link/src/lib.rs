@@ -59,6 +59,7 @@ mod drop_reason;
 mod impairment;
 mod recent_sequences;
 mod tap;
+mod transmission;
 pub mod v1;
 pub mod v2;
 mod wire;
@@ -68,4 +69,5 @@ pub use impairment::{
     Arrivals, Fault, FaultStreams, Faults, Impairment, ImpairmentConfig, ImpairmentVerdict, flip_bit,
 };
 pub use tap::{Direction, FrameTap, TapVerdict, show_to_taps};
+pub use transmission::Transmission;
 pub use wire::Wire;

@@ -1,4 +1,4 @@
-//! The one seam for whatever wants to watch or change the frames of a link.
+//! The one interface for whatever wants to watch or change the frames of a link.
 
 use packet::time::{Duration, Instant};
 

@@ -182,21 +182,26 @@ impl PacketKind {
     /// Neither an Interest nor a Data begins like this.
     #[inline]
     pub fn of(dialect: Dialect, wire: &[u8], nack: Option<NackReason>) -> Result<Self, DecodeError> {
-        let (is_interest, is_data) = match dialect {
-            Dialect::Ndn => {
-                let first = wire.first().map(|&byte| u32::from(byte));
-                (first == Some(types::INTEREST), first == Some(types::DATA))
-            }
+        match (PacketKind::announced(dialect, wire), nack) {
+            (Some(PacketKind::Interest), Some(_)) => Ok(PacketKind::Nack),
+            (kind, _) => kind.ok_or_else(|| neither(wire)),
+        }
+    }
+
+    /// Interest or Data, as the first bytes of `wire` announce; `None` if they announce neither.
+    #[inline]
+    pub fn announced(dialect: Dialect, wire: &[u8]) -> Option<Self> {
+        match dialect {
+            Dialect::Ndn => match u32::from(*wire.first()?) {
+                types::INTEREST => Some(PacketKind::Interest),
+                types::DATA => Some(PacketKind::Data),
+                _ => None,
+            },
             Dialect::Ccnx => {
                 let reader = Reader::new(wire, "message");
-                (reader.next_is(Dtag::INTEREST), reader.next_is(Dtag::CONTENT_OBJECT))
+                let is_data = || reader.next_is(Dtag::CONTENT_OBJECT).then_some(PacketKind::Data);
+                reader.next_is(Dtag::INTEREST).then_some(PacketKind::Interest).or_else(is_data)
             }
-        };
-        match (is_interest, is_data, nack) {
-            (true, _, None) => Ok(PacketKind::Interest),
-            (true, _, Some(_)) => Ok(PacketKind::Nack),
-            (_, true, _) => Ok(PacketKind::Data),
-            _ => Err(neither(wire)),
         }
     }
 

@@ -1,12 +1,18 @@
 //! Seeded randomness. Every owner of a state machine gives it one [`Random`]; same seed, same run.
 
+mod gamma;
+mod log_normal;
 mod normal;
+mod pareto;
 mod zipf;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
+pub use gamma::Gamma;
+pub use log_normal::LogNormal;
 pub use normal::StandardNormal;
+pub use pareto::BoundedPareto;
 pub use zipf::{Zipf, ZipfError};
 
 /// A seeded stream of random numbers (xoshiro256++): portable and repeatable, not for keys.

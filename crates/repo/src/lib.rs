@@ -50,13 +50,14 @@
 //! - [`protocol`]: the messages by which others insert and delete; [`ccnr`]: those of CCNx, and what follows
 //!   from them; [`fetch`]: which segments are asked for when an object is fetched.
 //! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
-//! - [`workload`]: requests as in the paper; [`trace`]: those that others recorded; [`replay`]: what policies
-//!   make of requests, without a disk.
+//! - [`evaluation`]: a paper's requests and what it measured with them; [`trace`]: requests that others
+//!   recorded; [`replay`]: what policies make of requests, without a disk.
 
 pub mod catalogue;
 pub mod ccnr;
 pub mod cold;
 pub mod disk;
+pub mod evaluation;
 pub mod eviction;
 pub mod extent;
 pub mod fetch;
@@ -79,7 +80,6 @@ pub mod stream;
 mod testing;
 pub mod trace;
 mod volume;
-pub mod workload;
 
 pub use catalogue::Catalogue;
 pub use filter::Filter;

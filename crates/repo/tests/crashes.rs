@@ -238,7 +238,7 @@ impl World {
             "{when}: {on_disk} bytes on the disk, {stats:?}"
         );
         // A power cut leaves nothing behind that the store believes in and cannot read.
-        assert_eq!(store.refusals().get(Rejection::Corrupt), 0, "{when}");
+        assert_eq!(store.rejections().get(Rejection::Corrupt), 0, "{when}");
     }
 }
 

@@ -148,7 +148,7 @@ fn worker() {
                         for segment in 0..segments_of(object) {
                             let tell = tell.clone();
                             let done = move |result| tell.send(result).unwrap();
-                            service.insert_and_tell(packet_of(object, segment), done).unwrap();
+                            service.insert_and_notify(packet_of(object, segment), done).unwrap();
                         }
                         drop(tell);
                         told.iter().for_each(|result| result.unwrap());

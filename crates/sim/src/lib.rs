@@ -45,6 +45,7 @@
 
 mod application;
 mod arena;
+mod cache;
 mod cache_network;
 mod cache_study;
 mod changes;

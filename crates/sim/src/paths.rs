@@ -1,9 +1,9 @@
-//! Shortest paths in any graph, and which ways along them become routes.
+//! Shortest paths in any graph, and which of them become routes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Which of the ways to a home become routes.
+/// Which of the paths to a home become routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteSelection {
     /// One that is shortest.
@@ -13,7 +13,7 @@ pub enum RouteSelection {
     AllLoopFree,
 }
 
-/// A way from a node to a neighbour.
+/// A step from a node to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<Exit> {
     /// The neighbour's number.
@@ -31,7 +31,7 @@ pub struct Route<Exit> {
     pub from: usize,
     /// By what a packet leaves.
     pub by: Exit,
-    /// Length of the whole way.
+    /// Length of the whole path.
     pub cost: u64,
 }
 
@@ -55,7 +55,7 @@ impl<Exit: Copy + Ord> Graph<Exit> {
     }
 
     /// The routes of every node towards `homes`, of which the nearest counts.
-    pub fn routes_to(&self, homes: &[usize], ways: RouteSelection) -> Vec<Route<Exit>> {
+    pub fn routes_to(&self, homes: &[usize], selection: RouteSelection) -> Vec<Route<Exit>> {
         let distances = self.distances_to(homes);
         let distance = |node: usize| distances.get(node).copied().unwrap_or(u64::MAX);
         let mut chosen = Vec::new();
@@ -71,7 +71,7 @@ impl<Exit: Copy + Ord> Graph<Exit> {
                 cost: distance(step.to).saturating_add(step.metric),
             };
             let nearer = steps.iter().filter(is_nearer).map(route);
-            match ways {
+            match selection {
                 RouteSelection::Shortest => chosen.extend(nearer.min_by_key(|route| route.cost)),
                 RouteSelection::AllLoopFree => {
                     let mut best: BTreeMap<Exit, Route<Exit>> = BTreeMap::new();
@@ -88,7 +88,7 @@ impl<Exit: Copy + Ord> Graph<Exit> {
         chosen
     }
 
-    /// From every node to the nearest of `homes`, by Dijkstra's algorithm; `u64::MAX` where no way leads to
+    /// From every node to the nearest of `homes`, by Dijkstra's algorithm; `u64::MAX` where no path leads to
     /// any.
     pub fn distances_to(&self, homes: &[usize]) -> Vec<u64> {
         let mut distances = vec![u64::MAX; self.steps.len()];
@@ -140,9 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn all_ways_are_those_on_which_every_hop_comes_nearer() {
-        let costs = |ways| -> Vec<(usize, u8, u64)> {
-            square(1).routes_to(&[2], ways).iter().map(|route| (route.from, route.by, route.cost)).collect()
+    fn loop_free_routes_are_those_on_which_every_hop_comes_nearer() {
+        let costs = |by| -> Vec<(usize, u8, u64)> {
+            square(1).routes_to(&[2], by).iter().map(|route| (route.from, route.by, route.cost)).collect()
         };
         assert_eq!(costs(RouteSelection::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
         assert_eq!(costs(RouteSelection::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);

@@ -34,7 +34,7 @@ impl Network {
         self.route(RouteSelection::AllLoopFree)
     }
 
-    fn route(&mut self, ways: RouteSelection) -> Result<(), SimError> {
+    fn route(&mut self, selection: RouteSelection) -> Result<(), SimError> {
         let mut servers: BTreeMap<Vec<u8>, (Name, Vec<NodeId>)> = BTreeMap::new();
         for (application, attachment) in self.applications.values().zip(self.core.attachments.values()) {
             for prefix in application.prefixes() {
@@ -52,7 +52,7 @@ impl Network {
         }
         for (nodes, prefixes) in by_home {
             let homes: Vec<usize> = nodes.into_iter().map(NodeId::index).collect();
-            for route in graph.routes_to(&homes, ways) {
+            for route in graph.routes_to(&homes, selection) {
                 let dialect = self.core.links[route.by.link].config.face.dialect;
                 let now = self.core.now;
                 let node = &mut self.core.nodes[NodeId::from_index(route.from)];

@@ -1,5 +1,5 @@
-//! Taps: the seam for whatever watches or changes the frames of a face, such as a capture, an impairment, a
-//! fuzzer. The daemon shows frames to the same taps in the same way.
+//! Taps: the interface for whatever watches or changes the frames of a face, such as a capture, an impairment
+//! or a fuzzer. The daemon shows frames to the same taps in the same way.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -16,7 +16,7 @@ use crate::attack::{self, Attack, Field};
 use crate::cage::{Cage, SMALL_BYTES};
 use crate::control::{Control, ECHO_PORT, Echo, PORT};
 use crate::ground::{self, Ground, NEIGHBOUR, OTHERS_CPU};
-use crate::honest::{self, Book, Clock, Habits, LOCAL, Line, Numbers, Phase, REMOTE, Way};
+use crate::honest::{self, Book, Clock, Habits, LOCAL, Line, Numbers, Phase, Protocol, REMOTE};
 use crate::measured::{LOOK_INTERVAL, Left, Measured, Newcomer, Phases};
 use crate::pace::Spent;
 use crate::plan::Plan;
@@ -310,11 +310,11 @@ impl Battlefield<'_> {
     fn newcomers(&self, first: u8) -> Vec<Coming> {
         let node = SocketAddr::from((ground::SEEN_BY_NEWCOMERS, PORT));
         let patience = self.plan.newcomer_patience;
-        let come = |(way, own): (Way, Ipv4Addr)| {
+        let come = |(way, own): (Protocol, Ipv4Addr)| {
             let work = move || honest::first_answer(way, own, node, patience);
             (way, self.ground.newcomer.spawn(OTHERS_CPU, work))
         };
-        let both = [(Way::Udp, ground::newcomer(first)), (Way::Tcp, ground::newcomer(first + 1))];
+        let both = [(Protocol::Udp, ground::newcomer(first)), (Protocol::Tcp, ground::newcomer(first + 1))];
         both.into_iter().map(come).collect()
     }
 
@@ -355,7 +355,7 @@ impl Battlefield<'_> {
 }
 
 /// A newcomer on his way.
-type Coming = (Way, JoinHandle<io::Result<Option<Duration>>>);
+type Coming = (Protocol, JoinHandle<io::Result<Option<Duration>>>);
 
 /// Waits for what newcomers have to tell.
 fn answers(coming: Vec<Coming>) -> Vec<Newcomer> {

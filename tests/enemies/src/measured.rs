@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::figures::Figures;
-use crate::honest::Way;
+use crate::honest::Protocol;
 use crate::pace::Spent;
 
 /// Time between two looks at what is left of an attacker.
@@ -21,7 +21,7 @@ pub(crate) struct Phases {
 }
 
 /// A newcomer: how he came, and after what time he had an answer, if he had one.
-pub(crate) type Newcomer = (Way, Option<Duration>);
+pub(crate) type Newcomer = (Protocol, Option<Duration>);
 
 /// What is left of an attacker who has gone.
 #[derive(Clone, Debug, Default)]

@@ -29,12 +29,12 @@ pub(crate) struct Plan {
     pub(crate) bits_per_second: u64,
     /// The attacker's sockets.
     pub(crate) sockets: usize,
-    pub(crate) demands: Demands,
+    pub(crate) demands: Requirements,
 }
 
 /// What must hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Demands {
+pub(crate) struct Requirements {
     /// The share of honest exchanges that may be lost, on top of what the control lost.
     pub(crate) loss: f64,
     /// How many times as long as in quiet a round trip may take at 99 %; `None` demands nothing.
@@ -69,7 +69,7 @@ impl Plan {
             packets_per_second: 100_000,
             bits_per_second: 1_000_000_000,
             sockets: 11_000,
-            demands: Demands {
+            demands: Requirements {
                 loss: 0.001,
                 slower: Some(3.0),
                 floor: Duration::from_micros(100),
@@ -97,7 +97,7 @@ impl Plan {
             packets_per_second: 20_000,
             bits_per_second: 200_000_000,
             sockets: 1500,
-            demands: Demands {
+            demands: Requirements {
                 loss: 0.02,
                 slower: None,
                 floor: Duration::from_micros(100),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::figures::Figures;
 use crate::measured::{LOOK_INTERVAL, Measured, Newcomer, Phases};
-use crate::plan::Demands;
+use crate::plan::Requirements;
 
 /// A demand, and whether it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Judged {
 }
 
 /// Holds what was seen of an attack against what is demanded.
-pub(crate) fn judge(measured: &Measured, demands: &Demands) -> Vec<Judged> {
+pub(crate) fn judge(measured: &Measured, demands: &Requirements) -> Vec<Judged> {
     let mut judged = vec![Judged {
         demand: "the node runs",
         met: measured.ended.is_none() && measured.trouble.is_empty(),
@@ -175,7 +175,7 @@ pub(crate) fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::honest::Way;
+    use crate::honest::Protocol;
     use crate::measured::Left;
     use crate::plan::Plan;
 
@@ -195,8 +195,8 @@ mod tests {
         Measured {
             local: pair.clone(),
             remote: pair,
-            newcomers: vec![(Way::Udp, Some(Duration::from_millis(3)))],
-            newcomers_after: vec![(Way::Tcp, Some(Duration::from_millis(3)))],
+            newcomers: vec![(Protocol::Udp, Some(Duration::from_millis(3)))],
+            newcomers_after: vec![(Protocol::Tcp, Some(Duration::from_millis(3)))],
             status: vec![Some(Duration::from_millis(20))],
             resident_peak: 50_000_000,
             left: Some(Left { gone_after: Some(Duration::from_secs(5)), ..Left::default() }),
@@ -235,8 +235,8 @@ mod tests {
         assert_eq!(missed(|run| run.local.after = figures(1000, 1000, 361)), ["local p99 after"]);
         assert_eq!(missed(|run| run.remote.attack = figures(5000, 4995, 300)), ["remote loss"]);
         assert_eq!(missed(|run| run.remote.attack = figures(5000, 5000, 361)), ["remote p99"]);
-        assert_eq!(missed(|run| run.newcomers.push((Way::Tcp, None))), ["newcomer"]);
-        let late = (Way::Udp, Some(Duration::from_millis(2001)));
+        assert_eq!(missed(|run| run.newcomers.push((Protocol::Tcp, None))), ["newcomer"]);
+        let late = (Protocol::Udp, Some(Duration::from_millis(2001)));
         assert_eq!(missed(|run| run.newcomers_after.push(late)), ["newcomer after"]);
         assert_eq!(missed(|run| run.status.push(None)), ["status"]);
         assert_eq!(missed(|run| run.status.push(Some(Duration::from_millis(1001)))), ["status"]);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use testkit::vectors::{self, Vector};
 
 use super::elements::{blob, block, element};
-use super::frames::{self, CCNX, NDN, Way, ethernet, in_turn, ip_packet, tcp, udp};
+use super::frames::{self, CCNX, Direction, NDN, ethernet, in_turn, ip_packet, tcp, udp};
 use super::tshark::Tshark;
 
 /// How long the slowest hostile packet may take on an idle machine, with all others in its capture.
@@ -61,7 +61,7 @@ fn canary(tshark: &Tshark) -> Result<(), String> {
                 DissectorTable.get(\"udp.port\"):add(40404, p)\n";
     let planted = tshark.plant("canary.lua", text)?;
     let file = tshark.path("canary.pcapng");
-    frames::write(&file, &in_turn(vec![udp(Way::There, 40404, &[1, 2, 3])]), frames::WHOLE)?;
+    frames::write(&file, &in_turn(vec![udp(Direction::There, 40404, &[1, 2, 3])]), frames::WHOLE)?;
     let found = refuse_lua_errors(tshark, &file);
     std::fs::remove_file(&planted).map_err(|error| format!("{}: {error}", planted.display()))?;
     if found.is_err() { Ok(()) } else { Err("a planted error of Lua is not found".to_owned()) }
@@ -82,9 +82,9 @@ fn refuse_lua_errors(tshark: &Tshark, file: &std::path::Path) -> Result<(), Stri
 /// A packet on the carrier that its dialect has.
 fn carried(kind: &str, bytes: &[u8]) -> Vec<u8> {
     match kind {
-        kind if kind.starts_with("ndnlp1") => ethernet(Way::There, bytes),
-        kind if kind.starts_with("ndn-") => udp(Way::There, NDN, bytes),
-        _ => udp(Way::There, CCNX, bytes),
+        kind if kind.starts_with("ndnlp1") => ethernet(Direction::There, bytes),
+        kind if kind.starts_with("ndn-") => udp(Direction::There, NDN, bytes),
+        _ => udp(Direction::There, CCNX, bytes),
     }
 }
 
@@ -106,7 +106,7 @@ fn mutants() -> Vec<Vec<u8>> {
             bytes.truncate(60_000);
             packets.push(carried(vector.kind(), &bytes));
             if random.below(8) == 0 {
-                packets.push(ethernet(Way::There, &bytes));
+                packets.push(ethernet(Direction::There, &bytes));
             }
         }
     }
@@ -115,7 +115,7 @@ fn mutants() -> Vec<Vec<u8>> {
         let begins: [&[u8]; 6] = [&[], b"NdL\x82", b"NdL\xb2", &[1, 0xd2, 0xf2], &[100], &[5, 253]];
         let mut bytes = begins[random.below(begins.len())].to_vec();
         bytes.extend((0..random.below(80)).map(|_| random.byte()));
-        packets.push(ethernet(Way::There, &bytes));
+        packets.push(ethernet(Direction::There, &bytes));
     }
     packets
 }
@@ -167,7 +167,8 @@ const LARGE: usize = 60_000;
 /// Packets that a sender would make who wants to see Wireshark stand still.
 fn hostile() -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
-    let mut ccnx = |bytes: &[u8]| packets.push(udp(Way::There, CCNX, bytes.get(..LARGE).unwrap_or(bytes)));
+    let mut ccnx =
+        |bytes: &[u8]| packets.push(udp(Direction::There, CCNX, bytes.get(..LARGE).unwrap_or(bytes)));
     // Elements in elements, and as many elements, messages and values as there is room for.
     ccnx(&[0xf2; LARGE]);
     ccnx(&[&[1, 0xd2, 0xf2][..], &[0xfa, 0].repeat(LARGE / 2)].concat());
@@ -206,7 +207,7 @@ fn hostile() -> Vec<Vec<u8>> {
 }
 
 fn hostile_links(packets: &mut Vec<Vec<u8>>) {
-    let mut link = |bytes: &[u8]| packets.push(ethernet(Way::There, bytes));
+    let mut link = |bytes: &[u8]| packets.push(ethernet(Direction::There, bytes));
     // Bitmaps that acknowledge everything, fragments of nothing, of too many, and of too much.
     let bits = element(20_653_257, &blob(&[0xff; 50_000]));
     link(&element(20_653_254, &element(20_653_255, &[number(20_653_256, &[0xff; 6]), bits].concat())));
@@ -226,7 +227,7 @@ fn hostile_links(packets: &mut Vec<Vec<u8>>) {
 }
 
 fn hostile_ndn(packets: &mut Vec<Vec<u8>>) {
-    let mut ndn = |bytes: &[u8]| packets.push(udp(Way::There, NDN, bytes));
+    let mut ndn = |bytes: &[u8]| packets.push(udp(Direction::There, NDN, bytes));
     ndn(&tlv(&[5], &tlv(&[7], &[8, 0].repeat(LARGE / 2 - 10))));
     ndn(&tlv(&[5], &[200, 0].repeat(LARGE / 2)));
     ndn(&tlv(&[100], &[0xfd, 3, 0x44, 8, 0, 0, 0, 0, 0, 0, 0, 1].repeat(5000)));
@@ -260,7 +261,7 @@ fn hostile_ndn(packets: &mut Vec<Vec<u8>>) {
 
 /// What is left out, or given up, is said.
 fn limits(tshark: &Tshark) -> Result<(), String> {
-    let ccnx = |bytes: &[u8]| udp(Way::There, CCNX, bytes);
+    let ccnx = |bytes: &[u8]| udp(Direction::There, CCNX, bytes);
     let bits = element(20_653_257, &blob(&[0xff; 2000]));
     let acks = element(20_653_254, &element(20_653_255, &[number(20_653_256, &[1; 6]), bits].concat()));
     let (component, segment) = (element(15, &[]), element(15, &blob(&[0])));
@@ -269,11 +270,12 @@ fn limits(tshark: &Tshark) -> Result<(), String> {
         (ccnx(&element(14, &component.repeat(10_000))), "more than 20000 blocks in a message"),
         (ccnx(&[0xf2; 40]), "elements nested deeper than 32"),
         (ccnx(&element(14, &[]).repeat(1001)), "More than 1000 messages: the rest is not shown"),
-        (ethernet(Way::There, &acks), "More than 1000 packets are acknowledged: the rest is not shown"),
+        (ethernet(Direction::There, &acks), "More than 1000 packets are acknowledged: the rest is not shown"),
     ];
     for index in 0..18 {
         let said = if index == 17 { "A message too large to be put together" } else { "" };
-        frames.push((ethernet(Way::There, &fragment(u64::from(index), index, 20, &[b'x'; LARGE])), said));
+        frames
+            .push((ethernet(Direction::There, &fragment(u64::from(index), index, 20, &[b'x'; LARGE])), said));
     }
     let (frames, wanted): (Vec<_>, Vec<_>) = frames.into_iter().unzip();
     let file = tshark.path("limits.pcapng");
@@ -291,7 +293,7 @@ fn limits(tshark: &Tshark) -> Result<(), String> {
 /// Of messages whose fragments are missing the oldest is given up, and no other.
 fn oldest_message(tshark: &Tshark) -> Result<(), String> {
     let part = |message: u64, index: u16| {
-        ethernet(Way::There, &fragment(message * 10 + u64::from(index), index, 2, &element(14, &[])))
+        ethernet(Direction::There, &fragment(message * 10 + u64::from(index), index, 2, &element(14, &[])))
     };
     let mut frames: Vec<Vec<u8>> = (0..=2000).map(|message| part(message, 0)).collect();
     frames.extend([part(1, 1), part(0, 1), part(2000, 1)]);

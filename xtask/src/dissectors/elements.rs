@@ -1,6 +1,6 @@
 //! Every element that the protocols have is shown as a field of its name.
 
-use super::frames::{self, CCNX, NDN, Way, ethernet, in_turn, udp};
+use super::frames::{self, CCNX, Direction, NDN, ethernet, in_turn, udp};
 use super::tshark::Tshark;
 
 /// The dictionary of CCNx 0.8 and what ndnld adds to it. Those of NDNLP are fields of that protocol.
@@ -136,12 +136,12 @@ fn packets() -> Result<Vec<Vec<u8>>, String> {
         let number = entry.split(' ').next().unwrap_or_default();
         let tag: u32 = number.parse().map_err(|error| format!("{entry}: {error}"))?;
         for inner in [Vec::new(), text("1"), blob(&[7; 6]), blob(&[7; 32])] {
-            packets.push(udp(Way::There, CCNX, &element(tag, &inner)));
+            packets.push(udp(Direction::There, CCNX, &element(tag, &inner)));
         }
     }
-    packets.push(udp(Way::There, CCNX, &element(53, &blob(&witness()))));
+    packets.push(udp(Direction::There, CCNX, &element(53, &blob(&witness()))));
     let offset = element(14, &element(15, &blob(&[0xfb, 1, 0])));
-    packets.push(udp(Way::There, CCNX, &offset));
+    packets.push(udp(Direction::There, CCNX, &offset));
     // An LpPacket with the fields that are Cairn's own, and one that nobody has.
     let number = [1, 2, 3, 4, 5, 6, 7, 8];
     let mut fields = vec![0xfd, 3, 0x24, 0];
@@ -151,13 +151,13 @@ fn packets() -> Result<Vec<Vec<u8>>, String> {
         fields.extend([0xfd, 3, kind, value.len() as u8]);
         fields.extend(value);
     }
-    packets.push(udp(Way::There, NDN, &[&[100, fields.len() as u8], &fields[..]].concat()));
+    packets.push(udp(Direction::There, NDN, &[&[100, fields.len() as u8], &fields[..]].concat()));
     for dialect in ["ccnx", "ndn-lp"] {
         for vector in testkit::vectors::load(dialect) {
             packets.push(match vector.kind() {
-                "ndn-lp" => udp(Way::There, NDN, &vector.bytes),
-                kind if kind.starts_with("ndnlp1") => ethernet(Way::There, &vector.bytes),
-                _ => udp(Way::There, CCNX, &vector.bytes),
+                "ndn-lp" => udp(Direction::There, NDN, &vector.bytes),
+                kind if kind.starts_with("ndnlp1") => ethernet(Direction::There, &vector.bytes),
+                _ => udp(Direction::There, CCNX, &vector.bytes),
             });
         }
     }

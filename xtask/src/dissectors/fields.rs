@@ -3,7 +3,7 @@
 use testkit::vectors::{self, Vector};
 
 use super::expected::{self, Form, Line};
-use super::frames::{self, CCNX, Way, ethernet, in_turn, udp};
+use super::frames::{self, CCNX, Direction, ethernet, in_turn, udp};
 use super::tshark::{Row, Tshark};
 
 /// Bad vectors in which the dissectors find no fault, and why.
@@ -45,12 +45,14 @@ fn frame(vector: &Vector) -> (Vec<u8>, &'static [Line]) {
                 packet = vec![5, inner.len() as u8];
             }
             packet.extend(inner);
-            (ethernet(Way::There, &packet), expected::NDN)
+            (ethernet(Direction::There, &packet), expected::NDN)
         }
-        "ndn-lp" => (udp(Way::There, frames::NDN, &vector.bytes), expected::LP),
-        kind if kind.starts_with("ndnlp1") => (ethernet(Way::There, &vector.bytes), expected::NDNLP),
-        kind if kind.starts_with("ndn-") => (udp(Way::There, frames::NDN, &vector.bytes), expected::NDN),
-        _ => (udp(Way::There, CCNX, &vector.bytes), expected::CCNX),
+        "ndn-lp" => (udp(Direction::There, frames::NDN, &vector.bytes), expected::LP),
+        kind if kind.starts_with("ndnlp1") => (ethernet(Direction::There, &vector.bytes), expected::NDNLP),
+        kind if kind.starts_with("ndn-") => {
+            (udp(Direction::There, frames::NDN, &vector.bytes), expected::NDN)
+        }
+        _ => (udp(Direction::There, CCNX, &vector.bytes), expected::CCNX),
     }
 }
 

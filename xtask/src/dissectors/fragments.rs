@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::elements::{blob, element};
-use super::frames::{self, CCNX, NDN, Sent, Way, ethernet, in_turn, ip_packet, tcp, udp};
+use super::frames::{self, CCNX, Direction, NDN, Sent, ethernet, in_turn, ip_packet, tcp, udp};
 use super::tshark::{Row, Tshark};
 
 /// Message bytes of a packet of an Ethernet whose MTU is 1,500.
@@ -109,9 +109,9 @@ fn figure_4(tshark: &Tshark) -> Result<(), String> {
     let mut sent: Vec<Sent> = packets(FIRST)
         .iter()
         .zip(micros)
-        .map(|(packet, micros)| Sent { micros, bytes: ethernet(Way::There, packet) })
+        .map(|(packet, micros)| Sent { micros, bytes: ethernet(Direction::There, packet) })
         .collect();
-    sent.push(Sent { micros: 133_674, bytes: ethernet(Way::Back, &ack(FIRST, &[0xf8])) });
+    sent.push(Sent { micros: 133_674, bytes: ethernet(Direction::Back, &ack(FIRST, &[0xf8])) });
     let file = tshark.path("figure-4.pcapng");
     frames::write(&file, &sent, frames::WHOLE)?;
     let wanted = [
@@ -141,8 +141,8 @@ fn figure_4(tshark: &Tshark) -> Result<(), String> {
 fn figure_5(tshark: &Tshark) -> Result<(), String> {
     const FIRST: u64 = 0xaaaf_95d9_067e;
     let interest = element(26, &element(14, &element(15, &blob(&[b'i'; 39]))));
-    let there = |micros, packet: &[u8]| Sent { micros, bytes: ethernet(Way::There, packet) };
-    let back = |micros, packet: &[u8]| Sent { micros, bytes: ethernet(Way::Back, packet) };
+    let there = |micros, packet: &[u8]| Sent { micros, bytes: ethernet(Direction::There, packet) };
+    let back = |micros, packet: &[u8]| Sent { micros, bytes: ethernet(Direction::Back, packet) };
     let parts = packets(FIRST);
     let [first, second, third, fourth, fifth] = parts.as_slice() else {
         return Err(format!("{} packets", parts.len()));
@@ -190,7 +190,7 @@ fn figure_5(tshark: &Tshark) -> Result<(), String> {
 fn retransmission(tshark: &Tshark) -> Result<(), String> {
     let parts = packets(1 << 47);
     let order = [0, 1, 2, 3, 4, 2, 4].iter().filter_map(|&at| parts.get(at));
-    let sent = in_turn(order.map(|packet| ethernet(Way::There, packet)).collect());
+    let sent = in_turn(order.map(|packet| ethernet(Direction::There, packet)).collect());
     let rows =
         shown(tshark, &sent, &["ndnlp.retransmission_of", "ndnlp.reassembled_in", "ndnlp.fragment_frame"])?;
     let wanted = ["- 5 -", "- 5 -", "- 5 -", "- 5 -", "- - 1,2,3,4,5", "3 5 -", "5 5 -"];
@@ -209,10 +209,10 @@ fn any_order(tshark: &Tshark) -> Result<(), String> {
     };
     let mut packets = Vec::new();
     for at in [3, 1, 0, 2] {
-        packets.push(ethernet(Way::There, &part(at, b'a')));
-        packets.push(ethernet(Way::Back, &part(at, b'b')));
+        packets.push(ethernet(Direction::There, &part(at, b'a')));
+        packets.push(ethernet(Direction::Back, &part(at, b'b')));
     }
-    packets.extend([0, 1, 2, 3].map(|at| ethernet(Way::There, &part(at, b'c'))));
+    packets.extend([0, 1, 2, 3].map(|at| ethernet(Direction::There, &part(at, b'c'))));
     let rows = shown(tshark, &in_turn(packets), &["ndnlp.message", "ndnlp.fragment_frame", "ccnx.name"])?;
     let name = |letter: &str| format!("ccnx:/{}", letter.repeat(30));
     let whole =
@@ -230,11 +230,11 @@ fn any_carrier(tshark: &Tshark) -> Result<(), String> {
     let stream = parts.concat();
     let carriers: [(&str, Vec<Vec<u8>>); 5] = [
         ("Ethernet with padding", {
-            let padded = |packet: &Vec<u8>| ethernet(Way::There, &[&packet[..], &[0; 18]].concat());
+            let padded = |packet: &Vec<u8>| ethernet(Direction::There, &[&packet[..], &[0; 18]].concat());
             parts.iter().map(padded).collect()
         }),
-        ("UDP 9695", parts.iter().map(|packet| udp(Way::There, CCNX, packet)).collect()),
-        ("UDP 29695", parts.iter().map(|packet| udp(Way::There, 29695, packet)).collect()),
+        ("UDP 9695", parts.iter().map(|packet| udp(Direction::There, CCNX, packet)).collect()),
+        ("UDP 29695", parts.iter().map(|packet| udp(Direction::There, 29695, packet)).collect()),
         ("IP protocol 150", parts.iter().map(|packet| ip_packet(150, packet)).collect()),
         ("TCP", {
             let pieces = stream.chunks(1000).enumerate();
@@ -258,7 +258,7 @@ fn version_2(tshark: &Tshark) -> Result<(), String> {
     let mut parts =
         vectors.iter().filter(|vector| vector.name.starts_with("nfd-fragment-")).collect::<Vec<_>>();
     parts.rotate_left(3);
-    let sent: Vec<Vec<u8>> = parts.iter().map(|vector| udp(Way::There, NDN, &vector.bytes)).collect();
+    let sent: Vec<Vec<u8>> = parts.iter().map(|vector| udp(Direction::There, NDN, &vector.bytes)).collect();
     let fields = ["ndnlpv2.reassembled_in", "ndnlpv2.fragment_frame", "ndnlpv2.reassembled_length"];
     let rows = links(&shown(tshark, &in_turn(sent), &fields)?);
     let mut wanted = vec!["7 - -".to_owned(); 6];
@@ -274,10 +274,10 @@ fn version_2_again(tshark: &Tshark) -> Result<(), String> {
     let send = |tx: u64| {
         let head = [&[0x51, 8], &eight(9)[..], &[0xfd, 3, 0x48, 8], &eight(tx)].concat();
         let inner = [&head[..], &[0x50, interest.len() as u8], &interest].concat();
-        udp(Way::There, NDN, &[&[100, inner.len() as u8], &inner[..]].concat())
+        udp(Direction::There, NDN, &[&[100, inner.len() as u8], &inner[..]].concat())
     };
     let acks = [&[100, 24, 0xfd, 3, 0x44, 8], &eight(6)[..], &[0xfd, 3, 0x44, 8], &eight(99)].concat();
-    let sent = in_turn(vec![send(5), send(6), udp(Way::Back, NDN, &acks)]);
+    let sent = in_turn(vec![send(5), send(6), udp(Direction::Back, NDN, &acks)]);
     let fields = ["ndnlpv2.retransmission_of", "ndnlpv2.acknowledged_in", "ndnlpv2.ack_frame"];
     let rows = links(&shown(tshark, &sent, &fields)?);
     equal("a packet of NDNLPv2 sent again", &rows, &["- - -", "1 3 -", "- - 2"].map(str::to_owned).to_vec())?;

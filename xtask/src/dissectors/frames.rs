@@ -15,17 +15,17 @@ const CLIENT: u16 = 40000;
 
 /// Which way a frame goes between two hosts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     There,
     Back,
 }
 
-impl Way {
+impl Direction {
     /// The one and the other, in this way's order.
     fn order<T>(self, first: T, second: T) -> (T, T) {
         match self {
-            Way::There => (first, second),
-            Way::Back => (second, first),
+            Direction::There => (first, second),
+            Direction::Back => (second, first),
         }
     }
 }
@@ -36,17 +36,17 @@ pub(super) struct Sent {
     pub(super) bytes: Vec<u8>,
 }
 
-fn addressed(way: Way, kind: [u8; 2], payload: &[u8]) -> Vec<u8> {
+fn addressed(way: Direction, kind: [u8; 2], payload: &[u8]) -> Vec<u8> {
     let (from, to) = way.order([2, 0xcc, 0, 0, 0, 1], [2, 0xcc, 0, 0, 0, 2]);
     [&to[..], &from, &kind, payload].concat()
 }
 
 /// A frame of Ethernet for named data.
-pub(super) fn ethernet(way: Way, payload: &[u8]) -> Vec<u8> {
+pub(super) fn ethernet(way: Direction, payload: &[u8]) -> Vec<u8> {
     addressed(way, ETHERTYPE_NDN, payload)
 }
 
-fn ip(way: Way, protocol: u8, payload: &[u8]) -> Vec<u8> {
+fn ip(way: Direction, protocol: u8, payload: &[u8]) -> Vec<u8> {
     let (from, to) = way.order([192, 0, 2, 1], [192, 0, 2, 2]);
     let length = (20 + payload.len()) as u16;
     let mut packet = vec![0x45, 0];
@@ -59,11 +59,11 @@ fn ip(way: Way, protocol: u8, payload: &[u8]) -> Vec<u8> {
 
 /// A packet of an IP protocol.
 pub(super) fn ip_packet(protocol: u8, payload: &[u8]) -> Vec<u8> {
-    ip(Way::There, protocol, payload)
+    ip(Direction::There, protocol, payload)
 }
 
 /// A datagram to or from `port`.
-pub(super) fn udp(way: Way, port: u16, payload: &[u8]) -> Vec<u8> {
+pub(super) fn udp(way: Direction, port: u16, payload: &[u8]) -> Vec<u8> {
     let (from, to) = way.order(CLIENT, port);
     let length = (8 + payload.len()) as u16;
     let header = [from.to_be_bytes(), to.to_be_bytes(), length.to_be_bytes(), [0, 0]].concat();
@@ -76,7 +76,7 @@ pub(super) fn tcp(client: u16, port: u16, at: usize, payload: &[u8]) -> Vec<u8> 
     let ports = [client.to_be_bytes(), port.to_be_bytes()].concat();
     // Data offset 5, PSH and ACK, a window, no checksum.
     let rest = [0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0];
-    ip(Way::There, 6, &[&ports[..], &sequence, &[0, 0, 0, 1], &rest, payload].concat())
+    ip(Direction::There, 6, &[&ports[..], &sequence, &[0, 0, 0, 1], &rest, payload].concat())
 }
 
 /// Frames a millisecond apart.

@@ -1,11 +1,11 @@
-//! The field's terms: names of types that were ours alone, and what the field says instead.
+//! The field's terms: names of types, functions and modules that were ours alone, and what the field says.
 
 use super::Violation;
 use crate::tree::Tree;
 
 const RULE: &str = "name";
 
-/// Names that no type may have, and what to say.
+/// Names that no type may have, in small letters no function and no module, and what to say.
 const BANNED: &[(&str, &str)] = &[
     ("Asking", "PendingQuestions, or what is pending"),
     ("Asks", "RequestKind, or what kind of a request it is"),
@@ -61,29 +61,48 @@ const BANNED: &[(&str, &str)] = &[
     ("Ways", "Paths or Routes"),
 ];
 
+/// Of these words, those that may name a function: verbs, and what says something of what it is given.
+const VERBS: &[&str] = &[
+    "Asking", "Asks", "Demand", "Given", "Judge", "Must", "Parked", "Reach", "Rest", "Said", "Stand", "Told",
+    "Turned", "Turns", "Wanted",
+];
+/// And those that some functions and modules still have for a name.
+const TO_BE_RENAMED: &[&str] = &["Namesakes", "Patience", "Refusal", "Silence", "Way"];
+
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let sources = tree.rust().filter(|(path, _)| path.starts_with("crates/"));
-    for (path, text) in sources {
+    for (path, text) in tree.rust() {
         for (number, line) in text.lines().enumerate() {
-            let Some((word, instead)) =
-                type_name(line).and_then(|name| BANNED.iter().find(|(word, _)| *word == name))
-            else {
-                continue;
-            };
-            violations.push(Violation::new(RULE, path, number + 1, format!("{word}: say {instead}")));
+            if let Some((name, instead)) = banned_name(line) {
+                violations.push(Violation::new(RULE, path, number + 1, format!("{name}: say {instead}")));
+            }
         }
     }
     violations
 }
 
-/// The name of the type that begins in a line.
-fn type_name(line: &str) -> Option<&str> {
-    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
-    if !["struct", "enum", "trait", "type", "union"].contains(&words.next()?) {
-        return None;
-    }
-    words.next()?.split(|c: char| !c.is_alphanumeric()).next()
+/// The name of the type, function or module that begins in a line, if it is banned, and what to say.
+fn banned_name(line: &str) -> Option<(&str, &'static str)> {
+    const BEFORE: &[&str] = &["const", "async", "unsafe"];
+    let mut words = line.split_whitespace();
+    let what = words.find(|word| !word.starts_with("pub") && !BEFORE.contains(word))?;
+    let is_function = match what {
+        "struct" | "enum" | "trait" | "type" | "union" => false,
+        "fn" | "mod" => true,
+        _ => return None,
+    };
+    let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let is_it = |word: &str| match is_function {
+        true => is_snake_case_of(name, word) && !VERBS.contains(&word) && !TO_BE_RENAMED.contains(&word),
+        false => name == word,
+    };
+    BANNED.iter().find(|(word, _)| is_it(word)).map(|(_, instead)| (name, *instead))
+}
+
+fn is_snake_case_of(name: &str, word: &str) -> bool {
+    name.len() >= word.len()
+        && name.split('_').map(str::len).sum::<usize>() == word.len()
+        && name.split('_').flat_map(str::chars).eq(word.chars().map(|c| c.to_ascii_lowercase()))
 }
 
 #[cfg(test)]
@@ -91,11 +110,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canary_a_word_of_our_own_names_no_type() {
-        let text = "use a::Ways;\npub enum Ways {\n}\npub(crate) struct Seam<T>(T);\ntype WaysOut = u8;\n";
-        let found = check(&Tree::of(&[("crates/a/src/a.rs", text), ("xtask/src/a.rs", text)]));
+    fn canary_a_word_of_our_own_names_no_type_function_or_module() {
+        let text = "use a::Ways;\npub enum Ways {\n}\npub(crate) struct Seam<T>(T);\ntype WaysOut = u8;\
+            \nfn in_vain() {}\nfn reach() {}\npub const fn upkeep(a: u8) {}\nmod vigil;\nmod vigils;\n";
+        let found = check(&Tree::of(&[("crates/a/src/a.rs", text), ("examples/a.rs", "struct Told;\n")]));
         let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
-        assert_eq!(lines, [2, 4]);
+        assert_eq!(lines, [2, 4, 6, 8, 9, 1]);
         assert!(found[0].message.contains("Paths or Routes"));
     }
 }

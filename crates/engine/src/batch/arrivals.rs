@@ -10,6 +10,7 @@ use packet::{
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
+use super::spare_buffers::spare_buffer;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -187,11 +188,10 @@ impl Arrivals {
         Some((name.component_bytes().get(..bytes)?, name.len().checked_sub(1)?))
     }
 
-    /// Memory for a packet of so many bytes that is to be received, if there is any that it fills well: that
-    /// of Data which has left the content store.
+    /// See [`spare_buffer`](super::spare_buffer).
     #[inline]
     pub fn spare_buffer(&self, engine: &mut Engine, len_bytes: usize) -> Option<SpareBuffer> {
-        engine.tables.store.spares.take(len_bytes)
+        spare_buffer(engine, len_bytes)
     }
 
     /// Adds a packet that [`hash_next`](Self::hash_next) has hashed.

@@ -15,8 +15,20 @@
 //! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
 //! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
 //! Data that will have to leave the content store; last, the names that these entries are compared with.
-//! Tables have `prefetch…` functions for it. But for studies of eviction alone, they are called from here
-//! only.
+//! Where the memory is, only the table that owns it knows. So each has `prefetch…` functions, which are
+//! called from here only:
+//!
+//! | table | what it is asked to fetch |
+//! |---|---|
+//! | `hash_index` | the bucket of a hash |
+//! | `dead_nonces` | the lines of a name with a nonce |
+//! | `fib` | the nodes of a name's prefixes; the longest match; its name |
+//! | `pending` | an entry and its timer; its name |
+//! | `content_store` | an entry; a place for a new one; its name; who leaves for it, and what they hold |
+//! | eviction policies | what [`EvictionHints`] says, for the content store and for studies of eviction alone |
+//! | `chunked`, `timer_wheel` | an element, for the tables above that are made of them |
+//!
+//! The instruction itself, and one that compares the eight words of a bucket at once, are in `processor`.
 //!
 //! **Route hints** (`route_hints`) keep the longest match that the second step has searched, so that the
 //! packet itself does not search it again.
@@ -33,7 +45,7 @@
 //! read to find its end, [read](Arrivals::last_ccnx_parent).
 //!
 //! **Spare buffers** (`spare_buffers`): the memory of Data that leaves the content store is warm, of the
-//! right size, and [taken](Arrivals::spare_buffer) for the next that comes.
+//! right size, and [taken](spare_buffer) for the next that comes.
 //!
 //! **Departures**: what one face gets often comes in one piece, and [`poll_transmit_to`] gives it without a
 //! look at where it goes.
@@ -46,12 +58,16 @@
 mod ahead;
 pub(crate) mod answers_due;
 mod arrivals;
+mod eviction_hints;
+pub(crate) mod processor;
 pub(crate) mod route_hints;
 pub(crate) mod spare_buffers;
 
 pub use ahead::{Upcoming, prefetch};
 pub use answers_due::DueAnswer;
 pub use arrivals::Arrivals;
+pub use eviction_hints::EvictionHints;
+pub use spare_buffers::spare_buffer;
 
 use crate::engine::Engine;
 use crate::face_id::FaceId;

@@ -6,7 +6,15 @@
 
 use packet::{Buffer, SpareBuffer};
 
-use crate::processor::prefetch;
+use super::processor::prefetch;
+use crate::engine::Engine;
+
+/// Memory for a packet of so many bytes that the engine is to be given, if there is any that it fills well:
+/// that of Data which has left the content store.
+#[inline]
+pub fn spare_buffer(engine: &mut Engine, len_bytes: usize) -> Option<SpareBuffer> {
+    engine.tables.store.spares.take(len_bytes)
+}
 
 /// Memory of packets, sorted by size. Whoever never takes any out has nothing put in.
 #[derive(Debug, Default)]

@@ -237,9 +237,9 @@ impl Engine {
     fn forward(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, trigger: Trigger) {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.send_as_told(arrival, interest, id, next_hop);
+            self.send_to_named_face(arrival, interest, id, next_hop);
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.send_as_told(arrival, interest, id, next_hop.into());
+            self.send_to_named_face(arrival, interest, id, next_hop.into());
         } else if self.second_store.is_some() && self.waits_for_store(arrival, &interest, id, trigger) {
             // It goes on when the store has answered.
         } else if self.may_go_on(arrival, &interest, id, trigger) {
@@ -303,7 +303,7 @@ impl Engine {
     }
 
     /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_as_told(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, next_hop: u64) {
+    fn send_to_named_face(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, next_hop: u64) {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         match target {
             Some(face) => {

@@ -1,7 +1,7 @@
 //! Interests that wait for the second store, and what it answers.
 
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, SpareBuffer};
+use packet::{Data, Interest, LinkHeader};
 
 use super::answers::DataName;
 use crate::arrival::Arrival;
@@ -106,12 +106,6 @@ impl Engine {
             self.count_absent();
             self.go_upstream(now, asked);
         }
-    }
-
-    /// Memory for a packet of so many bytes that the second store is to bring, if there is any that it fills
-    /// well: that of Data which has left the content store.
-    pub fn spare_buffer(&mut self, len_bytes: usize) -> Option<SpareBuffer> {
-        self.tables.store.spares.take(len_bytes)
     }
 
     /// The second store has no answer to a question, or cannot be asked.

@@ -277,7 +277,7 @@ impl Engine {
                 }
                 Action::HoldData => outcome.data.hold = true,
                 Action::Announce(announcement) => outcome.data.announcement = Some(*announcement),
-                Action::Tell(event) => self.tell(*event),
+                Action::Emit(event) => self.emit(*event),
             }
         }
         self.actions = actions;
@@ -394,7 +394,7 @@ impl Engine {
     }
 
     /// Tells the strategies of all Interests pending under `prefix` that a next hop was added there.
-    pub(crate) fn tell_strategies_of_next_hop(
+    pub(crate) fn notify_strategies_of_next_hop(
         &mut self,
         now: Instant,
         dialect: Dialect,

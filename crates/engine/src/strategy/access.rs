@@ -91,7 +91,7 @@ impl Access {
         }
         if self.prefixes.take_warning(now) {
             let name = context.name().to_name();
-            context.tell(Event::MeasurementsFull { name, lifetime: LIFETIME });
+            context.emit(Event::MeasurementsFull { name, lifetime: LIFETIME });
         }
     }
 }

@@ -128,7 +128,7 @@ impl Strategy for Asf {
         }
         if self.routes.take_warning(context.now()) {
             let name = context.name().to_name();
-            context.tell(Event::MeasurementsFull { name, lifetime: self.lifetime });
+            context.emit(Event::MeasurementsFull { name, lifetime: self.lifetime });
         }
     }
 

@@ -84,7 +84,7 @@ pub(crate) enum Action {
     WaitAtLeast(Duration),
     HoldData,
     Announce(Box<Buffer>),
-    Tell(Box<Event>),
+    Emit(Box<Event>),
 }
 
 /// Whether `interest`, which came by `ingress` and is pending in `entry`, may go to `face`.
@@ -297,7 +297,7 @@ impl StrategyContext<'_> {
     }
 
     /// Tells the owner of the engine.
-    pub fn tell(&mut self, event: Event) {
-        self.actions.push(Action::Tell(Box::new(event)));
+    pub fn emit(&mut self, event: Event) {
+        self.actions.push(Action::Emit(Box::new(event)));
     }
 }

@@ -47,7 +47,7 @@ impl Strategy for SelfLearning {
         let followed_route = context.out_record(from).is_some_and(|record| record.non_discovery);
         if !followed_route {
             if let Some(announcement) = context.incoming_announcement().cloned() {
-                context.tell(Event::RouteAnnounced { face: from, announcement: announcement.clone() });
+                context.emit(Event::RouteAnnounced { face: from, announcement: announcement.clone() });
                 context.announce(announcement);
             }
         } else if somebody_must_learn(context) {
@@ -62,7 +62,7 @@ impl Strategy for SelfLearning {
     fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, reason: NackReason) {
         if reason == NackReason::NoRoute {
             let name = context.name().to_name();
-            context.tell(Event::RouteFailed { face: from, name });
+            context.emit(Event::RouteFailed { face: from, name });
             context.nack_all(reason, DropReason::NoNextHop);
         }
     }

@@ -181,7 +181,7 @@ impl StatefulForwarding {
         }
         if let Some(lifetime) = full {
             let name = context.name().to_name();
-            context.tell(Event::MeasurementsFull { name, lifetime });
+            context.emit(Event::MeasurementsFull { name, lifetime });
         }
         taken
     }

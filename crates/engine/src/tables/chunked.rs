@@ -4,7 +4,7 @@
 //! tens of milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay
 //! where they are, so growing costs one allocation.
 
-use crate::processor::prefetch;
+use crate::batch::processor::prefetch;
 
 /// A vector in chunks of 16,384 elements.
 #[derive(Debug)]

@@ -9,7 +9,7 @@
 use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
-use crate::processor::prefetch;
+use crate::batch::processor::prefetch;
 
 /// Fingerprints that share one cache line.
 const LINE: usize = 8;

@@ -381,7 +381,7 @@ impl Fib {
     #[inline]
     pub(crate) fn prefetch_name(&self, node: FibNode) {
         if let Some(node) = self.nodes.get(node.0) {
-            crate::processor::prefetch_start(node.name.canonical());
+            crate::batch::processor::prefetch_start(node.name.canonical());
         }
     }
 

@@ -11,7 +11,7 @@
 use packet::NameHash;
 
 use super::chunked::ChunkedVec;
-use crate::processor::equal_words;
+use crate::batch::processor::equal_words;
 
 /// Entries in one bucket.
 const WIDTH: usize = 7;

@@ -434,7 +434,7 @@ impl PendingTable {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: PendingId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::processor::prefetch_start(entry.interest.wire());
+            crate::batch::processor::prefetch_start(entry.interest.wire());
         }
     }
 

@@ -118,8 +118,8 @@ impl Finder {
             _ => return false,
         }
         self.attempts += 1;
-        let patience = self.search.as_ref().map_or(config.discovery_timeout, |it| it.patience(config));
-        self.waiting = Waiting::ForAnswer(now + patience);
+        let timeout = self.search.as_ref().map_or(config.discovery_timeout, |it| it.answer_timeout(config));
+        self.waiting = Waiting::ForAnswer(now + timeout);
         self.search.iter_mut().for_each(|search| search.handle_asked(now));
         true
     }

@@ -297,7 +297,7 @@ impl Fetcher {
     }
 
     /// Asks for this segment by its implicit digest from now on, so that nobody can answer with another one.
-    pub fn demand(&mut self, segment: u64, digest: [u8; 32]) {
+    pub fn require_digest(&mut self, segment: u64, digest: [u8; 32]) {
         self.required_digests.insert(segment, digest);
     }
 

@@ -11,8 +11,8 @@ pub use self::link::SharedPlan;
 pub use self::registration::{EarlierKey, RegistrationKey, RegistrationPlan, Registrations, Response};
 pub use self::server::{FetchClient, FetchPlan, ServerPlan, ServerSoftware};
 pub use self::simulated::{
-    Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, Gap, ProducerKey,
-    ProducerPlan, SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
+    Answers, Change, ClockPlan, CoDelPlan, ConsumerKind, ConsumerPlan, EventPlan, ProducerKey, ProducerPlan,
+    SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
 pub use self::sizes::{MAX_SIZED_FILES, SizesPlan};
 use super::model::{Expect, Forwarder};

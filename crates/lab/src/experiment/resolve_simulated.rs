@@ -1,7 +1,7 @@
 //! Producers, consumers, events and traces with their defaults filled in and their names looked up.
 
 use flow::WorkloadSpec;
-use flow::workload::Setting;
+use flow::workload::{Setting, Spacing};
 use packet::random::Zipf;
 
 use super::choice::Purpose;
@@ -9,8 +9,8 @@ use super::findings::Findings;
 use super::model::{self, File};
 use super::network;
 use super::plan::{
-    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, Gap, LinkPlan, ProducerKey,
-    ProducerPlan, TraceFormat, TracePlan, VerificationPlan, Workload,
+    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, LinkPlan, ProducerKey, ProducerPlan,
+    TraceFormat, TracePlan, VerificationPlan, Workload,
 };
 use super::problem::suggest;
 use super::profile::{Profile, nanos};
@@ -234,7 +234,8 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         }
         None => None,
     };
-    let gaps = [("even", Gap::Even), ("uniform", Gap::Uniform), ("exponential", Gap::Exponential)];
+    let gaps =
+        [("even", Spacing::Constant), ("uniform", Spacing::Uniform), ("exponential", Spacing::Poisson)];
     let usual = if given.kind == "zipf" { "exponential" } else { "even" };
     let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or(usual), &gaps)?;
     Some(match given.kind.as_str() {
@@ -269,7 +270,7 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
     })
 }
 
-fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) -> Option<ConsumerKind> {
+fn zipf(key: &str, given: &model::Consumer, pace: (f64, Spacing), f: &mut Findings) -> Option<ConsumerKind> {
     let Some(objects) = given.objects else {
         f.add(key, "a consumer of kind zipf needs `objects`", Some("add objects = 1000".to_owned()));
         return None;

@@ -6,6 +6,7 @@ pub use faults::{Arrivals, FaultStreams, Faults, flip_bit};
 use packet::time::{Duration, Instant};
 
 use crate::tap::{Direction, FrameTap, TapVerdict};
+use crate::transmission::Transmission;
 
 /// How bad a link is. The default is perfect.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,8 @@ pub struct ImpairmentVerdict {
 pub struct Impairment {
     config: ImpairmentConfig,
     streams: FaultStreams,
+    /// Of a link with a rate.
+    transmission: Option<Transmission>,
     /// When the last frame that entered the queue will have left it.
     busy_until: Instant,
     /// When the latest frame that was not held back arrives; no other may come before it.
@@ -81,6 +84,7 @@ impl Impairment {
     pub fn new(config: ImpairmentConfig, seed: u64) -> Self {
         Impairment {
             streams: FaultStreams::new(config.faults, seed),
+            transmission: config.rate_bits_per_second.map(Transmission::new),
             config,
             busy_until: Instant::ZERO,
             latest_arrival: Instant::ZERO,
@@ -101,6 +105,9 @@ impl Impairment {
     /// Makes the link better or worse from now on. Frames under way are not affected.
     pub fn set_config(&mut self, config: ImpairmentConfig) {
         self.streams.faults = config.faults;
+        if self.config.rate_bits_per_second != config.rate_bits_per_second {
+            self.transmission = config.rate_bits_per_second.map(Transmission::new);
+        }
         self.config = config;
     }
 
@@ -137,16 +144,17 @@ impl Impairment {
 
     /// When the frame has left the queue; `None` if it does not fit in.
     fn pass_queue(&mut self, now: Instant, size_bytes: usize) -> Option<Instant> {
-        let Some(rate) = self.config.rate_bits_per_second else { return Some(now) };
-        let rate = u128::from(rate.max(1));
-        let backlog_nanos = u128::from(self.busy_until.saturating_since(now).as_nanos());
-        let backlog_bytes = backlog_nanos * rate / NANOS_PER_SECOND / 8;
-        if backlog_bytes + size_bytes as u128 > self.config.queue_limit_bytes as u128 {
+        let Some(transmission) = &mut self.transmission else { return Some(now) };
+        let backlog = self.busy_until.saturating_since(now);
+        let waiting_bytes = transmission.bytes_in(backlog).saturating_add(size_bytes as u64);
+        if waiting_bytes > self.config.queue_limit_bytes as u64 {
             return None;
         }
-        let send_nanos = (size_bytes as u128 * 8 * NANOS_PER_SECOND).div_ceil(rate);
-        let send_time = Duration::from_nanos(u64::try_from(send_nanos).unwrap_or(u64::MAX));
-        self.busy_until = self.busy_until.max(now) + send_time;
+        if backlog == Duration::ZERO {
+            transmission.rest();
+        }
+        let send_time = transmission.next(u32::try_from(size_bytes).unwrap_or(u32::MAX));
+        self.busy_until = now + backlog + send_time;
         Some(self.busy_until)
     }
 
@@ -156,8 +164,6 @@ impl Impairment {
         }
     }
 }
-
-const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 impl FrameTap for Impairment {
     fn on_frame(&mut self, now: Instant, _direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {

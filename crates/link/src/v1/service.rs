@@ -311,7 +311,7 @@ impl LinkService {
         if data.flags.ack_requested() && !self.acknowledgements.push(now, data.sequence) {
             return Err(DropReason::AckQueueFull);
         }
-        match self.received.observe(now, data.sequence.get(), self.patience()) {
+        match self.received.observe(now, data.sequence.get(), self.retransmission_span()) {
             Arrival::New => {}
             Arrival::NewAtLimit => {
                 self.drops.count(DropReason::RecentSequencesFull);
@@ -331,7 +331,7 @@ impl LinkService {
     }
 
     /// How long the peer may go on sending a packet again, judged by this end's parameters.
-    fn patience(&self) -> Duration {
+    fn retransmission_span(&self) -> Duration {
         self.config.retransmit_time * (u64::from(self.config.retry_count) + 1)
     }
 

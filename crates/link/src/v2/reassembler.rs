@@ -86,14 +86,14 @@ impl Reassembler {
         self.store.bytes()
     }
 
-    /// When the next incomplete packet expires if it is allowed to wait for `patience`.
-    pub(crate) fn next_deadline(&self, patience: Duration) -> Instant {
-        self.store.next_expiry(self.config.timeout.max(patience))
+    /// When the next incomplete packet expires if it is allowed to wait for `at_least`.
+    pub(crate) fn next_deadline(&self, at_least: Duration) -> Instant {
+        self.store.next_expiry(self.config.timeout.max(at_least))
     }
 
     /// Discards packets that have waited too long.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, patience: Duration, drops: &mut DropCounters) {
-        let timeout = self.config.timeout.max(patience);
+    pub(crate) fn handle_timeout(&mut self, now: Instant, at_least: Duration, drops: &mut DropCounters) {
+        let timeout = self.config.timeout.max(at_least);
         while self.store.remove_expired(now, timeout).is_some() {
             drops.count(DropReason::PartialExpired);
         }

@@ -75,7 +75,7 @@ impl Reliability {
     }
 
     /// How long the peer may go on sending a frame again, judged by this end's parameters.
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn retransmission_span(&self) -> Duration {
         self.rto.longest_timeout() * (u64::from(self.config.max_retries) + 1)
     }
 
@@ -122,7 +122,7 @@ impl Reliability {
         if self.pending_acks.numbers().len() >= self.config.max_pending_acks.div_ceil(2) {
             self.acks_overdue = true;
         }
-        let memory = self.patience();
+        let memory = self.retransmission_span();
         let Some(sequence) = sequence else { return Ok(()) };
         match self.received.observe(now, sequence, memory) {
             Arrival::New => {}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::batch::spare_buffer;
 use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
 use packet::time::{Duration, Instant};
 use packet::{Interest, UnixTime};
@@ -54,7 +55,7 @@ impl DataPlane {
                 ForSecondStore::Ask(QuestionId(number), interest) => {
                     let hashes = end.seam.hashes(&interest);
                     let unix = *unix.get_or_insert_with(repo::service::unix_now);
-                    let mut spare = |len| self.engine.spare_buffer(len);
+                    let mut spare = |len| spare_buffer(&mut self.engine, len);
                     if let Some(found) = end.seam.read_in_memory(unix, &interest, &hashes, &mut spare) {
                         let fresh_until = fresh_until(self.now, unix, &found);
                         self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);

@@ -25,7 +25,7 @@ pub struct RepositoryStatus {
 impl RepositoryStatus {
     /// All numbers, each under the word that metrics and status have for it; refusals under their reasons.
     pub fn numbers(&self) -> Vec<(&'static str, u64)> {
-        let ServiceStatus { stats, counters, refusals, busy } = &self.service;
+        let ServiceStatus { stats, counters, rejections, busy } = &self.service;
         let cold = self.cold.unwrap_or_default();
         let mut numbers = vec![
             ("objects", stats.objects),
@@ -51,7 +51,7 @@ impl RepositoryStatus {
             ("cold-orphans", cold.orphans),
         ];
         numbers.extend(self.ccnr.iter().flat_map(CcnrCounters::numbers));
-        numbers.extend(refusals.iter().map(|(reason, count)| (reason.as_str(), count)));
+        numbers.extend(rejections.iter().map(|(reason, count)| (reason.as_str(), count)));
         numbers
     }
 }

@@ -150,7 +150,7 @@ impl CcnrDriver {
             Effect::Store { fetch, data } => {
                 let notifier = self.notifier.clone();
                 let done = move |result| notifier.notify(StoreResult::Stored(fetch, result));
-                match self.service.insert_and_tell(data, done) {
+                match self.service.insert_and_notify(data, done) {
                     Ok(()) => self.waiting += 1,
                     Err(_) => self.ccnr.handle_stored(now, fetch, Err(Rejection::DiskFailed)),
                 }

@@ -127,7 +127,7 @@ pub struct ServiceStatus {
     /// What was done.
     pub counters: StoreCounters,
     /// What was refused, by reason.
-    pub refusals: RejectionCounters,
+    pub rejections: RejectionCounters,
     /// Requests that were refused because too many waited.
     pub busy: u64,
 }
@@ -305,7 +305,7 @@ impl ServiceHandle {
     ///
     /// # Errors
     /// The service has ended, and `done` will not be called.
-    pub fn insert_and_tell(
+    pub fn insert_and_notify(
         &self,
         data: Data,
         done: impl FnOnce(Result<(), Rejection>) + Send + 'static,
@@ -319,7 +319,7 @@ impl ServiceHandle {
     /// It was not stored.
     pub fn insert(&self, data: Data) -> Result<(), InsertError> {
         let (sender, receiver) = sync_channel(1);
-        self.insert_and_tell(data, move |result| {
+        self.insert_and_notify(data, move |result| {
             let _ = sender.send(result);
         })?;
         receiver.recv().map_err(|_| Busy::Ended)?.map_err(InsertError::Refused)

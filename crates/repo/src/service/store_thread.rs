@@ -169,7 +169,7 @@ impl StoreThread {
             (Ok(_), None) => {
                 self.commit_at.get_or_insert_with(|| Instant::now() + self.config.commit_after);
             }
-            (Err(refusal), Some(done)) => done(Err(refusal)),
+            (Err(rejection), Some(done)) => done(Err(rejection)),
             // The store has counted it.
             (Err(_), None) => {}
         }
@@ -224,7 +224,7 @@ impl StoreThread {
         let status = ServiceStatus {
             stats: self.store.stats(),
             counters: *self.store.counters(),
-            refusals: *self.store.refusals(),
+            rejections: *self.store.rejections(),
             busy: 0,
         };
         *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner) = status;

@@ -26,7 +26,7 @@ impl Store {
     /// How often it has changed since it was opened.
     pub fn changes(&self) -> u64 {
         let counters = &self.history.counters;
-        let dropped = self.history.refusals.get(Rejection::Corrupt);
+        let dropped = self.history.rejections.get(Rejection::Corrupt);
         counters.insertions + counters.deletions + counters.evictions + dropped
     }
 

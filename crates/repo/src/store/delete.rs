@@ -2,7 +2,7 @@
 
 use packet::{Dialect, Name};
 
-use super::{Store, refusal_of, reserve};
+use super::{Store, rejection_of, reserve};
 use crate::extent::Extent;
 use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Rejection;
@@ -160,14 +160,14 @@ impl Store {
             payload,
         });
         let mut written = self.append(entries.clone());
-        if written.as_ref().is_err_and(|error| refusal_of(error) == Rejection::DiskFull)
+        if written.as_ref().is_err_and(|error| rejection_of(error) == Rejection::DiskFull)
             && self.storage.has_reserve
         {
             self.storage.has_reserve = false;
             reserve::give_up(&self.storage.disk);
             written = self.append(entries);
         }
-        let written = written.map_err(|error| self.history.refusals.count(refusal_of(&error)))?;
+        let written = written.map_err(|error| self.history.rejections.count(rejection_of(&error)))?;
         // Wanted until the index says the same.
         self.unindexed.notices.extend(written.iter().map(|record| {
             (record.location.place.volume, record.location.place.offset()..record.location.place.end())

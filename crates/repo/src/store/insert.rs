@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use packet::{Data, NameHash};
 
-use super::{Store, learn, refusal_of};
+use super::{Store, learn, rejection_of};
 use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Rejection};
@@ -72,7 +72,7 @@ impl Store {
     /// one, and not before.
     ///
     /// # Errors
-    /// The limit that is reached; the refusal has been counted.
+    /// The limit that is reached; the rejection has been counted.
     pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Rejection> {
         let (object, segment) = ObjectName::of_packet(data.dialect(), data.name());
         let key = object.key();
@@ -86,8 +86,8 @@ impl Store {
         let segments = known.as_ref().map(|(_, number, segments)| {
             segments + self.open.segments.get(number).copied().unwrap_or_default()
         });
-        if let Some(refusal) = self.refusal(data, &object, segments) {
-            return Err(self.history.refusals.count(refusal));
+        if let Some(rejection) = self.rejection(data, &object, segments) {
+            return Err(self.history.rejections.count(rejection));
         }
         let (key, number) = match known {
             Some((key, number, _)) => (key, number),
@@ -108,7 +108,7 @@ impl Store {
     }
 
     /// Why a packet of this object cannot be taken, which has so many segments already if it is known.
-    fn refusal(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Rejection> {
+    fn rejection(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Rejection> {
         let limits = &self.config.limits;
         let bytes = self.objects.bytes + self.open.bytes;
         let has_policy = self.objects.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
@@ -130,11 +130,11 @@ impl Store {
         match segments {
             Some(segments) if segments >= limits.max_segments.into() => Some(Rejection::SegmentsFull),
             Some(_) => None,
-            None => self.refusal_of_new(object),
+            None => self.rejection_of_new(object),
         }
     }
 
-    fn refusal_of_new(&self, object: &ObjectName<'_>) -> Option<Rejection> {
+    fn rejection_of_new(&self, object: &ObjectName<'_>) -> Option<Rejection> {
         let limits = &self.config.limits;
         if self.objects.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
             return Some(Rejection::ObjectsFull);
@@ -171,8 +171,8 @@ impl Store {
         let written = match self.write(&packets) {
             Ok(written) => written,
             Err(error) => {
-                let reason = refusal_of(&error);
-                self.history.refusals.add(reason, total);
+                let reason = rejection_of(&error);
+                self.history.rejections.add(reason, total);
                 return Err(CommitError { reason, first, last });
             }
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow::Metadata;
 use flow::naming::METADATA;
 use packet::time::Duration;
-use packet::{ComponentKind, Data, Dialect, Interest, Name, NameRef};
+use packet::{AnyName, ComponentKind, Data, Dialect, Interest, Name, NameRef};
 
 use smallvec::SmallVec;
 
@@ -159,7 +159,7 @@ impl Store {
         // What a network brings wrong may be right the next time. If it stays wrong, the packet comes from
         // upstream and is stored anew.
         if matches!(error, ReadError::Io(_)) || located.is_remote() {
-            self.history.refusals.count(Rejection::DiskFailed);
+            self.history.rejections.count(Rejection::DiskFailed);
             return;
         }
         let object = self.objects.catalogue.get(located.id).filter(|object| object.number == located.object);
@@ -168,8 +168,8 @@ impl Store {
         else {
             return;
         };
-        let name = object.name().map(|object| object.name.to_name());
-        self.history.refusals.count(Rejection::Corrupt);
+        let name = object.name().map(|object| AnyName::new(object.dialect, object.name.to_name()));
+        self.history.rejections.count(Rejection::Corrupt);
         if self.delete_objects(now, &[located.id]).is_err() {
             // Not durably gone, but not served either; whoever opens the store next finds the same.
             self.forget(located.id);

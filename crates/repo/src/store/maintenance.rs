@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Located, Store, refusal_of};
+use super::{Located, Store, rejection_of};
 use crate::index::{Index, IndexError, Row};
 use crate::limits::Rejection;
 use crate::object::ObjectId;
@@ -71,7 +71,7 @@ impl Store {
             || self.unindexed.log_bytes >= self.config.checkpoint_bytes
             || !self.reclaiming.emptied.is_empty()
         {
-            self.checkpoint_index().map_err(|_| self.history.refusals.count(Rejection::DiskFailed))?;
+            self.checkpoint_index().map_err(|_| self.history.rejections.count(Rejection::DiskFailed))?;
             return Ok(PendingMaintenance::More);
         }
         self.compact(now)
@@ -83,7 +83,7 @@ impl Store {
     /// The index cannot be written; the log still holds everything.
     pub fn checkpoint(&mut self) -> Result<(), IndexError> {
         if let Err(error) = self.commit() {
-            self.history.refusals.count(error.reason);
+            self.history.rejections.count(error.reason);
         }
         self.checkpoint_index()
     }
@@ -348,7 +348,7 @@ impl Store {
     }
 
     fn failed(&mut self, error: &io::Error) -> Rejection {
-        self.history.refusals.count(refusal_of(error))
+        self.history.rejections.count(rejection_of(error))
     }
 }
 

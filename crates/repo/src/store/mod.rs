@@ -17,7 +17,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::{Component, Data, Name, NameHasher, PrefixHashes};
+use packet::{AnyName, Component, Data, NameHasher, PrefixHashes};
 
 use crate::catalogue::Catalogue;
 use crate::disk::{Disk, FolderLock};
@@ -115,7 +115,7 @@ pub enum OpenError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// What lay on the disk was not what had been written. The object is gone and must be got anew.
-    Corrupt(Name),
+    Corrupt(AnyName),
 }
 
 /// What a store has done.
@@ -258,7 +258,7 @@ struct Reclaiming {
 #[derive(Debug, Default)]
 struct History {
     counters: StoreCounters,
-    refusals: RejectionCounters,
+    rejections: RejectionCounters,
     /// Not polled yet.
     events: VecDeque<Event>,
 }
@@ -270,8 +270,8 @@ impl Store {
     }
 
     /// What it has refused or given up, by reason.
-    pub fn refusals(&self) -> &RejectionCounters {
-        &self.history.refusals
+    pub fn rejections(&self) -> &RejectionCounters {
+        &self.history.rejections
     }
 
     /// What says "not here" to whoever asks, from any thread.
@@ -381,7 +381,7 @@ fn learn(object: &mut Object, data: &Data, arrival: UnixTime) {
     }
 }
 
-fn refusal_of(error: &io::Error) -> Rejection {
+fn rejection_of(error: &io::Error) -> Rejection {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Rejection::DiskFull,
         _ => Rejection::DiskFailed,

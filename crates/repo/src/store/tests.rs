@@ -2,9 +2,10 @@ use super::*;
 use crate::disk::{Call, Faults, SimulatedDisk};
 use crate::eviction::DeleteQueue;
 use crate::store::maintenance::PendingMaintenance;
+use crate::testing::ccnx_data;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Component, ComponentKind, Dialect, Interest};
+use packet::{Component, ComponentKind, Dialect, Interest, Name};
 
 const NOW: UnixTime = UnixTime::from_millis(1_700_000_000_000);
 
@@ -270,7 +271,7 @@ fn on_a_full_disk_insertions_are_refused_with_the_reason_and_reads_go_on() {
     let ticket = store.insert(NOW, &data).unwrap();
     let error = store.commit().unwrap_err();
     assert_eq!(error, CommitError { reason: Rejection::DiskFull, first: ticket, last: ticket });
-    assert_eq!(store.refusals().get(Rejection::DiskFull), 1);
+    assert_eq!(store.rejections().get(Rejection::DiskFull), 1);
     assert!(ask(&mut store, &interest("/a")).is_some());
     assert_eq!(ask(&mut store, &interest("/b")), None);
     disk.set_faults(Faults::default());
@@ -366,12 +367,29 @@ fn a_flipped_bit_costs_its_object_and_is_told() {
         }
         assert!(missing <= 1);
         dropped += missing;
-        assert_eq!(store.refusals().get(Rejection::Corrupt), missing);
+        assert_eq!(store.rejections().get(Rejection::Corrupt), missing);
         let told = std::iter::from_fn(|| store.poll_event()).count() as u64;
         assert_eq!(told, missing);
         assert_eq!(store.stats().objects, 6 - missing);
     }
     assert!(dropped > 30, "{dropped}");
+}
+
+#[test]
+fn a_damaged_object_of_ccnx_is_told_by_its_name_there() {
+    let name: AnyName = "ccnx:/damaged".parse().unwrap();
+    let wire = packet::ccnx::InterestFields::default().encode(&name.name).unwrap();
+    let asked = Interest::decode_ccnx(wire.into()).unwrap();
+    let told = (1..20).find_map(|seed| {
+        let disk = SimulatedDisk::new(seed);
+        let mut store = open(&disk);
+        store.insert(NOW, &ccnx_data("ccnx:/damaged", &[7; 500], None)).unwrap();
+        store.commit().unwrap();
+        assert!(disk.flip_a_bit(|name| name.ends_with(".volume"), 64));
+        store.answer(NOW, &asked);
+        store.poll_event()
+    });
+    assert_eq!(told, Some(Event::Corrupt(name)));
 }
 
 #[test]
@@ -531,10 +549,10 @@ fn each_limit_refuses_with_its_reason_and_counts() {
     assert_eq!(refused("/b", 6000), None);
     assert_eq!(refused("/c", 6000), None);
     assert_eq!(refused("/a/x/seg=0", 10), Some(Rejection::BytesFull));
-    for refusal in
+    for rejection in
         [Rejection::SegmentsFull, Rejection::PrefixFull, Rejection::ObjectsFull, Rejection::NameTooLong]
     {
-        assert_eq!(store.refusals().get(refusal), 1, "{refusal}");
+        assert_eq!(store.rejections().get(rejection), 1, "{rejection}");
     }
     let limits = Limits { max_open_packets: 5, ..Limits::default() };
     let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, ..config() });

@@ -31,7 +31,7 @@ use crate::trace::Delay;
 pub struct Consumer {
     names: NumberedNames,
     lifetime: Duration,
-    demand: Pace,
+    pace: Pace,
     popularity: Popularity,
     start_at: Duration,
     stop_at: Duration,
@@ -99,12 +99,12 @@ pub(super) fn gap_of(per_second: f64) -> Result<Duration, SimError> {
 }
 
 impl Consumer {
-    fn new(prefix: impl IntoName, demand: Pace) -> Result<Self, SimError> {
+    fn new(prefix: impl IntoName, pace: Pace) -> Result<Self, SimError> {
         let lifetime = Duration::from_secs(4);
         Ok(Consumer {
             names: NumberedNames::new(prefix.into_name()?, lifetime),
             lifetime,
-            demand,
+            pace,
             popularity: Popularity::sequential(),
             start_at: Duration::ZERO,
             stop_at: Duration::MAX,
@@ -168,7 +168,7 @@ impl Consumer {
 
     /// With this distribution of the gaps between Interests, where there is a rate.
     pub fn spacing(mut self, chosen: Spacing) -> Self {
-        if let Pace::Rate { spacing, .. } = &mut self.demand {
+        if let Pace::Rate { spacing, .. } = &mut self.pace {
             *spacing = chosen;
         }
         self
@@ -276,7 +276,7 @@ impl Consumer {
             self.nacked.pop_front();
             self.again.push_back(number);
         }
-        match &self.demand {
+        match &self.pace {
             Pace::Rate { .. } => self.send_at_rate(context, now),
             &Pace::Window { size } => {
                 // What waits to be asked for again has its place in the window already.
@@ -293,7 +293,7 @@ impl Consumer {
     fn send_at_rate(&mut self, context: &mut Context<'_>, now: Instant) {
         while self.next_send <= now {
             let sent = self.ask_next(context, now);
-            let Pace::Rate { mean_gap, spacing } = self.demand else { return };
+            let Pace::Rate { mean_gap, spacing } = self.pace else { return };
             let step = spacing.gap(mean_gap, context.random());
             self.next_send += step.max(Duration::from_nanos(1));
             if !sent && !self.may_ask(now) && self.outstanding.len() == 0 {
@@ -306,7 +306,7 @@ impl Consumer {
         while !self.again.is_empty() {
             self.ask_next(context, now);
         }
-        let Pace::Batches { batches, due } = &mut self.demand else { return };
+        let Pace::Batches { batches, due } = &mut self.pace else { return };
         while let Some(&(at, count)) = batches.front()
             && at <= now.saturating_since(Instant::ZERO)
         {
@@ -323,7 +323,7 @@ impl Consumer {
         if let Some(&(at, _)) = self.nacked.front() {
             next = next.min(at);
         }
-        match &self.demand {
+        match &self.pace {
             Pace::Rate { .. } => next = next.min(self.next_send),
             Pace::Window { .. } => {}
             Pace::Batches { batches, .. } => {
@@ -395,7 +395,7 @@ impl Application for Consumer {
             attempts: pending.attempts,
             hops: context.hops(),
         });
-        if let Pace::Window { .. } = self.demand {
+        if let Pace::Window { .. } = self.pace {
             self.send_due(context, now);
             self.set_alarm(context);
         }

@@ -8,6 +8,7 @@ use engine::Eviction;
 use super::CacheNetworkError;
 use super::paths::{place_of, words};
 use crate::arena::{Arena, CacheId, Id as _, ObjectId};
+use crate::cache::Cache;
 
 /// Objects times caches that there are tables for: four bytes each.
 const MOST_PLACES: usize = 1 << 30;
@@ -25,13 +26,6 @@ pub(super) struct Caches<E> {
     slots: Vec<u32>,
 }
 
-struct Cache<E> {
-    policy: E,
-    /// The object in each slot.
-    objects: Vec<ObjectId>,
-    capacity: u32,
-}
-
 impl<E: Eviction> Caches<E> {
     pub(super) fn new(
         capacities: impl Iterator<Item = u32>,
@@ -39,7 +33,7 @@ impl<E: Eviction> Caches<E> {
         start: impl Fn() -> E,
     ) -> Result<Self, CacheNetworkError> {
         let list: Arena<CacheId, Cache<E>> =
-            capacities.map(|capacity| Cache { policy: start(), objects: Vec::new(), capacity }).collect();
+            capacities.map(|capacity| Cache::new(start(), capacity)).collect();
         let words = words(list.len());
         let caches = list.len();
         let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
@@ -85,27 +79,13 @@ impl<E: Eviction> Caches<E> {
     #[inline]
     pub(super) fn put(&mut self, object: ObjectId, cache: CacheId) {
         let ((word, bit), count) = (place_of(cache), self.list.len());
-        let own = &mut self.list[cache];
-        let slot = if (own.objects.len() as u64) < u64::from(own.capacity) {
-            own.objects.push(object);
-            (own.objects.len() - 1) as u32
-        } else {
-            let Some(slot) = own.policy.evict() else { return };
-            let gone = std::mem::replace(&mut own.objects[slot as usize], object);
+        let Some((slot, gone)) = self.list[cache].take_in(object) else { return };
+        if let Some(gone) = gone {
             self.holders[gone.index() * self.words + word] &= !bit;
-            slot
-        };
-        own.policy.insert(slot, key_of(object));
+        }
         self.holders[object.index() * self.words + word] |= bit;
         if let Some(place) = self.slots.get_mut(object.index() * count + cache.index()) {
             *place = slot;
         }
     }
-}
-
-/// Identifies an object to the policy: spread over all bits, as the hashes of names are.
-#[inline(always)]
-fn key_of(object: ObjectId) -> u64 {
-    let key = (u64::from(object.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    key ^ key >> 32
 }

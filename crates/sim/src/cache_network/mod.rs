@@ -145,43 +145,43 @@ impl CacheNetwork {
         requests: u64,
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
-        let ways = CachePaths::of(self)?;
+        let paths = CachePaths::of(self)?;
         // A copy of the loop for each policy, so that nothing is called through a table of functions.
         match self.eviction {
-            EvictionPolicy::Lru => self.run(&ways, Lru::default, (catalogue, warm_up, requests), random),
+            EvictionPolicy::Lru => self.run(&paths, Lru::default, (catalogue, warm_up, requests), random),
             EvictionPolicy::S3Fifo => {
-                self.run(&ways, S3Fifo::default, (catalogue, warm_up, requests), random)
+                self.run(&paths, S3Fifo::default, (catalogue, warm_up, requests), random)
             }
-            EvictionPolicy::Sieve => self.run(&ways, Sieve::default, (catalogue, warm_up, requests), random),
-            EvictionPolicy::Own(kind) => self.run(&ways, kind.start, (catalogue, warm_up, requests), random),
+            EvictionPolicy::Sieve => self.run(&paths, Sieve::default, (catalogue, warm_up, requests), random),
+            EvictionPolicy::Own(kind) => self.run(&paths, kind.start, (catalogue, warm_up, requests), random),
         }
     }
 
     fn run<E: Eviction>(
         &self,
-        ways: &CachePaths,
+        paths: &CachePaths,
         start: impl Fn() -> E,
         (catalogue, warm_up, requests): (&Zipf, u64, u64),
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
-        let capacities = ways.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
+        let capacities = paths.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
         let caches = Caches::new(capacities, catalogue.objects(), start)?;
         // Where each object is for good.
         let sources = (0..catalogue.objects())
             .map(|_| SourceId(random.below(self.sources.len() as u64) as u32))
             .collect();
         let mut run = Run {
-            ways,
+            paths,
             caches,
             sources,
             placement: self.placement,
-            answered: ways.caches.values().map(|_| 0).collect(),
+            answered: paths.caches.values().map(|_| 0).collect(),
         };
         run.requests(catalogue, warm_up, random);
         run.answered.values_mut().for_each(|count| *count = 0);
         let sums = run.requests(catalogue, requests, random);
         let mut hits_at = vec![0; self.topology.nodes.len()];
-        for (node, hits) in ways.caches.values().zip(run.answered.values()) {
+        for (node, hits) in paths.caches.values().zip(run.answered.values()) {
             if let Some(place) = hits_at.get_mut(*node) {
                 *place = *hits;
             }
@@ -205,7 +205,7 @@ struct Sums {
 }
 
 struct Run<'a, E> {
-    ways: &'a CachePaths,
+    paths: &'a CachePaths,
     caches: Caches<E>,
     sources: Arena<ObjectId, SourceId>,
     placement: CopyPlacement,
@@ -237,30 +237,30 @@ impl<E: Eviction> Run<'_, E> {
 
     #[inline]
     fn request(&mut self, object: ObjectId, sums: &mut Sums, random: &mut Random) {
-        let receiver = ReceiverId(random.below(self.ways.receivers as u64) as u32);
+        let receiver = ReceiverId(random.below(self.paths.receivers as u64) as u32);
         let source = self.sources[object];
-        let way = self.ways.way(receiver, source);
+        let path = self.paths.path(receiver, source);
         let row = self.caches.row(object);
-        // How many caches were asked in vain; the next one on the way has it, or else the source.
-        let reach = self.placement.reach(way.caches.len());
+        // How many caches were asked in vain; the next one on the path has it, or else the source.
+        let reach = self.placement.reach(path.caches.len());
         // Most often none has it, which is seen of all at once.
-        let is_near = row.iter().zip(way.mask).any(|(holders, mask)| holders & mask != 0);
+        let is_near = row.iter().zip(path.mask).any(|(holders, mask)| holders & mask != 0);
         let has = |stop: &Stop| self.caches.has(row, stop.cache);
-        let found = if is_near { way.caches[..reach].iter().position(has) } else { None };
-        let missed = found.unwrap_or(way.caches.len());
-        let end = match found.map(|place| way.caches[place]) {
+        let found = if is_near { path.caches[..reach].iter().position(has) } else { None };
+        let missed = found.unwrap_or(path.caches.len());
+        let end = match found.map(|place| path.caches[place]) {
             Some(stop) => {
                 self.answered[stop.cache] += 1;
                 self.caches.touch(object, stop.cache);
                 (stop.hops, stop.nanos)
             }
-            None => (way.hops, way.nanos),
+            None => (path.hops, path.nanos),
         };
         sums.hops += u64::from(end.0);
         sums.one_way_nanos += end.1;
-        sums.hops_to_source += u64::from(way.hops);
+        sums.hops_to_source += u64::from(path.hops);
         let (placement, caches) = (self.placement, &mut self.caches);
-        placement.leave(way.caches, missed, self.ways, random, &mut |cache| caches.put(object, cache));
+        placement.leave(path.caches, missed, self.paths, random, &mut |cache| caches.put(object, cache));
     }
 }
 

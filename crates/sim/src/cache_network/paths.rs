@@ -5,7 +5,7 @@ use super::{CacheNetwork, CacheNetworkError};
 use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
 use crate::paths::{Graph, RouteSelection, Step};
 
-/// A cache on a way.
+/// A cache on a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     pub(super) cache: CacheId,
@@ -17,7 +17,7 @@ pub(super) struct Stop {
     pub(super) room_so_far: f64,
 }
 
-/// A way to a source.
+/// A path to a source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CachePath<'a> {
     /// Its caches, that of the receiver's side first.
@@ -36,7 +36,7 @@ pub(super) struct CachePaths {
     pub(super) centrality: Arena<CacheId, f64>,
     pub(super) receivers: usize,
     sources: usize,
-    /// For the longest way and all shorter ones.
+    /// For the longest path and all shorter ones.
     pub(super) powers: Powers,
     stops: Vec<Stop>,
     /// For each path a bit for each cache on it, in so many words.
@@ -69,7 +69,7 @@ impl CachePaths {
         let has_room = |node: &usize| network.capacities.get(*node).is_some_and(|room| *room > 0);
         let caches: Vec<usize> = (0..nodes).filter(has_room).collect();
         let betweenness = network.topology.betweenness();
-        let mut ways = CachePaths {
+        let mut paths = CachePaths {
             room: caches.iter().map(|node| f64::from(network.capacities[*node])).collect(),
             centrality: caches.iter().map(|node| betweenness[*node]).collect(),
             receivers: network.receivers.len(),
@@ -86,12 +86,12 @@ impl CachePaths {
             network.sources.iter().map(|source| exits(&graph, *source, nodes)).collect();
         for &receiver in &network.receivers {
             for (&source, exits) in network.sources.iter().zip(&exits) {
-                ways.add(network, receiver, source, exits)?;
+                paths.add(network, receiver, source, exits)?;
             }
         }
-        let longest = ways.list.iter().map(|(begin, end, ..)| end - begin).max().unwrap_or(0);
-        ways.powers = Powers::up_to(longest);
-        Ok(ways)
+        let longest = paths.list.iter().map(|(begin, end, ..)| end - begin).max().unwrap_or(0);
+        paths.powers = Powers::up_to(longest);
+        Ok(paths)
     }
 
     fn add(
@@ -133,7 +133,7 @@ impl CachePaths {
     }
 
     #[inline(always)]
-    pub(super) fn way(&self, receiver: ReceiverId, source: SourceId) -> CachePath<'_> {
+    pub(super) fn path(&self, receiver: ReceiverId, source: SourceId) -> CachePath<'_> {
         let place = receiver.index() * self.sources + source.index();
         let (begin, end, hops, nanos) = self.list[place];
         let mask = place * self.words;

@@ -16,7 +16,7 @@ pub enum CopyPlacement {
     ByNode(CachePlacement),
     /// On one of them, each as likely.
     OneAtRandom,
-    /// On each with a probability that grows towards the receiver and with the room on the rest of the way,
+    /// On each with a probability that grows towards the receiver and with the room on the rest of the path,
     /// by this much (ProbCache; Psaras, Chai and Pavlou, TPDS 2014). The authors take 10.
     ProbCache(f64),
     /// On the one that lies on most shortest paths, of equals on the one nearest to the receiver (cache less
@@ -64,31 +64,31 @@ impl FromStr for CopyPlacement {
 }
 
 impl CopyPlacement {
-    /// How many of so many caches on a way are asked.
+    /// How many of so many caches on a path are asked.
     #[inline(always)]
     pub(super) fn reach(self, caches: usize) -> usize {
         if self == CopyPlacement::Edge { caches.min(1) } else { caches }
     }
 
-    /// Leaves copies in caches of a way, of which the first `missed` did not have the object and the next
+    /// Leaves copies in caches of a path, of which the first `missed` did not have the object and the next
     /// did, if there is one.
     #[inline]
     pub(super) fn leave(
         self,
-        way: &[Stop],
+        path: &[Stop],
         missed: usize,
-        ways: &CachePaths,
+        paths: &CachePaths,
         random: &mut Random,
         put: &mut impl FnMut(CacheId),
     ) {
-        let Some((last, _)) = way[..missed].split_last() else { return };
+        let Some((last, _)) = path[..missed].split_last() else { return };
         match self {
             CopyPlacement::ByNode(CachePlacement::Everywhere | CachePlacement::FairShare) => {
-                way[..missed].iter().rev().for_each(|stop| put(stop.cache));
+                path[..missed].iter().rev().for_each(|stop| put(stop.cache));
             }
             CopyPlacement::ByNode(CachePlacement::LeaveCopyDown) => put(last.cache),
             CopyPlacement::ByNode(CachePlacement::Probability(probability)) => {
-                for stop in way[..missed].iter().rev() {
+                for stop in path[..missed].iter().rev() {
                     if probability.is_met(random.next_u64()) {
                         put(stop.cache);
                     }
@@ -96,24 +96,24 @@ impl CopyPlacement {
             }
             CopyPlacement::ByNode(CachePlacement::LocalConsumers) => {
                 // Only the receiver's own node has an application that waits.
-                if let Some(own) = way.first().filter(|stop| stop.hops == 0) {
+                if let Some(own) = path.first().filter(|stop| stop.hops == 0) {
                     put(own.cache);
                 }
             }
-            CopyPlacement::OneAtRandom => put(way[random.below(missed as u64) as usize].cache),
-            CopyPlacement::ProbCache(weight) => prob_cache(weight, way, missed, ways, random, put),
+            CopyPlacement::OneAtRandom => put(path[random.below(missed as u64) as usize].cache),
+            CopyPlacement::ProbCache(weight) => prob_cache(weight, path, missed, paths, random, put),
             CopyPlacement::MostCentral => {
-                let central = |stop: &Stop| ways.centrality[stop.cache];
+                let central = |stop: &Stop| paths.centrality[stop.cache];
                 // Of equals the first.
-                let mut best = way[0];
-                for stop in &way[1..missed] {
+                let mut best = path[0];
+                for stop in &path[1..missed] {
                     if central(stop) > central(&best) {
                         best = *stop;
                     }
                 }
                 put(best.cache);
             }
-            CopyPlacement::Edge => put(way[0].cache),
+            CopyPlacement::Edge => put(path[0].cache),
         }
     }
 }
@@ -122,18 +122,18 @@ impl CopyPlacement {
 /// far the copy has come already, as a part of all caches and to the power of their number.
 fn prob_cache(
     weight: f64,
-    way: &[Stop],
+    path: &[Stop],
     missed: usize,
-    ways: &CachePaths,
+    paths: &CachePaths,
     random: &mut Random,
     put: &mut impl FnMut(CacheId),
 ) {
-    let powers = ways.powers.of(missed + usize::from(missed < way.len()));
+    let powers = paths.powers.of(missed + usize::from(missed < path.len()));
     for (place, power) in (0..missed).rev().zip(powers) {
-        let stop = way[place];
-        let own = ways.room[stop.cache];
-        let before = way.get(place + 1).filter(|before| before.hops == stop.hops + 1);
-        let before = before.map_or(0.0, |before| ways.room[before.cache]);
+        let stop = path[place];
+        let own = paths.room[stop.cache];
+        let before = path.get(place + 1).filter(|before| before.hops == stop.hops + 1);
+        let before = before.map_or(0.0, |before| paths.room[before.cache]);
         let rest = stop.room_so_far + before;
         let probability = rest / (weight * own) * power;
         if random.chance(probability) {

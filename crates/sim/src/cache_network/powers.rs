@@ -6,7 +6,7 @@
 pub(super) struct Powers(Vec<f64>);
 
 impl Powers {
-    /// For ways with up to so many caches.
+    /// For paths with up to so many caches.
     pub(super) fn up_to(caches: usize) -> Powers {
         let row = |caches: usize| {
             let all = caches as f64;
@@ -28,7 +28,7 @@ mod tests {
     use super::Powers;
 
     #[test]
-    fn powers_of_a_way_are_those_that_are_computed() {
+    fn powers_of_a_path_are_those_that_are_computed() {
         let powers = Powers::up_to(20);
         for caches in 1..=20 {
             let computed = (1..=caches).map(|passed| libm::pow(passed as f64 / caches as f64, caches as f64));

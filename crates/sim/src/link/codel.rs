@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use link::Transmission;
 use packet::time::{Duration, Instant};
 
-use super::transmission::Transmission;
 use super::{CoDel, CoDelAction, Queue};
 use crate::arena::PacketId;
 use crate::occupancy::Level;

@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
+use link::Transmission;
 use packet::time::{Duration, Instant};
 
 use super::Queue;
-use super::transmission::Transmission;
 
 /// A transmitter with a drop-tail queue in front.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ mod codel;
 mod drop_reason;
 mod fifo;
 mod flights;
-mod transmission;
 
 use packet::Dialect;
 use packet::time::Duration;

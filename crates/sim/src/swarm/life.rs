@@ -12,7 +12,7 @@ use crate::arena::{Id, NodeId};
 use crate::link::{Faults, Queue};
 use crate::trace::TraceConfig;
 
-/// Patience for what must happen in the end.
+/// Longest time for what must happen in the end.
 const LONG: Duration = Duration::from_secs(3600);
 
 pub(super) fn live(world: &mut World) -> Result<SwarmReport, Broken> {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A name with holes: `/blog/{author}/{post**}`.
 ///
-/// | piece | stands for |
+/// | part | stands for |
 /// |---|---|
 /// | `word`, `seg=0`, … | that very component |
 /// | `*` | any one component |
@@ -15,11 +15,11 @@ use thiserror::Error;
 /// | `{author}` | any one component, the same wherever `{author}` stands |
 /// | `{path**}` | any number of components, the same wherever `{path**}` stands |
 ///
-/// At most two pieces of a pattern may stand for any number of components, and a match that costs more than
+/// At most two parts of a pattern may stand for any number of components, and a match that costs more than
 /// 65,536 steps is given up: the packet is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    pieces: Vec<PatternPart>,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub enum PatternError {
     /// A variable without a name, or with an odd one.
     #[error("{0:?}: a variable is written {{name}} or {{name**}}, of letters, digits, - and _")]
     Variable(String),
-    /// Too many pieces for any number of components.
-    #[error("{0:?}: at most two pieces may stand for any number of components")]
+    /// Too many parts for any number of components.
+    #[error("{0:?}: at most two parts may stand for any number of components")]
     TooManyWild(String),
 }
 
@@ -79,7 +79,7 @@ impl<'p, 'n> Search<'p, 'n> {
         !self.is_exhausted()
     }
 
-    /// Goes on with `taken` taken by a piece, if its variable may stand for that.
+    /// Goes on with `taken` taken by a part, if its variable may stand for that.
     fn bind(
         &mut self,
         variable: Option<&'p str>,
@@ -112,20 +112,20 @@ impl Pattern {
         search: &mut Search<'p, 'n>,
         accept: Accept<'_, 'p, 'n>,
     ) -> bool {
-        match_from(&self.pieces, name.canonical(), search, accept)
+        match_from(&self.parts, name.canonical(), search, accept)
     }
 }
 
 fn match_from<'p, 'n>(
-    pieces: &'p [PatternPart],
+    parts: &'p [PatternPart],
     rest: &'n [u8],
     search: &mut Search<'p, 'n>,
     accept: Accept<'_, 'p, 'n>,
 ) -> bool {
-    let Some((piece, later)) = pieces.split_first() else {
+    let Some((part, later)) = parts.split_first() else {
         return rest.is_empty() && accept(search);
     };
-    match piece {
+    match part {
         PatternPart::Exactly(component) => match rest.strip_prefix(&**component.canonical()) {
             Some(rest) => search.step(component.canonical().len()) && match_from(later, rest, search, accept),
             None => false,
@@ -136,7 +136,7 @@ fn match_from<'p, 'n>(
             }
             None => false,
         },
-        // The last piece takes all that is left, or there is no match.
+        // The last part takes all that is left, or there is no match.
         PatternPart::Many(variable) if later.is_empty() => {
             search.bind(variable.as_deref(), rest, |search| match_from(later, &[], search, accept))
         }
@@ -167,16 +167,16 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let path = text.strip_prefix('/').ok_or_else(|| PatternError::NoSlash(text.to_owned()))?;
-        let pieces: Vec<PatternPart> =
-            path.split('/').filter(|piece| !piece.is_empty()).map(parse_piece).collect::<Result<_, _>>()?;
-        if pieces.iter().filter(|piece| matches!(piece, PatternPart::Many(_))).count() > 2 {
+        let parts: Vec<PatternPart> =
+            path.split('/').filter(|part| !part.is_empty()).map(parse_part).collect::<Result<_, _>>()?;
+        if parts.iter().filter(|part| matches!(part, PatternPart::Many(_))).count() > 2 {
             return Err(PatternError::TooManyWild(text.to_owned()));
         }
-        Ok(Pattern { pieces })
+        Ok(Pattern { parts })
     }
 }
 
-fn parse_piece(text: &str) -> Result<PatternPart, PatternError> {
+fn parse_part(text: &str) -> Result<PatternPart, PatternError> {
     match text {
         "*" => return Ok(PatternPart::One(None)),
         "**" => return Ok(PatternPart::Many(None)),

@@ -1,10 +1,10 @@
 //! A packet and the certificates found above it so far.
 
-use packet::NameRef;
 use packet::ndn::{KeyLocator, SignatureInfo, SignatureType};
+use packet::{AnyName, NameRef};
 
 use super::ValidatorCounters;
-use super::outcome::{Subject, ValidationError};
+use super::outcome::{Subject, ValidationError, of_ndn};
 use crate::certificate::{Certificate, UnixTime, names};
 use crate::policy::{Claim, ClaimKind};
 use crate::revocation::Revocations;
@@ -33,16 +33,16 @@ impl Chain {
         depth: usize,
     ) -> Result<(), ValidationError> {
         let validity = certificate.validity();
-        let name = || certificate.name().to_string();
+        let name = || of_ndn(certificate.name());
         if self.certificates.len() >= depth {
             return Err(ValidationError::TooDeep(depth));
         }
         if self.certificates.iter().any(|below| below.key_name() == certificate.key_name()) {
-            return Err(ValidationError::Loop(certificate.key_name().to_string()));
+            return Err(ValidationError::Loop(of_ndn(certificate.key_name())));
         }
         // One that signs itself leads nowhere, unless it is an anchor, and those are not fetched.
         if certificate.is_self_signed() {
-            return Err(ValidationError::Loop(certificate.key_name().to_string()));
+            return Err(ValidationError::Loop(of_ndn(certificate.key_name())));
         }
         if !validity.contains(now) {
             return Err(ValidationError::NotValidNow { name: name(), validity });
@@ -58,13 +58,13 @@ impl Chain {
             return if is_key {
                 Ok(name.as_ref())
             } else {
-                Err(ValidationError::NoKeyName(name.to_string()))
+                Err(ValidationError::NoKeyName(of_ndn(name.as_ref())))
             };
         }
         match self.top_info().and_then(|info| info.key_locator) {
-            None => Err(ValidationError::NotSigned(self.top_name().to_string())),
+            None => Err(ValidationError::NotSigned(self.top_any_name())),
             Some(KeyLocator::Name(name)) if names::key_of(name).is_some() => Ok(name),
-            Some(_) => Err(ValidationError::NoKeyName(self.top_name().to_string())),
+            Some(_) => Err(ValidationError::NoKeyName(self.top_any_name())),
         }
     }
 
@@ -95,9 +95,10 @@ impl Chain {
         not_revoked(revocations, trusted, trusted.is_self_signed().then_some(trusted))?;
         for certificate in self.certificates.iter().rev() {
             count(certificate.data().wire().len());
-            signer.verifier().verify_data(certificate.data()).map_err(|error| {
-                ValidationError::Signature { name: certificate.name().to_string(), error }
-            })?;
+            signer
+                .verifier()
+                .verify_data(certificate.data())
+                .map_err(|error| ValidationError::Signature { name: of_ndn(certificate.name()), error })?;
             not_revoked(revocations, certificate, Some(signer))?;
             signer = certificate;
         }
@@ -106,7 +107,7 @@ impl Chain {
         }
         self.subject
             .verify(&signer.verifier())
-            .map_err(|error| ValidationError::Signature { name: self.subject.name().to_string(), error })?;
+            .map_err(|error| ValidationError::Signature { name: self.subject.any_name(), error })?;
         match self.subject.as_certificate() {
             Some(certificate) => not_revoked(revocations, &certificate, Some(signer)),
             None => Ok(()),
@@ -130,6 +131,10 @@ impl Chain {
         self.certificates.last().map_or(self.subject.name(), Certificate::name)
     }
 
+    fn top_any_name(&self) -> AnyName {
+        self.certificates.last().map_or_else(|| self.subject.any_name(), |top| of_ndn(top.name()))
+    }
+
     fn top_info(&self) -> Option<SignatureInfo<'_>> {
         match self.certificates.last() {
             Some(certificate) => certificate.data().ndn()?.signature_info(),
@@ -145,8 +150,8 @@ fn not_revoked(
 ) -> Result<(), ValidationError> {
     match revocations.find(certificate, issuer) {
         Some(record) => Err(ValidationError::Revoked {
-            name: certificate.name().to_string(),
-            record: record.data().name().to_string(),
+            name: of_ndn(certificate.name()),
+            record: of_ndn(record.data().name()),
         }),
         None => Ok(()),
     }

@@ -18,6 +18,7 @@ use crate::revocation::Revocations;
 use cache::CertificateCache;
 use chain::Chain;
 
+use outcome::of_ndn;
 pub use outcome::{FetchFailure, Outcome, Subject, ValidationError, ValidationId};
 
 /// How much a [`Validator`] does and keeps.
@@ -184,7 +185,7 @@ impl Validator {
                 let added = match &certificate {
                     // A name that only begins like the one that was asked for is another key's.
                     Ok(other) if Some(other.key_name()) != names::key_of(locator.as_ref()) => {
-                        let (asked, name) = (locator.to_string(), other.name().to_string());
+                        let (asked, name) = (of_ndn(locator.as_ref()), of_ndn(other.name()));
                         Err(ValidationError::OtherKey { asked, name })
                     }
                     Ok(certificate) => chain.push(now, certificate.clone(), self.limits.depth),
@@ -212,7 +213,7 @@ impl Validator {
         let waiting = self.fetches.remove(&name).map(|fetch| fetch.waiting).unwrap_or_default();
         for id in waiting {
             if let Some(chain) = self.waiting.remove(&id) {
-                let error = ValidationError::NotFetched { name: name.to_string(), failure };
+                let error = ValidationError::NotFetched { name: of_ndn(name.as_ref()), failure };
                 self.conclude(id, chain.into_subject(), Err(error));
             }
         }

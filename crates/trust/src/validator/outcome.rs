@@ -1,7 +1,7 @@
 //! What goes into a validator and what comes out.
 
 use packet::ndn::SignatureInfo;
-use packet::{Data, Interest, NackReason, Name, NameRef};
+use packet::{AnyName, Data, Dialect, Interest, NackReason, Name, NameRef};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
@@ -33,6 +33,16 @@ impl Subject {
             Subject::Interest(interest) => interest.name(),
             Subject::Key(name) => name.as_ref(),
         }
+    }
+
+    /// The same with its dialect.
+    pub(super) fn any_name(&self) -> AnyName {
+        let dialect = match self {
+            Subject::Data(data) => data.dialect(),
+            Subject::Interest(interest) => interest.dialect(),
+            Subject::Key(_) => Dialect::Ndn,
+        };
+        AnyName::new(dialect, self.name().to_name())
     }
 
     /// What kind of packet it is, if it is one.
@@ -120,10 +130,10 @@ impl std::fmt::Display for FetchFailure {
 pub enum ValidationError {
     /// The packet is not signed with a key: a bare digest, no signature, or one without KeyLocator.
     #[error("{0} is not signed by anybody: it carries no key locator")]
-    NotSigned(String),
+    NotSigned(AnyName),
     /// The KeyLocator is no name, or the name of something that is no key.
     #[error("{0} names no key as its signer, so its certificate cannot be found")]
-    NoKeyName(String),
+    NoKeyName(AnyName),
     /// The name rules do not let this key sign this packet.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -132,12 +142,12 @@ pub enum ValidationError {
     TooDeep(usize),
     /// Certificates sign each other in a circle.
     #[error("the chain of certificates comes back to {0} without reaching a trust anchor")]
-    Loop(String),
+    Loop(AnyName),
     /// A certificate of the chain does not count now.
     #[error("the certificate {name} is valid from {validity} and not now")]
     NotValidNow {
         /// The certificate.
-        name: String,
+        name: AnyName,
         /// When it is valid.
         validity: ValidityPeriod,
     },
@@ -145,15 +155,15 @@ pub enum ValidationError {
     #[error("the certificate {name} is revoked by {record}")]
     Revoked {
         /// The certificate.
-        name: String,
+        name: AnyName,
         /// The record.
-        record: String,
+        record: AnyName,
     },
     /// A certificate of the chain could not be had.
     #[error("the certificate {name} could not be fetched: {failure}")]
     NotFetched {
         /// The name that was asked for.
-        name: String,
+        name: AnyName,
         /// Why it did not come.
         failure: FetchFailure,
     },
@@ -161,9 +171,9 @@ pub enum ValidationError {
     #[error("{name} is no certificate of the key that {asked} names")]
     OtherKey {
         /// The name that was asked for.
-        asked: String,
+        asked: AnyName,
         /// The certificate.
-        name: String,
+        name: AnyName,
     },
     /// What came instead of a certificate is none.
     #[error(transparent)]
@@ -172,7 +182,7 @@ pub enum ValidationError {
     #[error("{name}: {error}")]
     Signature {
         /// The packet whose signature it is.
-        name: String,
+        name: AnyName,
         /// What is wrong.
         error: VerifyError,
     },
@@ -182,4 +192,9 @@ pub enum ValidationError {
     /// Too many packets wait for certificates.
     #[error("{0} packets already wait for certificates, more are not kept")]
     Full(usize),
+}
+
+/// The name of a key or a certificate, which are NDN's.
+pub(super) fn of_ndn(name: NameRef<'_>) -> AnyName {
+    AnyName::new(Dialect::Ndn, name.to_name())
 }

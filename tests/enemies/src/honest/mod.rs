@@ -14,7 +14,7 @@ use crate::figures::Figures;
 
 pub(crate) use consumer::{Habits, consume};
 pub(crate) use line::Line;
-pub(crate) use newcomer::{Way, first_answer};
+pub(crate) use newcomer::{Protocol, first_answer};
 pub(crate) use producer::{produce, produce_store};
 
 /// What honest people ask for, with a number below.

@@ -17,7 +17,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 /// By what a newcomer comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Protocol {
     /// Datagrams.
     Udp,
     /// A connection.
@@ -27,7 +27,7 @@ pub(crate) enum Way {
 /// Comes from `own` and asks every fifty milliseconds; the time until the first good answer, or `None` if
 /// there was none in time.
 pub(crate) fn first_answer(
-    way: Way,
+    way: Protocol,
     own: Ipv4Addr,
     node: SocketAddr,
     patience: Duration,
@@ -70,11 +70,11 @@ pub(crate) fn first_answer(
     Ok(None)
 }
 
-fn open(way: Way, own: Ipv4Addr, node: SocketAddr, patience: Duration) -> io::Result<Line> {
+fn open(way: Protocol, own: Ipv4Addr, node: SocketAddr, patience: Duration) -> io::Result<Line> {
     let own = SocketAddr::from((own, 0));
     match way {
-        Way::Udp => Line::udp(own, node),
-        Way::Tcp => {
+        Protocol::Udp => Line::udp(own, node),
+        Protocol::Tcp => {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
             socket.bind(&own.into())?;
             socket.connect_timeout(&node.into(), patience.max(Duration::from_millis(1)))?;

@@ -14,9 +14,9 @@ use indicatif::ProgressBar;
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use repo::disk::{Disk, RealDisk};
+use repo::evaluation::{Reading, Requests, Run, Workload};
 use repo::eviction::{DeleteQueue, DeletionRule, Eviction};
 use repo::reclaim::{CopyAndSwap, FilePerObject, PunchHoles, Reclaim, WhileDeleting};
-use repo::workload::{Reading, Requests, Run, Workload};
 use serde_json::json;
 
 use super::own_folder;

@@ -149,7 +149,7 @@ fn insert_all(
         let done = move |result| {
             let _ = tell.send(result);
         };
-        service.insert_and_tell(data, done).map_err(InsertError::from)?;
+        service.insert_and_notify(data, done).map_err(InsertError::from)?;
         packets += 1;
         on_packet();
         if let Some(Err(refusal)) = told.try_iter().find(Result::is_err) {

@@ -366,7 +366,7 @@ fn insert(
         let done = move |result| {
             let _ = tell.send(result);
         };
-        service.insert_and_tell(data, done).is_ok()
+        service.insert_and_notify(data, done).is_ok()
     };
     let fetched = match extent {
         Extent::Packet => {

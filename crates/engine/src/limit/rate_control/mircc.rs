@@ -33,7 +33,7 @@ pub(super) struct Mircc {
     /// y, averaged, in Interests a second.
     demand: f64,
     /// R, averaged.
-    told: f64,
+    advertised: f64,
     /// R.
     rate: f64,
 }
@@ -41,7 +41,7 @@ pub(super) struct Mircc {
 impl Mircc {
     pub(super) fn new(now: Instant, load: &Load) -> Self {
         let rate = UTILISATION * load.capacity();
-        Mircc { arrived: 0, last_step: now, demand: 0.0, told: rate, rate }
+        Mircc { arrived: 0, last_step: now, demand: 0.0, advertised: rate, rate }
     }
 
     pub(super) fn handle_interest(&mut self, now: Instant, load: &Load) {
@@ -68,10 +68,10 @@ impl Mircc {
         }
         let weight = (elapsed / span).min(1.0);
         self.demand += weight * (self.arrived as f64 / elapsed - self.demand);
-        self.told += weight * (self.rate - self.told);
+        self.advertised += weight * (self.rate - self.advertised);
         (self.arrived, self.last_step) = (0, now);
         let capacity = load.capacity();
-        let flows = (self.demand / self.told).max(1.0);
+        let flows = (self.demand / self.advertised).max(1.0);
         let share = (UTILISATION * capacity - load.queued(now) / span) / flows;
         self.rate = share.clamp(capacity * SLOWEST / flows, capacity);
     }

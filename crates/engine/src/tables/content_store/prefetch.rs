@@ -27,7 +27,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::processor::prefetch_start(entry.data.wire_components());
+            crate::batch::processor::prefetch_start(entry.data.wire_components());
         }
     }
 
@@ -60,7 +60,7 @@ impl ContentStore {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
-                crate::processor::prefetch_first_line(entry.data.wire().memory_start());
+                crate::batch::processor::prefetch_first_line(entry.data.wire().memory_start());
             }
         }
     }

@@ -51,7 +51,7 @@ impl VersionSearch {
     }
 
     /// How long the answer to what is asked for now may take.
-    pub(in crate::fetch) fn patience(&self, config: &FetchConfig) -> Duration {
+    pub(in crate::fetch) fn answer_timeout(&self, config: &FetchConfig) -> Duration {
         match self.best {
             Some(_) => (self.slowest * 4).max(LEAST_WAIT).min(config.discovery_timeout),
             None => config.discovery_timeout,

@@ -12,8 +12,7 @@ use super::error::{ApplicationError, SimulationError};
 use super::keys::Keys;
 use super::network::Built;
 use crate::experiment::plan::{
-    Activity, Answers, ConsumerKind, ConsumerPlan, Gap, NodeIndex, Plan, ProducerPlan, VerificationPlan,
-    Workload,
+    Activity, Answers, ConsumerKind, ConsumerPlan, NodeIndex, Plan, ProducerPlan, VerificationPlan, Workload,
 };
 
 /// A consumer at one of its nodes.
@@ -109,10 +108,10 @@ fn add_consumer(
     let lifetime = consumer.lifetime_ns.map(Duration::from_nanos);
     let (application, gap) = match &consumer.kind {
         ConsumerKind::Rate(per_second, gap) => (sim::Consumer::constant_rate(prefix, *per_second), *gap),
-        ConsumerKind::Window(window) => (sim::Consumer::window(prefix, *window as usize), Gap::Even),
+        ConsumerKind::Window(window) => (sim::Consumer::window(prefix, *window as usize), Spacing::Constant),
         ConsumerKind::Batches(batches) => {
             let batches = batches.iter().map(|(at, count)| (Duration::from_nanos(*at), *count));
-            (sim::Consumer::batches(prefix, batches), Gap::Even)
+            (sim::Consumer::batches(prefix, batches), Spacing::Constant)
         }
         ConsumerKind::Zipf { per_second, gap, .. } => {
             let catalogue = catalogue.ok_or(ApplicationError::NoCatalogue)?;
@@ -147,7 +146,7 @@ fn add_consumer(
         }
     };
     let mut application = application?.start_at(start).stop_at(stop);
-    application = application.spacing(spacing(gap));
+    application = application.spacing(gap);
     if let Some(items) = consumer.items {
         application = application.limit(items);
     }
@@ -193,14 +192,6 @@ fn verified(
     let application = VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier())?;
     let application = application.charge(charge).start_at(Duration::from_nanos(workload.start_ns));
     Ok(network.add_application(node, application)?)
-}
-
-fn spacing(gap: Gap) -> Spacing {
-    match gap {
-        Gap::Even => Spacing::Constant,
-        Gap::Uniform => Spacing::Uniform,
-        Gap::Exponential => Spacing::Poisson,
-    }
 }
 
 fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, ApplicationError> {

@@ -1,5 +1,6 @@
 //! What only virtual time carries out: the rest of links, clocks, consumers, events, traces.
 
+use flow::workload::Spacing;
 use serde::{Deserialize, Serialize};
 
 use super::{LinkIndex, NodeIndex, Plan};
@@ -146,7 +147,7 @@ pub struct VerificationPlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ConsumerKind {
     /// So many Interests a second.
-    Rate(f64, Gap),
+    Rate(f64, #[serde(with = "SpacingInPlan")] Spacing),
     /// So many in flight.
     Window(u32),
     /// At moments in nanoseconds, so many.
@@ -156,7 +157,8 @@ pub enum ConsumerKind {
         /// Interests a second.
         per_second: f64,
         /// Between them.
-        gap: Gap,
+        #[serde(with = "SpacingInPlan")]
+        gap: Spacing,
         /// Objects there are.
         objects: u32,
         /// The exponent.
@@ -183,7 +185,7 @@ impl ConsumerKind {
     /// Does chance decide when or what it asks?
     pub(super) fn is_random(&self) -> bool {
         match self {
-            ConsumerKind::Rate(_, gap) => *gap != Gap::Even,
+            ConsumerKind::Rate(_, gap) => *gap != Spacing::Constant,
             ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
             ConsumerKind::Transfer(controller) | ConsumerKind::File(controller) => {
                 controller.as_deref().is_some_and(super::chance::controller_draws)
@@ -193,15 +195,15 @@ impl ConsumerKind {
     }
 }
 
-/// Times between Interests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Gap {
-    /// All the same.
-    Even,
-    /// From nothing to twice the mean, each as likely.
+/// How plans write times between Interests.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Spacing")]
+enum SpacingInPlan {
+    #[serde(rename = "Even")]
+    Constant,
     Uniform,
-    /// As of a Poisson process.
-    Exponential,
+    #[serde(rename = "Exponential")]
+    Poisson,
 }
 
 /// Something that happens to the network.

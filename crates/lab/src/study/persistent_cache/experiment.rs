@@ -1,8 +1,8 @@
 //! What the study of the persistent cache does, in base units.
 
 use packet::time::Duration;
+use repo::evaluation::Reading;
 use repo::eviction::PolicySpec;
-use repo::workload::Reading;
 
 use super::hierarchy::HierarchySection;
 use super::ranges::RangesSection;

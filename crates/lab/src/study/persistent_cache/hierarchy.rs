@@ -1,8 +1,8 @@
 //! Repositories at each level of the paper's figure 1: who answers, what each link is spared, how long
 //! downloads take, and what is still served when the link to the source is overloaded or cut.
 
+use repo::evaluation::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 use repo::eviction::{DeleteQueue, PolicySpec, start};
-use repo::workload::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 
 use super::setup::Setup;
 use super::units::{duration, shares};

@@ -1,6 +1,6 @@
 //! The paper's figure 5 and the overall rates beside its numbers.
 
-use repo::workload::{CLASSES, Outcome};
+use repo::evaluation::{CLASSES, Outcome};
 
 use super::experiment::Experiment;
 use super::results::Results;

@@ -1,9 +1,9 @@
 //! Other policies for the same requests, beside what nobody can do better than.
 
 use packet::random::{Random, Zipf};
+use repo::evaluation::trace;
 use repo::eviction::{DeletionRule, PolicySpec, optimum, start};
 use repo::replay::Replay;
-use repo::workload::trace;
 
 use super::experiment::{Experiment, PoliciesSection, policy};
 use super::results::one;

@@ -1,8 +1,8 @@
 //! Objects, ranges of segments and single segments: what each keeps of the same requests, and how long
 //! downloads take (the paper argues about it in V-A).
 
+use repo::evaluation::{DownloadPath, Granularity, RangesOutcome, RangesRun};
 use repo::eviction::{DeletionRule, PolicySpec, start};
-use repo::workload::{DownloadPath, Granularity, RangesOutcome, RangesRun};
 
 use super::setup::Setup;
 use super::units::{duration, ratio_text, shares};

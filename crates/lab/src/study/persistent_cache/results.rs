@@ -1,8 +1,8 @@
 //! Runs of all configurations, and numbers of them.
 
 use packet::random::Random;
+use repo::evaluation::{CLASSES, Outcome, Run};
 use repo::eviction::{DeleteQueue, DeletionRule};
-use repo::workload::{CLASSES, Outcome, Run};
 
 use super::experiment::Experiment;
 use super::setup::{Place, Setting};

@@ -2,8 +2,8 @@
 
 use packet::random::Random;
 use packet::time::Duration;
+use repo::evaluation::{Reading, Workload};
 use repo::eviction::{DeletionRule, PolicySpec};
-use repo::workload::{Reading, Workload};
 
 use super::units::{GIGABYTE, ratio_text};
 use super::workload_section::WorkloadSection;

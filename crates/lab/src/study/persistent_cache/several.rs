@@ -1,8 +1,8 @@
 //! Several repositories at one router: what is lost while one of them deletes.
 
 use packet::time::Duration;
+use repo::evaluation::{Home, Several, SeveralOutcome, SeveralRun};
 use repo::eviction::{DeleteQueue, DeletionRule};
-use repo::workload::{Home, Several, SeveralOutcome, SeveralRun};
 
 use super::setup::Setup;
 use super::units::duration;

@@ -1,6 +1,6 @@
 //! What the paper says of hits and misses, sentence by sentence, held against the literal reading.
 
-use repo::workload::{CLASSES, Outcome};
+use repo::evaluation::{CLASSES, Outcome};
 
 use super::experiment::Experiment;
 use super::results::Results;

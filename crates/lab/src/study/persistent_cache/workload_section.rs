@@ -1,6 +1,6 @@
 //! The requests of a study, and what the paper says came of them.
 
-use repo::workload::Workload;
+use repo::evaluation::Workload;
 
 use super::units::{GIGABYTE, SHORTEST, TOO_OFTEN, duration};
 use crate::experiment::model::study::{CacheCell, CacheWorkload};

@@ -284,8 +284,8 @@ impl Pacer {
             return;
         }
         self.echoes.due |= !matches!(self.echoes.support, EchoSupport::Silent(_));
-        let patience = self.last_sent + self.echo_timeout();
-        self.release_at = self.settled_at.max(patience).max(now + Duration::from_nanos(1));
+        let echo_expiry = self.last_sent + self.echo_timeout();
+        self.release_at = self.settled_at.max(echo_expiry).max(now + Duration::from_nanos(1));
     }
 
     /// What is on a long path must not arrive at the neighbour all at once: a window larger than its queue is

@@ -306,9 +306,9 @@ impl LinkService {
 
     /// Lets time pass: discards incomplete packets, finds losses, lets acks go.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let patience = self.patience();
+        let retransmission_span = self.retransmission_span();
         if let Some(reassembler) = &mut self.reassembler {
-            reassembler.handle_timeout(now, patience, &mut self.drops);
+            reassembler.handle_timeout(now, retransmission_span, &mut self.drops);
         }
         if let Some(reliability) = &mut self.reliability {
             reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
@@ -354,8 +354,10 @@ impl LinkService {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
     /// waits.
     pub fn next_deadline(&self) -> Instant {
-        let reassembly =
-            self.reassembler.as_ref().map_or(Instant::NEVER, |part| part.next_deadline(self.patience()));
+        let reassembly = self
+            .reassembler
+            .as_ref()
+            .map_or(Instant::NEVER, |part| part.next_deadline(self.retransmission_span()));
         let reliability = self.reliability.as_ref().map_or(Instant::NEVER, Reliability::next_deadline);
         let pacing = self.pacing.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next_deadline());
         reassembly.min(reliability).min(pacing)
@@ -387,8 +389,8 @@ impl LinkService {
     }
 
     /// How long the peer may take to send a lost frame again.
-    fn patience(&self) -> Duration {
-        self.reliability.as_ref().map_or(Duration::ZERO, Reliability::patience)
+    fn retransmission_span(&self) -> Duration {
+        self.reliability.as_ref().map_or(Duration::ZERO, Reliability::retransmission_span)
     }
 
     fn count_drop(&mut self, outcome: Result<(), DropReason>) -> Result<(), DropReason> {

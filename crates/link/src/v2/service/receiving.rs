@@ -1,13 +1,13 @@
 //! The way of a frame from the wire to its owner.
 
-use packet::ndn::lp::{LpPacketView, types};
+use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, LinkHeader, NackReason, PacketKind};
 
 use super::{Delivery, EndpointId, LinkService, Received};
 use crate::DropReason;
-use crate::v2::fields;
 use crate::v2::reassembler::Position;
+use crate::v2::{DIALECT, fields};
 
 impl LinkService {
     #[inline]
@@ -55,7 +55,7 @@ impl LinkService {
     /// something else.
     #[inline]
     fn try_receive_bare<'f>(&self, frame: &'f [u8]) -> Option<Result<Received<'f>, DropReason>> {
-        let is_bare = matches!(u32::from(*frame.first()?), types::INTEREST | types::DATA);
+        let is_bare = PacketKind::announced(DIALECT, frame).is_some();
         if !is_bare || self.config.padded_frames {
             return None;
         }

@@ -101,7 +101,7 @@ fn insert_all(
                 let _ = tell.send(refusal);
             }
         };
-        service.insert_and_tell(packet?, done).map_err(ToolError::other)?;
+        service.insert_and_notify(packet?, done).map_err(ToolError::other)?;
         sent += 1;
     }
     drop(tell);

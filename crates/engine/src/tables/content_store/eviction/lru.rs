@@ -2,6 +2,7 @@
 
 use super::Eviction;
 use super::list::{List, Nodes};
+use crate::batch::EvictionHints;
 
 /// One list in order of last use.
 #[derive(Debug)]
@@ -47,6 +48,12 @@ impl Eviction for Lru {
         self.list.len
     }
 
+    fn footprint_bytes(&self) -> usize {
+        self.nodes.footprint_bytes()
+    }
+}
+
+impl EvictionHints for Lru {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
@@ -59,9 +66,5 @@ impl Eviction for Lru {
     #[inline]
     fn prefetch_around(&self, id: u32) {
         self.nodes.prefetch_neighbours(id);
-    }
-
-    fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes()
     }
 }

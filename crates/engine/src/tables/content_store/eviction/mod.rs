@@ -16,6 +16,7 @@ use std::str::FromStr;
 use packet::registry::{AddError, Named, Registry};
 use thiserror::Error;
 
+use crate::batch::EvictionHints;
 pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
@@ -26,11 +27,8 @@ const MAX_SPARED: u32 = 256;
 
 /// Decides who leaves. Numbers are small and may be reused after their entry has left.
 ///
-/// A policy is `insert`, `touch`, `remove`, `evict`, `len` and `footprint_bytes`. The other methods exist for
-/// speed alone and change no decision: the engine calls them ahead, so that a policy over millions of entries
-/// can fetch the memory that it will touch ([`batch`](crate::batch) explains when). A policy without them is
-/// only slower.
-pub trait Eviction: fmt::Debug + Send {
+/// What a policy can do ahead for speed is [`EvictionHints`], which may be empty.
+pub trait Eviction: EvictionHints + fmt::Debug + Send {
     /// Entry `id` has come. `key` identifies what it holds across its comings and goings.
     fn insert(&mut self, id: u32, key: u64);
 
@@ -49,28 +47,6 @@ pub trait Eviction: fmt::Debug + Send {
     /// True when there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// For speed: shows `see` up to `count` entries that are likely to leave next, without deciding. What
-    /// they hold is then fetched ahead.
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
-        let _ = (count, see);
-    }
-
-    /// For speed: hints that an entry with this key will come or leave soon.
-    fn prefetch(&self, key: u64) {
-        let _ = key;
-    }
-
-    /// For speed: hints that entry `id` will be asked for soon.
-    fn prefetch_entry(&self, id: u32) {
-        let _ = id;
-    }
-
-    /// For speed: hints the same of an entry that was hinted at before, now for what moves when it is asked
-    /// for.
-    fn prefetch_around(&self, id: u32) {
-        let _ = id;
     }
 
     /// Bytes of memory held.
@@ -96,22 +72,6 @@ impl Eviction for Box<dyn Eviction> {
 
     fn len(&self) -> usize {
         (**self).len()
-    }
-
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
-        (**self).likely_victims(count, see);
-    }
-
-    fn prefetch(&self, key: u64) {
-        (**self).prefetch(key);
-    }
-
-    fn prefetch_entry(&self, id: u32) {
-        (**self).prefetch_entry(id);
-    }
-
-    fn prefetch_around(&self, id: u32) {
-        (**self).prefetch_around(id);
     }
 
     fn footprint_bytes(&self) -> usize {

@@ -3,7 +3,8 @@
 
 use super::queue::{Nodes, Queue};
 use super::{Eviction, MAX_SPARED};
-use crate::processor::prefetch;
+use crate::batch::EvictionHints;
+use crate::batch::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
 const SMALL_SHARE: usize = 10;
@@ -75,6 +76,13 @@ impl Eviction for S3Fifo {
         self.small.len() + self.main.len()
     }
 
+    fn footprint_bytes(&self) -> usize {
+        let queues = self.small.footprint_bytes() + self.main.footprint_bytes();
+        self.nodes.footprint_bytes() + queues + self.ghost.sets.len() * size_of::<Set>()
+    }
+}
+
+impl EvictionHints for S3Fifo {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let small_is_due = self.small.len() * SMALL_SHARE >= self.len() && self.small.len() > 0;
         let queue = if small_is_due || self.main.len() == 0 { &self.small } else { &self.main };
@@ -89,11 +97,6 @@ impl Eviction for S3Fifo {
     #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
-    }
-
-    fn footprint_bytes(&self) -> usize {
-        let queues = self.small.footprint_bytes() + self.main.footprint_bytes();
-        self.nodes.footprint_bytes() + queues + self.ghost.sets.len() * size_of::<Set>()
     }
 }
 

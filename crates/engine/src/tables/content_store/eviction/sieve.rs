@@ -3,6 +3,7 @@
 
 use super::list::{List, NONE, Nodes};
 use super::{Eviction, MAX_SPARED};
+use crate::batch::EvictionHints;
 
 /// One list in order of arrival, and the hand.
 #[derive(Debug)]
@@ -66,6 +67,12 @@ impl Eviction for Sieve {
         self.list.len
     }
 
+    fn footprint_bytes(&self) -> usize {
+        self.nodes.footprint_bytes()
+    }
+}
+
+impl EvictionHints for Sieve {
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let from_hand = self.nodes.walk_newer(self.hand);
         let from_oldest = self.list.walk_from_oldest(&self.nodes);
@@ -75,9 +82,5 @@ impl Eviction for Sieve {
     #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
-    }
-
-    fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes()
     }
 }

@@ -1,4 +1,5 @@
-//! One suite over all policies, and what each promises beyond it.
+//! One suite over all policies, and what each promises beyond it. How often they hit, beside theory and each
+//! other, is tested where caches are studied (`sim::study_cache`).
 
 use super::*;
 use packet::random::Random;
@@ -107,77 +108,4 @@ fn s3_fifo_lets_what_was_asked_for_once_go_and_takes_back_what_returns() {
         assert!(victim != Some(0) && victim != Some(20), "{victim:?}");
     }
     assert_eq!(s3.len(), 2, "0 and the returned one are left");
-}
-
-/// Requests drawn from a Zipf law through a store of fixed size; gives the share of hits.
-fn hit_ratio(policy: EvictionPolicy, objects: usize, capacity: usize, alpha: f64, seed: u64) -> f64 {
-    let mut random = Random::from_seed(seed);
-    let mut total = 0.0;
-    let cumulated: Vec<f64> = (1..=objects)
-        .map(|rank| {
-            total += (rank as f64).powf(-alpha);
-            total
-        })
-        .collect();
-    let mut eviction = policy.start();
-    let mut slot_of = vec![None; objects];
-    let mut object_in = vec![0; capacity];
-    let mut free: Vec<u32> = (0..capacity as u32).collect();
-    let (mut hits, requests, warm_up) = (0, 200_000, 50_000);
-    for request in 0..requests {
-        let drawn = random.unit() * total;
-        let object = cumulated.partition_point(|&sum| sum < drawn).min(objects - 1);
-        if let Some(slot) = slot_of[object] {
-            eviction.touch(slot);
-            hits += u32::from(request >= warm_up);
-            continue;
-        }
-        let slot = free.pop().unwrap_or_else(|| {
-            let victim = eviction.evict().unwrap();
-            slot_of[object_in[victim as usize]] = None;
-            victim
-        });
-        eviction.insert(slot, object as u64);
-        slot_of[object] = Some(slot);
-        object_in[slot as usize] = object;
-    }
-    f64::from(hits) / f64::from(requests - warm_up)
-}
-
-/// Che's approximation of the hit ratio of LRU under independent requests: an answer that owes nothing to
-/// this code.
-fn che_approximation(objects: usize, capacity: usize, alpha: f64) -> f64 {
-    let weights: Vec<f64> = (1..=objects).map(|rank| (rank as f64).powf(-alpha)).collect();
-    let total: f64 = weights.iter().sum();
-    let occupied = |time: f64| weights.iter().map(|w| 1.0 - (-w / total * time).exp()).sum::<f64>();
-    let (mut low, mut high) = (0.0, 1e9);
-    for _ in 0..100 {
-        let middle = (low + high) / 2.0;
-        if occupied(middle) < capacity as f64 { low = middle } else { high = middle }
-    }
-    weights.iter().map(|w| w / total * (1.0 - (-w / total * low).exp())).sum()
-}
-
-#[test]
-fn lru_reaches_the_hit_ratio_that_theory_gives() {
-    for (capacity, alpha) in [(100, 0.8), (1000, 0.8), (1000, 1.2)] {
-        let (measured, expected) = (
-            hit_ratio(EvictionPolicy::Lru, 10_000, capacity, alpha, 9),
-            che_approximation(10_000, capacity, alpha),
-        );
-        assert!((measured - expected).abs() < 0.01, "{capacity} {alpha}: {measured} against {expected}");
-    }
-}
-
-#[test]
-fn sieve_and_s3_fifo_beat_lru_on_a_zipf_catalogue() {
-    for alpha in [0.7, 1.0] {
-        let ratio = |policy| hit_ratio(policy, 10_000, 500, alpha, 4);
-        let (lru, s3, sieve) =
-            (ratio(EvictionPolicy::Lru), ratio(EvictionPolicy::S3Fifo), ratio(EvictionPolicy::Sieve));
-        assert!(
-            s3 > lru + 0.02 && sieve > lru + 0.02,
-            "alpha {alpha}: lru {lru}, s3-fifo {s3}, sieve {sieve}"
-        );
-    }
 }

@@ -1,4 +1,8 @@
-//! How long packets take to be sent.
+//! How long packets take to be sent: by a link that is bad on purpose, and by the simulator's links.
+//!
+//! What may wait meanwhile follows two rules. The simulator's queues list what waits behind the packet that
+//! is being sent, because observers ask for it. A link that is bad on purpose remembers no frames, but when
+//! it will be idle; so what is left of the frame that is being sent counts as well.
 
 use packet::time::Duration;
 
@@ -6,26 +10,33 @@ use packet::time::Duration;
 /// its last bit is sent; what that is too late is not lost to the next, so that a link carries what its rate
 /// says however fast it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Transmission {
+pub struct Transmission {
     rate_bits_per_second: u64,
     /// How much later than its last bit the last packet left, in nanoseconds divided by the rate.
     late: u64,
 }
 
 impl Transmission {
-    pub(crate) fn new(rate_bits_per_second: u64) -> Self {
+    /// At so many bits a second, one at least.
+    pub fn new(rate_bits_per_second: u64) -> Self {
         Transmission { rate_bits_per_second: rate_bits_per_second.max(1), late: 0 }
+    }
+
+    /// Bytes that are sent within a span of time.
+    pub fn bytes_in(&self, span: Duration) -> u64 {
+        let bits = u128::from(span.as_nanos()) * u128::from(self.rate_bits_per_second) / 1_000_000_000;
+        u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
 
     /// The next packet begins to be sent when it comes, not when the last one has left.
     #[inline]
-    pub(crate) fn rest(&mut self) {
+    pub fn rest(&mut self) {
         self.late = 0;
     }
 
     /// From the time at which the last packet left to that at which the next does.
     #[inline]
-    pub(crate) fn next(&mut self, size_bytes: u32) -> Duration {
+    pub fn next(&mut self, size_bytes: u32) -> Duration {
         let bits = u64::from(size_bytes).saturating_mul(8_000_000_000);
         let Some(left) = bits.checked_sub(self.late) else {
             self.late -= bits;

@@ -1,9 +1,8 @@
 //! What is asked for, one request after the other.
 
-use packet::random::{Random, Zipf, ZipfError};
+use packet::random::{Gamma, Random, Zipf, ZipfError};
 use packet::time::{Duration, Instant};
 
-use super::gamma::Gamma;
 use super::{CLASSES, Reading, Workload};
 use crate::eviction::optimum;
 

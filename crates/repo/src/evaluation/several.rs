@@ -130,8 +130,8 @@ impl<P: Eviction> SeveralRun<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluation::Run;
     use crate::eviction::DeleteQueue;
-    use crate::workload::Run;
 
     const HOURS: Duration = Duration::from_secs(6 * 3600);
     const RULE: DeletionRule = DeletionRule { threshold_bytes: 1_000_000_000, ratio: 0.25 };

@@ -211,8 +211,8 @@ impl<P: Eviction> RangesRun<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluation::Run;
     use crate::eviction::{DeleteQueue, DeleteQueueConfig, Push};
-    use crate::workload::Run;
 
     const HOURS: Duration = Duration::from_secs(4 * 3600);
     const WHOLE: u32 = u32::MAX;

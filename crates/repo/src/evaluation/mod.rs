@@ -1,6 +1,11 @@
-//! The request model of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking"
+//! The evaluation of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking"
 //! (2015), without packets or a disk: files in classes of popularity, requests and new files at fixed
 //! intervals, and what a policy makes of them.
+//!
+//! Its requests are no `flow::workload`. One of those chooses among items that are all there from the
+//! beginning, tells the owner of a consumer when to ask, and is told what came of it. Here files come into
+//! being as time goes by, each with a size and a class, and a request is the input of a policy: nobody sends
+//! it, and nothing comes of it.
 //!
 //! [`Reading::LITERAL`] is what the paper's text and Table I say. A file belongs to one of 20 classes; there
 //! are most files in the last class. Every five seconds a class is drawn by Zipf's law, and in it one of all
@@ -10,7 +15,7 @@
 //!
 //! ```
 //! use cairn_repo::eviction::{DeleteQueue, DeletionRule};
-//! use cairn_repo::workload::{Reading, Run, Workload};
+//! use cairn_repo::evaluation::{Reading, Run, Workload};
 //! use packet::{random::Random, time::Duration};
 //!
 //! let rule = DeletionRule { threshold_bytes: 2_000_000_000, ratio: 0.25 };
@@ -22,7 +27,6 @@
 //! ```
 
 mod download;
-mod gamma;
 mod hierarchy;
 mod ranges;
 mod requests;

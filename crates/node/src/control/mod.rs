@@ -16,10 +16,9 @@
 //! all, as any Data does. Whoever else is inside the process has faces of its own:
 //! [`NodeControl::create_inner_face`].
 
-mod background;
 mod face;
 mod face_uri;
-pub(crate) mod serve;
+pub(crate) mod service;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;

@@ -25,6 +25,7 @@ use repo::{Store, StoreKeys, eviction};
 use crate::ccnd::load_or_make_key;
 use crate::clock::Clock;
 use crate::config::{CcnxConfig, RepositorySection};
+use crate::inner_service::ServiceThread;
 use crate::remote_control::RemoteControl;
 use crate::start::error::StartError;
 use ccnr::CcnrService;
@@ -36,7 +37,7 @@ use status::{SharedCounters, Watched};
 pub(crate) struct Repositories {
     services: Vec<(RepositorySection, Service, Option<Arc<TieredDisk>>)>,
     /// Those of them that are for clients of CCNx, as these see them.
-    ccnrs: Vec<CcnrService>,
+    ccnrs: Vec<ServiceThread>,
     counters: Vec<SharedCounters>,
 }
 

@@ -9,13 +9,14 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use engine::FaceId;
 use flow::verify::Now;
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags};
-use packet::ccnx::{ContentKind, InterestFields, Scope, Ticks};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
+use packet::ccnx::{InterestFields, Ticks};
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, Dialect, Interest, Name, Packet};
+use packet::{Data, Dialect, Interest, Name, Packet};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, Origin, Outgoing};
 use repo::service::ServiceHandle;
-use trust::ccnx::CcnxSigner;
+use trust::SignError;
+use trust::ccnx::{CcndRequest, CcnxSigner};
 
 use super::status::SharedCounters;
 use crate::ccnd::{Asker, Strangers};
@@ -157,7 +158,7 @@ impl CcnrService {
             let why = format!("the repository cannot register {prefix} for clients of CCNx");
             IoError::other(why)
         };
-        let request = self.request(face.id(), "selfreg", prefix)?;
+        let request = self.request(face.id(), "selfreg", prefix).map_err(IoError::other)?;
         send(face, InnerPacket::interest(request.clone()));
         let until = StdInstant::now() + PATIENCE;
         while StdInstant::now() < until {
@@ -175,22 +176,16 @@ impl CcnrService {
     }
 
     /// The request by which applications register prefixes.
-    fn request(&self, face: FaceId, verb: &'static str, prefix: &Name) -> std::io::Result<Interest> {
-        let id = self.signer.publisher();
+    fn request(&self, face: FaceId, verb: &'static str, prefix: &Name) -> Result<Interest, SignError> {
         let entry = ForwardingEntry {
             action: Some(verb),
-            ccnd_id: Some(id),
             face_id: Some(face.0),
-            flags: Some(ForwardingFlags::ACTIVE.with(ForwardingFlags::CHILD_INHERIT)),
+            flags: Some(ForwardingFlags::default()),
             ..ForwardingEntry::new(prefix)
         };
-        let content = entry.encode().map_err(IoError::other)?;
         let time = Ticks::from(Now::from(self.clock.both()).unix);
-        let object = self.signer.sign(&Name::root(), &content, time, |info| info).map_err(IoError::other)?;
-        let components: [&[u8]; 4] = [b"ccnx", id, verb.as_bytes(), &object];
-        let name = Name::from_components(components.map(Component::generic)).map_err(IoError::other)?;
-        let fields = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() };
-        Interest::decode_ccnx(fields.encode(&name).map_err(IoError::other)?.into()).map_err(IoError::other)
+        let (request, fields) = (CcndRequest::Prefix(entry), InterestFields::default());
+        self.signer.ccnd_request(self.signer.publisher(), request, time, fields)
     }
 }
 
@@ -200,5 +195,5 @@ fn send(face: &mut InnerFace, packet: InnerPacket) {
 }
 
 fn is_refusal(answer: &Data) -> bool {
-    answer.ccnx().is_some_and(|object| object.kind() == ContentKind::Nack)
+    answer.ccnx().is_some_and(|object| StatusResponse::refusal(&object).is_some())
 }

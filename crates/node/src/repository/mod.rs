@@ -28,6 +28,7 @@ use crate::config::{CcnxConfig, RepositorySection};
 use crate::inner_service::ServiceThread;
 use crate::remote_control::RemoteControl;
 use crate::start::error::StartError;
+use crate::sys::random_words;
 use ccnr::CcnrService;
 use handles::{Answers, RepositoryHandles};
 use status::{SharedCounters, Watched};
@@ -123,15 +124,6 @@ fn open(
     }
     let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
     Ok((repositories, seam))
-}
-
-/// From the system's random source.
-fn random_words() -> Result<[u64; 3], StartError> {
-    let mut random = [0; 24];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .map_err(std::io::Error::from)?;
-    let word = |at: usize| random.get(at..at + 8).and_then(|word| word.try_into().ok());
-    Ok([0, 8, 16].map(|at| word(at).map_or(0, u64::from_ne_bytes)))
 }
 
 impl Repositories {

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::start::error::StartError;
+use crate::sys::random_words;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};
 
@@ -62,10 +63,8 @@ impl VerificationService {
         remote: &RemoteControl,
     ) -> Result<Option<ServiceThread>, StartError> {
         let Some(settings) = read(config)? else { return Ok(None) };
-        let mut seed = [0; 8];
-        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
-            .map_err(std::io::Error::from)?;
-        Ok(Some(Self::start(settings, clock, remote.clone(), u64::from_ne_bytes(seed))?))
+        let [seed] = random_words()?;
+        Ok(Some(Self::start(settings, clock, remote.clone(), seed)?))
     }
 
     fn start(

@@ -83,10 +83,7 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn of(face: &Face) -> Self {
-        match face.transport {
-            Transport::Datagram(_) => Kind::Datagram,
-            Transport::Stream(_) | Transport::Inner(_) => Kind::Stream,
-        }
+        if matches!(face.transport, Transport::Datagram(_)) { Kind::Datagram } else { Kind::Stream }
     }
 }
 

@@ -54,8 +54,10 @@ impl CcnrService {
     /// Starts it: its prefixes lead to it when this returns. It has the node's key.
     pub(super) fn start(
         config: CcnrConfig,
-        (signer, service): (CcnxSigner, ServiceHandle),
-        (clock, mut remote): (Clock, RemoteControl),
+        signer: CcnxSigner,
+        service: ServiceHandle,
+        clock: Clock,
+        mut remote: RemoteControl,
         counters: SharedCounters,
     ) -> std::io::Result<ServiceThread> {
         let mut face = open_face(&mut remote, "ccnr", Dialect::Ccnx, LIMITS)?;

@@ -140,9 +140,8 @@ impl Repositories {
         for ((section, service, _), counters) in self.services.iter().zip(&self.counters) {
             let Some(ccnr) = section.ccnr()? else { continue };
             let signer = load_or_make_key(config.key_file.as_deref())?;
-            let node = (clock, remote.clone());
-            let started = CcnrService::start(ccnr, (signer, service.handle()), node, counters.clone());
-            self.ccnrs.push(started?);
+            let (service, remote, counters) = (service.handle(), remote.clone(), counters.clone());
+            self.ccnrs.push(CcnrService::start(ccnr, signer, service, clock, remote, counters)?);
         }
         Ok(())
     }

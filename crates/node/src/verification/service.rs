@@ -62,13 +62,14 @@ impl VerificationService {
         clock: Clock,
         remote: &RemoteControl,
     ) -> Result<Option<ServiceThread>, StartError> {
-        let Some(settings) = read(config)? else { return Ok(None) };
+        let Some((sampling, trusted)) = read(config)? else { return Ok(None) };
         let [seed] = random_words()?;
-        Ok(Some(Self::start(settings, clock, remote.clone(), seed)?))
+        Ok(Some(Self::start(sampling, trusted, clock, remote.clone(), seed)?))
     }
 
     fn start(
-        (sampling, trusted): (SamplingConfig, Trusted),
+        sampling: SamplingConfig,
+        trusted: Trusted,
         clock: Clock,
         mut remote: RemoteControl,
         seed: u64,

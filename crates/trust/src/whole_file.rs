@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Bytes of a file that people write by hand, or that holds keys and certificates.
 pub const MAX_BYTES: u64 = 16 << 20;
 /// How long nothing may come out of a pipe.
-pub const PIPE_PATIENCE: Duration = Duration::from_secs(10);
+pub const PIPE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// All of a regular file of at most `most` bytes. For those who have something else to do than to wait, such
 /// as a node that runs.
@@ -34,12 +34,12 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// All of what a user has named, as far as it is at most `most` bytes: a file, or a pipe such as the shell
-/// makes for `<(...)`, which may be silent for [`PIPE_PATIENCE`].
+/// makes for `<(...)`, which may be silent for [`PIPE_TIMEOUT`].
 ///
 /// # Errors
 /// It cannot be read, is larger, or is a pipe that says nothing.
 pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_patiently(path, most, PIPE_PATIENCE)
+    read_patiently(path, most, PIPE_TIMEOUT)
 }
 
 /// The same as [`read_input`], as text.
@@ -104,11 +104,11 @@ fn open_anything(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Vec<u8>> {
+fn read_patiently(path: &Path, most: u64, timeout: Duration) -> io::Result<Vec<u8>> {
     use std::os::unix::fs::FileTypeExt as _;
     let file = open_anything(path)?;
     match file.metadata()?.file_type() {
-        kind if kind.is_fifo() => read_at_most(Pipe { file, patience }, most),
+        kind if kind.is_fifo() => read_at_most(Pipe { file, timeout }, most),
         // Opened once more: reading a terminal waits for who types.
         kind if kind.is_char_device() => read_at_most(File::open(path)?, most),
         _ => read_at_most(file, most),
@@ -124,21 +124,21 @@ fn read_patiently(path: &Path, most: u64, _: Duration) -> io::Result<Vec<u8>> {
 #[cfg(unix)]
 struct Pipe {
     file: File,
-    patience: Duration,
+    timeout: Duration,
 }
 
 #[cfg(unix)]
 impl io::Read for Pipe {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let patience = Timespec {
-            tv_sec: self.patience.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: i64::from(self.patience.subsec_nanos()),
+        let timeout = Timespec {
+            tv_sec: self.timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: i64::from(self.timeout.subsec_nanos()),
         };
         // Before somebody has opened its other end, reading it would give the end of the file.
-        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&patience))? {
+        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&timeout))? {
             0 => {
-                let text = format!("it is a pipe, and nobody has written to it for {:?}", self.patience);
+                let text = format!("it is a pipe, and nobody has written to it for {:?}", self.timeout);
                 Err(io::Error::new(io::ErrorKind::TimedOut, text))
             }
             _ => self.file.read(into),

@@ -1,4 +1,4 @@
-//! The seam between the data plane and whatever manages it.
+//! The interface between the data plane and whatever manages it.
 //!
 //! One thread owns the forwarding engine, the faces and their sockets. Management protocols run beside it and
 //! never touch any of that: what they want done they ask of a [`NodeControl`], and what they are told comes

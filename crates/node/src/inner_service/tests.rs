@@ -6,7 +6,7 @@ use super::*;
 use crate::transport::inner::{InnerPort, inner_face};
 use crate::transport::ring::{RingLimits, RingReceiver, RingSender, Signal, ring};
 
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
 
 #[derive(Debug, PartialEq)]
 enum Seen {
@@ -74,14 +74,14 @@ fn start<const OUTLIVES_FACE: bool>() -> Ends {
 #[test]
 fn a_service_wakes_for_its_deadline_for_packets_and_for_what_comes_otherwise_and_ends_with_its_face() {
     let Ends { mut port, mut others, seen, thread } = start::<false>();
-    assert_eq!(seen.recv_timeout(PATIENCE), Ok(Seen::Deadline));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Deadline));
     others.push((), 1).unwrap();
     others.wake();
-    assert_eq!(seen.recv_timeout(PATIENCE), Ok(Seen::Other));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Other));
     let interest = InterestBuilder::new("/a".parse().unwrap()).nonce(1).build().unwrap();
     port.send(InnerPacket::interest(interest)).unwrap();
     port.wake();
-    assert_eq!(seen.recv_timeout(PATIENCE), Ok(Seen::Packet));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Packet));
     drop(port);
     drop(thread);
     assert!(seen.recv().is_err());
@@ -90,11 +90,11 @@ fn a_service_wakes_for_its_deadline_for_packets_and_for_what_comes_otherwise_and
 #[test]
 fn a_service_that_outlives_its_face_goes_on_until_nothing_comes_otherwise_any_more() {
     let Ends { port, mut others, seen, thread } = start::<true>();
-    assert_eq!(seen.recv_timeout(PATIENCE), Ok(Seen::Deadline));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Deadline));
     drop(port);
     others.push((), 1).unwrap();
     others.wake();
-    assert_eq!(seen.recv_timeout(PATIENCE), Ok(Seen::Other));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Other));
     drop(others);
     drop(thread);
     assert!(seen.recv().is_err());

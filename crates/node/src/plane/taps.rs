@@ -1,4 +1,4 @@
-//! The seam for whatever wants to watch or change the frames of a face: capture, impairment, fuzzing.
+//! The place for whatever wants to watch or change the frames of a face: capture, impairment, fuzzing.
 //!
 //! A face without taps pays one comparison. With taps, its frames are copied and shown to each of them.
 

@@ -30,7 +30,7 @@ use crate::transport::ring::Signal;
 /// What may wait for it.
 const LIMITS: InnerLimits = InnerLimits { packets: 1024, bytes: 8 << 20 };
 /// How long the node may take to register a prefix.
-const PATIENCE: StdDuration = StdDuration::from_secs(10);
+const TIMEOUT: StdDuration = StdDuration::from_secs(10);
 /// What an answer to a stranger costs, about: a signature.
 const COST: StdDuration = StdDuration::from_millis(2);
 /// How long nothing may happen before it is looked whether something has.
@@ -162,7 +162,7 @@ impl CcnrService {
         };
         let request = self.request(face.id(), "selfreg", prefix).map_err(IoError::other)?;
         send(face, InnerPacket::interest(request.clone()));
-        let until = StdInstant::now() + PATIENCE;
+        let until = StdInstant::now() + TIMEOUT;
         while StdInstant::now() < until {
             let received = face.recv().map_err(IoError::other)?;
             match received.map(|received| received.packet) {

@@ -58,16 +58,16 @@ pub(crate) fn attach(
     let hasher = remote.call(|plane| plane.engine.hasher().clone());
     let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
     let answers = Arc::new(Answers::new(waker));
-    let (repositories, seam) = open(sections, &hasher, &answers)?;
+    let (repositories, handles) = open(sections, &hasher, &answers)?;
     // The engine waits for all of them alike.
     let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
     for other in sections {
         (max_waiting, patience) = (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
     }
     let patience = packet::time::Duration::from_millis(patience);
-    if let Some(seam) = seam {
+    if let Some(handles) = handles {
         let config = SecondStoreConfig { max_waiting, patience };
-        remote.call(move |plane| plane.attach_repositories(seam, answers, config));
+        remote.call(move |plane| plane.attach_repositories(handles, answers, config));
     }
     Ok(repositories)
 }
@@ -122,8 +122,8 @@ fn open(
         repositories.services.push((section.clone(), service, cold));
         repositories.counters.push(SharedCounters::default());
     }
-    let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
-    Ok((repositories, seam))
+    let handles = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
+    Ok((repositories, handles))
 }
 
 impl Repositories {

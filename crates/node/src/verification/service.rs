@@ -44,7 +44,7 @@ pub(crate) struct VerificationService {
     random: Random,
     verifier: AnchoredVerifier,
     /// Samples that the verifier has, by the numbers it knows them by.
-    judging: BTreeMap<u64, Sample>,
+    verifying: BTreeMap<u64, Sample>,
     next_number: u64,
     /// Samples that it may have at once.
     at_once: usize,
@@ -90,7 +90,7 @@ impl VerificationService {
             looked_at: clock.now(),
             random,
             verifier,
-            judging: BTreeMap::new(),
+            verifying: BTreeMap::new(),
             next_number: 0,
             at_once,
             told_at: None,
@@ -110,7 +110,7 @@ fn verifier(trusted: &Trusted, revocations: &Arc<Revocations>, seed: u64) -> Anc
 
 impl InnerService for VerificationService {
     fn take_other(&mut self) -> Result<bool, Ended> {
-        if self.judging.len() >= self.at_once {
+        if self.verifying.len() >= self.at_once {
             return Ok(false);
         }
         let Some((sample, _)) = self.samples.pop()? else { return Ok(false) };
@@ -138,7 +138,7 @@ impl InnerService for VerificationService {
 
     /// While it has as many samples as it may, more of them are no reason to wake.
     fn other(&self) -> Option<BorrowedFd<'_>> {
-        (self.judging.len() < self.at_once).then(|| self.samples.as_fd())
+        (self.verifying.len() < self.at_once).then(|| self.samples.as_fd())
     }
 
     fn next_deadline(&self, _now: Instant) -> Instant {
@@ -156,7 +156,7 @@ impl VerificationService {
         let number = self.next_number;
         self.next_number += 1;
         let data = sample.data.clone();
-        self.judging.insert(number, sample);
+        self.verifying.insert(number, sample);
         self.verifier.handle_packet(self.now(), Unverified { subject: Subject::Segment(number), data });
     }
 
@@ -174,7 +174,7 @@ impl VerificationService {
         self.revocations = current;
         self.verifier = verifier(&self.trusted, &self.revocations, self.random.next_u64());
         let now = self.now();
-        for (number, sample) in &self.judging {
+        for (number, sample) in &self.verifying {
             let data = sample.data.clone();
             self.verifier.handle_packet(now, Unverified { subject: Subject::Segment(*number), data });
         }
@@ -189,7 +189,7 @@ impl VerificationService {
         }
         while let Some(outcome) = self.verifier.poll_outcome() {
             let Subject::Segment(number) = outcome.subject else { continue };
-            let Some(sample) = self.judging.remove(&number) else { continue };
+            let Some(sample) = self.verifying.remove(&number) else { continue };
             match outcome.refused {
                 None => {}
                 Some(why) if is_undecided(&why) => {

@@ -12,7 +12,7 @@ use trust::ccnx::{CcndRequest, CcnxSigner};
 use super::ToolError;
 
 /// How long ndnldc waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A forwarder of CCNx whose links are managed.
 pub(crate) struct LinkControl {
@@ -54,14 +54,14 @@ impl LinkControl {
     fn request(&mut self, asked: CcndRequest<'_>) -> Result<Option<Data>, ToolError> {
         let now = Ticks::from(self.client.connection().clock().unix());
         let nonce = Random::from_seed(Clock::seed()).next_u64().to_be_bytes();
-        let lifetime = Some(Ticks::from_duration(PATIENCE));
+        let lifetime = Some(Ticks::from_duration(TIMEOUT));
         let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
         let request = self.signer.ccnd_request(&self.ccnd_id, asked, now, fields);
         let request = request.map_err(|error| match error {
             SignError::Encode(EncodeError::Invalid(error)) => ToolError::Name(error),
             error => error.into(),
         })?;
-        let wanted = self.client.express_as_is(request, PATIENCE)?;
+        let wanted = self.client.express_as_is(request, TIMEOUT)?;
         loop {
             match self.client.next(None)? {
                 Some(Event::Data { id, data, .. }) if id == wanted => return Ok(Some(data)),

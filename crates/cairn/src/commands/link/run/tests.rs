@@ -127,10 +127,10 @@ fn a_client_of_ndnld_makes_a_link_over_which_one_forwarder_gets_from_the_other_a
     let mut control = LinkControl::new(connect(&near.forwarder, &near.signer), near.signer.clone()).unwrap();
     assert!(control.register("prefixreg", &prefix, face).unwrap());
     let mut consumer = connect(&near.forwarder, &near.signer);
-    let patience = packet::time::Duration::from_secs(20);
+    let timeout = packet::time::Duration::from_secs(20);
     let name = "/far/1".parse().unwrap();
-    let wanted = ccnx_interest(&name, InterestFields::default(), patience).unwrap();
-    consumer.express_as_is(wanted, patience).unwrap();
+    let wanted = ccnx_interest(&name, InterestFields::default(), timeout).unwrap();
+    consumer.express_as_is(wanted, timeout).unwrap();
     match consumer.next(None).unwrap() {
         Some(client::Event::Data { data, .. }) => assert_eq!(data.name(), name.as_ref()),
         other => panic!("{other:?}"),

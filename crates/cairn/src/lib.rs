@@ -68,8 +68,6 @@ mod builder;
 #[cfg(feature = "command")]
 mod commands;
 #[cfg(feature = "command")]
-mod link_adaptor;
-#[cfg(feature = "command")]
 mod ndnldc;
 
 #[cfg(feature = "command")]

@@ -168,12 +168,10 @@ impl Options {
                 // It may be written without its scheme.
                 let prefix = uri::parse(prefix).map_err(|_| failed())?;
                 let mut control = control().map_err(|error| words(&error))?;
-                match control.register(verb, &prefix, self.face).map_err(|error| words(&error))? {
-                    // A refusal is an answer, too, and ndnldc looks no closer; who trusts its exit code is
-                    // not to be misled.
-                    Some(data) if data.ccnx().is_some_and(|object| object.kind() != NACK) => Ok(()),
-                    _ => Err(failed()),
-                }
+                // A refusal is an answer, too, and ndnldc looks no closer; who trusts its exit code is not to
+                // be misled.
+                let done = control.register(verb, &prefix, self.face).map_err(|error| words(&error))?;
+                if done { Ok(()) } else { Err(failed()) }
             }
             _ => {
                 let _ = std::io::stdout().write_all(USAGE.as_bytes());
@@ -182,8 +180,6 @@ impl Options {
         }
     }
 }
-
-const NACK: packet::ccnx::ContentKind = packet::ccnx::ContentKind::Nack;
 
 /// As atoi reads it, but that what is negative or too large is no number.
 fn number(text: &str) -> u32 {

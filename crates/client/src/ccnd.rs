@@ -7,14 +7,13 @@
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
 use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection};
-use packet::ccnx::{ContentKind, InterestFields, Scope, markers};
-use packet::{Component, Data, DecodeError, Interest, Name};
-use trust::UnixTime;
-use trust::ccnx::CcnxSigner;
+use packet::ccnx::{InterestFields, Scope, markers};
+use packet::{Component, Data, DecodeError, EncodeError, Interest, Name};
+use trust::ccnx::{CcndRequest, CcnxSigner};
+use trust::{SignError, UnixTime};
 
 use crate::error::{ClientError, Unsendable};
 
-const CCNX: &[u8] = b"ccnx";
 const CCND: &[u8] = b"ccnd";
 const KEY: &[u8] = b"KEY";
 
@@ -63,12 +62,17 @@ impl Ccnd {
 
     /// Where the object with its key is.
     pub(crate) fn key_name() -> Result<Name, DecodeError> {
-        name(&[markers::LOCALHOST, markers::SERVICE, CCND, KEY])
+        let components = [markers::LOCALHOST, markers::SERVICE, CCND, KEY];
+        Name::from_components(components.map(Component::generic))
     }
 
-    /// Asks for the object with its key.
+    /// Asks for the object with its key, on this host.
     pub(crate) fn who_is_it(nonce: u32) -> Result<Interest, ClientError> {
-        interest(&Ccnd::key_name().map_err(Unsendable::from)?, nonce)
+        let name = Ccnd::key_name().map_err(Unsendable::from)?;
+        let nonce = nonce.to_be_bytes();
+        let fields =
+            InterestFields { scope: Some(Scope::HOST), nonce: Some(&nonce), ..InterestFields::default() };
+        Ok(Interest::decode_ccnx(fields.encode(&name)?.into()).map_err(Unsendable::from)?)
     }
 
     /// Its key has come. Who answers there is on this host, and might as well be the ccnd.
@@ -87,21 +91,30 @@ impl Ccnd {
         let (Some(id), Some(prefix)) = (&self.id, &parameters.name) else {
             return Err(Unsendable::OtherDialect.into());
         };
-        let (verb, content) = match command {
-            Command::RibRegister => ("selfreg", registration("selfreg", prefix, id, None)),
-            Command::RibUnregister => ("unreg", registration("unreg", prefix, id, self.face)),
+        let registration = |action, face_id| {
+            let entry = ForwardingEntry::new(prefix);
+            CcndRequest::Prefix(ForwardingEntry { action: Some(action), face_id, ..entry })
+        };
+        let choice = |action, strategy| {
+            let selection = StrategySelection::new(prefix);
+            CcndRequest::Strategy(StrategySelection { action: Some(action), strategy, ..selection })
+        };
+        let request = match command {
+            Command::RibRegister => registration("selfreg", None),
+            Command::RibUnregister => registration("unreg", self.face),
             Command::StrategySet => {
                 let word = parameters.strategy.as_ref().and_then(strategy_in_ccnx);
-                let word = word.ok_or(Unsendable::OtherDialect)?;
-                (SET_STRATEGY, strategy_choice(SET_STRATEGY, prefix, id, Some(word)))
+                choice(SET_STRATEGY, Some(word.ok_or(Unsendable::OtherDialect)?))
             }
-            Command::StrategyUnset => (REMOVE_STRATEGY, strategy_choice(REMOVE_STRATEGY, prefix, id, None)),
+            Command::StrategyUnset => choice(REMOVE_STRATEGY, None),
             _ => return Err(Unsendable::OtherDialect.into()),
         };
-        let content = content.map_err(Unsendable::from)?;
-        let object = self.signer.sign(&Name::root(), &content, now.into(), |info| info)?;
-        let name = name(&[CCNX, id, verb.as_bytes(), &object]).map_err(Unsendable::from)?;
-        interest(&name, nonce)
+        let nonce = nonce.to_be_bytes();
+        let fields = InterestFields { nonce: Some(&nonce), ..InterestFields::default() };
+        self.signer.ccnd_request(id, request, now.into(), fields).map_err(|error| match error {
+            SignError::Encode(EncodeError::Invalid(error)) => Unsendable::from(error).into(),
+            error => error.into(),
+        })
     }
 
     /// What an answer would be if NFD had given it.
@@ -109,8 +122,8 @@ impl Ccnd {
     /// # Errors
     /// It makes no sense.
     pub(crate) fn response(&mut self, data: &Data) -> Result<ControlResponse, DecodeError> {
-        if data.ccnx().is_some_and(|object| object.kind() == ContentKind::Nack) {
-            let status = StatusResponse::decode(data.content())?;
+        let object = data.ccnx();
+        if let Some(status) = object.as_ref().and_then(StatusResponse::refusal).transpose()? {
             let code = match status.code {
                 StatusResponse::ADDRESS..=StatusResponse::PARAMETER => StatusCode::BadParameters,
                 _ => StatusCode::Unauthorized,
@@ -130,43 +143,10 @@ impl Ccnd {
     }
 }
 
-fn registration(
-    verb: &str,
-    prefix: &Name,
-    id: &[u8; 32],
-    face_id: Option<u32>,
-) -> Result<Vec<u8>, DecodeError> {
-    let new = ForwardingEntry::new(prefix);
-    ForwardingEntry { action: Some(verb), ccnd_id: Some(id), face_id, ..new }.encode()
-}
-
-fn strategy_choice(
-    verb: &str,
-    prefix: &Name,
-    id: &[u8; 32],
-    strategy: Option<&str>,
-) -> Result<Vec<u8>, DecodeError> {
-    let new = StrategySelection::new(prefix);
-    StrategySelection { action: Some(verb), ccnd_id: Some(id), strategy, ..new }.encode()
-}
-
 /// What ccnd calls a strategy that NFD's command names; `None` if it has none that does the same.
 fn strategy_in_ccnx(name: &Name) -> Option<&'static str> {
     let word = name.as_ref().component(STRATEGY_WORD_AT)?;
     STRATEGIES.iter().find(|(theirs, _)| *theirs == word.value).map(|(_, word)| *word)
-}
-
-fn name(components: &[&[u8]]) -> Result<Name, DecodeError> {
-    Name::from_components(components.iter().map(|component| Component::generic(component)))
-}
-
-/// An Interest that does not leave this host.
-fn interest(name: &Name, nonce: u32) -> Result<Interest, ClientError> {
-    let nonce = nonce.to_be_bytes();
-    let fields =
-        InterestFields { scope: Some(Scope::HOST), nonce: Some(&nonce), ..InterestFields::default() };
-    let wire = fields.encode(name)?;
-    Ok(Interest::decode_ccnx(wire.into()).map_err(Unsendable::from)?)
 }
 
 #[cfg(test)]

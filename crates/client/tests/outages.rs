@@ -106,12 +106,12 @@ fn interests_that_wait_are_expressed_again_with_another_nonce_and_those_given_me
     });
     let mut client = Client::connect(&remote).unwrap();
     quick(&mut client);
-    let patience = Duration::from_secs(20);
-    let first = client.express(&InterestBuilder::new("/a".parse().unwrap()), patience).unwrap();
+    let timeout = Duration::from_secs(20);
+    let first = client.express(&InterestBuilder::new("/a".parse().unwrap()), timeout).unwrap();
     while !client.is_gone() {
         client.next(Some(client.now() + Duration::from_millis(1))).unwrap();
     }
-    let second = client.express(&InterestBuilder::new("/b".parse().unwrap()), patience).unwrap();
+    let second = client.express(&InterestBuilder::new("/b".parse().unwrap()), timeout).unwrap();
     let mut answered: Vec<_> = (0..2)
         .map(|_| match client.next(None).unwrap() {
             Some(Event::Data { id, .. }) => id,

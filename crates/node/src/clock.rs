@@ -1,5 +1,6 @@
 //! The system's clocks, as the state machines see them.
 
+use packet::UnixTime;
 use packet::time::Instant;
 
 /// What time it is: two clocks, read together.
@@ -9,6 +10,12 @@ pub struct Now {
     pub monotonic: Instant,
     /// Milliseconds since 1970; what timestamps and versions are made of. May jump.
     pub unix_millis: u64,
+}
+
+impl From<Now> for flow::verify::Now {
+    fn from(now: Now) -> Self {
+        flow::verify::Now { instant: now.monotonic, unix: UnixTime::from_millis(now.unix_millis) }
+    }
 }
 
 /// Counts from when the node started.

@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
 use packet::time::{Duration, Instant};
+use rustix::event::epoll::EventFlags;
 
-use crate::codec::Codec;
+use crate::codec::{Codec, FrameSink};
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
 use crate::origin::Origin;
 use crate::transport::inner::InnerPort;
-use crate::transport::stream::Stream;
+use crate::transport::stream::{Queue, Stream};
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
 
@@ -97,6 +99,12 @@ pub(crate) enum Transport {
     Inner(InnerPort),
 }
 
+/// Where frames wait until they are written.
+pub(crate) enum Sink<'a> {
+    Outbox(&'a mut Outbox),
+    Queue(&'a mut Queue),
+}
+
 /// One peer, or one group, that a shared socket reaches.
 pub(crate) struct DatagramPort {
     /// Frames of this turn, lent for as long as there are any.
@@ -153,6 +161,55 @@ pub(crate) struct WebSocketPort {
 pub(crate) enum StreamTarget {
     Tcp(SocketAddr),
     Unix(std::path::PathBuf),
+}
+
+impl Transport {
+    /// Whether it leads to an application inside the process.
+    pub(crate) fn is_inner(&self) -> bool {
+        matches!(self, Transport::Inner(_))
+    }
+
+    /// Where its frames wait; `None` if it takes none, for it has no connection or carries packets. `spare`
+    /// are outboxes that nobody uses.
+    pub(crate) fn sink(&mut self, spare: &mut Vec<Outbox>) -> Option<Sink<'_>> {
+        match self {
+            Transport::Datagram(port) => {
+                Some(Sink::Outbox(port.outbox.get_or_insert_with(|| spare.pop().unwrap_or_default())))
+            }
+            Transport::Stream(port) => port.stream.as_mut().map(|stream| Sink::Queue(stream.queue())),
+            Transport::Inner(_) => None,
+        }
+    }
+
+    /// The descriptor that belongs to this face alone, if there is one, and what is asked about it.
+    pub(crate) fn source(&self, state: FaceState) -> Option<(BorrowedFd<'_>, EventFlags)> {
+        match self {
+            Transport::Datagram(_) => None,
+            Transport::Stream(port) => {
+                let stream = port.stream.as_ref()?;
+                let is_connecting = state == FaceState::Down;
+                let flags = if is_connecting { EventFlags::IN | EventFlags::OUT } else { stream.flags() };
+                Some((stream.socket.as_fd(), flags))
+            }
+            Transport::Inner(port) => Some((port.as_fd(), EventFlags::IN)),
+        }
+    }
+}
+
+impl FrameSink for Sink<'_> {
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        match self {
+            Sink::Outbox(outbox) => outbox.bytes(),
+            Sink::Queue(queue) => queue.bytes(),
+        }
+    }
+
+    fn end_frame(&mut self, packet: Option<packet::Buffer>) {
+        match self {
+            Sink::Outbox(outbox) => outbox.end_frame(packet),
+            Sink::Queue(queue) => queue.end_frame(packet),
+        }
+    }
 }
 
 impl Face {
@@ -230,16 +287,12 @@ impl Face {
 
     /// When the link or the connection wants attention. Idleness is not looked at here.
     pub(crate) fn next_deadline(&self, stall_timeout: Duration) -> Instant {
-        let transport = match &self.transport {
-            Transport::Datagram(_) | Transport::Inner(_) => Instant::NEVER,
-            Transport::Stream(port) => {
-                let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
-                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
-                let held = port.stream.as_ref().map_or(Instant::NEVER, Stream::hold_ends);
-                stalled.min(port.attempt_at).min(ping).min(held)
-            }
-        };
-        transport.min(self.codec.next_deadline())
+        let codec = self.codec.next_deadline();
+        let Transport::Stream(port) = &self.transport else { return codec };
+        let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
+        let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
+        let held = port.stream.as_ref().map_or(Instant::NEVER, Stream::hold_ends);
+        codec.min(stalled).min(port.attempt_at).min(ping).min(held)
     }
 }
 

@@ -43,8 +43,9 @@
 //! - `codec/`: frames into packets and back, the one place that knows the dialects of faces.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
+//! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.
+//! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face.
 //! - `repository`: persistent stores behind the content store, on threads of their own.
-//! - `serve`: sources of Data served over faces inside the process.
 //! - [`control`]: the interface for management protocols; [`management`] implements NFD's.
 //! - [`capture`], `metrics`: frames and counters for operators. [`DropReason`]: why a frame was dropped.
 //! - [`load`]: the load generator of `cairn bench forward`.
@@ -59,15 +60,16 @@ mod drop_reason;
 mod face;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod inner_service;
 pub mod load;
 pub mod management;
 mod metrics;
+pub mod ndnld;
 mod node;
 mod origin;
 mod plane;
 mod remote_control;
 mod repository;
-mod serve;
 mod share_of_time;
 mod socket_path;
 mod start;
@@ -76,7 +78,6 @@ mod transport;
 mod verification;
 
 pub use ccnd::ccnx_signer;
-pub use ccnd::link_request::LinkRequest;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::Node;
 pub use remote_control::RemoteControl;

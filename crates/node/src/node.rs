@@ -12,8 +12,9 @@ use crate::capture::CaptureServer;
 use crate::ccnd::CcndService;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::serve::ControlLoop;
+use crate::control::service::ControlService;
 use crate::control::{ControlApplication, CreateInnerFace, MANAGEMENT_FACE, NodeControl, Purpose};
+use crate::inner_service::ServiceThread;
 use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Listener};
@@ -30,11 +31,11 @@ use crate::verification::VerificationService;
 pub struct Node {
     remote: RemoteControl,
     plane: Option<JoinHandle<()>>,
-    control: Option<JoinHandle<()>>,
+    control: Option<ServiceThread>,
     metrics: Option<MetricsServer>,
     captures: Option<CaptureServer>,
-    ccnd: Option<CcndService>,
-    verification: Option<VerificationService>,
+    ccnd: Option<ServiceThread>,
+    verification: Option<ServiceThread>,
     repositories: Repositories,
     /// Says when one of the threads has ended without which the node is none.
     ended: Mutex<Option<Receiver<()>>>,
@@ -103,13 +104,9 @@ impl Node {
         // Whoever connects finds management there: nobody who comes early is told that it is not.
         node.accept_from(listeners)?;
         let remote = node.remote.clone();
-        let control_end = EndNotifier(end_sender);
-        let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
-            let _control_end = control_end;
-            start::threads::go_behind_the_data_plane();
-            ControlLoop { clock, remote, application, messages: message_receiver, face }.run();
-        })?;
-        node.control = Some(control);
+        let _end = EndNotifier(end_sender);
+        let service = ControlService { clock, remote, application, messages: message_receiver, _end };
+        node.control = Some(ServiceThread::start("control", clock, face, service)?);
         node.remote.tell_of_routes(routes);
         node.serve_metrics(config)?;
         node.offer_captures(config, clock)?;
@@ -227,9 +224,10 @@ impl Node {
 
     /// Waits until the node has ended, which it does only when it is told to or fails.
     pub fn wait(&mut self) {
-        for thread in [self.plane.take(), self.control.take()].into_iter().flatten() {
-            let _ = thread.join();
+        if let Some(plane) = self.plane.take() {
+            let _ = plane.join();
         }
+        self.control = None;
     }
 
     /// Closes all faces and sockets and waits until that is done.

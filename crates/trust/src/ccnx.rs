@@ -17,6 +17,7 @@
 //! ```
 
 mod merkle;
+mod request;
 
 use packet::ccnx::content_object::DEFAULT_DIGEST_ALGORITHM;
 use packet::ccnx::{ContentObjectFields, ContentObjectView, KeyLocator, NameSource, SignedInfo, Ticks};
@@ -27,6 +28,7 @@ use crate::key::der::{self, Reader};
 use crate::key::{KeyKind, PrivateKey, PublicKey};
 
 pub use merkle::SignedTree;
+pub use request::{CcndRequest, ndnld_control_prefix, signed_content};
 
 /// Signs ContentObjects with one key, which it puts into each of them. Cloning is cheap.
 #[derive(Clone, Debug)]

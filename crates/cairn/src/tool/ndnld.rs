@@ -1,17 +1,18 @@
 //! Asking ndnld, or a node in its place, for links of NDNLP v1: its control protocol (NDN-0006, section 3.3).
 
-use client::{Client, Event};
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, NdnldConnection};
-use packet::ccnx::{InterestFields, Scope, Ticks};
+use client::{Client, Clock, Event};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, NdnldConnection, StatusResponse};
+use packet::ccnx::{InterestFields, Ticks};
+use packet::random::Random;
 use packet::time::Duration;
-use packet::{Component, Data, Name};
-use trust::ccnx::CcnxSigner;
+use packet::{Data, EncodeError, Name};
+use trust::SignError;
+use trust::ccnx::{CcndRequest, CcnxSigner};
 
 use super::ToolError;
-use super::ccnx::ccnx_interest;
 
 /// How long ndnldc waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A forwarder of CCNx whose links are managed.
 pub(crate) struct LinkControl {
@@ -29,36 +30,38 @@ impl LinkControl {
 
     /// What answers a request of the control protocol; nothing if nobody does, which is how it refuses.
     pub(crate) fn ask(&mut self, asked: &NdnldConnection<'_>) -> Result<Option<Data>, ToolError> {
-        let id = self.ccnd_id;
-        let action = asked.action.unwrap_or_default().as_bytes();
-        self.request(&[b"ccnx", b"ndnld", &id, b"control", action], &asked.encode())
+        self.request(CcndRequest::Link(*asked))
     }
 
-    /// Has a prefix lead to a face, or no more; what answers.
+    /// Has a prefix lead to a face, or no more; false if it is not done.
     pub(crate) fn register(
         &mut self,
         verb: &'static str,
         prefix: &Name,
         face: u32,
-    ) -> Result<Option<Data>, ToolError> {
-        let id = self.ccnd_id;
+    ) -> Result<bool, ToolError> {
         let entry = ForwardingEntry {
             action: Some(verb),
-            ccnd_id: Some(&id),
             face_id: Some(face),
             flags: Some(ForwardingFlags::ACTIVE.with(ForwardingFlags::ADVERTISE)),
             ..ForwardingEntry::new(prefix)
         };
-        self.request(&[b"ccnx", &id, verb.as_bytes()], &entry.encode()?)
+        let answer = self.request(CcndRequest::Prefix(entry))?;
+        let object = answer.as_ref().and_then(Data::ccnx);
+        Ok(object.is_some_and(|object| StatusResponse::refusal(&object).is_none()))
     }
 
-    fn request(&mut self, prefix: &[&[u8]], content: &[u8]) -> Result<Option<Data>, ToolError> {
+    fn request(&mut self, asked: CcndRequest<'_>) -> Result<Option<Data>, ToolError> {
         let now = Ticks::from(self.client.connection().clock().unix());
-        let object = self.signer.sign(&Name::root(), content, now, |info| info)?;
-        let components = prefix.iter().copied().chain([&object[..]]);
-        let name = Name::from_components(components.map(Component::generic))?;
-        let fields = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() };
-        let wanted = self.client.express_as_is(ccnx_interest(&name, fields, PATIENCE)?, PATIENCE)?;
+        let nonce = Random::from_seed(Clock::seed()).next_u64().to_be_bytes();
+        let lifetime = Some(Ticks::from_duration(TIMEOUT));
+        let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
+        let request = self.signer.ccnd_request(&self.ccnd_id, asked, now, fields);
+        let request = request.map_err(|error| match error {
+            SignError::Encode(EncodeError::Invalid(error)) => ToolError::Name(error),
+            error => error.into(),
+        })?;
+        let wanted = self.client.express_as_is(request, TIMEOUT)?;
         loop {
             match self.client.next(None)? {
                 Some(Event::Data { id, data, .. }) if id == wanted => return Ok(Some(data)),

@@ -9,7 +9,7 @@ use super::ToolError;
 use super::interrupt::Interrupt;
 
 /// How long a tool that ends waits for the forwarder to take its registrations back.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves until the server is over, `watch` says that it is enough, or a signal comes; then nothing is
 /// registered any more. The forwarder sees connections go by itself, but not who has spoken in datagrams.
@@ -28,5 +28,5 @@ pub(crate) fn serve_until<S: Source>(
 
 /// Takes back what this tool has registered.
 pub(crate) fn leave(client: &mut Client) {
-    client.withdraw(PATIENCE);
+    client.withdraw(TIMEOUT);
 }

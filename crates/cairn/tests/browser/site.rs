@@ -49,8 +49,8 @@ impl Site {
         self.address
     }
 
-    pub(crate) fn report(&self, patience: Duration) -> Option<Value> {
-        self.reports.recv_timeout(patience).ok()
+    pub(crate) fn report(&self, timeout: Duration) -> Option<Value> {
+        self.reports.recv_timeout(timeout).ok()
     }
 }
 

@@ -318,7 +318,7 @@ impl AsyncClient {
     /// The forwarder does not answer, or refuses.
     pub async fn register(&self, prefix: &Name) -> Result<(), ClientError> {
         let wanted = about(prefix);
-        self.demand(Command::RibRegister, &wanted).await?;
+        self.execute(Command::RibRegister, &wanted).await?;
         self.lock().keep(Command::RibRegister, &wanted);
         Ok(())
     }
@@ -330,14 +330,14 @@ impl AsyncClient {
     pub async fn unregister(&self, prefix: &Name) -> Result<(), ClientError> {
         let wanted = about(prefix);
         self.lock().forget(Command::RibRegister, &wanted);
-        self.demand(Command::RibUnregister, &wanted).await
+        self.execute(Command::RibUnregister, &wanted).await
     }
 
     /// Asks the forwarder for no more Interests at all, for who is about to end: [`Client::withdraw`]. Waits
-    /// for the answers, but not longer than `patience`.
-    pub async fn withdraw(&self, patience: Duration) {
+    /// for the answers, but not longer than `timeout`.
+    pub async fn withdraw(&self, timeout: Duration) {
         // What the forwarder says to it changes nothing, and who ends has no use for an error.
-        let _ = tokio::time::timeout(driver::span(patience), self.withdraw_all()).await;
+        let _ = tokio::time::timeout(driver::span(timeout), self.withdraw_all()).await;
     }
 
     async fn withdraw_all(&self) -> Result<(), ClientError> {
@@ -361,7 +361,7 @@ impl AsyncClient {
         .await
     }
 
-    async fn demand(&self, command: Command, parameters: &ControlParameters) -> Result<(), ClientError> {
+    async fn execute(&self, command: Command, parameters: &ControlParameters) -> Result<(), ClientError> {
         let response = self.command(command, parameters).await?;
         must_be_ok(&self.lock().management_request(command, parameters), response)
     }

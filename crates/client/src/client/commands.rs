@@ -28,14 +28,14 @@ impl Client {
     pub fn unregister(&mut self, prefix: &Name) -> Result<(), ClientError> {
         let wanted = about(prefix);
         self.forget(Command::RibRegister, &wanted);
-        self.demand(Command::RibUnregister, &wanted)
+        self.execute(Command::RibUnregister, &wanted)
     }
 
     /// Asks the forwarder for no more Interests at all: for who is about to end, and is not to be asked for
     /// minutes to come by a forwarder that cannot see it go, as over datagrams. Waits for the answers, but
-    /// not longer than `patience`, and goes on at signals; what the forwarder says to it changes nothing.
-    pub fn withdraw(&mut self, patience: Duration) {
-        let until = self.connection.now() + patience;
+    /// not longer than `timeout`, and goes on at signals; what the forwarder says to it changes nothing.
+    pub fn withdraw(&mut self, timeout: Duration) {
+        let until = self.connection.now() + timeout;
         let mut asked = Vec::new();
         for prefix in self.registered() {
             let wanted = about(&prefix);
@@ -220,7 +220,7 @@ impl Client {
         }
     }
 
-    pub(super) fn demand(
+    pub(super) fn execute(
         &mut self,
         command: Command,
         parameters: &ControlParameters,

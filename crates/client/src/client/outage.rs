@@ -93,7 +93,7 @@ pub(super) struct RepeatedCommand {
 }
 
 impl RepeatedCommand {
-    fn demand(&self, dialect: Dialect) -> ManagementRequest {
+    fn request(&self, dialect: Dialect) -> ManagementRequest {
         ManagementRequest::of(self.command, &self.parameters, dialect)
     }
 }
@@ -107,9 +107,9 @@ pub(super) struct Outages {
     next_attempt: Option<Instant>,
     /// When the outage began that was told of, until its end is told of.
     begun: Option<Instant>,
-    standing: Vec<RepeatedCommand>,
-    next_standing: u64,
-    /// Standing commands under way.
+    repeated: Vec<RepeatedCommand>,
+    next_id: u64,
+    /// Repeated commands under way.
     restoring: BTreeMap<RequestId, u64>,
     /// The question who it is to a forwarder of CCNx, on whose answer they wait.
     learning: Option<RequestId>,
@@ -133,8 +133,8 @@ impl Outages {
             back_off: BackOff::new(config),
             next_attempt: None,
             begun: None,
-            standing: Vec::new(),
-            next_standing: 0,
+            repeated: Vec::new(),
+            next_id: 0,
             restoring: BTreeMap::new(),
             learning: None,
             unrestored: BTreeSet::new(),
@@ -154,15 +154,15 @@ impl Outages {
 
     /// Has everything restored that is not, at once.
     fn restore_all(&mut self, now: Instant) {
-        self.unrestored = self.standing.iter().map(|standing| standing.id).collect();
+        self.unrestored = self.repeated.iter().map(|repeated| repeated.id).collect();
         self.restore_at = if self.unrestored.is_empty() { Instant::NEVER } else { now };
     }
 
-    fn retry_later(&mut self, now: Instant, standing: u64, random: &mut Random) {
+    fn retry_later(&mut self, now: Instant, id: u64, random: &mut Random) {
         if self.unrestored.is_empty() {
             self.restore_at = self.restore_back_off.handle_failure(now, random);
         }
-        self.unrestored.insert(standing);
+        self.unrestored.insert(id);
     }
 }
 
@@ -206,7 +206,7 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<(), ClientError> {
-        self.demand(command, parameters)?;
+        self.execute(command, parameters)?;
         self.keep(command, parameters);
         Ok(())
     }
@@ -214,9 +214,9 @@ impl Client {
     /// Keeps in mind that this command is in force.
     pub(crate) fn keep(&mut self, command: Command, parameters: &ControlParameters) {
         self.forget(command, parameters);
-        let id = self.outages.next_standing;
-        self.outages.next_standing += 1;
-        self.outages.standing.push(RepeatedCommand { id, command, parameters: parameters.clone() });
+        let id = self.outages.next_id;
+        self.outages.next_id += 1;
+        self.outages.repeated.push(RepeatedCommand { id, command, parameters: parameters.clone() });
         if self.connection.is_datagram() {
             self.outages.refresh_at = self.outages.refresh_at.min(self.connection.now() + REFRESH);
         }
@@ -224,17 +224,17 @@ impl Client {
 
     /// What this command did is no longer wanted.
     pub(crate) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
-        let is_it = |standing: &RepeatedCommand| {
-            standing.command == command && standing.parameters.name == parameters.name
+        let is_it = |repeated: &RepeatedCommand| {
+            repeated.command == command && repeated.parameters.name == parameters.name
         };
-        self.outages.standing.retain(|standing| !is_it(standing));
+        self.outages.repeated.retain(|repeated| !is_it(repeated));
     }
 
     /// The prefixes that are registered, now and after an outage.
     pub(crate) fn registered(&self) -> Vec<Name> {
-        let standing = self.outages.standing.iter();
-        let registrations = standing.filter(|standing| standing.command == Command::RibRegister);
-        registrations.filter_map(|standing| standing.parameters.name.clone()).collect()
+        let repeated = self.outages.repeated.iter();
+        let registrations = repeated.filter(|repeated| repeated.command == Command::RibRegister);
+        registrations.filter_map(|repeated| repeated.parameters.name.clone()).collect()
     }
 
     /// Fails while the forwarder is away.
@@ -347,7 +347,7 @@ impl Client {
         self.outages.restore_all(now);
     }
 
-    /// Does what is due: gives standing commands, and tells that an outage is over.
+    /// Does what is due: repeats commands, and tells that an outage is over.
     pub(super) fn go_on(&mut self) -> Result<(), ClientError> {
         if self.is_gone() {
             return Ok(());
@@ -395,18 +395,18 @@ impl Client {
         };
     }
 
-    /// Gives a standing command.
+    /// Repeats a command.
     fn restore(&mut self, id: u64) -> Result<(), ClientError> {
-        let Some(standing) = self.outages.standing.iter().find(|standing| standing.id == id) else {
+        let Some(repeated) = self.outages.repeated.iter().find(|repeated| repeated.id == id) else {
             return Ok(());
         };
-        let (command, parameters) = (standing.command, standing.parameters.clone());
+        let (command, parameters) = (repeated.command, repeated.parameters.clone());
         let request = self.give(command, &parameters)?;
         self.outages.restoring.insert(request, id);
         Ok(())
     }
 
-    /// Takes what came of standing commands.
+    /// Takes what came of repeated commands.
     fn take_restored(&mut self) {
         let requests: Vec<RequestId> = self.outages.restoring.keys().copied().collect();
         for request in requests {
@@ -435,9 +435,9 @@ impl Client {
             }
         };
         self.outages.retry_later(now, id, &mut self.random);
-        let standing = self.outages.standing.iter().find(|standing| standing.id == id);
-        if let Some((standing, why)) = standing.zip(refusal).filter(|_| !self.outages.refusal_told) {
-            let what = standing.demand(self.connection.dialect());
+        let repeated = self.outages.repeated.iter().find(|repeated| repeated.id == id);
+        if let Some((repeated, why)) = repeated.zip(refusal).filter(|_| !self.outages.refusal_told) {
+            let what = repeated.request(self.connection.dialect());
             self.outages.tell(&Outage::NotRestored { what: &what, why: &why });
             self.outages.refusal_told = true;
         }

@@ -123,6 +123,16 @@ fn full_name(data: &Data, digest: &[u8; 32]) -> Option<(Name, Vec<u8>)> {
     Some((data.name().to_name().with(last).ok()?, components))
 }
 
+/// A name, or the beginning of one, that Interests may be for.
+#[derive(Clone, Copy)]
+struct NamePart<'a> {
+    hash: NameHash,
+    /// How many components.
+    length: usize,
+    /// These components, and maybe more behind them.
+    components: &'a [u8],
+}
+
 impl Engine {
     /// Finds what is pending and kept for the name of a Data that came from `from`.
     #[inline(always)]
@@ -175,12 +185,13 @@ impl Engine {
     #[inline(never)]
     fn look_further(&self, from: FaceId, data: &Data, name: DataName<'_>, others: Others, found: &mut Found) {
         let mut candidate = Candidate { data, from, digest: OnceCell::new(), selector_bytes: 0, examined: 0 };
-        let (own, length, dialect) = (data.wire_components(), data.component_count(), data.dialect());
+        let (components, length, dialect) = (data.wire_components(), data.component_count(), data.dialect());
         if others.have_selectors {
             let has_selectors =
                 |id: &PendingId| self.tables.pending.get(*id).is_some_and(|it| it.interest.has_selectors());
             let ids = self.pending_by(name.hash).filter(|id| name.asked != Some(*id)).filter(has_selectors);
-            self.examine(ids, (name.hash, length), own, &mut candidate, found);
+            let whole = NamePart { hash: name.hash, length, components };
+            self.examine(ids, whole, &mut candidate, found);
         }
         if !others.ask_for_less {
             return;
@@ -188,14 +199,14 @@ impl Engine {
         let prefixes = self.tables.pending.others.prefixes_of(&self.hasher, data, name.hashes);
         // Whoever asks for the most is looked at first.
         for &(length, hash) in prefixes.iter().rev() {
-            let wanted = (hash, length);
+            let wanted = NamePart { hash, length, components };
             match dialect {
                 Dialect::Ndn => {
                     let ids = self.tables.pending.others.accepting_longer(hash).map(PendingId);
-                    self.examine(ids, wanted, own, &mut candidate, found);
+                    self.examine(ids, wanted, &mut candidate, found);
                 }
                 Dialect::Ccnx => {
-                    self.examine(self.pending_by(hash), wanted, own, &mut candidate, found);
+                    self.examine(self.pending_by(hash), wanted, &mut candidate, found);
                 }
             }
         }
@@ -204,13 +215,11 @@ impl Engine {
         }
     }
 
-    /// Adds those of `ids` that are for the prefix with this hash and of this length of a name with these
-    /// components, and that the Data answers.
+    /// Adds those of `ids` that are for this part of a name, and that the Data answers.
     fn examine(
         &self,
         ids: impl Iterator<Item = PendingId>,
-        (hash, length): (NameHash, usize),
-        components: &[u8],
+        NamePart { hash, length, components }: NamePart<'_>,
         candidate: &mut Candidate<'_>,
         found: &mut Found,
     ) {
@@ -255,8 +264,8 @@ impl Engine {
         // Only a name at the very limit of length has no full name, and no Interest can ask for it then.
         let Some((full, components)) = full_name(data, &digest) else { return };
         let hash = self.hasher.hash(data.dialect(), full.components()).whole();
-        let wanted = (hash, data.component_count() + 1);
-        self.examine(self.pending_by(hash), wanted, &components, candidate, found);
+        let wanted = NamePart { hash, length: data.component_count() + 1, components: &components };
+        self.examine(self.pending_by(hash), wanted, candidate, found);
     }
 
     /// The pending Interests whose names may have this hash.

@@ -5,7 +5,7 @@ use packet::{CachePolicy, Data, Dialect, LinkHeader, NameHash, PrefixHashes};
 
 use super::answers::{DataName, Found};
 use super::expiry::remember_nonces;
-use super::sending::{DataFields, Moment, send_data};
+use super::sending::{DataFields, Moment, Target, send_data};
 use super::strategy_calls::DataActions;
 use crate::arrival::Arrival;
 use crate::batch::DueAnswer;
@@ -19,13 +19,13 @@ use crate::tables::pending::PendingId;
 
 /// What is known of a Data that has arrived, beside itself.
 #[derive(Clone, Copy)]
-struct Arrived<'a> {
-    now: Instant,
+pub(super) struct Arrived<'a> {
+    pub(super) now: Instant,
     /// By which face it came.
-    from: FaceId,
-    name: DataName<'a>,
+    pub(super) from: FaceId,
+    pub(super) name: DataName<'a>,
     /// What came with it over the link.
-    header: &'a LinkHeader,
+    pub(super) header: &'a LinkHeader,
 }
 
 impl Engine {
@@ -74,7 +74,7 @@ impl Engine {
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         let is_shared = self.is_shared(from);
-        if is_shared && self.overhear_data(now, from, (&data, name, header), &found, cacheable) {
+        if is_shared && self.overhear_data(arrived, &data, &found, cacheable) {
             return;
         }
         self.accept_data(arrived, data, &found, cacheable);
@@ -88,7 +88,9 @@ impl Engine {
         &mut self,
         now: Instant,
         from: FaceId,
-        (hash, data, header): (NameHash, Data, &LinkHeader),
+        hash: NameHash,
+        data: Data,
+        header: &LinkHeader,
     ) {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
         let name = DataName { hash, ..DataName::hashed(&hashes) };
@@ -283,14 +285,8 @@ impl Engine {
                     explicit_rate: header.explicit_rate,
                     cache_policy,
                 };
-                send_data(
-                    &mut self.counters,
-                    &mut self.transmits,
-                    moment,
-                    (record.face, target),
-                    data,
-                    fields,
-                );
+                let to = Target { id: record.face, face: target };
+                send_data(&mut self.counters, &mut self.transmits, moment, to, data, fields);
             }
         }
         if was_asked {

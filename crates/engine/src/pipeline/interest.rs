@@ -2,7 +2,7 @@
 
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
-use super::sending::{DataFields, Moment, send_data};
+use super::sending::{DataFields, Moment, Target, send_data};
 use super::strategy_calls::Departure;
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
@@ -11,7 +11,9 @@ use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag};
+use crate::tables::pending::{
+    EntryHashes, Full, InRecord, MAX_RECORDS, MAX_VARIANTS, Pending, PendingId, VariantTag,
+};
 use crate::transmit::Transmit;
 use crate::trigger::Trigger;
 
@@ -177,7 +179,7 @@ impl Engine {
             Dialect::Ndn => NameHash::UNKNOWN,
             Dialect::Ccnx => hashes.parent().unwrap_or(NameHash::UNKNOWN),
         };
-        let hashes = (hashes.whole(), parent);
+        let hashes = EntryHashes { own: hashes.whole(), parent };
         match self.tables.pending.insert(&mut self.tables.index, interest, hashes, tag, record) {
             Ok(id) => {
                 if let Some(ingress) = self.faces.get_mut(face) {
@@ -226,9 +228,10 @@ impl Engine {
         if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();
             if is_shared {
-                return self.share_answer(now, (interest, hashes, face), data, fields.pit_token);
+                return self.share_answer(arrival, interest, data, fields.pit_token);
             }
-            send_data(&mut self.counters, &mut self.transmits, moment, (face, target), data, fields);
+            let to = Target { id: face, face: target };
+            send_data(&mut self.counters, &mut self.transmits, moment, to, data, fields);
         }
     }
 

@@ -29,13 +29,19 @@ pub(super) struct Moment {
     pub(super) response: Option<Duration>,
 }
 
+/// A face that something is sent to.
+pub(super) struct Target<'a> {
+    pub(super) id: FaceId,
+    pub(super) face: &'a mut Face,
+}
+
 /// Sends Data to one face. The engine's other parts may be borrowed meanwhile.
 #[inline(always)]
 pub(super) fn send_data(
     counters: &mut EngineCounters,
     transmits: &mut TransmitQueue,
     moment: Moment,
-    (face, target): (FaceId, &mut Face),
+    Target { id: face, face: target }: Target<'_>,
     data: Data,
     fields: DataFields,
 ) {

@@ -2,9 +2,11 @@
 //! [`sharing`](crate::sharing).
 
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NameHash, Nonce, Packet, PitToken, PrefixHashes};
+use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
-use super::answers::{DataName, Found};
+use super::answers::Found;
+use super::data::Arrived;
+use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -41,8 +43,8 @@ impl Engine {
             && let Some(sharing) = self.shared.get_mut(face)
         {
             let random = &mut self.random;
-            let of = (object_of(hashes), Place::of(interest.name()));
-            sharing.note_interest(now, hashes.whole(), of, || random.chance(0.5));
+            let (object, place) = (object_of(hashes), Place::of(interest.name()));
+            sharing.note_interest(now, hashes.whole(), object, place, || random.chance(0.5));
         }
     }
 
@@ -79,7 +81,7 @@ impl Engine {
                 return self.mark_unsent(id, face, !is_own);
             }
             let again_at = asked_at.map_or(Instant::NEVER, |at| (at + patience).max(now + wait));
-            flow.in_order.enter(place.clone(), (id, transmit.clone()), asked_at, again_at);
+            flow.in_order.enter(place.clone(), id, transmit.clone(), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
             // Behind those that wait already, which go out one after the other.
@@ -102,7 +104,7 @@ impl Engine {
                 self.mark_unsent(id, face, true);
             }
             None => {
-                sharing.note_own_interest(now, hashes.whole(), (object, place));
+                sharing.note_own_interest(now, hashes.whole(), object, place);
                 self.send_shared(transmit);
             }
         }
@@ -172,7 +174,7 @@ impl Engine {
                 (record.nonce, record.sent_at, record.is_unsent) = (nonce, now, false);
             }
             let Some(sharing) = self.shared.get_mut(face) else { return };
-            sharing.note_own_interest(now, hash, (object, Some(place)));
+            sharing.note_own_interest(now, hash, object, Some(place));
             sharing.counters.repeated += 1;
             self.send_shared(transmit);
         }
@@ -185,7 +187,7 @@ impl Engine {
             match flow.in_order.pop_held(now) {
                 Some(Held { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
                 Some(Held { what: HeldData::Arrived { name, data, header }, .. }) => {
-                    self.take_held(now, face, (name, data, &header));
+                    self.take_held(now, face, name, data, &header);
                 }
                 None => place += 1,
             }
@@ -282,7 +284,7 @@ impl Engine {
             Packet::Interest(interest) => Place::of(interest.name()),
             _ => None,
         };
-        sharing.note_own_interest(now, hash, (waiting.object, place));
+        sharing.note_own_interest(now, hash, waiting.object, place);
         self.mark_unsent(waiting.id, face, false);
         self.send_shared(waiting.transmit);
         Some(Sent::Out)
@@ -344,9 +346,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn overhear_data(
         &mut self,
-        now: Instant,
-        face: FaceId,
-        (data, name, header): (&Data, DataName<'_>, &LinkHeader),
+        Arrived { now, from: face, name, header }: Arrived<'_>,
+        data: &Data,
         found: &Found,
         cacheable: bool,
     ) -> bool {
@@ -411,8 +412,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn share_answer(
         &mut self,
-        now: Instant,
-        (interest, hashes, face): (&Interest, &PrefixHashes, FaceId),
+        Arrival { now, face, hashes, .. }: Arrival<'_>,
+        interest: &Interest,
         data: Data,
         pit_token: PitToken,
     ) {

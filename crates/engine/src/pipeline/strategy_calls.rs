@@ -51,6 +51,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const MAX_DELEGATIONS: usize = 16;
 const MAX_DELEGATION_COMPONENTS: usize = PrefixHashes::MAX_PREFIX_COMPONENTS;
 
+/// An Interest's name as the tables know it.
+struct Matched<'a> {
+    hashes: &'a PrefixHashes,
+    /// Its longest match.
+    node: FibNode,
+}
+
 impl Engine {
     /// Asks the strategy where an Interest that arrived should go, unless that is obvious.
     #[inline(always)]
@@ -120,7 +127,7 @@ impl Engine {
             congestion_mark: header.congestion_mark,
             announcement: None,
         };
-        self.call_strategy_about(id, interest, (hashes, node), event, |strategy, context| {
+        self.call_strategy_about(id, interest, Matched { hashes, node }, event, |strategy, context| {
             strategy.after_interest(context);
         });
     }
@@ -161,16 +168,15 @@ impl Engine {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
         let node = self.longest_match(&interest, hashes);
-        self.call_strategy_about(id, interest, (hashes, node), event, call)
+        self.call_strategy_about(id, interest, Matched { hashes, node }, event, call)
     }
 
     /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
-    /// `node` is the longest match of its name.
     fn call_strategy_about(
         &mut self,
         id: PendingId,
         interest: Interest,
-        (hashes, node): (&PrefixHashes, FibNode),
+        Matched { hashes, node }: Matched<'_>,
         event: StrategyEvent<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
     ) -> Outcome {

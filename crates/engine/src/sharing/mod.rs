@@ -161,7 +161,8 @@ impl Sharing {
         &mut self,
         now: Instant,
         name: NameHash,
-        (object, place): (NameHash, Option<Place>),
+        object: NameHash,
+        place: Option<Place>,
     ) {
         self.sent.note(now, name);
         let times = self.times();
@@ -176,7 +177,8 @@ impl Sharing {
         &mut self,
         now: Instant,
         name: NameHash,
-        (object, place): (Option<NameHash>, Option<Place>),
+        object: Option<NameHash>,
+        place: Option<Place>,
         yields: impl FnOnce() -> bool,
     ) {
         let times = self.times();

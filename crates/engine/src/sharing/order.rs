@@ -164,7 +164,8 @@ impl InOrder {
     pub(crate) fn enter(
         &mut self,
         place: Place,
-        (id, transmit): (PendingId, Transmit),
+        id: PendingId,
+        transmit: Transmit,
         asked_at: Option<Instant>,
         again_at: Instant,
     ) {

@@ -132,6 +132,14 @@ impl Pending {
     }
 }
 
+/// The hashes that an entry is found by.
+pub(crate) struct EntryHashes {
+    /// Of its name.
+    pub(crate) own: NameHash,
+    /// Of the name without its last component, in CCNx.
+    pub(crate) parent: NameHash,
+}
+
 /// The table has no room for an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
@@ -318,7 +326,7 @@ impl PendingTable {
         &mut self,
         index: &mut HashIndex,
         interest: &Interest,
-        (hash, parent): (NameHash, NameHash),
+        EntryHashes { own: hash, parent }: EntryHashes,
         tag: VariantTag,
         first: InRecord,
     ) -> Result<PendingId, Full> {

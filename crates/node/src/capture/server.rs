@@ -27,7 +27,7 @@ const MAX_CAPTURES: usize = 8;
 /// Frames that may wait to be written.
 const MAX_WAITING: usize = 8192;
 /// How long a client may take to ask, and to read.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl CaptureServer {
     pub(crate) fn start(path: &Path, clock: Clock, node: RemoteControl) -> io::Result<Self> {
@@ -96,8 +96,8 @@ impl Drop for Place {
 }
 
 fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicBool) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
+    client.set_read_timeout(Some(TIMEOUT))?;
+    client.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(client).take(70_000).read_line(&mut line)?;
     let request: Request = match line.trim_end().parse() {

@@ -11,7 +11,6 @@ mod entries;
 mod faces;
 mod identity;
 mod inheritance;
-pub(crate) mod link_request;
 mod links;
 mod registration;
 mod registrations;
@@ -21,6 +20,7 @@ mod status;
 mod strangers;
 mod strategies;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use engine::{FaceId, FaceScope};
@@ -31,9 +31,10 @@ use trust::SignError;
 use trust::ccnx::CcnxSigner;
 
 use crate::control::{FaceStatus, NodeControl, Now};
+use crate::ndnld::{self, LinkRequest};
 pub use identity::load_or_make as ccnx_signer;
 pub(crate) use identity::load_or_make_key;
-use links::{CONTROL, Links, NDNLD};
+use links::Links;
 use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;
@@ -50,7 +51,7 @@ pub(crate) struct Ccnd {
     listens_at: Option<SocketAddr>,
     started_unix_millis: u64,
     registrations: Registrations,
-    links: Links,
+    links: BTreeMap<FaceId, LinkRequest>,
     /// The objects with its key, for this host and for the next.
     key_objects: [Data; 2],
     meters: Meters,
@@ -78,6 +79,9 @@ struct CcndCounters {
 
 const CCNX: &[u8] = b"ccnx";
 const PING: &[u8] = b"ping";
+/// The name of ndnld's service, and what stands behind CCNDID.
+const NDNLD: &[u8] = b"ndnld";
+const CONTROL: &[u8] = b"control";
 /// The service's name below the markers of where it is.
 const CCND: &[u8] = b"ccnd";
 /// How long key objects count as fresh, in seconds.
@@ -105,7 +109,7 @@ impl Ccnd {
             listens_at,
             started_unix_millis: now.unix_millis,
             registrations: Registrations::new(max_registrations),
-            links: Links::default(),
+            links: BTreeMap::new(),
             key_objects,
             meters: Meters::default(),
             counters: CcndCounters::default(),
@@ -195,7 +199,8 @@ impl Ccnd {
             }
             [CCNX, NDNLD, id, CONTROL, verb, object] if *id == self.id() && wants_new => {
                 friend(node, application?)?;
-                let content = self.control_links(node, verb, object)?;
+                let links = &mut Links { made: &mut self.links, node };
+                let content = ndnld::answer(verb, object, usize::MAX, links)?;
                 self.counters.done += 1;
                 self.signed(now, interest, &content, None, LINK_FRESHNESS)
             }

@@ -2,9 +2,8 @@
 //! ContentObject. What is asked for stands in its Content.
 
 use engine::FaceId;
-use packet::ccnx::ContentObjectView;
 use packet::ccnx::management::StatusResponse;
-use trust::ccnx::verify_by_own_key;
+use trust::ccnx::signed_content;
 
 use super::Ccnd;
 use crate::control::{NodeControl, Now};
@@ -90,11 +89,4 @@ impl Ccnd {
             }
         }
     }
-}
-
-/// What is in an object whose signature holds.
-pub(super) fn signed_content(object: &[u8]) -> Option<&[u8]> {
-    let object = ContentObjectView::decode(object).ok()?;
-    verify_by_own_key(&object).ok()?;
-    Some(object.content())
 }

@@ -1,4 +1,4 @@
-//! The seam between the data plane and whatever manages it.
+//! The interface between the data plane and whatever manages it.
 //!
 //! One thread owns the forwarding engine, the faces and their sockets. Management protocols run beside it and
 //! never touch any of that: what they want done they ask of a [`NodeControl`], and what they are told comes
@@ -16,10 +16,9 @@
 //! all, as any Data does. Whoever else is inside the process has faces of its own:
 //! [`NodeControl::create_inner_face`].
 
-mod background;
 mod face;
 mod face_uri;
-pub(crate) mod serve;
+pub(crate) mod service;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;

@@ -43,7 +43,7 @@ pub struct UdpExchange {
 }
 
 /// Without Data for so long, what is on its way counts as lost.
-const PATIENCE: Duration = Duration::from_millis(100);
+const TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The receive buffers to ask for.
 const RECEIVE_BYTES: usize = 16 << 20;
@@ -144,7 +144,7 @@ impl UdpExchange {
     }
 
     fn ask(&mut self) -> io::Result<bool> {
-        if self.pending() > 0 && self.last_data.elapsed() > PATIENCE {
+        if self.pending() > 0 && self.last_data.elapsed() > TIMEOUT {
             self.totals.lost += self.pending();
         }
         // As many as can be answered with one train.

@@ -33,7 +33,7 @@ pub struct UdpPing {
 }
 
 /// How long a ping may take before it counts as lost.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 impl UdpPing {
     /// Binds a consumer of packets of this shape. `first` begins its numbers, so that two consumers do not
@@ -44,7 +44,7 @@ impl UdpPing {
     pub fn new(local: SocketAddr, forwarder: SocketAddr, shape: Shape, first: u64) -> io::Result<Self> {
         let socket = UdpSocket::bind(local)?;
         socket.connect(forwarder)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
         Ok(UdpPing { socket, interest: shape.interest().map_err(io::Error::other)?, next: first })
     }
 
@@ -57,7 +57,7 @@ impl UdpPing {
         let mut answer = [0; 65_536];
         let start = Instant::now();
         self.socket.send(&wire).ok()?;
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TIMEOUT {
             let received = self.socket.recv(&mut answer).ok()?;
             // Answers to those before may come late. Nacks have a reason but no content.
             let frame = answer.get(..received)?;

@@ -206,9 +206,9 @@ impl StreamExchange {
     ///
     /// # Errors
     /// A connection that fails.
-    pub fn finish(&mut self, patience: Duration) -> io::Result<()> {
+    pub fn finish(&mut self, timeout: Duration) -> io::Result<()> {
         let window = std::mem::replace(&mut self.window, 0);
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         while self.totals.interests > self.totals.data && Instant::now() < deadline {
             self.run(Duration::from_millis(1))?;
         }

@@ -25,7 +25,8 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        (scope, dataset): (CommandScope, Dataset),
+        scope: CommandScope,
+        dataset: Dataset,
     ) {
         let kept = match scope {
             CommandScope::Localhost => self.datasets.find(now.monotonic, interest),

@@ -474,7 +474,7 @@ impl ControlApplication for NfdManagement {
                 // What is known of a key from earlier is known at once.
                 self.conclude_delegates(now, node);
             }
-            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, (name.scope, dataset)),
+            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, name.scope, dataset),
             // Whoever asks for what is still to come waits in the table of pending Interests.
             Target::FaceEvents => {
                 if let Some(data) = self.notifications.find(now.monotonic, interest).cloned() {

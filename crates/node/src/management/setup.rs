@@ -10,6 +10,7 @@ use trust::{Certificate, CertificateError};
 use super::keys::{Privileges, TrustedKeys};
 use super::{Authority, Delegation, ManagementConfig, RevocationList};
 use crate::config::{AuthorizeSection, Config, ConfigError};
+use crate::sys::random_words;
 
 impl ManagementConfig {
     /// Reads what the configuration says about management, and the certificates that it names.
@@ -37,12 +38,10 @@ impl ManagementConfig {
         };
         let delegating = config.authorize.iter().filter(|section| section.delegates);
         let delegating: Vec<_> = delegating.map(trusted_key).collect::<Result<_, _>>()?;
-        let mut seed = [0; 8];
-        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
+        let [seed] = random_words()
             .map_err(|error| ConfigError::new(format!("the system gives no random numbers: {error}")))?;
         Ok(ManagementConfig {
-            delegation: Delegation::new(&delegating, u64::from_ne_bytes(seed))
-                .with_revocations(Arc::clone(&revocations)),
+            delegation: Delegation::new(&delegating, seed).with_revocations(Arc::clone(&revocations)),
             localhost: authority(false)?,
             revocations: Arc::clone(&revocations),
             localhop: if section.localhop { Some(authority(true)?) } else { None },

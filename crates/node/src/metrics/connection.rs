@@ -9,8 +9,8 @@ use rustix::event::PollFlags;
 use crate::origin::Origin;
 
 /// How long a request may take, and how long it may wait for its page.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
-/// Bytes of an answer that must be read in each [`PATIENCE`].
+pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
+/// Bytes of an answer that must be read in each [`TIMEOUT`].
 const PIECE_BYTES: usize = 1 << 20;
 /// Bytes of a request that are read; what matters stands in its first line.
 pub(super) const MAX_REQUEST_BYTES: usize = 8192;
@@ -56,7 +56,7 @@ const TOO_LARGE: &str = "431 Request Header Fields Too Large";
 
 impl<S: Read + Write> Connection<S> {
     pub(super) fn new(stream: S, origin: Origin, now: Instant) -> Self {
-        Connection { stream, origin, stage: Stage::Asking { request: Vec::new() }, until: now + PATIENCE }
+        Connection { stream, origin, stage: Stage::Asking { request: Vec::new() }, until: now + TIMEOUT }
     }
 
     /// When it has taken too long, unless it gets on before.
@@ -109,7 +109,7 @@ impl<S: Read + Write> Connection<S> {
         let Stage::Waiting { wants_body } = self.stage else { return None };
         let head = head("200 OK", page.text.len());
         let pieces = u32::try_from(page.text.len() / PIECE_BYTES).unwrap_or(u32::MAX);
-        self.until = now + PATIENCE.saturating_mul(pieces.saturating_add(1));
+        self.until = now + TIMEOUT.saturating_mul(pieces.saturating_add(1));
         let page = wants_body.then(|| page.clone());
         self.stage = Stage::Reading { head, page, written: 0 };
         self.handle_ready(now)
@@ -131,7 +131,7 @@ impl<S: Read + Write> Connection<S> {
             return Ok(Some(End::Left));
         }
         let request = std::mem::take(request);
-        self.until = now + PATIENCE;
+        self.until = now + TIMEOUT;
         if !has_ended && request.len() >= MAX_REQUEST_BYTES {
             return self.refuse(TOO_LARGE, "A request has at most 8192 bytes here.\n");
         }

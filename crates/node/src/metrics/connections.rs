@@ -125,7 +125,7 @@ mod tests {
     use std::io;
     use std::time::Duration;
 
-    use super::super::connection::{MAX_REQUEST_BYTES, PATIENCE};
+    use super::super::connection::{MAX_REQUEST_BYTES, TIMEOUT};
     use super::*;
 
     /// A connection whose other side has said something, and reads nothing.
@@ -192,11 +192,11 @@ mod tests {
     fn who_drips_a_byte_now_and_then_is_closed_all_the_same() {
         let (begin, mut connections) = (Instant::now(), Connections::new());
         connections.add(begin, StalledPeer(b"GET"), address(1));
-        let late = begin + PATIENCE - Duration::from_millis(1);
+        let late = begin + TIMEOUT - Duration::from_millis(1);
         connections.handle_ready(late, [true]);
         connections.handle_timeout(late);
         assert_eq!(connections.all.len(), 1);
-        connections.handle_timeout(begin + PATIENCE);
+        connections.handle_timeout(begin + TIMEOUT);
         assert_eq!((connections.all.len(), connections.counters.too_slow), (0, 1));
     }
 

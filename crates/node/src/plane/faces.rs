@@ -238,11 +238,13 @@ impl DataPlane {
 
     pub(super) fn add_face(&mut self, new: NewFace) -> Option<FaceId> {
         let random = Random::from_seed(self.random.next_u64());
-        let codec = match &new.transport {
-            Transport::Inner(_) => Codec::bare(new.dialect, new.settings),
-            Transport::Datagram(_) | Transport::Stream(_) => Codec::new(new.dialect, new.settings, random)?,
+        let is_inner = new.transport.is_inner();
+        let codec = if is_inner {
+            Codec::bare(new.dialect, new.settings)
+        } else {
+            Codec::new(new.dialect, new.settings, random)?
         };
-        let id = self.occupancy.population.numbers.take(matches!(new.transport, Transport::Inner(_)))?;
+        let id = self.occupancy.population.numbers.take(is_inner)?;
         let mut face = Face {
             id,
             remote: new.remote,
@@ -265,7 +267,7 @@ impl DataPlane {
         let config = self.settings.faces.limited(face.engine_config());
         self.engine.add_face(self.now, id, config).ok()?;
         self.occupancy.population.on_demand += usize::from(face.persistency == FacePersistency::OnDemand);
-        self.occupancy.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
+        self.occupancy.population.inner += usize::from(is_inner);
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
         self.note_on_demand(id);
@@ -308,7 +310,7 @@ impl DataPlane {
         self.engine.remove_face(id);
         self.schedule.alarms.remove(&(face.activity.alarm, id));
         self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
-        self.occupancy.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
+        self.occupancy.population.inner -= usize::from(face.transport.is_inner());
         if let Some(origin) = face.stranger.origin {
             self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }

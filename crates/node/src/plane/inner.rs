@@ -2,7 +2,6 @@
 
 use engine::{FaceId, FaceScope, LinkType, Transmit};
 use packet::{Data, LinkHeader, Packet};
-use rustix::event::epoll;
 
 use super::faces::NewFace;
 use super::send::touch;
@@ -41,10 +40,8 @@ impl DataPlane {
             link_type: LinkType::PointToPoint,
         });
         let id = id.ok_or_else(|| CreateFaceError::Socket("there can be no more faces".to_owned()))?;
-        let watched = match self.faces.get(&id).map(|face| &face.transport) {
-            Some(Transport::Inner(port)) => self.watch(port, Token::Face(id), epoll::EventFlags::IN),
-            _ => Ok(()),
-        };
+        let token = Token::Face(id);
+        let watched = self.source_of(token).map_or(Ok(()), |(port, flags)| self.watch(port, token, flags));
         if let Err(error) = watched {
             self.destroy_face(id, &error.to_string());
             return Err(CreateFaceError::Socket(error.to_string()));

@@ -377,14 +377,13 @@ impl DataPlane {
     }
 
     fn faces_bound(&self, bound: Bound) -> Vec<FaceId> {
-        let is_it = |transport: &Transport| match (transport, bound) {
-            (Transport::Datagram(port), Bound::Ethernet(number)) => {
-                matches!(port.path, DatagramPath::Ethernet { channel, .. } if channel == number)
+        let is_it = |transport: &Transport| {
+            let Transport::Datagram(port) = transport else { return false };
+            match (&port.path, bound) {
+                (DatagramPath::Ethernet { channel, .. }, Bound::Ethernet(number)) => *channel == number,
+                (DatagramPath::Udp { channel, .. }, Bound::Group(number)) => *channel == number,
+                _ => false,
             }
-            (Transport::Datagram(port), Bound::Group(number)) => {
-                matches!(port.path, DatagramPath::Udp { channel, .. } if channel == number)
-            }
-            (Transport::Stream(_) | Transport::Inner(_), _) => false,
         };
         self.faces.values().filter(|face| is_it(&face.transport)).map(|face| face.id).collect()
     }

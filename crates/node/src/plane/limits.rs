@@ -83,10 +83,7 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) fn of(face: &Face) -> Self {
-        match face.transport {
-            Transport::Datagram(_) => Kind::Datagram,
-            Transport::Stream(_) | Transport::Inner(_) => Kind::Stream,
-        }
+        if matches!(face.transport, Transport::Datagram(_)) { Kind::Datagram } else { Kind::Stream }
     }
 }
 
@@ -207,12 +204,10 @@ impl DataPlane {
             return;
         }
         self.occupancy.population.next_search = self.now + SEARCH_INTERVAL;
-        let (now, patience) = (self.now, self.settings.timeouts.crowded_idle);
+        let (now, idle) = (self.now, self.settings.timeouts.crowded_idle);
         let is_idle = |face: &Face| {
             let may_go = face.stranger.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
-            may_go
-                && face.persistency == FacePersistency::OnDemand
-                && face.activity.last_used + patience <= now
+            may_go && face.persistency == FacePersistency::OnDemand && face.activity.last_used + idle <= now
         };
         let going: Vec<FaceId> =
             self.faces.values().filter(|face| is_idle(face)).take(MAX_GOING).map(|face| face.id).collect();

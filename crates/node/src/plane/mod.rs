@@ -50,9 +50,9 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 
 use crate::clock::Clock;
-use crate::control::{FaceEvent, FaceState, MANAGEMENT_FACE};
+use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Faces, Traffic, Transport};
+use crate::face::{Faces, Traffic};
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
@@ -429,15 +429,7 @@ impl DataPlane {
             Token::Interfaces => (self.interfaces.monitor()?, flags(false)),
             Token::Face(id) => {
                 let face = self.faces.get(&id)?;
-                match &face.transport {
-                    Transport::Stream(port) => {
-                        let stream = port.stream.as_ref()?;
-                        let connecting = face.state == FaceState::Down;
-                        (stream.socket.as_fd(), if connecting { flags(true) } else { stream.flags() })
-                    }
-                    Transport::Inner(port) => (port.as_fd(), flags(false)),
-                    Transport::Datagram(_) => return None,
-                }
+                face.transport.source(face.state)?
             }
         })
     }

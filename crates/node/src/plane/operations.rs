@@ -195,7 +195,7 @@ impl DataPlane {
         id: FaceId,
         changes: FaceChanges,
     ) -> Result<FaceStatus, UpdateFaceError> {
-        if let Some(Transport::Inner(_)) = self.faces.get(&id).map(|face| &face.transport) {
+        if self.faces.get(&id).is_some_and(|face| face.transport.is_inner()) {
             let face = self.face_status(id).ok_or(UpdateFaceError::NoFace(id))?;
             return face.refusing(&changes);
         }
@@ -203,12 +203,9 @@ impl DataPlane {
         let mut conflicts = Vec::new();
         let persistency = changes.persistency.unwrap_or(face.persistency);
         let can_be = match &face.transport {
-            Transport::Datagram(_) => {
-                face.link_type == LinkType::PointToPoint || persistency == FacePersistency::Permanent
-            }
             // Whom we accepted we cannot call.
             Transport::Stream(port) => port.target.is_some() != (persistency == FacePersistency::OnDemand),
-            Transport::Inner(_) => persistency == face.persistency,
+            _ => face.link_type == LinkType::PointToPoint || persistency == FacePersistency::Permanent,
         };
         if !can_be {
             conflicts.push(FaceConflict::Persistency);

@@ -15,7 +15,7 @@ use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {
-    pub(crate) seam: Arc<RepositoryHandles>,
+    pub(crate) handles: Arc<RepositoryHandles>,
     pub(crate) answers: Arc<Answers>,
     /// Interests that another repository may have the answer to if the one that was asked has not.
     asked: BTreeMap<u64, Interest>,
@@ -27,15 +27,15 @@ impl DataPlane {
     /// Puts repositories behind the content store.
     pub(crate) fn attach_repositories(
         &mut self,
-        seam: RepositoryHandles,
+        handles: RepositoryHandles,
         answers: Arc<Answers>,
         config: SecondStoreConfig,
     ) {
-        let seam = Arc::new(seam);
-        let store = Arc::clone(&seam) as Arc<dyn engine::SecondStore>;
+        let handles = Arc::new(handles);
+        let store = Arc::clone(&handles) as Arc<dyn engine::SecondStore>;
         self.engine.set_second_store(self.now, Some((store, config)));
         self.services.repository =
-            Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new(), replies: Vec::new() }));
+            Some(Box::new(RepositoryEnd { handles, answers, asked: BTreeMap::new(), replies: Vec::new() }));
     }
 
     /// Passes on what the engine has for the repositories; whether some of it was answered at once or went
@@ -53,23 +53,23 @@ impl DataPlane {
         while let Some(effect) = self.engine.poll_second_store() {
             match effect {
                 ForSecondStore::Ask(QuestionId(number), interest) => {
-                    let hashes = end.seam.hashes(&interest);
+                    let hashes = end.handles.hashes(&interest);
                     let unix = *unix.get_or_insert_with(repo::service::unix_now);
                     let mut spare = |len| spare_buffer(&mut self.engine, len);
-                    if let Some(found) = end.seam.read_in_memory(unix, &interest, &hashes, &mut spare) {
+                    if let Some(found) = end.handles.read_in_memory(unix, &interest, &hashes, &mut spare) {
                         let fresh_until = fresh_until(self.now, unix, &found);
                         self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
                         has_more_to_send = true;
-                    } else if !end.seam.ask(0, number, &interest, &hashes) {
+                    } else if !end.handles.ask(0, number, &interest, &hashes) {
                         self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
                         self.engine.receive_absent(self.now, QuestionId(number));
                         has_more_to_send = true;
-                    } else if end.seam.has_more_behind(0) {
+                    } else if end.handles.has_more_behind(0) {
                         end.asked.insert(number, interest);
                     }
                 }
                 ForSecondStore::Offer(data) => {
-                    if end.seam.offer(data).is_err() {
+                    if end.handles.offer(data).is_err() {
                         self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
                     }
                 }
@@ -98,7 +98,7 @@ impl DataPlane {
                 }
                 None => {
                     let others = interest.filter(|interest| {
-                        end.seam.ask(number + 1, question, interest, &end.seam.hashes(interest))
+                        end.handles.ask(number + 1, question, interest, &end.handles.hashes(interest))
                     });
                     match others {
                         Some(interest) => drop(end.asked.insert(question, interest)),

@@ -11,9 +11,8 @@ use super::{DataPlane, Token};
 use crate::codec::Codec;
 use crate::control::FaceState;
 use crate::drop_reason::DropReason;
-use crate::face::{DatagramPath, Face, Transport};
+use crate::face::{DatagramPath, Face, Sink, Transport};
 use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
-use crate::transport::train::Outbox;
 
 /// An outbox leaves early when it holds this many trains, so that it stays in the cache.
 const FULL_FRAMES: usize = 2 * MAX_TRAIN_DATAGRAMS;
@@ -116,38 +115,22 @@ impl DataPlane {
     /// Lets the link of a face act upon time.
     pub(super) fn handle_link_timeout(&mut self, id: FaceId) {
         let now = self.now;
-        self.with_sink(id, |codec, sink| match sink {
-            Sink::Outbox(outbox) => codec.handle_timeout(now, outbox),
-            Sink::Queue(queue) => codec.handle_timeout(now, queue),
-        });
+        self.with_sink(id, |codec, sink| codec.handle_timeout(now, sink));
     }
 
     /// Takes the frames that a face's link has ready, such as acknowledgements.
     pub(super) fn poll_link(&mut self, id: FaceId) {
         let now = self.now;
-        self.with_sink(id, |codec, sink| match sink {
-            Sink::Outbox(outbox) => codec.poll_frames(now, outbox),
-            Sink::Queue(queue) => codec.poll_frames(now, queue),
-        });
+        self.with_sink(id, |codec, sink| codec.poll_frames(now, sink));
     }
 
-    fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, Sink<'_>)) {
+    fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, &mut Sink<'_>)) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         if !face.tapping.taps.is_empty() {
-            return self.emit_tapped(id, |codec, outbox| act(codec, Sink::Outbox(outbox)));
+            return self.emit_tapped(id, |codec, outbox| act(codec, &mut Sink::Outbox(outbox)));
         }
-        match &mut face.transport {
-            Transport::Datagram(port) => {
-                let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
-                act(&mut face.codec, Sink::Outbox(outbox));
-            }
-            Transport::Stream(port) => {
-                let Some(stream) = &mut port.stream else { return };
-                act(&mut face.codec, Sink::Queue(stream.queue()));
-            }
-            // It has no link whose frames could be due.
-            Transport::Inner(_) => return,
-        }
+        let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
+        act(&mut face.codec, &mut sink);
         touch(&mut self.batch.touched, face);
     }
 
@@ -240,11 +223,6 @@ impl DataPlane {
         }
         self.flush(id);
     }
-}
-
-enum Sink<'a> {
-    Outbox(&'a mut Outbox),
-    Queue(&'a mut crate::transport::stream::Queue),
 }
 
 /// Notes that a face has something to finish in this turn.

@@ -1,4 +1,4 @@
-//! The seam for whatever wants to watch or change the frames of a face: capture, impairment, fuzzing.
+//! The place for whatever wants to watch or change the frames of a face: capture, impairment, fuzzing.
 //!
 //! A face without taps pays one comparison. With taps, its frames are copied and shown to each of them.
 
@@ -12,7 +12,7 @@ use super::DataPlane;
 use super::send::touch;
 use crate::codec::{Codec, FrameSink};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Face, Transport};
+use crate::face::Face;
 use crate::transport::train::Outbox;
 
 /// Something that sees the frames of a face; made anew for each face.
@@ -154,20 +154,9 @@ impl DataPlane {
     /// Sends a frame as it is.
     fn send_frame(&mut self, id: FaceId, frame: &[u8]) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        match &mut face.transport {
-            Transport::Datagram(port) => {
-                let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
-                outbox.bytes().extend_from_slice(frame);
-                outbox.end_frame(None);
-            }
-            Transport::Stream(port) => {
-                let Some(stream) = &mut port.stream else { return };
-                stream.queue().bytes().extend_from_slice(frame);
-                stream.queue().end_frame(None);
-            }
-            // It has no frames.
-            Transport::Inner(_) => return,
-        }
+        let Some(mut sink) = face.transport.sink(&mut self.batch.outboxes) else { return };
+        sink.bytes().extend_from_slice(frame);
+        sink.end_frame(None);
         touch(&mut self.batch.touched, face);
     }
 

@@ -3,26 +3,25 @@
 //! What is stored the data plane answers with; what nobody has an answer for, commands above all, comes here.
 
 use std::io::Error as IoError;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Arc, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use engine::FaceId;
 use flow::verify::Now;
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags};
-use packet::ccnx::{ContentKind, InterestFields, Scope, Ticks};
-use packet::time::Duration;
-use packet::{Component, Data, Dialect, Interest, Name, Packet, UnixTime};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
+use packet::ccnx::{InterestFields, Ticks};
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, Name, Packet};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, Origin, Outgoing};
 use repo::service::ServiceHandle;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use trust::ccnx::CcnxSigner;
+use trust::SignError;
+use trust::ccnx::{CcndRequest, CcnxSigner};
 
 use super::status::SharedCounters;
 use crate::ccnd::{Asker, Strangers};
 use crate::clock::Clock;
-use crate::control::{CreateInnerFace, NodeControl as _};
+use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::share_of_time::StrangersTime;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
@@ -31,21 +30,16 @@ use crate::transport::ring::Signal;
 /// What may wait for it.
 const LIMITS: InnerLimits = InnerLimits { packets: 1024, bytes: 8 << 20 };
 /// How long the node may take to register a prefix.
-const PATIENCE: StdDuration = StdDuration::from_secs(10);
+const TIMEOUT: StdDuration = StdDuration::from_secs(10);
 /// What an answer to a stranger costs, about: a signature.
 const COST: StdDuration = StdDuration::from_millis(2);
 /// How long nothing may happen before it is looked whether something has.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The service; it ends with the data plane.
+/// The repository's protocol and what it is reached by.
 pub(super) struct CcnrService {
-    thread: Option<JoinHandle<()>>,
-}
-
-struct Loop {
     clock: Clock,
     remote: RemoteControl,
-    face: InnerFace,
     signer: CcnxSigner,
     driver: CcnrDriver,
     /// Raised when the store has said something.
@@ -60,23 +54,22 @@ impl CcnrService {
     /// Starts it: its prefixes lead to it when this returns. It has the node's key.
     pub(super) fn start(
         config: CcnrConfig,
-        (signer, service): (CcnxSigner, ServiceHandle),
-        (clock, mut remote): (Clock, RemoteControl),
+        signer: CcnxSigner,
+        service: ServiceHandle,
+        clock: Clock,
+        mut remote: RemoteControl,
         counters: SharedCounters,
-    ) -> std::io::Result<Self> {
-        let purpose = "ccnr".parse().map_err(IoError::other)?;
-        let face = CreateInnerFace { purpose, dialect: Dialect::Ccnx, limits: LIMITS };
-        let face = remote.create_inner_face(face).map_err(IoError::other)?;
+    ) -> std::io::Result<ServiceThread> {
+        let mut face = open_face(&mut remote, "ccnr", Dialect::Ccnx, LIMITS)?;
         let namespaces = config.namespaces.clone();
-        let ccnr = Ccnr::new(now(clock), signer.clone(), config).map_err(IoError::other)?;
+        let ccnr = Ccnr::new(clock.both().into(), signer.clone(), config).map_err(IoError::other)?;
         let prefixes = ccnr.prefixes().map_err(IoError::other)?;
         let began = StdInstant::now();
         let told = Signal::new()?;
         let raised = Arc::clone(&told);
-        let mut service = Loop {
+        let service = CcnrService {
             clock,
             remote,
-            face,
             signer,
             driver: CcnrDriver::new(ccnr, service, Arc::new(move || raised.raise())),
             told,
@@ -86,57 +79,20 @@ impl CcnrService {
             counters,
         };
         for prefix in prefixes {
-            service.register(&prefix)?;
+            service.register(&mut face, &prefix)?;
         }
-        let thread = std::thread::Builder::new().name("ccnr".to_owned()).spawn(move || {
-            crate::start::threads::go_behind_the_data_plane();
-            service.run();
-        })?;
-        Ok(CcnrService { thread: Some(thread) })
+        ServiceThread::start("ccnr", clock, face, service)
     }
 }
 
-/// Waits until it has ended, which it does with the data plane.
-impl Drop for CcnrService {
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn now(clock: Clock) -> Now {
-    let both = clock.both();
-    Now { instant: both.monotonic, unix: UnixTime::from_millis(both.unix_millis) }
-}
-
-impl Loop {
-    fn run(mut self) {
-        loop {
-            self.told.lower();
-            let Ok(packet) = self.face.recv() else { return };
-            let has_worked = packet.is_some();
-            if let Some(packet) = packet {
-                self.handle_packet(packet);
-            }
-            self.driver.turn(now(self.clock));
-            while let Some(outgoing) = self.driver.poll_outgoing() {
-                self.carry_out(outgoing);
-            }
-            if !has_worked {
-                *self.counters.0.lock().unwrap_or_else(PoisonError::into_inner) = *self.driver.counters();
-                self.wait();
-            }
-        }
-    }
-
-    fn handle_packet(&mut self, InnerPacket { packet, header, .. }: InnerPacket) {
-        let interest = match packet {
+impl InnerService for CcnrService {
+    fn handle_packet(&mut self, _face: &mut InnerFace, packet: InnerPacket) {
+        let from = packet.incoming_face();
+        let interest = match packet.packet {
             Packet::Interest(interest) => interest,
-            Packet::Data(data) => return self.driver.handle_data(now(self.clock), &data),
+            Packet::Data(data) => return self.driver.handle_data(self.clock.both().into(), &data),
             Packet::Nack(..) => return,
         };
-        let from = header.incoming_face.and_then(|face| u32::try_from(face).ok()).map(FaceId);
         // Nobody waits behind a face that is gone.
         let Some(asker) = from.and_then(|from| self.strangers.asker(from, &self.remote)) else { return };
         let origin = match asker {
@@ -150,95 +106,96 @@ impl Loop {
                 Origin::Elsewhere
             }
         };
-        self.driver.handle_interest(now(self.clock), &interest, origin);
+        self.driver.handle_interest(self.clock.both().into(), &interest, origin);
     }
 
-    fn carry_out(&mut self, outgoing: Outgoing) {
+    fn proceed(&mut self, face: &mut InnerFace) {
+        self.told.lower();
+        self.driver.turn(self.clock.both().into());
+        while let Some(outgoing) = self.driver.poll_outgoing() {
+            self.carry_out(face, outgoing);
+        }
+        *self.counters.0.lock().unwrap_or_else(PoisonError::into_inner) = *self.driver.counters();
+    }
+
+    fn other(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.told.as_fd())
+    }
+
+    fn next_deadline(&self, now: Instant) -> Instant {
+        self.driver.next_deadline().min(now + LOOK)
+    }
+}
+
+impl CcnrService {
+    fn carry_out(&mut self, face: &mut InnerFace, outgoing: Outgoing) {
         match outgoing {
-            Outgoing::Interest(interest) => self.send(InnerPacket::interest(interest)),
-            Outgoing::Data(data) => self.send(InnerPacket::data(data)),
-            Outgoing::Namespaces(namespaces) => self.take_namespaces(namespaces),
+            Outgoing::Interest(interest) => send(face, InnerPacket::interest(interest)),
+            Outgoing::Data(data) => send(face, InnerPacket::data(data)),
+            Outgoing::Namespaces(namespaces) => self.take_namespaces(face, namespaces),
             Outgoing::Fetched { object, stored, is_complete } => {
                 tracing::debug!(%object, stored, is_complete, "an object of CCNx was fetched");
             }
         }
     }
 
-    /// That the face is gone is seen where there is nothing more to hear.
-    fn send(&mut self, packet: InnerPacket) {
-        let _ = self.face.send_in_time(packet);
-    }
-
     /// A policy names other prefixes.
-    fn take_namespaces(&mut self, namespaces: Vec<Name>) {
+    fn take_namespaces(&mut self, face: &mut InnerFace, namespaces: Vec<Name>) {
         let old = std::mem::replace(&mut self.namespaces, namespaces);
         let is_new = |name: &&Name| !old.contains(name);
         let added: Vec<Name> = self.namespaces.iter().filter(is_new).cloned().collect();
         let removed = old.iter().filter(|name| !self.namespaces.contains(name)).cloned();
         let requests = added.into_iter().map(|name| ("selfreg", name));
         for (verb, name) in requests.chain(removed.map(|name| ("unreg", name))).collect::<Vec<_>>() {
-            match self.request(verb, &name) {
-                Ok(request) => self.send(InnerPacket::interest(request)),
+            match self.request(face.id(), verb, &name) {
+                Ok(request) => send(face, InnerPacket::interest(request)),
                 Err(error) => tracing::warn!(%name, %error, "a prefix of the policy is not registered"),
             }
         }
     }
 
     /// Has a prefix lead here, and waits until it does.
-    fn register(&mut self, prefix: &Name) -> std::io::Result<()> {
+    fn register(&self, face: &mut InnerFace, prefix: &Name) -> std::io::Result<()> {
         let refused = || {
             let why = format!("the repository cannot register {prefix} for clients of CCNx");
             IoError::other(why)
         };
-        let request = self.request("selfreg", prefix)?;
-        self.send(InnerPacket::interest(request.clone()));
-        let until = StdInstant::now() + PATIENCE;
+        let request = self.request(face.id(), "selfreg", prefix).map_err(IoError::other)?;
+        send(face, InnerPacket::interest(request.clone()));
+        let until = StdInstant::now() + TIMEOUT;
         while StdInstant::now() < until {
-            let received = self.face.recv().map_err(IoError::other)?;
+            let received = face.recv().map_err(IoError::other)?;
             match received.map(|received| received.packet) {
                 Some(Packet::Data(answer)) if answer.name() == request.name() => {
                     return if is_refusal(&answer) { Err(refused()) } else { Ok(()) };
                 }
                 // Clients that are too early ask again.
                 Some(_) => {}
-                None => drop(self.face.wait(Some(StdDuration::from_millis(100)))),
+                None => drop(face.wait(Some(StdDuration::from_millis(100)))),
             }
         }
         Err(refused())
     }
 
     /// The request by which applications register prefixes.
-    fn request(&self, verb: &'static str, prefix: &Name) -> std::io::Result<Interest> {
-        let id = self.signer.publisher();
+    fn request(&self, face: FaceId, verb: &'static str, prefix: &Name) -> Result<Interest, SignError> {
         let entry = ForwardingEntry {
             action: Some(verb),
-            ccnd_id: Some(id),
-            face_id: Some(self.face.id().0),
-            flags: Some(ForwardingFlags::ACTIVE.with(ForwardingFlags::CHILD_INHERIT)),
+            face_id: Some(face.0),
+            flags: Some(ForwardingFlags::default()),
             ..ForwardingEntry::new(prefix)
         };
-        let content = entry.encode().map_err(IoError::other)?;
-        let time = Ticks::from(now(self.clock).unix);
-        let object = self.signer.sign(&Name::root(), &content, time, |info| info).map_err(IoError::other)?;
-        let components: [&[u8]; 4] = [b"ccnx", id, verb.as_bytes(), &object];
-        let name = Name::from_components(components.map(Component::generic)).map_err(IoError::other)?;
-        let fields = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() };
-        Interest::decode_ccnx(fields.encode(&name).map_err(IoError::other)?.into()).map_err(IoError::other)
-    }
-
-    fn wait(&self) {
-        let at = self.clock.now();
-        let deadline = self.driver.next_deadline().min(at + LOOK);
-        let left = deadline.saturating_since(at).max(Duration::from_millis(1)).as_nanos();
-        let timeout =
-            Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
-        // Whatever came of it, there is a look at all.
-        let descriptors = [self.face.as_fd(), self.told.as_fd()];
-        let mut descriptors = descriptors.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-        let _ = poll(&mut descriptors, Some(&timeout));
+        let time = Ticks::from(Now::from(self.clock.both()).unix);
+        let (request, fields) = (CcndRequest::Prefix(entry), InterestFields::default());
+        self.signer.ccnd_request(self.signer.publisher(), request, time, fields)
     }
 }
 
+/// That the face is gone is seen where there is nothing more to hear.
+fn send(face: &mut InnerFace, packet: InnerPacket) {
+    let _ = face.send_in_time(packet);
+}
+
 fn is_refusal(answer: &Data) -> bool {
-    answer.ccnx().is_some_and(|object| object.kind() == ContentKind::Nack)
+    answer.ccnx().is_some_and(|object| StatusResponse::refusal(&object).is_some())
 }

@@ -25,8 +25,10 @@ use repo::{Store, StoreKeys, eviction};
 use crate::ccnd::load_or_make_key;
 use crate::clock::Clock;
 use crate::config::{CcnxConfig, RepositorySection};
+use crate::inner_service::ServiceThread;
 use crate::remote_control::RemoteControl;
 use crate::start::error::StartError;
+use crate::sys::random_words;
 use ccnr::CcnrService;
 use handles::{Answers, RepositoryHandles};
 use status::{SharedCounters, Watched};
@@ -36,7 +38,7 @@ use status::{SharedCounters, Watched};
 pub(crate) struct Repositories {
     services: Vec<(RepositorySection, Service, Option<Arc<TieredDisk>>)>,
     /// Those of them that are for clients of CCNx, as these see them.
-    ccnrs: Vec<CcnrService>,
+    ccnrs: Vec<ServiceThread>,
     counters: Vec<SharedCounters>,
 }
 
@@ -56,16 +58,16 @@ pub(crate) fn attach(
     let hasher = remote.call(|plane| plane.engine.hasher().clone());
     let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
     let answers = Arc::new(Answers::new(waker));
-    let (repositories, seam) = open(sections, &hasher, &answers)?;
+    let (repositories, handles) = open(sections, &hasher, &answers)?;
     // The engine waits for all of them alike.
     let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
     for other in sections {
         (max_waiting, patience) = (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
     }
     let patience = packet::time::Duration::from_millis(patience);
-    if let Some(seam) = seam {
+    if let Some(handles) = handles {
         let config = SecondStoreConfig { max_waiting, patience };
-        remote.call(move |plane| plane.attach_repositories(seam, answers, config));
+        remote.call(move |plane| plane.attach_repositories(handles, answers, config));
     }
     Ok(repositories)
 }
@@ -120,17 +122,8 @@ fn open(
         repositories.services.push((section.clone(), service, cold));
         repositories.counters.push(SharedCounters::default());
     }
-    let seam = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
-    Ok((repositories, seam))
-}
-
-/// From the system's random source.
-fn random_words() -> Result<[u64; 3], StartError> {
-    let mut random = [0; 24];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .map_err(std::io::Error::from)?;
-    let word = |at: usize| random.get(at..at + 8).and_then(|word| word.try_into().ok());
-    Ok([0, 8, 16].map(|at| word(at).map_or(0, u64::from_ne_bytes)))
+    let handles = (!ends.is_empty()).then(|| RepositoryHandles::new(ends, names.clone()));
+    Ok((repositories, handles))
 }
 
 impl Repositories {
@@ -147,9 +140,8 @@ impl Repositories {
         for ((section, service, _), counters) in self.services.iter().zip(&self.counters) {
             let Some(ccnr) = section.ccnr()? else { continue };
             let signer = load_or_make_key(config.key_file.as_deref())?;
-            let node = (clock, remote.clone());
-            let started = CcnrService::start(ccnr, (signer, service.handle()), node, counters.clone());
-            self.ccnrs.push(started?);
+            let (service, remote, counters) = (service.handle(), remote.clone(), counters.clone());
+            self.ccnrs.push(CcnrService::start(ccnr, signer, service, clock, remote, counters)?);
         }
         Ok(())
     }

@@ -28,6 +28,7 @@ use crate::plane::{
 use crate::remote_control::RemoteControl;
 use crate::start::descriptors;
 use crate::start::memory::Shares;
+use crate::sys::random_words;
 
 /// What a configuration asks for, its sockets aside.
 pub(crate) struct CheckedConfig {
@@ -83,11 +84,8 @@ impl CheckedConfig {
 
     /// The engine, with secrets of its own.
     pub(crate) fn engine(&self) -> std::io::Result<EngineConfig> {
-        let mut random = [0; 24];
-        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-        let mut words = random.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
-        let mut word = || words.next().unwrap_or(0);
-        Ok(EngineConfig { seed: word(), hash_key: [word(), word()], ..self.engine.clone() })
+        let [seed, low, high] = random_words()?;
+        Ok(EngineConfig { seed, hash_key: [low, high], ..self.engine.clone() })
     }
 
     /// Makes the faces and routes, and chooses the strategies; gives the routes.

@@ -7,3 +7,14 @@ pub(crate) mod options;
 pub(crate) mod packet_ring;
 pub(crate) mod pages;
 mod ring_slots;
+
+/// Numbers from the system's random source.
+pub(crate) fn random_words<const N: usize>() -> std::io::Result<[u64; N]> {
+    let mut words = [0; N];
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        *word = u64::from_ne_bytes(bytes);
+    }
+    Ok(words)
+}

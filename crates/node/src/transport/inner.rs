@@ -15,8 +15,6 @@ use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use thiserror::Error;
 
-use crate::clock::Clock;
-
 use super::ring::{Ended, Refused, RingLimits, RingReceiver, RingSender, Signal, ring};
 
 /// What may wait in each direction of an inner face.
@@ -74,6 +72,11 @@ impl InnerPacket {
         }
     }
 
+    /// To the application: the face that it came by.
+    pub(crate) fn incoming_face(&self) -> Option<FaceId> {
+        self.header.incoming_face.and_then(|face| u32::try_from(face).ok()).map(FaceId)
+    }
+
     /// What it counts as in a ring.
     fn cost(&self) -> usize {
         self.wire().len() + PACKET_COST_BYTES
@@ -126,7 +129,6 @@ pub struct InnerFace {
     receiver: RingReceiver<InnerPacket>,
     /// Raised when there is room again.
     room: Arc<Signal>,
-    clock: Clock,
 }
 
 /// The node's end of an inner face.
@@ -145,7 +147,7 @@ pub(crate) fn inner_face(dialect: Dialect, limits: InnerLimits) -> io::Result<(I
     // The node asks for no room. That the application has gone wakes it.
     let (to_application, from_node) = ring(limits, node, application);
     let id = FaceId(0);
-    let face = InnerFace { id, dialect, sender: to_node, receiver: from_node, room, clock: Clock::start() };
+    let face = InnerFace { id, dialect, sender: to_node, receiver: from_node, room };
     Ok((face, InnerPort { is_unflushed: false, sender: to_application, receiver: from_application }))
 }
 
@@ -163,11 +165,6 @@ impl InnerFace {
     /// The language that it speaks.
     pub fn dialect(&self) -> Dialect {
         self.dialect
-    }
-
-    /// The time since the face was made, and one second.
-    pub fn now(&self) -> packet::time::Instant {
-        self.clock.now()
     }
 
     /// Gives a packet to the node.

@@ -98,7 +98,7 @@ const BYTES_PER_TURN: usize = 1 << 20;
 const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
 /// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before
 /// that is done.
-const HOLD_PATIENCE: Duration = Duration::from_secs(2);
+const HOLD_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Stream {
     pub(crate) fn new(socket: Socket) -> Self {
@@ -159,7 +159,7 @@ impl Stream {
 
     /// When a peer is read from again that has read nothing meanwhile.
     pub(crate) fn hold_ends(&self) -> Instant {
-        self.held_since.map_or(Instant::NEVER, |since| since + HOLD_PATIENCE)
+        self.held_since.map_or(Instant::NEVER, |since| since + HOLD_TIMEOUT)
     }
 
     /// Reads again from a peer that has read nothing for long enough; whether that is so.

@@ -1,28 +1,27 @@
-//! The thread that verifies samples.
+//! The service that verifies samples.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use engine::{Sample, SamplingConfig};
 use flow::verify::{AnchoredVerifier, Now, VerificationError, Verifier};
 use flow::{Subject, Unverified};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Packet, UnixTime};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use packet::{Dialect, Packet};
 use trust::validator::{ValidationError, ValidatorLimits};
 use trust::{Revocations, Validator};
 
 use super::setup::{Trusted, read};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::{CreateInnerFace, NodeControl as _};
+use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::start::error::StartError;
+use crate::sys::random_words;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
-use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
+use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};
 
 /// What may wait for it: certificates.
 const LIMITS: InnerLimits = InnerLimits { packets: 256, bytes: 4 << 20 };
@@ -33,9 +32,24 @@ const LOOK_FOR_REVOCATIONS: Duration = Duration::from_secs(1);
 /// A refusal is told in the log no more often than this.
 const TELL: Duration = Duration::from_secs(1);
 
-/// The service; it ends with the data plane.
+/// The verifier and what it is reached by.
 pub(crate) struct VerificationService {
-    thread: Option<JoinHandle<()>>,
+    clock: Clock,
+    remote: RemoteControl,
+    samples: RingReceiver<Sample>,
+    trusted: Trusted,
+    /// Those that the verifier knows.
+    revocations: Arc<Revocations>,
+    looked_at: Instant,
+    random: Random,
+    verifier: AnchoredVerifier,
+    /// Samples that the verifier has, by the numbers it knows them by.
+    verifying: BTreeMap<u64, Sample>,
+    next_number: u64,
+    /// Samples that it may have at once.
+    at_once: usize,
+    /// When the log was told of a refusal.
+    told_at: Option<Instant>,
 }
 
 impl VerificationService {
@@ -47,59 +61,43 @@ impl VerificationService {
         config: &Config,
         clock: Clock,
         remote: &RemoteControl,
-    ) -> Result<Option<Self>, StartError> {
-        let Some(settings) = read(config)? else { return Ok(None) };
-        let mut seed = [0; 8];
-        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
-            .map_err(std::io::Error::from)?;
-        Ok(Some(Self::start(settings, clock, remote.clone(), u64::from_ne_bytes(seed))?))
+    ) -> Result<Option<ServiceThread>, StartError> {
+        let Some((sampling, trusted)) = read(config)? else { return Ok(None) };
+        let [seed] = random_words()?;
+        Ok(Some(Self::start(sampling, trusted, clock, remote.clone(), seed)?))
     }
 
     fn start(
-        (sampling, trusted): (SamplingConfig, Trusted),
+        sampling: SamplingConfig,
+        trusted: Trusted,
         clock: Clock,
         mut remote: RemoteControl,
         seed: u64,
-    ) -> std::io::Result<Self> {
-        let purpose = "verification".parse().map_err(std::io::Error::other)?;
-        let face = CreateInnerFace { purpose, dialect: Dialect::Ndn, limits: LIMITS };
-        let face = remote.create_inner_face(face).map_err(std::io::Error::other)?;
+    ) -> std::io::Result<ServiceThread> {
+        let face = open_face(&mut remote, "verification", Dialect::Ndn, LIMITS)?;
         let limits = RingLimits { items: sampling.max_waiting, bytes: SAMPLE_BYTES };
         let (sender, samples) = ring(limits, Signal::new()?, Signal::new()?);
         let revocations = trusted.revocations.current();
         let mut random = Random::from_seed(seed);
         let verifier = verifier(&trusted, &revocations, random.next_u64());
         let at_once = sampling.max_waiting;
-        let service = Loop {
+        let service = VerificationService {
             clock,
             remote: remote.clone(),
-            face,
             samples,
             trusted,
             revocations,
             looked_at: clock.now(),
             random,
             verifier,
-            judging: BTreeMap::new(),
+            verifying: BTreeMap::new(),
             next_number: 0,
             at_once,
             told_at: None,
         };
-        let thread = std::thread::Builder::new().name("verification".to_owned()).spawn(move || {
-            crate::start::threads::go_behind_the_data_plane();
-            service.run();
-        })?;
+        let thread = ServiceThread::start("verification", clock, face, service)?;
         remote.call(move |plane| plane.sample_to(sampling, sender));
-        Ok(VerificationService { thread: Some(thread) })
-    }
-}
-
-/// Waits until it has ended, which it does with the data plane.
-impl Drop for VerificationService {
-    fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        Ok(thread)
     }
 }
 
@@ -110,56 +108,47 @@ fn verifier(trusted: &Trusted, revocations: &Arc<Revocations>, seed: u64) -> Anc
     AnchoredVerifier::new(validator)
 }
 
-struct Loop {
-    clock: Clock,
-    remote: RemoteControl,
-    face: InnerFace,
-    samples: RingReceiver<Sample>,
-    trusted: Trusted,
-    /// Those that the verifier knows.
-    revocations: Arc<Revocations>,
-    looked_at: Instant,
-    random: Random,
-    verifier: AnchoredVerifier,
-    /// Samples that the verifier has, by the numbers it knows them by.
-    judging: BTreeMap<u64, Sample>,
-    next_number: u64,
-    /// Samples that it may have at once.
-    at_once: usize,
-    /// When the log was told of a refusal.
-    told_at: Option<Instant>,
-}
+impl InnerService for VerificationService {
+    fn take_other(&mut self) -> Result<bool, Ended> {
+        if self.verifying.len() >= self.at_once {
+            return Ok(false);
+        }
+        let Some((sample, _)) = self.samples.pop()? else { return Ok(false) };
+        self.take(sample);
+        Ok(true)
+    }
 
-impl Loop {
-    fn run(mut self) {
-        loop {
-            let Ok(packet) = self.face.recv() else { return };
-            let has_packet = packet.is_some();
-            if let Some(InnerPacket { packet, .. }) = packet {
-                self.handle_packet(&packet);
-            }
-            let sample = if self.judging.len() < self.at_once { self.samples.pop() } else { Ok(None) };
-            let has_sample = match sample {
-                Ok(Some((sample, _))) => {
-                    self.take(sample);
-                    true
-                }
-                _ => false,
-            };
-            let now = self.now();
-            if self.verifier.next_deadline() <= now.instant {
-                self.verifier.handle_timeout(now);
-            }
-            self.pass_on();
-            if !has_packet && !has_sample {
-                self.wait();
-            }
+    fn handle_packet(&mut self, _face: &mut InnerFace, packet: InnerPacket) {
+        let now = self.now();
+        match packet.packet {
+            Packet::Data(data) => drop(self.verifier.handle_data(now, &data)),
+            Packet::Nack(interest, reason) => self.verifier.handle_nack(now, interest.name(), reason),
+            // Nothing is registered for it.
+            Packet::Interest(_) => {}
         }
     }
 
+    fn proceed(&mut self, face: &mut InnerFace) {
+        let now = self.now();
+        if self.verifier.next_deadline() <= now.instant {
+            self.verifier.handle_timeout(now);
+        }
+        self.pass_on(face);
+    }
+
+    /// While it has as many samples as it may, more of them are no reason to wake.
+    fn other(&self) -> Option<BorrowedFd<'_>> {
+        (self.verifying.len() < self.at_once).then(|| self.samples.as_fd())
+    }
+
+    fn next_deadline(&self, _now: Instant) -> Instant {
+        self.verifier.next_deadline()
+    }
+}
+
+impl VerificationService {
     fn now(&self) -> Now {
-        let both = self.clock.both();
-        Now { instant: both.monotonic, unix: UnixTime::from_millis(both.unix_millis) }
+        self.clock.both().into()
     }
 
     fn take(&mut self, sample: Sample) {
@@ -167,7 +156,7 @@ impl Loop {
         let number = self.next_number;
         self.next_number += 1;
         let data = sample.data.clone();
-        self.judging.insert(number, sample);
+        self.verifying.insert(number, sample);
         self.verifier.handle_packet(self.now(), Unverified { subject: Subject::Segment(number), data });
     }
 
@@ -185,32 +174,22 @@ impl Loop {
         self.revocations = current;
         self.verifier = verifier(&self.trusted, &self.revocations, self.random.next_u64());
         let now = self.now();
-        for (number, sample) in &self.judging {
+        for (number, sample) in &self.verifying {
             let data = sample.data.clone();
             self.verifier.handle_packet(now, Unverified { subject: Subject::Segment(*number), data });
         }
     }
 
-    fn handle_packet(&mut self, packet: &Packet) {
-        let now = self.now();
-        match packet {
-            Packet::Data(data) => drop(self.verifier.handle_data(now, data)),
-            Packet::Nack(interest, reason) => self.verifier.handle_nack(now, interest.name(), *reason),
-            // Nothing is registered for it.
-            Packet::Interest(_) => {}
-        }
-    }
-
     /// Sends Interests for certificates, and says what has been found.
-    fn pass_on(&mut self) {
+    fn pass_on(&mut self, face: &mut InnerFace) {
         let now = self.now();
         while let Some(interest) = self.verifier.poll_interest(now) {
             // One that finds no room is given up by its deadline.
-            let _ = self.face.send(InnerPacket::interest(interest));
+            let _ = face.send(InnerPacket::interest(interest));
         }
         while let Some(outcome) = self.verifier.poll_outcome() {
             let Subject::Segment(number) = outcome.subject else { continue };
-            let Some(sample) = self.judging.remove(&number) else { continue };
+            let Some(sample) = self.verifying.remove(&number) else { continue };
             match outcome.refused {
                 None => {}
                 Some(why) if is_undecided(&why) => {
@@ -231,21 +210,6 @@ impl Loop {
         self.told_at = Some(now);
         let (name, face) = (sample.data.name(), sample.face);
         tracing::warn!(%name, %face, "Data that was kept is not to be believed, and has been removed: {why}");
-    }
-
-    fn wait(&self) {
-        let deadline = self.verifier.next_deadline();
-        let timeout = (deadline != Instant::NEVER).then(|| {
-            let left = deadline.saturating_since(self.clock.now()).max(Duration::from_millis(1)).as_nanos();
-            Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 }
-        });
-        // Whatever came of it, there is a look at all.
-        let face = PollFd::from_borrowed_fd(self.face.as_fd(), PollFlags::IN);
-        let samples = PollFd::from_borrowed_fd(self.samples.as_fd(), PollFlags::IN);
-        let mut both = [face, samples];
-        // While it has as many as it may, more of them are no reason to wake.
-        let count = if self.judging.len() < self.at_once { 2 } else { 1 };
-        let _ = poll(&mut both[..count], timeout.as_ref());
     }
 }
 

@@ -7,11 +7,9 @@ use cairn_node::control::{
     CreateInnerFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _, UpdateFaceError,
 };
 use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
-use flow::source::{Generator, ServeError, Server, ServerConfig, serve};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use trust::Signer;
 
 use crate::support::{PATIENCE, TestNode, data, interest, name, packet_of, receive, udp_peer};
 
@@ -271,29 +269,6 @@ fn packets_of_another_dialect_come_back() {
     let mut inside = node.node.control().create_inner_face(request).unwrap();
     assert_eq!(node.status_of(&inside).unwrap().dialect, Dialect::Ccnx);
     assert!(matches!(inside.send(ask("/a", 1)), Err(InnerSendError::OtherDialect(_))));
-}
-
-#[test]
-fn a_source_of_data_is_served_over_a_face_inside_until_the_face_goes() {
-    let node = TestNode::start();
-    let mut inside = node.inner("pings", InnerLimits::default());
-    let id = inside.id();
-    node.route("/ping", id);
-    let serving = std::thread::spawn(move || {
-        let source = Generator::new(vec![name("/ping")], Signer::digest(), 1).with_content(b"pong".to_vec());
-        let mut server = Server::new(source, ServerConfig::default(), inside.now());
-        let error = serve(&mut inside, &mut server, |_| true).unwrap_err();
-        assert!(matches!(error, ServeError::AppFace(InnerFaceGone)));
-        server.counters().data
-    });
-    let neighbour = udp_peer();
-    for number in 0..3 {
-        neighbour.send_to(&interest(&format!("/ping/{number}")), node.address("udp4")).unwrap();
-        let answer = Data::decode_ndn(packet_of(&receive(&neighbour)).into()).unwrap();
-        assert_eq!((answer.name().to_string(), answer.content()), (format!("/ping/{number}"), &b"pong"[..]));
-    }
-    assert!(node.node.control().destroy_face(id));
-    assert_eq!(serving.join().unwrap(), 3);
 }
 
 #[test]

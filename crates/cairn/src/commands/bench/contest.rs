@@ -13,7 +13,7 @@ use super::connections::{Connections, connect};
 use super::ports::{free_tcp_port, free_udp_port};
 use super::process::Forwarder;
 use super::subjects::{Subject, Wiring};
-use super::workbench::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
+use super::workbench::{Bench, BenchError, Row, START_TIMEOUT, loopback, shape, silent_if_late};
 
 /// What is exchanged.
 #[derive(Clone, Copy)]
@@ -129,7 +129,7 @@ impl Bench<'_> {
             return Ok(None);
         }
         let mut forwarder = subject.start(&wiring, &self.stage)?;
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         while exchange.report().data == 0 {
             silent_if_late(subject, deadline, &mut forwarder)?;
             exchange.run(Duration::from_millis(50))?;
@@ -148,10 +148,10 @@ impl Bench<'_> {
         }
         let connections = Connections::listen(wiring)?;
         let mut forwarder = subject.start(wiring, &self.stage)?;
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         let producer = connections
             .accept(deadline)
-            .ok_or(BenchError::Silent { subject: subject.name(), seconds: START_PATIENCE.as_secs() })?;
+            .ok_or(BenchError::Silent { subject: subject.name(), seconds: START_TIMEOUT.as_secs() })?;
         let consumer = loop {
             silent_if_late(subject, deadline, &mut forwarder)?;
             match connect(wiring) {

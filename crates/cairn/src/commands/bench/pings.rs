@@ -12,7 +12,7 @@ use super::Part;
 use super::ports::free_udp_port;
 use super::process::Forwarder;
 use super::subjects::{Subject, Wiring};
-use super::workbench::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
+use super::workbench::{Bench, BenchError, Row, START_TIMEOUT, loopback, shape, silent_if_late};
 
 impl Bench<'_> {
     /// Pings through a forwarder with nothing else to do, beside pings without one.
@@ -157,7 +157,7 @@ struct Testbed {
 }
 
 fn await_ping(subject: &Subject, ping: &mut UdpPing, forwarder: &mut Forwarder) -> Result<(), BenchError> {
-    let deadline = Instant::now() + START_PATIENCE;
+    let deadline = Instant::now() + START_TIMEOUT;
     while ping.ping().is_none() {
         silent_if_late(subject, deadline, forwarder)?;
         std::thread::sleep(Duration::from_micros(500));

@@ -70,7 +70,7 @@ struct Fetched {
 }
 
 /// How long it may take until the object can be fetched.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) fn run(arguments: &TransferArguments) -> Result<Vec<Row>, TransferError> {
     let directory = own_folder()?;
@@ -179,11 +179,11 @@ impl Software {
                     cpu: cpu() - before + of_get + put.cpu_time(),
                 });
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 let tool = self.name();
                 return Err(match outcome {
                     Some(at) if ended => TransferError::Different { tool, at },
-                    _ => TransferError::NoObject { tool, seconds: PATIENCE.as_secs(), said },
+                    _ => TransferError::NoObject { tool, seconds: TIMEOUT.as_secs(), said },
                 });
             }
             std::thread::sleep(Duration::from_millis(200));

@@ -31,7 +31,7 @@ pub(super) struct Row {
 }
 
 /// How long a forwarder may take until the first packet comes through.
-pub(super) const START_PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A forwarder after the other is put onto it.
 pub(super) struct Bench<'a> {
@@ -68,7 +68,7 @@ pub(super) fn silent_if_late(
     forwarder: &mut Forwarder,
 ) -> Result<(), BenchError> {
     if Instant::now() > deadline || forwarder.has_ended() {
-        return Err(BenchError::Silent { subject: subject.name(), seconds: START_PATIENCE.as_secs() });
+        return Err(BenchError::Silent { subject: subject.name(), seconds: START_TIMEOUT.as_secs() });
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ const MAX_MESSAGE_BYTES: usize = 4000;
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How long to wait for a message of somebody else, and how often to ask for it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
 /// Questions under way, and messages that wait for a verdict; what there is to ask beyond that waits.
@@ -304,7 +304,7 @@ impl Room<'_> {
         self.verifier.handle_timeout(clocks);
         while let Some(interest) = self.verifier.poll_interest(clocks) {
             let name = interest.name().to_name();
-            let id = self.client.express_as_is(interest, PATIENCE)?;
+            let id = self.client.express_as_is(interest, TIMEOUT)?;
             self.asked.insert(id, Asked { name, attempts_left: 0, message: None });
         }
         self.print_unread()
@@ -387,7 +387,7 @@ impl Room<'_> {
     }
 
     fn ask(&mut self, asked: Asked) -> Result<(), ToolError> {
-        let id = self.wire.ask(&mut self.client, &asked.name, PATIENCE)?;
+        let id = self.wire.ask(&mut self.client, &asked.name, TIMEOUT)?;
         let attempts_left = asked.attempts_left.saturating_sub(1);
         self.asked.insert(id, Asked { attempts_left, ..asked });
         Ok(())

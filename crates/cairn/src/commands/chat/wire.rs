@@ -81,14 +81,14 @@ impl RoomWire {
         &self,
         client: &mut Client,
         name: &Name,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<RequestId, ClientError> {
         match self {
-            RoomWire::Ndn { .. } => client.express(&InterestBuilder::new(name.clone()), patience),
+            RoomWire::Ndn { .. } => client.express(&InterestBuilder::new(name.clone()), timeout),
             RoomWire::Ccnx { .. } => {
                 // The object's digest is a component behind its name.
                 let fields = InterestFields { max_suffix_components: Some(1), ..InterestFields::default() };
-                client.express(&(name.clone(), fields), patience)
+                client.express(&(name.clone(), fields), timeout)
             }
         }
     }

@@ -1,16 +1,21 @@
 //! `cairn link run`: links of NDNLP v1 beside a forwarder that has none.
 
-use std::net::SocketAddr;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::Event;
+use client::{Event, Remote};
 use flow::source::{CcnxDataSigner, DataSigner as _};
+use node::ndnld::adaptor::{Adaptor, Forwarder, Notice};
 use packet::time::Duration;
+use trust::ccnx::ndnld_control_prefix;
 
-use crate::link_adaptor::control::Control;
-use crate::link_adaptor::worker::Worker;
-use crate::link_adaptor::{Links, Sockets};
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -19,6 +24,8 @@ use crate::tool::signing::SigningArguments;
 
 /// How long an answer counts as fresh, as with ndnld.
 const FRESHNESS: Duration = Duration::from_secs(5);
+/// How long a connection to the forwarder may take.
+const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 /// How often it is looked whether somebody wants the adaptor to end.
 const GLANCE: Duration = Duration::from_millis(100);
 
@@ -50,11 +57,15 @@ impl RunArguments {
         let mut client = connect.ccnx_client_as(&signer)?;
         let ccnd_id = client.ccnd_id()?.ok_or_else(|| ToolError::other("there is no key to sign with"))?;
         let forwarder = client.connection().remote().clone();
-        let worker = Worker::start(Links::new(Sockets::new(self.udp)))?;
-        let mut control = Control { forwarder, ccnd_id, signer: signer.clone(), worker };
+        let connect = Box::new(move || connection(&forwarder));
+        let beside = Forwarder { ccnd_id, signer: signer.clone(), connect };
+        let mut adaptor = Adaptor::start(self.udp, beside, |notice| match notice {
+            Notice::Link(text) => tell!("{text}"),
+            Notice::Failure(text) => tell!("cairn: {text}"),
+        })?;
         let clock = client.connection().clock();
         let mut answers = CcnxDataSigner::new(signer, move || clock.unix());
-        client.register(&control.prefix()?)?;
+        client.register(&ndnld_control_prefix(&ccnd_id)?)?;
         tell!(
             "links of {}; ask for them with cairn link connect, or ndnldc -c",
             client.connection().remote()
@@ -62,7 +73,7 @@ impl RunArguments {
         while !interrupt.came() {
             let glance = client.now() + GLANCE;
             let Some(Event::Interest { interest, header }) = client.next(Some(glance))? else { continue };
-            if let Some(content) = control.handle_interest(&interest, clock.unix().into()) {
+            if let Some(content) = adaptor.handle_interest(&interest, clock.unix().into()) {
                 // The asker's name may leave no room for an answer, and no link is to end for that.
                 match answers.sign_content(interest.name(), &content, Some(FRESHNESS)) {
                     Ok(data) => client.reply(&data, &header)?,
@@ -73,5 +84,21 @@ impl RunArguments {
         }
         leave(&mut client);
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Another connection to the forwarder, for a link.
+fn connection(forwarder: &Remote) -> io::Result<OwnedFd> {
+    match forwarder {
+        Remote::Unix(path) => Ok(UnixStream::connect(path)?.into()),
+        Remote::Tcp(host) => {
+            let address = host.addresses()?.next().ok_or_else(|| io::Error::other("no such host"))?;
+            let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
+            stream.set_nodelay(true)?;
+            Ok(stream.into())
+        }
+        Remote::Udp(_) => {
+            Err(io::Error::other("links need a forwarder that is reached over unix:// or tcp://"))
+        }
     }
 }

@@ -17,7 +17,7 @@ const MAX_CONNECTIONS: usize = 16;
 /// Of these, those of one address, or of one network of IPv6 with 64 bits.
 const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 4;
 /// A connection that brings no whole packet for so long is closed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long accepting rests after it has failed.
 const REST: Duration = Duration::from_millis(250);
 
@@ -120,9 +120,9 @@ impl Read for DeadlineReader {
 
 fn take(connection: TcpStream, service: &ServiceHandle) {
     let peer = connection.peer_addr().map_or_else(|_| "somebody".to_owned(), |peer| peer.to_string());
-    let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
+    let until = Rc::new(Cell::new(Instant::now() + TIMEOUT));
     let stream = DataStream::new(DeadlineReader { connection, until: Rc::clone(&until) });
-    match insert_all(stream, service, || until.set(Instant::now() + PATIENCE)) {
+    match insert_all(stream, service, || until.set(Instant::now() + TIMEOUT)) {
         Ok(packets) => tell!("{peer} inserted {packets} packets"),
         Err(error) => tell!("cairn: bulk insertion from {peer} ended: {error}"),
     }
@@ -193,7 +193,7 @@ mod tests {
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         peer.write_all(b"x").unwrap();
         let (connection, _) = listener.accept().unwrap();
-        let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
+        let until = Rc::new(Cell::new(Instant::now() + TIMEOUT));
         let mut patient = DeadlineReader { connection, until: Rc::clone(&until) };
         assert_eq!(patient.read(&mut [0; 1]).unwrap(), 1);
         until.set(Instant::now());

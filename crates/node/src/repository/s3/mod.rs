@@ -63,6 +63,21 @@ pub(super) struct S3Bucket {
     idle: Mutex<Vec<Connection>>,
 }
 
+/// One request, beside the object that it is about.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    method: &'a str,
+    range: Option<&'a str>,
+    body_digest: [u8; 32],
+    body_len: Option<u64>,
+}
+
+impl<'a> Asked<'a> {
+    fn without_body(method: &'a str) -> Self {
+        Asked { method, range: None, body_digest: sha256(b""), body_len: None }
+    }
+}
+
 impl S3Bucket {
     /// The bucket at this place. It is not asked anything yet.
     ///
@@ -86,15 +101,16 @@ impl S3Bucket {
     fn request(
         &self,
         object: &str,
-        (method, range, body_digest, len): (&str, Option<&str>, [u8; 32], Option<u64>),
+        asked: Asked<'_>,
         body: &mut dyn FnMut(&mut Connection) -> io::Result<()>,
         read: &mut dyn FnMut(&mut Connection, http::Answer) -> io::Result<bool>,
     ) -> io::Result<()> {
         let (host, path) = (self.endpoint.host(), encoded(&format!("{}{object}", self.path)));
+        let Asked { method, range, body_digest, body_len } = asked;
         let signed = Request { method, host: &host, path: &path, range, body_digest };
         let mut sent = headers(&signed, &self.credentials, &self.region, unix_now());
         sent.push(("host", host.clone()));
-        sent.extend(len.map(|len| ("content-length", len.to_string())));
+        sent.extend(body_len.map(|len| ("content-length", len.to_string())));
         let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut is_kept = kept.is_some();
         let mut connection = match kept {
@@ -157,7 +173,7 @@ impl Bucket for S3Bucket {
         let mut body = |connection: &mut Connection| pass(source, &mut |part| connection.send_body(part));
         self.request(
             object,
-            ("PUT", None, body_digest, Some(len_bytes)),
+            Asked { body_digest, body_len: Some(len_bytes), ..Asked::without_body("PUT") },
             &mut body,
             &mut |connection, answer| match answer.status {
                 200..300 => Ok(connection.skip_body(answer)),
@@ -169,7 +185,6 @@ impl Bucket for S3Bucket {
     fn read_at(&self, object: &str, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let Some(last) = (out.len() as u64).checked_sub(1) else { return Ok(()) };
         let range = format!("bytes={offset}-{}", offset.saturating_add(last));
-        let nothing = sha256(b"");
         let mut read = |connection: &mut Connection, answer: http::Answer| {
             if answer.status == 206 && answer.len_bytes == Some(last + 1) {
                 connection.read_body(out)?;
@@ -177,16 +192,15 @@ impl Bucket for S3Bucket {
             }
             Err(refusal(if answer.status == 206 { 416 } else { answer.status }))
         };
-        self.request(object, ("GET", Some(&range), nothing, None), &mut |_| Ok(()), &mut read)
+        let asked = Asked { range: Some(&range), ..Asked::without_body("GET") };
+        self.request(object, asked, &mut |_| Ok(()), &mut read)
     }
 
     fn remove(&self, object: &str) -> io::Result<()> {
-        let nothing = sha256(b"");
-        self.request(object, ("DELETE", None, nothing, None), &mut |_| Ok(()), &mut |connection, answer| {
-            match answer.status {
-                200..300 | 404 => Ok(connection.skip_body(answer)),
-                status => Err(refusal(status)),
-            }
+        let asked = Asked::without_body("DELETE");
+        self.request(object, asked, &mut |_| Ok(()), &mut |connection, answer| match answer.status {
+            200..300 | 404 => Ok(connection.skip_body(answer)),
+            status => Err(refusal(status)),
         })
     }
 }

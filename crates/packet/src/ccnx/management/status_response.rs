@@ -2,6 +2,7 @@ use super::{decode_all, optional_u32, write_optional_text};
 use crate::ccnx::block::{write_close, write_decimal_element, write_open};
 use crate::ccnx::dtag::Dtag;
 use crate::ccnx::reader::Reader;
+use crate::ccnx::{ContentKind, ContentObjectView};
 use crate::error::{DecodeError, Rule};
 
 /// StatusResponse: why a request was refused, the Content of a ContentObject of type NACK.
@@ -31,6 +32,11 @@ impl<'a> StatusResponse<'a> {
     /// Anything but a StatusCode and perhaps a StatusText in it.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         decode_all(wire, "StatusResponse", Self::read)
+    }
+
+    /// Why a request was refused, by its answer; `None` if it was carried out.
+    pub fn refusal(answer: &ContentObjectView<'a>) -> Option<Result<Self, DecodeError>> {
+        (answer.kind() == ContentKind::Nack).then(|| Self::decode(answer.content()))
     }
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {

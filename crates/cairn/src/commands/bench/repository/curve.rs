@@ -35,7 +35,7 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Less than this is no deletion: file systems lay room ready for a file that grows, and take it back.
 const TRIMMED: u64 = 1 << 20;
 const LIMIT: Duration = Duration::from_secs(180);
-const PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(5);
+const TIMEOUT: packet::time::Duration = packet::time::Duration::from_secs(5);
 const WINDOW: u64 = 16;
 
 /// The repository's files at an instant.
@@ -141,7 +141,7 @@ fn read(objects: u64, remote: &Remote, began: Instant, state: &State) -> Result<
 fn read_one(client: &mut Client, object: u64, segment: u64) -> Result<f64, ToolError> {
     let name: Name = Stage::name(object, segment).parse().map_err(ToolError::other)?;
     let began = Instant::now();
-    client.express(&InterestBuilder::new(name), PATIENCE)?;
+    client.express(&InterestBuilder::new(name), TIMEOUT)?;
     match client.next(None)? {
         Some(Event::Data { .. }) => Ok(began.elapsed().as_secs_f64()),
         Some(_) => Err(ToolError::other("the router did not find a packet that is stored")),

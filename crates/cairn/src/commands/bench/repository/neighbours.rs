@@ -24,8 +24,8 @@ use crate::tool::ToolError;
 const WINDOW: u64 = 64;
 const ROUNDS: usize = 7;
 const SPAN: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_secs(10);
-const INTEREST_PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(10);
+const INTEREST_TIMEOUT: packet::time::Duration = packet::time::Duration::from_secs(5);
 /// Packets in the content store: so few that none of those fetched is there when it is asked for again.
 pub(super) const CACHED: u32 = 1024;
 
@@ -40,7 +40,7 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
     let producer = StreamSocket::Unix(listener.accept()?.0);
     let consumer = StreamSocket::Unix(UnixStream::connect(socket)?);
     let mut exchange = StreamExchange::new(consumer, producer, Shape::default(), WINDOW, 0)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while exchange.report().data == 0 {
         exchange.run(Duration::from_millis(50))?;
         if Instant::now() > deadline {
@@ -157,7 +157,7 @@ impl Fetcher {
             while open < WINDOW && self.wanted.load(Ordering::Relaxed) {
                 let Some(name) = names.next() else { return Err(ToolError::other("nothing is stored")) };
                 let name: Name = name.parse().map_err(ToolError::other)?;
-                client.express(&InterestBuilder::new(name), INTEREST_PATIENCE)?;
+                client.express(&InterestBuilder::new(name), INTEREST_TIMEOUT)?;
                 open += 1;
             }
             if open == 0 {

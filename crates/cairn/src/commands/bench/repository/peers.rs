@@ -23,11 +23,11 @@ const PROGRAM: &str = "ndn-python-repo";
 /// Makes the keys without which that does not start; installed with it.
 const KEYS_PROGRAM: &str = "pyndnsec";
 const WINDOW: usize = 64;
-const START_PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long all of it may take.
-const PATIENCE: Duration = Duration::from_secs(1200);
+const TIMEOUT: Duration = Duration::from_secs(1200);
 /// An Interest that brings nothing for so long is sent again.
-const INTEREST_PATIENCE: packet::time::Duration = packet::time::Duration::from_secs(2);
+const INTEREST_TIMEOUT: packet::time::Duration = packet::time::Duration::from_secs(2);
 /// Until the last packet is there it is asked for as often.
 const POLL: packet::time::Duration = packet::time::Duration::from_millis(20);
 
@@ -148,13 +148,13 @@ fn take(repository: &mut Repository, socket: &Path, prefix: &str, segments: u64)
     fetch(&mut consumer, prefix, segments - 1..segments, POLL)?;
     let insert = began.elapsed().as_secs_f64();
     let began = Instant::now();
-    fetch(&mut consumer, prefix, 0..segments - 1, INTEREST_PATIENCE)?;
+    fetch(&mut consumer, prefix, 0..segments - 1, INTEREST_TIMEOUT)?;
     let fetch = began.elapsed().as_secs_f64();
     Ok(Taken { insert, fetch, cpu: (repository.process.cpu_time() - before).as_secs_f64() })
 }
 
 fn connect(repository: &mut Repository) -> Result<TcpStream, ToolError> {
-    let deadline = Instant::now() + START_PATIENCE;
+    let deadline = Instant::now() + START_TIMEOUT;
     loop {
         match TcpStream::connect(repository.bulk) {
             Ok(connection) => return Ok(connection),
@@ -171,16 +171,16 @@ fn fetch(
     consumer: &mut Client,
     prefix: &str,
     segments: std::ops::Range<u64>,
-    patience: packet::time::Duration,
+    timeout: packet::time::Duration,
 ) -> Result<(), ToolError> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let (mut coming, mut again, mut open) = (segments, Vec::new(), Vec::new());
     loop {
         while open.len() < WINDOW
             && let Some(segment) = again.pop().or_else(|| coming.next())
         {
-            let interest = InterestBuilder::new(name(prefix, segment)?).lifetime(patience);
-            open.push((consumer.express(&interest, patience)?, segment));
+            let interest = InterestBuilder::new(name(prefix, segment)?).lifetime(timeout);
+            open.push((consumer.express(&interest, timeout)?, segment));
         }
         if open.is_empty() {
             return Ok(());

@@ -18,7 +18,7 @@ use crate::tool::ToolError;
 /// Objects that are asked for twice: first the repository answers, then the content store.
 const OBJECTS: u64 = 12;
 const WINDOW: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 const ROUNDS: u64 = 7;
 
 pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
@@ -80,7 +80,7 @@ impl Consumer {
             while open < WINDOW
                 && let Some(name) = coming.next()
             {
-                self.0.express(&InterestBuilder::new(name.clone()), PATIENCE)?;
+                self.0.express(&InterestBuilder::new(name.clone()), TIMEOUT)?;
                 open += 1;
             }
             if open == 0 {

@@ -1,4 +1,4 @@
-//! When the control thread does work that nobody waits for.
+//! When the thread of a service does work that nobody waits for.
 //!
 //! Whoever asks for something comes first. But who never stops asking must not keep that work from being done
 //! for ever, or routes that others have changed would never reach the prefixes below them.

@@ -2,18 +2,19 @@
 
 use std::io;
 
+use engine::FaceId;
 use link::v1::{Config, LinkService};
-use node::LinkRequest;
-use node::control::FaceState;
 use packet::random::Random;
 use packet::time::Instant;
 
 use super::forwarder_face::ForwarderFace;
 use super::sockets::{Neighbour, Sockets};
+use super::{LinkRequest, LinkStatus};
+use crate::control::FaceState;
 
 /// A link.
 pub(super) struct Link {
-    pub(super) asked: LinkRequest,
+    asked: LinkRequest,
     pub(super) neighbour: Neighbour,
     /// The forwarder's side; none once the forwarder has gone, or does not speak its language.
     face: Option<ForwarderFace>,
@@ -51,6 +52,11 @@ impl Link {
         if self.face.is_some() { FaceState::Up } else { FaceState::Down }
     }
 
+    /// As clients are told of it, by the number of its face.
+    pub(super) fn status(&self, face: FaceId) -> LinkStatus {
+        LinkStatus { asked: self.asked.clone(), face, state: self.state() }
+    }
+
     /// Something came from the neighbour; what is wrong with it is counted where it is noticed.
     pub(super) fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
         if self.face.is_some() {
@@ -59,8 +65,11 @@ impl Link {
     }
 
     /// Takes what the forwarder sends, lets time pass, and sends on both sides what there is to send.
-    pub(super) fn proceed(&mut self, now: Instant, can_read: bool, sockets: &mut Sockets) {
-        let Some(face) = &mut self.face else { return };
+    ///
+    /// # Errors
+    /// The forwarder's side has gone just now.
+    pub(super) fn proceed(&mut self, now: Instant, can_read: bool, sockets: &mut Sockets) -> io::Result<()> {
+        let Some(face) = &mut self.face else { return Ok(()) };
         let (service, neighbour, lost) = (&mut self.service, &self.neighbour, &mut self.lost);
         let mut packet = Vec::new();
         let mut transmit = |service: &mut LinkService| {
@@ -86,11 +95,11 @@ impl Link {
             face.send(&message);
         }
         outcome = outcome.and_then(|()| face.flush());
-        if let Err(error) = outcome {
-            tell!("cairn: the forwarder's face of a link has gone: {error}");
+        if outcome.is_err() {
             self.dropped += face.dropped();
             self.face = None;
         }
+        outcome
     }
 
     /// The forwarder's side, while there is one.

@@ -6,8 +6,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use node::EthernetSocket;
-use node::control::{FaceUri, MacAddress};
+use super::{LinkRequest, Notice, Notify};
+use crate::control::{FaceUri, MacAddress};
+use crate::transport::ethernet_socket::EthernetSocket;
 
 /// The largest packet over UDP, as with ndnld.
 const UDP_MTU_BYTES: usize = 1420;
@@ -16,7 +17,7 @@ const PACKETS_PER_TURN: usize = 64;
 
 /// The other end of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Neighbour {
+pub(super) enum Neighbour {
     /// At an address and port.
     Udp(SocketAddr),
     /// At an address of Ethernet, on an interface.
@@ -34,30 +35,33 @@ impl fmt::Display for Neighbour {
 
 impl Neighbour {
     /// Where a link is to lead by what a client asks.
-    pub(crate) fn of(remote: FaceUri, local: Option<FaceUri>) -> Option<Self> {
-        match (remote, local) {
-            (FaceUri::Udp(address), None) => Some(Neighbour::Udp(address)),
-            (FaceUri::Ethernet(mac), Some(FaceUri::Device(name))) => Some(Neighbour::Ethernet(name, mac)),
+    pub(super) fn of(asked: &LinkRequest) -> Option<Self> {
+        match (&asked.remote, &asked.local) {
+            (FaceUri::Udp(address), None) => Some(Neighbour::Udp(*address)),
+            (FaceUri::Ethernet(mac), Some(FaceUri::Device(name))) => {
+                Some(Neighbour::Ethernet(name.clone(), *mac))
+            }
             _ => None,
         }
     }
 }
 
 /// The sockets, opened when a link needs them.
-pub(crate) struct Sockets {
+pub(super) struct Sockets {
     udp_address: SocketAddr,
     udp: Option<UdpSocket>,
     ethernet: BTreeMap<String, EthernetSocket>,
+    notify: Notify,
 }
 
 impl Sockets {
     /// No socket yet; that of UDP is going to be bound to `udp_address`.
-    pub(crate) fn new(udp_address: SocketAddr) -> Self {
-        Sockets { udp_address, udp: None, ethernet: BTreeMap::new() }
+    pub(super) fn new(udp_address: SocketAddr, notify: Notify) -> Self {
+        Sockets { udp_address, udp: None, ethernet: BTreeMap::new(), notify }
     }
 
     /// Sees to it that there is a socket to this neighbour; gives the largest packet that it takes.
-    pub(crate) fn open_for(&mut self, neighbour: &Neighbour) -> io::Result<usize> {
+    pub(super) fn open_for(&mut self, neighbour: &Neighbour) -> io::Result<usize> {
         match neighbour {
             Neighbour::Udp(_) => {
                 if self.udp.is_none() {
@@ -79,7 +83,7 @@ impl Sockets {
         }
     }
 
-    pub(crate) fn send(&mut self, to: &Neighbour, packet: &[u8]) -> io::Result<()> {
+    pub(super) fn send(&mut self, to: &Neighbour, packet: &[u8]) -> io::Result<()> {
         match to {
             Neighbour::Udp(address) => {
                 let Some(socket) = &self.udp else { return Err(io::ErrorKind::NotConnected.into()) };
@@ -95,7 +99,7 @@ impl Sockets {
     }
 
     /// Shows what has come to `visit`, a bounded part of it at a time.
-    pub(crate) fn receive(&mut self, mut visit: impl FnMut(Neighbour, &[u8])) {
+    pub(super) fn receive(&mut self, mut visit: impl FnMut(Neighbour, &[u8])) {
         let mut packet = [0; 1 << 16];
         if let Some(socket) = &self.udp {
             for _ in 0..PACKETS_PER_TURN {
@@ -119,14 +123,15 @@ impl Sockets {
             match socket.take_error() {
                 Ok(()) => true,
                 Err(error) => {
-                    tell!("cairn: {name}: {error}; it is opened again once it is there");
+                    let text = format!("{name}: {error}; it is opened again once it is there");
+                    (self.notify)(Notice::Failure(text));
                     false
                 }
             }
         });
     }
 
-    pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.udp.iter().map(AsFd::as_fd).chain(self.ethernet.values().map(AsFd::as_fd))
     }
 

@@ -5,11 +5,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-use client::Clock;
 use packet::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::links::Links;
+use crate::clock::Clock;
 
 /// The longest time between two looks: an interface that comes back is noticed by one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -17,14 +17,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 type Task = Box<dyn FnOnce(&mut Links) + Send>;
 
 /// The thread; it ends when dropped.
-pub(crate) struct Worker {
+pub(super) struct Worker {
     tasks: Option<Sender<Task>>,
     wake: UnixStream,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
-    pub(crate) fn start(links: Links) -> io::Result<Self> {
+    pub(super) fn start(links: Links) -> io::Result<Self> {
         let (wake, woken) = UnixStream::pair()?;
         woken.set_nonblocking(true)?;
         let (tasks, given) = channel();
@@ -34,7 +34,7 @@ impl Worker {
     }
 
     /// Has the thread do something with its links; `None` if it is gone.
-    pub(crate) fn call<R: Send + 'static>(
+    pub(super) fn call<R: Send + 'static>(
         &mut self,
         task: impl FnOnce(&mut Links) -> R + Send + 'static,
     ) -> Option<R> {

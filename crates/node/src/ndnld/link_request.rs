@@ -22,7 +22,11 @@ const TIMES: std::ops::RangeInclusive<u32> = 1..=3_600_000;
 
 /// What a client asks of a link.
 #[derive(Clone, Debug)]
-pub struct LinkRequest {
+pub(crate) struct LinkRequest {
+    /// Where it is to lead to.
+    pub(crate) remote: FaceUri,
+    /// The interface that it is to lead from, over Ethernet.
+    pub(crate) local: Option<FaceUri>,
     protocol: &'static str,
     host: String,
     interface: Option<String>,
@@ -34,8 +38,8 @@ pub struct LinkRequest {
 }
 
 impl LinkRequest {
-    /// What a request asks for, and where the link is to lead from and to. `None` if that makes no sense.
-    pub fn of(asked: &NdnldConnection<'_>) -> Option<(Self, FaceUri, Option<FaceUri>)> {
+    /// What a request asks for. `None` if that makes no sense.
+    pub(crate) fn of(asked: &NdnldConnection<'_>) -> Option<Self> {
         let host = asked.host.filter(|host| host.len() <= MAX_TEXT_BYTES)?;
         let interface = asked.local_interface.filter(|name| name.len() <= MAX_TEXT_BYTES);
         let (protocol, remote, local) = match asked.lower_protocol? {
@@ -49,7 +53,9 @@ impl LinkRequest {
             }
             _ => return None,
         };
-        let link = LinkRequest {
+        Some(LinkRequest {
+            remote,
+            local,
             protocol,
             host: host.to_owned(),
             interface: interface.map(str::to_owned),
@@ -58,12 +64,11 @@ impl LinkRequest {
             retransmit_count: asked.retransmit_count.unwrap_or(5),
             retransmit_millis: asked.retransmit_millis.unwrap_or(1000),
             acknowledge_millis: asked.acknowledge_millis.unwrap_or(300),
-        };
-        Some((link, remote, local))
+        })
     }
 
     /// Its timings, within what a link may have.
-    pub fn timings(&self) -> Ndnlp1Timings {
+    pub(crate) fn timings(&self) -> Ndnlp1Timings {
         let millis = |time: u32| Duration::from_millis(time.clamp(*TIMES.start(), *TIMES.end()).into());
         Ndnlp1Timings {
             sent_packets_capacity: self.sent_packets_capacity.min(MAX_CAPACITY),
@@ -74,12 +79,12 @@ impl LinkRequest {
     }
 
     /// Whether its packets are acknowledged.
-    pub fn is_acknowledged(&self) -> bool {
+    pub(crate) fn is_acknowledged(&self) -> bool {
         self.flags.ack_requested()
     }
 
     /// The answer that tells of the link.
-    pub fn tell(&self, action: &str, face: FaceId, state: FaceState) -> Vec<u8> {
+    pub(crate) fn tell(&self, action: &str, face: FaceId, state: FaceState) -> Vec<u8> {
         let connection = NdnldConnection {
             action: Some(action),
             face_id: Some(face.0),
@@ -117,9 +122,9 @@ mod tests {
     #[test]
     fn the_node_tells_of_a_link_what_ndnld_tells() {
         let request = captured("ndnld-connection-connect-request");
-        let (link, remote, local) = LinkRequest::of(&NdnldConnection::decode(&request).unwrap()).unwrap();
-        assert_eq!(remote, FaceUri::Udp("10.77.0.2:29695".parse().unwrap()));
-        assert_eq!((local, link.timings()), (None, Ndnlp1Timings::USUAL));
+        let link = LinkRequest::of(&NdnldConnection::decode(&request).unwrap()).unwrap();
+        assert_eq!(link.remote, FaceUri::Udp("10.77.0.2:29695".parse().unwrap()));
+        assert_eq!((&link.local, link.timings()), (&None, Ndnlp1Timings::USUAL));
         let told = link.tell("connect", FaceId(8), FaceState::Up);
         assert_eq!(told, captured("ndnld-connection-connect-reply"));
         let listed = Collection::encode([link.tell("listconnections", FaceId(8), FaceState::Up)]);
@@ -127,9 +132,9 @@ mod tests {
         // One over Ethernet, with parameters of its own.
         let reply = captured("ndnld-connection-disconnect-reply");
         let asked = NdnldConnection { status: None, ..NdnldConnection::decode(&reply).unwrap() };
-        let (link, remote, local) = LinkRequest::of(&asked).unwrap();
-        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
-        assert_eq!(local, Some(FaceUri::Device("cx0r".to_owned())));
+        let link = LinkRequest::of(&asked).unwrap();
+        assert_eq!(link.remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        assert_eq!(link.local, Some(FaceUri::Device("cx0r".to_owned())));
         assert_eq!(link.timings().retransmit_time, Duration::from_millis(500));
         assert_eq!(link.tell("disconnect", FaceId(12), FaceState::Up), reply);
     }
@@ -146,8 +151,8 @@ mod tests {
             acknowledge_millis: Some(u32::MAX),
             ..NdnldConnection::default()
         };
-        let (link, remote, _) = LinkRequest::of(&asked).unwrap();
-        assert_eq!(remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
+        let link = LinkRequest::of(&asked).unwrap();
+        assert_eq!(link.remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
         let timings = link.timings();
         assert_eq!((timings.sent_packets_capacity, timings.retransmit_count), (4096, 100));
         assert_eq!(timings.retransmit_time, Duration::from_millis(1));

@@ -26,7 +26,10 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cached", "Data packets in the content store; mean and max as those of `pending`"),
     ("answered", "Interests of neighbours and applications that were answered from elsewhere, in a second"),
     ("expired", "Interests that were given up because no answer came, in a second"),
-    ("in_interests", "Interests received within the measuring window: one number, as those below"),
+    (
+        "in_interests",
+        "Interests received in the measuring window; here and below real forwarders count the lab's questions, too",
+    ),
     ("out_interests", "Interests sent"),
     ("in_data", "Data packets received"),
     ("out_data", "Data packets sent"),

@@ -223,13 +223,12 @@ fn several_get_less(numbers: &Numbers<'_>) -> Option<Found> {
 }
 
 fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Found> {
-    let nacks = |outcome: &Outcome| outcome.nacks() as f64;
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for depth in DEPTHS {
-        let one = numbers.sample(&numbers.point(1, depth, 0.0, false), nacks)?;
+        let one = numbers.nacks(&numbers.point(1, depth, 0.0, false))?;
         let mut counts = vec![format!("{:.0}", mean(&one))];
         for pairs in several(numbers) {
-            let more = numbers.sample(&numbers.point(pairs, depth, 0.0, false), nacks)?;
+            let more = numbers.nacks(&numbers.point(pairs, depth, 0.0, false))?;
             parts.push(Verdict::less(&one, 1.0, &more));
             counts.push(format!("{:.0}", mean(&more)));
         }

@@ -40,7 +40,7 @@ impl Folder {
     fn validate(&self, files: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
         command.args(["lab", "validate"]).args(files);
-        command.args(["--profile", "machine.toml", "--repeats", "2", "--runs", "val", "--json"]);
+        command.args(["--profile", "machine.toml", "--repeats", "4", "--runs", "val", "--json"]);
         command.current_dir(&self.0).output().unwrap()
     }
 }
@@ -69,6 +69,14 @@ fn difference(row: &Value) -> f64 {
 /// A machine that does much beside a test is late by less than this part.
 const BUSY_MACHINE: f64 = 0.25;
 
+/// How far a difference may be off here: its margin, and what the repeats of this very run leave open, which
+/// is half of its 90 % interval. On a quiet machine that is little more than the margin.
+fn tolerance(row: &Value) -> f64 {
+    let end = |place: usize| row["interval"][place].as_f64().unwrap();
+    let noise = (end(1) - end(0)) / 2.0;
+    (row["margin"].as_f64().unwrap() + noise).min(BUSY_MACHINE)
+}
+
 #[test]
 fn downloads_that_links_limit_take_as_long_in_virtual_time_as_on_real_forwarders() {
     if namespaces().is_none() {
@@ -83,7 +91,7 @@ fn downloads_that_links_limit_take_as_long_in_virtual_time_as_on_real_forwarders
         for measure in ["files.goodput", "files.duration"] {
             let row = row(experiment, measure);
             assert_eq!(row["margin"], 0.05, "nobody sets another");
-            assert!(difference(row).abs() < BUSY_MACHINE, "{measure}: {row}");
+            assert!(difference(row).abs() < tolerance(row), "{measure}: {row}");
         }
     }
     // The window makes them differ by more than the two backends do.

@@ -181,6 +181,22 @@ fn a_consumer_that_has_all_it_asked_for_is_measured_until_then_and_an_endless_on
 }
 
 #[test]
+fn a_control_that_takes_away_all_there_is_to_put_in_order_confirms_nothing() {
+    let place = Place::new("control-all");
+    let text = |measure: &str| {
+        format!(
+            "[[expect]]\nname = 'falls'\nsay = 'S'\nvalue = 'a.{measure}'\nfalls = ['c.retransmissions.sum']\n\
+             [[control]]\nname = 'none'\nremoves = 'all work'\nfails = ['falls']\n\
+             set = {{ 'download.files.start' = '19.9 s' }}\n[gates]\nunfinished = '100 %'\n\
+             [measure]\nfrom = '0 s'\nuntil = '10 s'\n"
+        )
+    };
+    let (_, list) = place.judged(LONG, &text("propagated.sum"));
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
+    assert!(list[0].why.contains("there all of it is 0"), "{}", list[0].why);
+}
+
+#[test]
 fn nothing_is_not_as_much_as_nothing() {
     let place = Place::new("nothing");
     let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
@@ -244,6 +260,35 @@ fn one_repeat_with_chance_in_it_confirms_nothing() {
     assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
     let (_, list) = place.judged(&head.replace("\n[def", "\nrepeats = 3\n[def"), text);
     assert_eq!(list[0].outcome, Outcome::Confirmed, "{:?}", list[0]);
+}
+
+#[test]
+fn lucky_repeats_that_are_equal_confirm_nothing_that_many_contradict() {
+    let place = Place::new("equal");
+    // One file in ten thousand frames loses one: repeats of 0 are common, and not all are 0.
+    let loss = "[on.sim]\nwhy = 'rare losses'\nset = { 'link.*.loss' = '0.1 %' }\n";
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.retransmissions'\n";
+    let (lucky, many) = ("at_most = 0.05", "at_least = 0.0001");
+    let run = |repeats: u32, seed: u32, bound: &str| {
+        let head = format!("duration = '60 s'\nrepeats = {repeats}\nseed = {seed}");
+        place.judged(&head, &format!("{expect}{bound}\n{loss}"))
+    };
+    let zeros = |run: &RunData| run.cases[0].estimate("files.retransmissions", "max").unwrap().mean == 0.0;
+    let lucky = (1..200).map(|seed| run(2, seed, lucky)).find(|(run, _)| zeros(run)).unwrap();
+    assert_eq!(lucky.1[0].outcome, Outcome::NotTestable, "{:?}", lucky.1[0]);
+    assert!(lucky.1[0].why.contains("after 2 equal repeats 78 % of all may"), "{}", lucky.1[0].why);
+    assert_eq!(lucky.1[0].found(), ("0".to_owned(), Some("in each of 2".to_owned())));
+    let (_, list) = run(40, 1, many);
+    assert!(list[0].measured.unwrap().mean > 0.05, "what two do not see is there: {:?}", list[0].measured);
+    // What the setting makes so stays so, and what has nothing random in it, too.
+    let (_, list) = place.judged(
+        "duration = '60 s'\nrepeats = 3",
+        &format!("{loss}[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three'\n"),
+    );
+    assert_eq!(list[0].outcome, Outcome::ByConstruction);
+    let calm = "[[expect]]\nsay = 'S'\nvalue = 'files.retransmissions'\nat_most = 0\n";
+    let (_, list) = place.judged("duration = '60 s'\nrepeats = 3", calm);
+    assert_eq!(list[0].outcome, Outcome::Confirmed);
 }
 
 #[test]

@@ -347,6 +347,30 @@ fn the_mean_of_pending_in_virtual_time_does_not_depend_on_how_often_one_looks() 
     }
 }
 
+#[test]
+fn neither_the_most_pending_nor_what_was_sent_depends_on_how_often_one_looks() {
+    let place = Place::new("looks");
+    let found = |every: &str| {
+        let run = place.run(&written(&occupancy(every)), |_| {});
+        let values = &run.cases[0].results[0].values;
+        let sums = ["propagated.sum", "propagated.mean", "out_interests.sum", "in_data.sum"].map(|measure| {
+            let (key, summary) = measure.split_once('.').unwrap();
+            values[&format!("a.{key}")].named(summary).unwrap()
+        });
+        (values["a.pending"].max, sums)
+    };
+    let (often, seldom, never) = (found("20 ms"), found("500 ms"), found("2 s"));
+    // Ten files of 245 segments; some Interests are sent again, and rates count what counters do.
+    let [propagated, _, sent, received] = often.1;
+    assert!((propagated - sent).abs() < 3.0 && received == 2450.0, "{often:?}");
+    for other in [seldom, never] {
+        assert_eq!(other.0, often.0);
+        for (one, two) in other.1.iter().zip(&often.1) {
+            assert!((one / two - 1.0).abs() < 0.002, "{other:?} and {often:?}");
+        }
+    }
+}
+
 /// Two clients that ask for the same files one after the other, and a flood that nobody answers.
 const BY_PREFIX: &str = "title = 't'
 duration = '12 s'

@@ -20,6 +20,10 @@ pub struct Occupancy {
     pub pending: Vec<OccupancyKnot>,
     /// Data in the content store.
     pub cached: Vec<OccupancyKnot>,
+    /// The most Interests that were pending at once since the last look, the level then among them.
+    pub pending_most: u32,
+    /// The most Data in the content store, likewise.
+    pub cached_most: u32,
 }
 
 /// A level that is integrated.
@@ -32,11 +36,13 @@ pub(crate) struct Level {
     area: u128,
     /// The first change since the last look, and the area by then.
     first: Option<(Instant, u128)>,
+    /// The highest value since the last look.
+    most: u32,
 }
 
 impl Default for Level {
     fn default() -> Self {
-        Level { value: 0, since: Instant::ZERO, area: 0, first: None }
+        Level { value: 0, since: Instant::ZERO, area: 0, first: None, most: 0 }
     }
 }
 
@@ -54,6 +60,7 @@ impl Level {
         self.area = self.area(now);
         self.since = self.since.max(now);
         self.value = value;
+        self.most = self.most.max(value);
         if self.first.is_none() {
             self.first = Some((now, self.area));
         }
@@ -63,6 +70,11 @@ impl Level {
     pub(crate) fn area(&self, now: Instant) -> u128 {
         let span = now.saturating_since(self.since).as_nanos();
         self.area + u128::from(self.value) * u128::from(span)
+    }
+
+    /// The highest value since it was asked for last.
+    fn take_most(&mut self) -> u32 {
+        std::mem::replace(&mut self.most, self.value)
     }
 
     /// The knots since the last look, the last of them now.
@@ -99,7 +111,12 @@ impl Levels {
     }
 
     pub(crate) fn look(&mut self, now: Instant) -> Occupancy {
-        Occupancy { pending: self.pending.look(now), cached: self.cached.look(now) }
+        Occupancy {
+            pending: self.pending.look(now),
+            cached: self.cached.look(now),
+            pending_most: self.pending.take_most(),
+            cached_most: self.cached.take_most(),
+        }
     }
 }
 
@@ -116,6 +133,7 @@ mod tests {
         level.note(at(6), 5);
         level.note(at(7), 5);
         level.note(at(7), 0);
+        assert_eq!((level.take_most(), level.take_most()), (5, 0));
         let knot = |second, entry_seconds| OccupancyKnot { at: at(second), entry_seconds };
         assert_eq!(level.look(at(10)), [knot(4, 0.0), knot(7, 11.0), knot(10, 11.0)]);
         assert_eq!(level.look(at(10)), [knot(10, 11.0)]);

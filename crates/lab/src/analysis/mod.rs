@@ -25,5 +25,4 @@ pub(crate) use repeat::numbers;
 pub use repeat::{DeriveError, RepeatResult, derive, load_derived};
 pub use table::Table;
 pub use window::Window;
-pub(crate) use window::bins;
 pub use workloads::{FloodTable, PingTable, Transfer, TransferTable};

@@ -18,7 +18,7 @@ use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
 use super::served;
 use super::table::{Table, table_if_there};
-use super::window::{LENGTH, Window, join_short_end, rates};
+use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
 use crate::agent::STANDSTILL;
 use crate::experiment::plan::{Activity, Change, NodeIndex, Plan};
@@ -497,13 +497,22 @@ fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Su
     };
     for (node, of_node) in plan.nodes.iter().zip(&data.nodes) {
         let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
-        for column in of_node.log.columns.iter().filter(counts) {
+        let (counters, of_moments): (Vec<_>, Vec<_>) =
+            of_node.log.columns.iter().filter(counts).partition(|name| COUNTERS.contains(&name.as_str()));
+        for column in counters {
+            let grown = window.of_counter(&of_node.log, column).map(|count| vec![(count, 1.0)]);
+            put(&mut values, &node.name, column, &grown.unwrap_or_default());
+        }
+        for column in of_moments {
             put(&mut values, &node.name, column, &window.of_log(&of_node.log, column, data.seconds));
         }
-        for column in of_node.occupancy.columns.iter().filter(counts) {
-            let integral = window.of_integral(&of_node.occupancy, column);
-            if let Some((summary, sum)) = values.get_mut(&format!("{}.{column}", node.name)).zip(integral) {
+        for column in ["pending", "cached"] {
+            let Some(summary) = values.get_mut(&format!("{}.{column}", node.name)) else { continue };
+            if let Some(sum) = window.of_integral(&of_node.occupancy, column) {
                 summary.integrated(sum, sum / (window.until - window.from));
+            }
+            if let Some(most) = window.of_most(&of_node.occupancy, &format!("{column}_most")) {
+                summary.max = summary.max.max(most);
             }
         }
         for column in &of_node.store.columns {

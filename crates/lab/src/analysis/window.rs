@@ -15,8 +15,27 @@ pub struct Window {
     pub holds_all: bool,
 }
 
-/// Columns of a forwarder's log that tell of the time since the line before. The others are of the moment.
-const RATES: [&str; 6] = ["propagated", "noted", "cpu", "busy", "waited", "throttled"];
+/// Columns of a forwarder's log that count packets in the time since the line before, by the second.
+const COUNTED: [&str; 4] = ["propagated", "noted", "answered", "expired"];
+
+/// Columns that tell what part of that time something took. The others are of the moment.
+const PARTS: [&str; 4] = ["cpu", "busy", "waited", "throttled"];
+
+/// Columns that count since the forwarder began.
+pub(crate) const COUNTERS: [&str; 8] = [
+    "in_interests",
+    "out_interests",
+    "in_data",
+    "out_data",
+    "in_nacks",
+    "out_nacks",
+    "satisfied",
+    "unsatisfied",
+];
+
+fn is_rate(column: &str) -> bool {
+    COUNTED.contains(&column) || PARTS.contains(&column)
+}
 
 /// The name of the column that says how long a row lasted.
 pub(crate) const LENGTH: &str = "length";
@@ -41,7 +60,7 @@ impl Window {
     #[must_use]
     pub fn of_log(self, log: &Table, column: &str, seconds: f64) -> Vec<(f64, f64)> {
         let times = log.column("time");
-        let is_rate = RATES.contains(&column);
+        let is_rate = is_rate(column);
         let span = |place: usize, at: f64| {
             let before = place.checked_sub(1).and_then(|place| times.get(place)).copied();
             let behind = times.get(place + 1).copied();
@@ -53,6 +72,17 @@ impl Window {
             }
         };
         let values = log.column(column).into_iter();
+        if self.holds_all && COUNTED.contains(&column) {
+            let lines = values.zip(times.iter().enumerate());
+            let counts = lines.filter_map(|(rate, (place, at))| {
+                let (length, before) =
+                    (span(place, *at), place.checked_sub(1).and_then(|place| times.get(place)));
+                let before = before.copied().unwrap_or(0.0);
+                let count = Counted { begin: before.max(self.from), count: rate * (at - before), length };
+                (length > 0.0).then_some(count)
+            });
+            return joined(counts.collect()).into_iter().map(|count| (count.rate(), count.length)).collect();
+        }
         values.zip(times.iter().enumerate()).map(|(value, (place, at))| (value, span(place, *at))).collect()
     }
 
@@ -76,34 +106,111 @@ impl Window {
     /// The numbers of a link's table, each with how long it counts.
     #[must_use]
     pub fn of_bins(self, table: &Table, column: &str) -> Vec<(f64, f64)> {
-        let bins = table.column(column).into_iter().zip(bins(table));
         if !self.holds_all {
+            let bins = table.column(column).into_iter().zip(bins(table));
             return bins.map(|(value, (at, length))| (value, self.overlap(at, at + length))).collect();
         }
-        // What was counted, and how long it took.
-        let counts = |(value, (at, length)): (f64, (f64, f64))| {
+        self.counted(table, column).into_iter().map(|count| (count.rate(), count.length)).collect()
+    }
+
+    /// What was counted in the rows of a link's table that lie in the window, as far as they do.
+    fn counted(self, table: &Table, column: &str) -> Vec<Counted> {
+        let bins = table.column(column).into_iter().zip(bins(table));
+        let within = |(value, (at, length)): (f64, (f64, f64))| {
             let within = self.overlap(at, at + length);
-            (within > 0.0).then_some((value * length, within))
+            let count = Counted { begin: f64::max(at, self.from), count: value * length, length: within };
+            (within > 0.0).then_some(count)
         };
-        let mut counted: Vec<(f64, f64)> = bins.filter_map(counts).collect();
-        join_short_ends(&mut counted);
-        counted.into_iter().map(|(count, length)| (count / length, length)).collect()
+        joined(bins.filter_map(within).collect())
+    }
+
+    /// The numbers of a link's table as they are drawn, each at its middle: within the window those that
+    /// count, so that none of their means lies above all of them.
+    #[must_use]
+    pub fn drawn(self, table: &Table, column: &str) -> Vec<(f64, f64)> {
+        let bins = table.column(column).into_iter().zip(bins(table));
+        let is_outside = |at: f64, length: f64| !self.holds_all || self.overlap(at, at + length) <= 0.0;
+        let outside = bins
+            .filter(|(_, (at, length))| is_outside(*at, *length))
+            .map(|(value, (at, length))| (at + length / 2.0, value));
+        let mut points: Vec<(f64, f64)> = outside.collect();
+        if self.holds_all {
+            let counted = self.counted(table, column);
+            points.extend(counted.into_iter().map(|count| (count.begin + count.length / 2.0, count.rate())));
+        }
+        points.retain(|(_, value)| value.is_finite());
+        points.sort_by(|(one, _), (two, _)| one.total_cmp(two));
+        points
+    }
+
+    /// How much a counter of the forwarder's log has grown within the window. A forwarder that started anew
+    /// counts from nothing again; what it counted before the first line is not known.
+    #[must_use]
+    pub fn of_counter(self, log: &Table, column: &str) -> Option<f64> {
+        let points = log.points("time", column);
+        let grown = |pair: &[(f64, f64)]| {
+            let [(from, before), (until, count)] = pair else { return 0.0 };
+            let more = if count >= before { count - before } else { *count };
+            let within = self.overlap(*from, *until);
+            let part = if self.holds_all && within > 0.0 { 1.0 } else { within / (until - from).max(1e-9) };
+            more * part
+        };
+        (points.len() > 1).then(|| points.windows(2).map(grown).sum())
+    }
+
+    /// The most that a level came to: of spans that end at a moment each, the highest of those in the window.
+    #[must_use]
+    pub fn of_most(self, table: &Table, column: &str) -> Option<f64> {
+        let mut before = 0.0;
+        let mut most: Option<f64> = None;
+        for (at, highest) in table.points("time", column) {
+            let is_within = if self.holds_all {
+                self.overlap(before, at) > 0.0
+            } else {
+                self.holds(before) && self.holds(at)
+            };
+            if is_within {
+                most = Some(most.unwrap_or(highest).max(highest));
+            }
+            before = at;
+        }
+        most
+    }
+}
+
+/// What was counted from a moment on, and for how long.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    begin: f64,
+    count: f64,
+    length: f64,
+}
+
+impl Counted {
+    fn rate(self) -> f64 {
+        self.count / self.length
     }
 }
 
 /// Joins the first and the last count to their neighbour where they took less than [`SHORTEST_BIN`].
-fn join_short_ends(counted: &mut Vec<(f64, f64)>) {
-    for from_end in [true, false] {
-        let (end, neighbour) =
-            if from_end { (counted.len().saturating_sub(1), counted.len().wrapping_sub(2)) } else { (0, 1) };
-        let is_short = counted.get(end).is_some_and(|(_, length)| *length < SHORTEST_BIN);
-        if is_short && counted.get(neighbour).is_some() {
-            let (count, length) = counted[end];
-            counted[neighbour].0 += count;
-            counted[neighbour].1 += length;
-            counted.remove(end);
-        }
+fn joined(mut counted: Vec<Counted>) -> Vec<Counted> {
+    let is_short = |count: &Counted| count.length < SHORTEST_BIN;
+    if counted.len() > 1
+        && let Some(last) = counted.pop_if(|count| is_short(count))
+        && let Some(neighbour) = counted.last_mut()
+    {
+        neighbour.count += last.count;
+        neighbour.length += last.length;
     }
+    if let [first, neighbour, ..] = counted.as_mut_slice()
+        && is_short(first)
+    {
+        neighbour.begin = first.begin;
+        neighbour.count += first.count;
+        neighbour.length += first.length;
+        counted.remove(0);
+    }
+    counted
 }
 
 /// Begin and length of each row of a link's table. Tables of earlier versions have whole seconds.
@@ -122,7 +229,7 @@ pub(crate) fn join_short_end(log: &mut Table, period_s: f64) {
     if late >= period_s / 2.0 || early <= 0.0 {
         return;
     }
-    let rates: Vec<bool> = log.columns.iter().map(|name| RATES.contains(&name.as_str())).collect();
+    let rates: Vec<bool> = log.columns.iter().map(|name| is_rate(name)).collect();
     let (Some(last), Some(mut joined)) = (log.rows.pop(), log.rows.pop()) else { return };
     for ((value, end), is_rate) in joined.iter_mut().zip(last).zip(rates) {
         *value = if is_rate { (*value * early + end * late) / (early + late) } else { end };
@@ -208,6 +315,37 @@ mod tests {
         assert!((summary.sum - 100.0).abs() < 1e-6, "{}", summary.sum);
         assert!((summary.mean - 100.0 / 0.3).abs() < 1e-6, "{}", summary.mean);
         assert!(summary.max < 400.0, "an end of less than half a second is joined: {}", summary.max);
+        let drawn = active.drawn(&table, "interests");
+        let most = drawn.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+        assert!(most >= summary.mean - 1e-9, "a mean is not above all that is drawn: {drawn:?}");
+        assert_eq!(drawn.last(), Some(&(2.5, 0.0)), "what is outside is drawn as it is");
+    }
+
+    #[test]
+    fn what_a_sample_counted_before_the_first_activity_is_that_of_the_activity() {
+        // 100 Interests in the half second from 1.2 s on; samples come at whole seconds.
+        let mut log = Table::new(&["time", "propagated", "in_interests"]);
+        log.rows = [[1.0, 0.0, 7.0], [2.0, 100.0, 107.0], [3.0, 0.0, 107.0]].map(Vec::from).to_vec();
+        let active = Window { from: 1.2, until: 1.7, holds_all: true };
+        let summary = Summary::weighed(&active.of_log(&log, "propagated", 3.0)).unwrap();
+        assert!((summary.sum - 100.0).abs() < 1e-9 && (summary.mean - 200.0).abs() < 1e-9, "{summary:?}");
+        assert_eq!(active.of_counter(&log, "in_interests"), Some(100.0));
+        // A part of a sample that the file's own window cuts is a part of its count.
+        let cut = Window { from: 1.5, until: 3.0, holds_all: false };
+        assert_eq!(cut.of_counter(&log, "in_interests"), Some(50.0));
+        log.rows.push(vec![4.0, 0.0, 5.0]);
+        let anew = Window { from: 3.0, until: 4.0, holds_all: true };
+        assert_eq!(anew.of_counter(&log, "in_interests"), Some(5.0), "it started anew");
+    }
+
+    #[test]
+    fn the_most_of_a_level_is_that_of_spans_in_the_window() {
+        let mut table = Table::new(&["time", "most"]);
+        table.rows =
+            [[1.0, 9.0], [2.0, 3.0], [2.5, f64::NAN], [3.0, 4.0], [4.0, 8.0]].map(Vec::from).to_vec();
+        let most = |from, until, holds_all| Window { from, until, holds_all }.of_most(&table, "most");
+        assert_eq!(most(1.0, 3.0, true), Some(4.0));
+        assert_eq!((most(0.5, 3.5, false), most(0.5, 3.5, true)), (Some(4.0), Some(9.0)));
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::stats::{Estimate, Level, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
 const LINKS: f64 = 0.05;
-/// And where the processor does: round trips and busy time.
+/// And where the processor does: round trips, busy time, and downloads through a node that has a share of a
+/// processor only.
 const PROCESSOR: f64 = 0.15;
 /// Of a processor that is used less nobody can tell the part that packets take.
 const LEAST_BUSY_PERCENT: f64 = 5.0;
@@ -225,12 +226,14 @@ fn measures(case: &CaseData) -> Vec<Measured> {
     let mut list = Vec::new();
     let mut add = |key: String, summary, unit, margin| list.push(Measured { key, summary, unit, margin });
     let mut has_traffic = false;
+    let has_share = case.plan.nodes.iter().any(|node| node.cpu.is_some_and(|share| share < 1.0));
+    let limit = if has_share { PROCESSOR } else { LINKS };
     for workload in &case.plan.workloads {
         let name = &workload.name;
         match workload.does {
             Activity::Download { .. } => {
-                add(format!("{name}.goodput"), "mean", "B/s", LINKS);
-                add(format!("{name}.duration"), "mean", "s", LINKS);
+                add(format!("{name}.goodput"), "mean", "B/s", limit);
+                add(format!("{name}.duration"), "mean", "s", limit);
             }
             Activity::Ping { .. } => add(format!("{name}.rtt"), "median", "ms", PROCESSOR),
             Activity::Traffic { .. } => {
@@ -277,8 +280,8 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
         return None;
     }
     let exact = simulated.plan.is_deterministic();
-    let found = Sample { values: found, exact: false };
-    let predicted = Sample { values: predicted, exact };
+    let found = Sample { values: found, ..Sample::default() };
+    let predicted = Sample { values: predicted, exact, ..Sample::default() };
     let part = |difference: f64| difference / left.mean;
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);

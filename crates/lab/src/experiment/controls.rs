@@ -71,6 +71,7 @@ pub(super) fn controls(
                 ..Finding::default()
             });
         }
+        findings.extend(unsaid(file, control, &key));
         let concerned = match concerned(file, control, &key) {
             Ok(concerned) => concerned,
             Err(finding) => {
@@ -108,6 +109,33 @@ pub(super) fn controls(
         }
     }
     if findings.is_empty() { Ok(list) } else { Err(findings) }
+}
+
+/// What a control takes away without saying which part of its cause that is. One key is the cause that
+/// `removes` names; where there are several, or a whole table, one of them may be another.
+fn unsaid(file: &File, control: &Control, key: &str) -> Vec<Finding> {
+    // How long a run may take at most is no cause of anything where it ends with its work.
+    let is_limit = |set: &str| set == "duration" && file.until_done == Some(true);
+    let set: Vec<(&String, &Value)> = control.set.iter().filter(|(set, _)| !is_limit(set)).collect();
+    let needs_parts = set.len() > 1 || set.iter().any(|(_, value)| value.is_table());
+    let is_said = |set: &String| control.parts.get(set).is_some_and(|part| !part.trim().is_empty());
+    let unsaid = set.iter().filter(|(set, _)| needs_parts && !is_said(set)).map(|(set, _)| Finding {
+        key: format!("{key}.set.{set}"),
+        message: "the control changes more than one thing, and does not say which part of its cause this is"
+            .to_owned(),
+        suggestion: Some(format!("say it below `parts`: \"{set}\" = \"…\"; what is no part of it stays")),
+        ..Finding::default()
+    });
+    let unknown = control.parts.keys().filter(|part| !control.set.contains_key(*part)).map(|part| {
+        let known: Vec<&str> = control.set.keys().map(String::as_str).collect();
+        Finding {
+            key: format!("{key}.parts.{part}"),
+            message: format!("`{part}` is not in `set`"),
+            suggestion: Some(suggest(part, &known)),
+            ..Finding::default()
+        }
+    });
+    unsaid.chain(unknown).collect()
 }
 
 /// Controls, by their keys, of which every case is as it is without them: what they set is so anyway.

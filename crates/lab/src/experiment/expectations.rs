@@ -150,6 +150,16 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
             Some(hint),
         ));
     };
+    let is_of_workloads = WORKLOAD_VALUES.iter().any(|(word, _)| *word == measure.quantity);
+    if is_of_workloads
+        && !quantities.contains(&measure.quantity.as_str())
+        && plan.node(&measure.subject).is_none()
+    {
+        // Whatever is asked of it: the wrong name is one mistake.
+        let workloads: Vec<&str> = plan.workloads.iter().map(Workload::measured_as).collect();
+        let message = format!("there is no workload called `{}`, of which this is measured", measure.subject);
+        return Err((message, Some(suggest(&measure.subject, &workloads))));
+    }
     if !quantities.contains(&measure.quantity.as_str()) {
         let hint = suggest(&measure.quantity, &quantities);
         return Err((format!("`{}` is not measured of `{}`", measure.quantity, measure.subject), Some(hint)));

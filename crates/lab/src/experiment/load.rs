@@ -377,8 +377,21 @@ content = "small"
         assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
         assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
         assert!(problems(&control("\"gates.steal\" = \"5 %\"")).contains("held to the gates of its case"));
+        // What removes more than one thing says of each what it is.
+        let two = "\"duration\" = \"4 s\", \"link.a-b.delay\" = \"3 ms\"";
+        assert!(problems(&control(two)).contains("does not say which part of its cause this is"));
+        let parts = |link: &str| {
+            control(two)
+                + &format!("parts = {{ \"duration\" = \"time\", \"link.a-b.{link}\" = \"it passes\" }}\n")
+        };
+        assert!(Experiment::parse("x", "x.toml", &parts("delay")).is_ok());
+        assert!(problems(&parts("loss")).contains("`link.a-b.loss` is not in `set`"));
+        let table = problems(&control("\"link.a-b\" = { delay = \"3 ms\" }"));
+        assert!(table.contains("which part of its cause"), "{table}");
         // A default that is written down changes nothing either.
         let default = "\"duration\" = \"5 s\", \"link.a-b.loss\" = \"0 %\"";
+        let default =
+            &format!("{default} }}\nparts = {{ \"duration\" = \"time\", \"link.a-b.loss\" = \"loss\"");
         assert!(problems(&control(default)).contains("what is so anyway"));
         let elsewhere = problems(&expect("at_least = 1\non = [\"simm\"]"));
         assert!(elsewhere.contains("no backend called `simm`") && elsewhere.contains("did you mean `sim`"));
@@ -422,6 +435,23 @@ content = "small"
         assert_eq!(shown.lines().count(), 2, "{shown}");
         assert!(shown.starts_with("x.toml:10: link.a-b: there is no node called `b` (and in line 14, 18)"));
         let shown = problems(&GOOD.replace("content = \"small\"", "content = \"smal\""));
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+        // A download that is not called as its content, of which something else is measured.
+        let text = testkit::experiment::ROW.replace("[download.files]", "[download.filez]");
+        let expect = |value: &str| format!("[[expect]]\nsay = 'S'\nvalue = '{value}'\nat_most = 5\n");
+        let text = format!(
+            "title = 't'\nduration = '9 s'\n{text}\n{}{}",
+            expect("files.unfinished"),
+            expect("files.duration.max")
+        );
+        let shown = problems(&text);
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+        assert!(shown.contains("did you mean `filez`?"), "{shown}");
+        // A route that is too short for all that is asked for below it.
+        let row = testkit::experiment::ROW.to_owned() + testkit::experiment::ROW_PING;
+        let text = row.replace("path = [\"a\", \"b\", \"c\"]", "path = [\"a\", \"b\"]");
+        assert_ne!(row, text);
+        let shown = problems(&format!("title = 't'\nduration = '9 s'\n{text}"));
         assert_eq!(shown.lines().count(), 2, "{shown}");
     }
 

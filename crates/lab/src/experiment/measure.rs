@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::stats::Kind;
+
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder and the node's server, in percent of a core"),
@@ -15,12 +17,26 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
     ("table_bytes", "what tables and packets take by the engine's own account, in bytes; virtual time only"),
     ("names", "names the forwarder knows"),
-    ("pending", "pending Interests; the mean is exact in virtual time, and of samples on real forwarders"),
+    (
+        "pending",
+        "pending Interests; mean and max are exact in virtual time, and of samples on real forwarders, whose question is not in it",
+    ),
     ("propagated", "Interests sent on, in a second"),
     ("noted", "Interests received but not sent on, in a second"),
-    ("cached", "Data packets in the content store; the mean as that of `pending`"),
+    ("cached", "Data packets in the content store; mean and max as those of `pending`"),
     ("answered", "Interests of neighbours and applications that were answered from elsewhere, in a second"),
     ("expired", "Interests that were given up because no answer came, in a second"),
+    (
+        "in_interests",
+        "Interests received in the measuring window; here and below real forwarders count the lab's questions, too",
+    ),
+    ("out_interests", "Interests sent"),
+    ("in_data", "Data packets received"),
+    ("out_data", "Data packets sent"),
+    ("in_nacks", "Nacks received"),
+    ("out_nacks", "Nacks sent"),
+    ("satisfied", "Interests that were answered from elsewhere"),
+    ("unsatisfied", "Interests that were given up because no answer came"),
     ("hits", "Interests that the content store answered, in the whole run"),
     (
         "misses",
@@ -128,6 +144,58 @@ pub struct Measure {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` does not name a measure; write for example n2.pending.max, or files.goodput @ case")]
 pub struct MeasureError(String);
+
+/// Quantities of which each number is how often something happened.
+const COUNTS: &[&str] = &[
+    "started",
+    "finished",
+    "unfinished",
+    "nacks",
+    "refused",
+    "retransmissions",
+    "served",
+    "served_objects",
+    "asked",
+    "satisfied",
+    "timed_out",
+    "hits",
+    "misses",
+    "requests",
+    "request_hits",
+    "request_misses",
+    "hops",
+    "link_drops",
+    "engine_drops",
+    "nacks_sent",
+    "in_interests",
+    "out_interests",
+    "in_data",
+    "out_data",
+    "in_nacks",
+    "out_nacks",
+    "unsatisfied",
+];
+
+/// Quantities that are parts in percent, and 100 at most.
+const PARTS: &[&str] = &["loss", "object_hits", "byte_hits", "cache_hits"];
+
+/// Rates, whose sum is how often something happened.
+const RATES: &[&str] = &["propagated", "noted", "answered", "expired", "repeated_names"];
+
+impl Measure {
+    /// What is known of its numbers without any repeat.
+    pub(crate) fn kind(&self) -> Kind {
+        let is = |list: &[&str]| list.contains(&self.quantity.as_str());
+        match self.summary.as_str() {
+            "deviation" => Kind::Other,
+            "count" => Kind::Count,
+            "sum" if is(RATES) => Kind::Count,
+            _ if is(COUNTS) => Kind::Count,
+            _ if is(PARTS) => Kind::Part,
+            _ => Kind::Other,
+        }
+    }
+}
 
 impl FromStr for Measure {
     type Err = MeasureError;

@@ -54,6 +54,6 @@ pub(crate) use named_files::{FILES_FOLDER, Files, kept_name};
 pub(crate) use network::{NoTopology, topology_graph};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};
-pub use reference::reference;
+pub use reference::{reference, reference_json};
 pub use swept::{SweepValue, with_sweep};
 pub use template::template;

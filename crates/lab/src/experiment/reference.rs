@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::describe::{Described, Table};
+use serde_json::{Value, json};
+
+use super::describe::{Described, Field, Table};
 use super::measure::{
     CONTENT_VALUES, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES, SUMMARIES, WORKLOAD_VALUES,
 };
@@ -30,6 +32,47 @@ pub fn reference() -> String {
     measures(&mut out);
     out
 }
+
+/// The same for programs: every table with its keys, and every measure.
+#[must_use]
+pub fn reference_json() -> Value {
+    let mut seen = Vec::new();
+    if let Some(root) = File::table() {
+        collect(root, &mut seen);
+    }
+    let field = |field: &Field| {
+        json!({
+            "key": field.key,
+            "kind": (field.kind)(),
+            "default": field.default,
+            "about": text(field.about),
+            "table": (field.table)().map(|table| table.title),
+        })
+    };
+    let table = |table: &&'static Table| {
+        let keys: Vec<Value> = table.fields.iter().map(field).collect();
+        json!({ "title": table.title, "about": text(table.about), "keys": keys })
+    };
+    let measure = |(of, list): (&str, &[(&str, &str)])| {
+        let named = list.iter().map(|(word, about)| json!({ "measure": word, "about": about }));
+        json!({ "of": of, "measures": named.collect::<Vec<_>>() })
+    };
+    json!({
+        "tables": seen.iter().map(table).collect::<Vec<_>>(),
+        "measures": MEASURES.into_iter().map(measure).collect::<Vec<_>>(),
+        "summaries": SUMMARIES,
+    })
+}
+
+/// What is measured, by what it is measured of.
+const MEASURES: [(&str, &[(&str, &str)]); 6] = [
+    ("of a node", NODE_SERIES),
+    ("of a node as a whole", NODE_TOTALS),
+    ("of a workload", WORKLOAD_VALUES),
+    ("of a content", CONTENT_VALUES),
+    ("of a prefix", PREFIX_VALUES),
+    ("of `network`", NETWORK_VALUES),
+];
 
 /// A table and those below it, each once, in the order they are met.
 fn collect(table: &'static Table, seen: &mut Vec<&'static Table>) {
@@ -67,15 +110,7 @@ fn measures(out: &mut String) {
          `content.quantity`, `/prefix.quantity` or `network.quantity`, with ` @ case` after it for another case. The\n\
          default summary is the mean.\n\n",
     );
-    let all = [
-        ("of a node", NODE_SERIES),
-        ("of a node as a whole", NODE_TOTALS),
-        ("of a workload", WORKLOAD_VALUES),
-        ("of a content", CONTENT_VALUES),
-        ("of a prefix", PREFIX_VALUES),
-        ("of `network`", NETWORK_VALUES),
-    ];
-    for (title, list) in all {
+    for (title, list) in MEASURES {
         let _ = write!(out, "| {title} | what it is |\n|---|---|\n");
         for (word, about) in list {
             let _ = writeln!(out, "| `{word}` | {about} |");
@@ -95,6 +130,16 @@ mod tests {
         for key in ["service_time", "capture_drops", "at_once", "refresh", "unit"] {
             assert!(text.contains(&format!("\n- **`{key}`**, ")), "{key}");
         }
+    }
+
+    #[test]
+    fn programs_get_every_table_and_measure_that_people_do() {
+        let (page, all) = (reference(), reference_json());
+        for table in all["tables"].as_array().unwrap() {
+            assert!(page.contains(&format!("\n## `{}`\n", table["title"].as_str().unwrap())), "{table}");
+        }
+        assert_eq!(all["tables"].as_array().unwrap().len(), page.matches("\n## `").count());
+        assert_eq!(all["measures"].as_array().unwrap().len(), MEASURES.len());
     }
 
     #[test]

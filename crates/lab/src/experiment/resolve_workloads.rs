@@ -74,29 +74,38 @@ impl Context<'_> {
                 format!("end at {}", last.join(", "))
             };
             let (from, to) = (name(at), name(to));
-            let message = format!("routes from `{from}` for `{prefix}` {end} and do not reach `{to}`");
+            // Whatever is asked for below the same route comes as far: that is one mistake.
+            let route = self.covering(at, prefix).map_or(prefix, |hop| hop.prefix.as_str());
+            let message = format!("routes from `{from}` for `{route}` {end} and do not reach `{to}`");
             f.add(key, message, Some(format!("let the path of a route go on to `{to}`")));
         }
+    }
+
+    /// One of the next hops of a node with the longest prefix that covers a name.
+    fn covering(&self, node: usize, name: &str) -> Option<&Hop> {
+        let covers = |route: &str| {
+            let route = route.trim_end_matches('/');
+            name == route || name.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let here = self.hops.iter().filter(|hop| hop.node == node && covers(&hop.prefix));
+        here.max_by_key(|hop| hop.prefix.trim_end_matches('/').len())
     }
 
     /// The nodes that Interests from a node come by, and those of them that have no next hop. At each node
     /// the longest prefix that covers the name decides.
     fn reached(&self, from: usize, name: &str) -> (Vec<usize>, Vec<usize>) {
-        let covers = |route: &str| {
-            let route = route.trim_end_matches('/');
-            name == route || name.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
-        };
         let (mut reached, mut ends) = (vec![from], Vec::new());
         let mut next = 0;
         while let Some(node) = reached.get(next).copied() {
             next += 1;
-            let here = || self.hops.iter().filter(|hop| hop.node == node && covers(&hop.prefix));
-            let length = |hop: &Hop| hop.prefix.trim_end_matches('/').len();
-            let Some(longest) = here().map(length).max() else {
+            let Some(longest) = self.covering(node, name) else {
                 ends.push(node);
                 continue;
             };
-            for hop in here().filter(|hop| length(hop) == longest) {
+            let is_one = |hop: &&Hop| {
+                hop.node == node && hop.prefix.trim_end_matches('/') == longest.prefix.trim_end_matches('/')
+            };
+            for hop in self.hops.iter().filter(is_one) {
                 let ends = self.links.get(hop.link).map(|link| link.between).unwrap_or_default();
                 let neighbour = hop.behind.unwrap_or(if ends[0] == node { ends[1] } else { ends[0] });
                 if !reached.contains(&neighbour) {

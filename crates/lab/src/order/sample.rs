@@ -132,14 +132,14 @@ impl Carried {
     }
 }
 
-/// The file in which virtual time tells how full a node's tables were: entries times seconds since the start.
-/// What a moment does not tell is empty.
+/// The file in which virtual time tells how full a node's tables were: entries times seconds since the start,
+/// and the most entries at once since the line before that tells them. What a moment does not tell is empty.
 pub(crate) fn occupancy_file(node: &str) -> String {
     format!("occupancy-{node}.csv")
 }
 
 /// Its columns.
-pub(crate) const OCCUPANCY_COLUMNS: [&str; 3] = ["time", "pending", "cached"];
+pub(crate) const OCCUPANCY_COLUMNS: [&str; 5] = ["time", "pending", "cached", "pending_most", "cached_most"];
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ use crate::analysis::RepeatResult;
 use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
-use crate::stats::Estimate;
+use crate::stats::{ENOUGH_EQUAL, Estimate};
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
 const LEAST_PART: f64 = 0.01;
@@ -47,8 +47,9 @@ impl Pair {
     /// for? Nothing without repeats.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
-        let [a, b] = [(&self.a, self.exact[0]), (&self.b, self.exact[1])]
-            .map(|(mean, is_exact)| if is_exact { Some(0.0) } else { mean.half95 });
+        let [a, b] = [(&self.a, self.exact[0]), (&self.b, self.exact[1])].map(|(mean, is_exact)| {
+            if is_exact { Some(0.0) } else { mean.half95.filter(|_| is_known(mean)) }
+        });
         let reach = a? + b?;
         let difference = (self.a.mean - self.b.mean).abs();
         Some(difference > reach && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
@@ -79,6 +80,11 @@ impl Pair {
         };
         (words(&self.a), words(&self.b))
     }
+}
+
+/// Repeats that are equal by chance do not say how far the next one is from them.
+fn is_known(mean: &Estimate) -> bool {
+    mean.deviation > 0.0 || mean.count >= ENOUGH_EQUAL as u64
 }
 
 /// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the
@@ -380,7 +386,8 @@ mod tests {
         assert_eq!(pair(&[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]).differs(), Some(true));
         assert_eq!(pair(&[10.0, 18.0, 2.0], &[12.0, 20.0, 4.0]).differs(), Some(false));
         assert_eq!(pair(&[10.0], &[20.0]).differs(), None, "one repeat says nothing about that");
-        let close = pair(&[26.3, 26.3, 26.3], &[26.2, 26.2, 26.2]);
+        assert_eq!(pair(&[10.0; 3], &[20.0; 3]).differs(), None, "nor do a few equal ones");
+        let close = pair(&[26.3, 26.301, 26.299], &[26.2, 26.201, 26.199]);
         assert_eq!(close.differs(), Some(false), "sure, and nothing to speak of");
         let exact = Pair { exact: [true; 2], ..pair(&[10.0], &[20.0]) };
         assert_eq!(exact.differs(), Some(true), "nothing random is in either");

@@ -2,7 +2,7 @@
 //! unit.
 
 use super::data::CaseData;
-use crate::analysis::{Window, bins};
+use crate::analysis::Window;
 use crate::figure::Axis;
 use crate::stats::Summary;
 
@@ -32,7 +32,7 @@ pub(crate) const SIX: [Quantity; 7] = [
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 23] = [
+const OTHERS: [Quantity; 31] = [
     of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
     of("throttled", "Kept from running by the share", "%", 1.0),
@@ -43,6 +43,14 @@ const OTHERS: [Quantity; 23] = [
     of("cached", "Data packets cached", "", 1.0),
     of("answered", "Interests answered from elsewhere", "1/s", 1.0),
     of("expired", "Interests given up", "1/s", 1.0),
+    of("in_interests", "Interests received so far", "", 1.0),
+    of("out_interests", "Interests sent so far", "", 1.0),
+    of("in_data", "Data packets received so far", "", 1.0),
+    of("out_data", "Data packets sent so far", "", 1.0),
+    of("in_nacks", "Nacks received so far", "", 1.0),
+    of("out_nacks", "Nacks sent so far", "", 1.0),
+    of("satisfied", "Interests answered from elsewhere so far", "", 1.0),
+    of("unsatisfied", "Interests given up so far", "", 1.0),
     of("hits", "Interests that the content store answered", "", 1.0),
     of("misses", "Interests that it could not answer", "", 1.0),
     of("throughput", "Throughput towards the consumer", "bit/s", 8.0),
@@ -70,9 +78,8 @@ impl Quantity {
         let Some(data) = case.shown.nodes.get(node) else { return Vec::new() };
         let mut points = data.log.points("time", self.key);
         // A row of the link's table is a rate over its length: it is drawn in its middle.
-        let rows = bins(&data.traffic).into_iter().zip(data.traffic.column(self.key));
-        let rows = rows.filter(|(_, value)| value.is_finite());
-        points.extend(rows.map(|((at, length), value)| (at + length / 2.0, value)));
+        let window = case.results.get(case.shown_repeat).and_then(|result| result.window).unwrap_or_default();
+        points.extend(window.drawn(&data.traffic, self.key));
         points.retain(|(at, _)| *at >= 0.0);
         points.into_iter().map(|(at, value)| (at, value * self.factor)).collect()
     }

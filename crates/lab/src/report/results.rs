@@ -232,14 +232,13 @@ fn section(page: &mut String, run: &RunData) {
     if let Some(source) = &run.experiment.file.source {
         let _ = writeln!(page, "{}", wrapped(&sentence(source)));
     }
-    let _ = writeln!(
-        page,
-        "`{}`{part},\n{}, commit {}{tree}, plan {}; {valid} of {repeats} runs valid, controls included.\n",
-        command(run),
+    let made = format!(
+        "{}, commit {}{tree}, plan {}; {valid} of {repeats} runs valid, controls included.",
         run.record.began,
         commit.get(..12).unwrap_or(commit),
         run.plan_hash()
     );
+    let _ = writeln!(page, "`{}`{part},\n{}", command(run), wrapped(&made));
     for verdict in verdicts(run) {
         let row = row(run, verdict);
         let why = if row.why.is_empty() { String::new() } else { format!(" {}", sentence(&row.why)) };

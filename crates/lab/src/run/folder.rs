@@ -199,6 +199,13 @@ impl RunFolder {
         let number = self.discarded(case, repeat).len() + 1;
         let (place, aside) = (self.repeat(case, repeat), self.discarded_place(case, repeat, number));
         let _ = fs::remove_dir_all(&aside);
+        // What it names in its folder is found where that goes to, and not in the folder of the next attempt.
+        let within = |folder: &Path| {
+            let mut names = folder.iter().rev().map(|name| name.to_string_lossy());
+            let (last, above) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+            format!("{above}/{last}/")
+        };
+        let why = why.replace(&within(&place), &within(&aside));
         fs::write(place.join(NOT_VALID), format!("{why}\n"))?;
         fs::rename(place, aside)
     }
@@ -286,15 +293,18 @@ mod tests {
     fn what_a_discarded_attempt_measured_is_kept_and_marked() {
         let above = std::env::temp_dir().join(format!("cairn-discard-{}", std::process::id()));
         let folder = RunFolder::create(&above, "x").unwrap();
-        for why in ["it waited", "it stood still"] {
+        let killed = format!("it ended; its log is {}", folder.repeat(0, 0).join("raw/a.log").display());
+        for why in ["it waited", &killed] {
             fs::create_dir_all(folder.repeat(0, 0).join("raw")).unwrap();
             fs::write(folder.repeat(0, 0).join("raw/log.csv"), why).unwrap();
             folder.discard(0, 0, why).unwrap();
         }
         assert!(!folder.repeat(0, 0).exists());
-        assert_eq!(folder.discarded(0, 0), ["it waited", "it stood still"]);
+        let log = folder.path().join("case-01/repeat-01-discarded-2/raw/a.log");
+        let why = format!("it ended; its log is {}", log.display());
+        assert_eq!(folder.discarded(0, 0), ["it waited".to_owned(), why], "the log of that attempt is named");
         let kept = folder.path().join("case-01/repeat-01-discarded-2/raw/log.csv");
-        assert_eq!(fs::read_to_string(kept).unwrap(), "it stood still");
+        assert_eq!(fs::read_to_string(kept).unwrap(), killed);
         fs::remove_dir_all(&above).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! How well a number over repeats, or the difference of two, is known: intervals in which it lies.
 
 use super::confidence::student_t;
+use super::equal::{self, Kind, are_equal};
 use super::summary::Summary;
 
 /// One number a repeat, and whether another repeat could have brought another.
@@ -10,6 +11,8 @@ pub struct Sample {
     pub values: Vec<f64>,
     /// Is there nothing random in it? A single number then is as good as many.
     pub exact: bool,
+    /// What is known of such numbers without any repeat.
+    pub kind: Kind,
 }
 
 /// How sure an interval is.
@@ -37,9 +40,19 @@ impl Interval {
 }
 
 impl Sample {
-    /// Where the mean lies; nothing when nobody can say.
+    /// Did all repeats bring the same number, though they need not have?
+    #[must_use]
+    pub fn is_equal_by_chance(&self) -> bool {
+        !self.exact && are_equal(&self.values)
+    }
+
+    /// Where the mean lies; nothing when nobody can say. Of repeats that are equal by chance an end may be
+    /// infinite.
     #[must_use]
     pub fn interval(&self, level: Level) -> Option<Interval> {
+        if self.is_equal_by_chance() {
+            return equal::interval(&self.values, self.kind, level);
+        }
         let (mean, error, degrees) = self.parts()?;
         half(error, degrees, level).map(|half| Interval::around(mean, half))
     }
@@ -50,8 +63,16 @@ impl Sample {
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
         let exact = self.exact && other.exact;
         if are_paired && self.values.len() == other.values.len() {
-            let values = self.values.iter().zip(&other.values).map(|(one, two)| one - times * two).collect();
-            return Sample { values, exact }.interval(level);
+            let pairs = self.values.iter().zip(&other.values);
+            let values = pairs.map(|(one, two)| one - times * two).collect();
+            let differences = Sample { values, exact, kind: Kind::Other };
+            if !differences.is_equal_by_chance() {
+                return differences.interval(level);
+            }
+            return self.apart(times, other, level);
+        }
+        if self.is_equal_by_chance() || other.is_equal_by_chance() {
+            return self.apart(times, other, level);
         }
         let (mean, error, degrees) = self.parts()?;
         let (other_mean, other_error, other_degrees) = other.parts()?;
@@ -64,6 +85,13 @@ impl Sample {
         };
         let half = half(error, degrees, level)?;
         Some(Interval::around(mean - times * other_mean, half))
+    }
+
+    /// The difference of what lies anywhere in its own interval: wider than needed, and right whatever the
+    /// two have to do with each other.
+    fn apart(&self, times: f64, other: &Sample, level: Level) -> Option<Interval> {
+        let (one, two) = (self.interval(level)?, other.interval(level)?);
+        Some(Interval { low: one.low - times * two.high, high: one.high - times * two.low })
     }
 
     /// Mean, its standard error, and degrees of freedom; nothing of a single number that could have been
@@ -92,13 +120,13 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Sample {
-        Sample { values: values.to_vec(), exact: false }
+        Sample { values: values.to_vec(), ..Sample::default() }
     }
 
     #[test]
     fn a_single_number_is_certain_only_where_nothing_is_random() {
         assert_eq!(sample(&[5.0]).interval(Level::NinetyFive), None);
-        let exact = Sample { values: vec![5.0], exact: true };
+        let exact = Sample { values: vec![5.0], exact: true, kind: Kind::Other };
         assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 5.0, high: 5.0 }));
         assert_eq!(
             exact.less(2.0, &exact, false, Level::NinetyFive),
@@ -113,6 +141,22 @@ mod tests {
         let apart = one.less(1.0, &two, false, Level::NinetyFive).unwrap();
         assert!(paired.low > 0.7 && paired.high < 1.3, "{paired:?}");
         assert!(apart.low < -10.0 && apart.high > 10.0, "{apart:?}");
+    }
+
+    #[test]
+    fn equal_repeats_of_something_random_are_no_certainty() {
+        let count = |values: &[f64]| Sample { kind: Kind::Count, ..sample(values) };
+        let none = count(&[0.0; 3]).interval(Level::NinetyFive).unwrap();
+        assert!(none.low == 0.0 && none.high > 1.2, "{none:?}");
+        let exact = Sample { exact: true, ..sample(&[3.0; 3]) };
+        assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 3.0, high: 3.0 }));
+        // Differences that are equal say nothing, either, whatever varies.
+        let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&[9.0, 19.0, 29.0]));
+        let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
+        assert!(paired.low < 0.0, "{paired:?}");
+        // A side that varies does not make the other one sure.
+        let apart = count(&[0.0; 3]).less(1.0, &sample(&[0.5, 0.6, 0.7]), false, Level::NinetyFive).unwrap();
+        assert!(apart.low < 0.0 && apart.high > 0.5, "{apart:?}");
     }
 
     #[test]

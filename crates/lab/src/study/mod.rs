@@ -2,11 +2,13 @@
 
 mod cache_placement;
 mod clock;
+mod conclusion;
 mod persistent_cache;
 pub mod report;
 mod runner;
 mod statement;
 
+pub use conclusion::conclusion;
 pub(crate) use runner::check;
 pub use runner::{Runner, StudyError, run};
 

@@ -13,6 +13,7 @@ use crate::tool::{ToolError, output};
 
 fn read(path: &Path) -> Result<RunData, ToolError> {
     let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
+    super::study::refuse(&folder)?;
     RunData::read(&folder).map_err(ToolError::other)
 }
 

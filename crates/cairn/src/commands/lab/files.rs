@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::experiment::{Experiment, Problem, Problems, reference, template};
+use lab::experiment::{Experiment, Problem, Problems, reference, reference_json, template};
 use serde_json::json;
 
 use super::Outcome;
@@ -90,7 +90,7 @@ fn sound(path: &Path, experiment: &Experiment) -> String {
 }
 
 /// Writes a file to begin with, and never over one that is there.
-pub(super) fn new(path: &Path, title: &str) -> Outcome {
+pub(super) fn new(path: &Path, title: &str, form: Form) -> Outcome {
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
         match error.kind() {
             ErrorKind::AlreadyExists => ToolError::other(format_args!(
@@ -101,12 +101,19 @@ pub(super) fn new(path: &Path, title: &str) -> Outcome {
         }
     })?;
     file.write_all(template(title).as_bytes()).map_err(ToolError::file(path))?;
-    output::line(format_args!("{}: written. Run it with: cairn lab run {}", path.display(), path.display()))?;
+    let shown = path.display();
+    match form {
+        Form::Json => output::json(&json!({ "file": shown.to_string(), "title": title }))?,
+        Form::Lines => output::line(format_args!("{shown}: written. Run it with: cairn lab run {shown}"))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the reference.
-pub(super) fn print_reference() -> Outcome {
-    output::bytes(reference().as_bytes())?;
+pub(super) fn print_reference(form: Form) -> Outcome {
+    match form {
+        Form::Json => output::json(&reference_json())?,
+        Form::Lines => output::bytes(reference().as_bytes())?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,6 +15,7 @@ use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, writ
 
 use super::Outcome;
 use super::programs::programs;
+use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::output::{self, printable};
@@ -39,6 +40,9 @@ pub(crate) struct UpArguments {
     /// Return as soon as the network is up; `cairn lab down` takes it down.
     #[arg(long)]
     detach: bool,
+    /// Print the network as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn up(arguments: &UpArguments) -> Outcome {
@@ -65,9 +69,9 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
     if arguments.detach {
         let file = place.folder().join(ORDER_FILE);
         write_json(&file, &order).map_err(ToolError::file(&file))?;
-        return detached(&place);
+        return detached(&place, Form::of(arguments.json));
     }
-    held(&order, &place, true)?;
+    held(&order, &place, Some(Form::of(arguments.json)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,14 +91,18 @@ fn plan(experiment: &Experiment, case: Option<&str>) -> Result<Plan, ToolError> 
 }
 
 /// Holds a network until somebody interrupts us or takes it down.
-fn held(order: &Order, place: &Place, shows: bool) -> Result<(), ToolError> {
+fn held(order: &Order, place: &Place, shown: Option<Form>) -> Result<(), ToolError> {
     let interrupt = Interrupt::catch().map_err(ToolError::file("signals"))?;
     let held = hold(order, place, &|| interrupt.came(), |event| match event {
-        Event::Up if shows => {
-            if let Ok(network) = place.network() {
-                // A terminal that is gone does not end the network.
-                let _ = output::line(format_args!("{}\n\nCtrl-C takes it down.", words(place, &network)));
-            }
+        Event::Up => {
+            // A terminal that is gone does not end the network.
+            let _ = match (shown, place.network()) {
+                (Some(Form::Json), Ok(network)) => output::json(&described(place, &network)),
+                (Some(Form::Lines), Ok(network)) => {
+                    output::line(format_args!("{}\n\nCtrl-C takes it down.", words(place, &network)))
+                }
+                _ => Ok(()),
+            };
         }
         Event::Note { text } => tell!("{}", printable(text)),
         _ => {}
@@ -115,12 +123,12 @@ pub(super) fn hold_in_background(name: &str) -> Outcome {
     let mut order: Order = read_json(&file).map_err(ToolError::file(&file))?;
     // What the run has belongs to who holds it.
     order.owner = Owner::this_process();
-    held(&order, &place, false)?;
+    held(&order, &place, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Starts a holder that outlives this process, and waits until the network is up.
-fn detached(place: &Place) -> Outcome {
+fn detached(place: &Place, form: Form) -> Outcome {
     use std::os::unix::process::CommandExt;
     let log = place.folder().join(HOLD_LOG);
     let file = std::fs::File::create(&log).map_err(ToolError::file(&log))?;
@@ -141,8 +149,13 @@ fn detached(place: &Place) -> Outcome {
         std::thread::sleep(Duration::from_millis(20));
     }
     let network = place.network().map_err(ToolError::other)?;
-    let words = words(place, &network);
-    output::line(format_args!("{words}\n\nTake it down: cairn lab down {}", place.name()))?;
+    match form {
+        Form::Json => output::json(&described(place, &network))?,
+        Form::Lines => {
+            let words = words(place, &network);
+            output::line(format_args!("{words}\n\nTake it down: cairn lab down {}", place.name()))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -221,6 +234,9 @@ pub(crate) struct LinkArguments {
     /// Its new loss, such as `1 %`; needs a kernel with netem.
     #[arg(long, value_parser = value::<Share>)]
     loss: Option<Share>,
+    /// Print what was changed as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// A value as the experiment file has it.
@@ -246,26 +262,48 @@ pub(super) fn link(arguments: &LinkArguments) -> Outcome {
             loss: loss.map(|loss| loss.0),
         },
     };
-    ask(&place, &Request::Change(change))
+    let said = serde_json::json!({
+        "network": place.name(),
+        "link": arguments.link,
+        "up": arguments.up.then_some(true).or(arguments.down.then_some(false)),
+        "rate_bps": arguments.rate.map(|rate| rate.0),
+        "delay_ns": arguments.delay.map(|delay| delay.0),
+        "loss": arguments.loss.map(|loss| loss.0),
+    });
+    ask(&place, &Request::Change(change), arguments.json.then_some(said))
 }
 
-pub(super) fn restart(node: &str, which: &Which) -> Outcome {
+pub(super) fn restart(name: &str, which: &Which, json: bool) -> Outcome {
     let place = which.place()?;
-    let node = place.network().and_then(|network| network.node(node)).map_err(ToolError::other)?;
-    ask(&place, &Request::Change(Change::Restart(node)))
+    let node = place.network().and_then(|network| network.node(name)).map_err(ToolError::other)?;
+    let said = serde_json::json!({ "network": place.name(), "node": name });
+    ask(&place, &Request::Change(Change::Restart(node)), json.then_some(said))
 }
 
-pub(super) fn down(name: Option<&str>, all: bool) -> Outcome {
+pub(super) fn down(name: Option<&str>, all: bool, json: bool) -> Outcome {
     let places = if all { Place::all_up() } else { vec![Place::find(name).map_err(ToolError::other)?] };
+    let mut list = Vec::new();
     for place in places {
-        ask(&place, &Request::Down)?;
-        output::line(format_args!("{} is down; its logs are in {}", place.name(), place.folder().display()))?;
+        ask(&place, &Request::Down, None)?;
+        let folder = place.folder();
+        if json {
+            list.push(serde_json::json!({ "name": place.name(), "folder": folder }));
+        } else {
+            output::line(format_args!("{} is down; its logs are in {}", place.name(), folder.display()))?;
+        }
+    }
+    if json {
+        output::json(&serde_json::Value::from(list))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn ask(place: &Place, request: &Request) -> Outcome {
+/// Asks for a change, and says as JSON that it was made, if anybody wants that.
+fn ask(place: &Place, request: &Request, said: Option<serde_json::Value>) -> Outcome {
     place.ask(request).map_err(ToolError::other)?;
+    if let Some(said) = said {
+        output::json(&said)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

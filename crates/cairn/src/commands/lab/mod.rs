@@ -154,6 +154,9 @@ pub(crate) enum Command {
         node: String,
         #[command(flatten)]
         which: live::Which,
+        /// Print what was done as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Take a network down.
     Down {
@@ -162,6 +165,9 @@ pub(crate) enum Command {
         /// All of them.
         #[arg(long, conflicts_with = "name")]
         all: bool,
+        /// Print what is down as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// List the networks that are up.
     Networks {
@@ -176,6 +182,9 @@ pub(crate) enum Command {
         /// The folder that runs are in.
         #[arg(long, default_value = "runs")]
         runs: PathBuf,
+        /// As JSON: a line each time it looks.
+        #[arg(long)]
+        json: bool,
     },
     /// Look for mistakes in an experiment file, without starting anything.
     Check {
@@ -193,9 +202,16 @@ pub(crate) enum Command {
         /// Its title.
         #[arg(long, default_value = "A first experiment")]
         title: String,
+        /// Print what was written as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Print the reference of the experiment file.
-    Reference,
+    Reference {
+        /// As JSON: every table with its keys.
+        #[arg(long)]
+        json: bool,
+    },
     /// Parts of a run that are processes of their own.
     #[command(subcommand, hide = true)]
     Internal(internal::Internal),
@@ -220,13 +236,13 @@ impl Command {
             Command::Up(arguments) => live::up(&arguments),
             Command::Shell(arguments) => live::shell(&arguments),
             Command::Link(arguments) => live::link(&arguments),
-            Command::Restart { node, which } => live::restart(&node, &which),
-            Command::Down { name, all } => live::down(name.as_deref(), all),
+            Command::Restart { node, which, json } => live::restart(&node, &which, json),
+            Command::Down { name, all, json } => live::down(name.as_deref(), all, json),
             Command::Networks { json } => live::networks(json),
-            Command::Watch { folder, runs } => watch::watch(folder, &runs),
+            Command::Watch { folder, runs, json } => watch::watch(folder, &runs, Form::of(json)),
             Command::Check { files, json } => files::check(&files, Form::of(json)),
-            Command::New { file, title } => files::new(&file, &title),
-            Command::Reference => files::print_reference(),
+            Command::New { file, title, json } => files::new(&file, &title, Form::of(json)),
+            Command::Reference { json } => files::print_reference(Form::of(json)),
             Command::Internal(part) => part.run(),
         };
         finish(outcome)

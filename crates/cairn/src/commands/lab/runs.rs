@@ -75,6 +75,7 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcom
     let mut runs = Vec::new();
     for path in folders {
         let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
+        study::refuse(&folder)?;
         runs.push(RunData::read(&folder).map_err(ToolError::other)?);
     }
     if json {

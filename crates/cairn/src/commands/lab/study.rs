@@ -2,32 +2,70 @@
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lab::experiment::Experiment;
 use lab::run::{Options, RunFolder, execute_study};
+use lab::study::conclusion;
+use serde_json::Value;
 
 use super::Outcome;
-use super::verdicts::Form;
+use super::verdicts::{self, Form};
 use crate::tool::{ToolError, output};
 
-/// Runs a study and prints its tables.
+/// Runs a study and prints its tables. The exit code is that of any run.
 pub(super) fn run(experiment: &Experiment, options: &Options, form: Form) -> Outcome {
-    let shows_progress = std::io::stderr().is_terminal();
+    let is_terminal = std::io::stderr().is_terminal();
+    let told = AtomicUsize::new(0);
     let progress = |done: usize, all: usize| {
-        if shows_progress {
+        if is_terminal {
             let end = if done == all { "\n" } else { "" };
             eprint!("\r{done} of {all} runs{end}");
+        } else if let Some(percent) =
+            tenth(done, all).filter(|tenth| told.fetch_max(*tenth, Ordering::Relaxed) < *tenth)
+        {
+            eprintln!("{done} of {all} runs ({percent} %)");
         }
     };
     let (folder, report) = execute_study(experiment, options, &progress).map_err(ToolError::other)?;
+    let report_json = serde_json::to_value(&report).map_err(ToolError::other)?;
+    tell(&folder, report_json, &report.to_text(), form)
+}
+
+/// How much is done, in whole tenths and in percent: in a log a line for each is enough.
+fn tenth(done: usize, all: usize) -> Option<usize> {
+    (done * 10).checked_div(all).filter(|tenth| *tenth > 0).map(|tenth| tenth * 10)
+}
+
+/// Prints what a study has found, and says by the exit code what it comes to.
+fn tell(folder: &RunFolder, mut report: Value, text: &str, form: Form) -> Outcome {
+    let (words, code) = verdicts::ending(conclusion(&report));
     match form {
-        Form::Json => output::json_text(&serde_json::to_string_pretty(&report).map_err(ToolError::other)?)?,
+        Form::Json => {
+            if let Some(object) = report.as_object_mut() {
+                object.insert("folder".to_owned(), folder.path().display().to_string().into());
+                object.insert("conclusion".to_owned(), words.into());
+                object.insert("exit_code".to_owned(), code.into());
+            }
+            output::json(&report)?;
+        }
         Form::Lines => {
-            output::text(report.to_text().as_bytes())?;
+            output::text(text.as_bytes())?;
             output::line(format_args!("run folder: {}", folder.path().display()))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(code))
+}
+
+/// Studies have tables of their own, and nothing that runs are put beside each other by.
+pub(super) fn refuse(folder: &RunFolder) -> Result<(), ToolError> {
+    if !is_of_study(folder) {
+        return Ok(());
+    }
+    let path = folder.path().display();
+    Err(ToolError::other(format_args!(
+        "{path} is of a study, whose statements stand in tables of its own; print them with: cairn lab show {path}"
+    )))
 }
 
 /// Whether a folder is that of a study's run.
@@ -44,11 +82,24 @@ pub(super) fn show(folder: &RunFolder, derive: bool, form: Form) -> Outcome {
             again.display()
         )));
     }
-    let path = folder.path().join(if form == Form::Json { "report.json" } else { "report.txt" });
-    let text = crate::tool::files::read_text(&path).map_err(ToolError::file(&path))?;
-    match form {
-        Form::Json => output::json_text(&text)?,
-        Form::Lines => output::text(text.as_bytes())?,
+    let read = |name: &str| {
+        let path = folder.path().join(name);
+        crate::tool::files::read_text(&path).map_err(ToolError::file(&path))
+    };
+    let report = serde_json::from_str(&read("report.json")?).map_err(ToolError::other)?;
+    tell(folder, report, &read("report.txt")?, form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_terminal_each_tenth_is_told_and_no_more() {
+        let told: Vec<usize> = (0..=40).filter_map(|done| tenth(done, 40)).collect();
+        assert_eq!(
+            (told.first(), told.last(), tenth(3, 40), tenth(0, 0)),
+            (Some(&10), Some(&100), None, None)
+        );
     }
-    Ok(ExitCode::SUCCESS)
 }

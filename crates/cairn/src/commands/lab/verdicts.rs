@@ -27,15 +27,20 @@ impl Form {
     }
 }
 
-/// Tells what a run found and where its report is. Returns the exit code that says so.
-pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> Result<ExitCode, ToolError> {
-    let (words, code) = match conclusion(run, &verdicts(run)) {
+/// What a run comes to, in words and as its exit code.
+pub(super) fn ending(conclusion: Conclusion) -> (&'static str, u8) {
+    match conclusion {
         Conclusion::AsExpected => ("as expected", 0),
         Conclusion::Contradicted => ("contradicted", 3),
         Conclusion::NotTestable => ("not testable here", 4),
         Conclusion::NoValidRun => ("no valid run", 5),
         Conclusion::Incomplete => ("not complete", NOT_COMPLETE),
-    };
+    }
+}
+
+/// Tells what a run found and where its report is. Returns the exit code that says so.
+pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> Result<ExitCode, ToolError> {
+    let (words, code) = ending(conclusion(run, &verdicts(run)));
     match form {
         Form::Lines => {
             if run.record.is_virtual() {

@@ -8,10 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use lab::analysis::Table;
 use lab::run::{RunFolder, RunRecord};
+use serde_json::{Value, json};
 
 use super::Outcome;
+use super::verdicts::Form;
 use crate::tool::ToolError;
-use crate::tool::output::printable;
+use crate::tool::output::{self, printable};
 
 /// How many marks a node's history has.
 const MARKS: usize = 32;
@@ -19,8 +21,11 @@ const MARKS: usize = 32;
 const QUIET: Duration = Duration::from_secs(30);
 
 /// Shows the state of every node until the run is complete.
-pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
+pub(super) fn watch(folder: Option<PathBuf>, runs: &Path, form: Form) -> Outcome {
     let folder = super::runs::find(folder, runs)?;
+    if form == Form::Json {
+        return watch_for_programs(&folder);
+    }
     let mut out = std::io::stdout().lock();
     let live = out.is_terminal();
     let pause = Duration::from_millis(if live { 500 } else { 5000 });
@@ -44,21 +49,73 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
     }
 }
 
+/// The same as a line of JSON each time.
+fn watch_for_programs(folder: &RunFolder) -> Outcome {
+    loop {
+        let record = folder.record().map_err(ToolError::file(folder.path()))?;
+        let Done { done, all, running } = Done::of(folder, &record);
+        let running = running.map(|(case, repeat)| {
+            let name = record.cases.get(case).map(String::as_str).unwrap_or_default();
+            let raw = folder.repeat(case, repeat).join("raw");
+            let quiet = quiet(&raw).map(|quiet| quiet.as_secs());
+            let nodes: Vec<Value> = logs(&raw).iter().filter_map(|file| last_line(file)).collect();
+            json!({ "case": name, "repeat": repeat + 1, "quiet_seconds": quiet, "nodes": nodes })
+        });
+        output::json_line(&json!({
+            "folder": folder.path().display().to_string(),
+            "complete": record.complete,
+            "done": done,
+            "repeats": all,
+            "running": running,
+        }))?;
+        if record.complete {
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::thread::sleep(Duration::from_secs(5));
+    }
+}
+
+/// A node, and the last line of its forwarder's log by the names of its columns.
+fn last_line(file: &Path) -> Option<Value> {
+    let table = Table::read(trust::whole_file::open(file).ok()?).ok()?;
+    let mut last = serde_json::Map::new();
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().replace("forwarder-", "");
+    last.insert("node".to_owned(), name.into());
+    for (column, value) in table.columns.iter().zip(table.rows.last()?) {
+        last.insert(column.clone(), json!(value));
+    }
+    Some(Value::Object(last))
+}
+
+/// How far a run is.
+struct Done {
+    done: usize,
+    all: usize,
+    /// The case and the repeat, both from 0, that go on now.
+    running: Option<(usize, u32)>,
+}
+
+impl Done {
+    fn of(folder: &RunFolder, record: &RunRecord) -> Self {
+        let places: Vec<(usize, u32)> = (0..record.cases.len())
+            .flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)))
+            .collect();
+        let is_done = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("result.json").is_file();
+        let is_begun = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("raw").is_dir();
+        let running = places.iter().find(|place| is_begun(place) && !is_done(place)).copied();
+        Done { done: places.iter().filter(is_done).count(), all: places.len(), running }
+    }
+}
+
 /// How many repeats are done, and what the forwarders' logs of the one that runs say.
 fn state(folder: &RunFolder, record: &RunRecord) -> Vec<String> {
-    let places: Vec<(usize, u32)> = (0..record.cases.len())
-        .flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)))
-        .collect();
-    let is_done = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("result.json").is_file();
-    let done = places.iter().filter(is_done).count();
-    let mut lines = vec![format!("{} {done} of {} repeats done", bar(done, places.len()), places.len())];
-    let running =
-        places.iter().find(|place| folder.repeat(place.0, place.1).join("raw").is_dir() && !is_done(place));
+    let Done { done, all, running } = Done::of(folder, record);
+    let mut lines = vec![format!("{} {done} of {all} repeats done", bar(done, all))];
     let Some((case, repeat)) = running else { return lines };
-    let name = record.cases.get(*case).map(String::as_str).unwrap_or_default();
+    let name = record.cases.get(case).map(String::as_str).unwrap_or_default();
     let title = if name.is_empty() { String::new() } else { format!("{name}, ") };
     lines.push(format!("now: {title}repeat {}", repeat + 1));
-    let raw = folder.repeat(*case, *repeat).join("raw");
+    let raw = folder.repeat(case, repeat).join("raw");
     let files = logs(&raw);
     if let Some(quiet) = quiet(&raw).filter(|quiet| *quiet > QUIET) {
         lines.push(format!(

@@ -8,6 +8,7 @@ use clap::Args;
 use sim::swarm::{SwarmFailure, SwarmReport};
 
 use super::{Failure, workers};
+use crate::tool::output;
 
 #[derive(Debug, Args)]
 pub(crate) struct Swarm {
@@ -20,6 +21,9 @@ pub(crate) struct Swarm {
     /// Networks at a time; by default as many as there are cores.
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
+    /// Print what came of each network as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Swarm {
@@ -27,6 +31,13 @@ impl Swarm {
         let seeds: Vec<u64> = (self.seed..self.seed.saturating_add(self.seeds)).collect();
         let workers = self.workers.map_or_else(workers::cores, NonZeroUsize::get);
         let outcomes = workers::do_all(&seeds, workers, |&seed| sim::swarm::run(seed));
+        if self.json {
+            let all: Vec<_> =
+                seeds.iter().zip(&outcomes).map(|(seed, outcome)| described(*seed, outcome)).collect();
+            output::json(&all.into())?;
+            let healed = outcomes.iter().all(Result::is_ok);
+            return Ok(if healed { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
         let mut to = std::io::stdout().lock();
         let (mut failures, mut fetched, mut hops) = (0, 0, 0);
         for outcome in &outcomes {
@@ -57,5 +68,18 @@ impl Swarm {
                 Ok(ExitCode::FAILURE)
             }
         }
+    }
+}
+
+/// A network for programs.
+fn described(seed: u64, outcome: &Result<SwarmReport, SwarmFailure>) -> serde_json::Value {
+    match outcome {
+        Ok(SwarmReport { nodes, links, fetched, hops, hash }) => serde_json::json!({
+            "seed": seed, "healed": true, "nodes": nodes, "links": links, "fetched": fetched, "hops": hops,
+            "trace_hash": format!("{hash:016x}"),
+        }),
+        Err(SwarmFailure { promise, problem, .. }) => serde_json::json!({
+            "seed": seed, "healed": false, "promise": format!("{promise:?}"), "problem": problem.to_string(),
+        }),
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct SamplerConfig {
     pub(crate) socket: Option<PathBuf>,
     pub(crate) file: PathBuf,
     /// Can the forwarder be told to forget what it said? Some say nothing to what they do not know, and are
-    /// waited for in vain.
+    /// waited for in vain. Those that can are Cairn's.
     pub(crate) erases: bool,
     pub(crate) every: Duration,
     pub(crate) start: SystemTime,
@@ -166,7 +166,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         samples += 1;
         let answer = status.as_ref().map(|status| {
             let before = before.as_ref().map(|(at, before)| (now.saturating_duration_since(*at), before));
-            answer(status, before)
+            answer(&without_question(config, status), before)
         });
         let [cpu, waited, throttled] = processor;
         let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
@@ -176,7 +176,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         Event::Sample {
             node: config.node.clone(),
             seconds: time.duration_since(config.start).map_or(0.0, |since| since.as_secs_f64()),
-            pending: status.as_ref().map(|status| status.pit_entries),
+            pending: status.as_ref().map(|status| without_question(config, status).pit_entries),
             cpu_percent: processor[0],
             memory_bytes: memory,
         }
@@ -224,6 +224,17 @@ fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
         link_data: sum(|packets| packets.in_data),
         application_data: status.packets.out_data.saturating_sub(to_others),
         nacks_sent: status.packets.out_nacks,
+    }
+}
+
+/// What a forwarder said without the question that it answers. Cairn's is pending until it has its answer,
+/// and so among what is counted, each time and once; of others nobody knows.
+fn without_question(config: &SamplerConfig, status: &GeneralStatus) -> GeneralStatus {
+    let question = u64::from(config.erases);
+    GeneralStatus {
+        pit_entries: status.pit_entries.saturating_sub(question),
+        name_tree_entries: status.name_tree_entries.saturating_sub(question),
+        ..status.clone()
     }
 }
 
@@ -292,6 +303,29 @@ mod tests {
         let status = GeneralStatus { packets, ..GeneralStatus::default() };
         let expected = Carried { link_packets: 106, link_data: 93, application_data: 100, nacks_sent: 5 };
         assert_eq!(carried(&status, &faces), expected);
+    }
+
+    #[test]
+    fn the_labs_own_question_is_not_pending() {
+        let config = |erases| SamplerConfig {
+            node: "a".to_owned(),
+            pid: Arc::default(),
+            servers: Vec::new(),
+            socket: None,
+            file: PathBuf::new(),
+            erases,
+            every: Duration::from_secs(1),
+            start: SystemTime::UNIX_EPOCH,
+            group: None,
+        };
+        let status = GeneralStatus { pit_entries: 8, name_tree_entries: 10, ..GeneralStatus::default() };
+        let found = |erases| {
+            let status = without_question(&config(erases), &status);
+            (status.pit_entries, status.name_tree_entries)
+        };
+        assert_eq!((found(true), found(false)), ((7, 9), (8, 10)));
+        let nothing = without_question(&config(true), &GeneralStatus::default());
+        assert_eq!(nothing.pit_entries, 0);
     }
 
     #[test]

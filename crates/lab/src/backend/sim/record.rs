@@ -115,17 +115,22 @@ impl Recorder {
 
     /// Writes down how full the tables of every node have been since the last time.
     pub(super) fn look(&mut self, built: &mut Built) {
+        let now_ns = built.network.now().as_nanos();
         for (id, text) in built.nodes.iter().zip(&mut self.occupancy) {
             let Some(occupancy) = built.network.take_occupancy(*id) else { continue };
             let fields = |OccupancyKnot { at, entry_seconds }| {
                 (format!("{:.9}", at.as_nanos() as f64 / 1e9), entry_seconds.to_string())
             };
+            let empty = String::new;
+            let most = [occupancy.pending_most, occupancy.cached_most].map(|most| most.to_string());
             let pending = occupancy.pending.into_iter().map(fields);
             let cached = occupancy.cached.into_iter().map(fields);
-            let rows = pending.map(|(at, pending)| [at, pending, String::new()]);
-            text.push_str(&csv::to_string(
-                rows.chain(cached.map(|(at, cached)| [at, String::new(), cached])),
-            ));
+            let rows = pending.map(|(at, pending)| [at, pending, empty(), empty(), empty()]);
+            let rows = rows.chain(cached.map(|(at, cached)| [at, empty(), cached, empty(), empty()]));
+            let [pending, cached] = most;
+            let now = format!("{:.9}", now_ns as f64 / 1e9);
+            let most = [now, empty(), empty(), pending, cached];
+            text.push_str(&csv::to_string(rows.chain([most])));
         }
     }
 

@@ -7,7 +7,7 @@ use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::{half_width, with_unit};
-use crate::stats::{Interval, Level, Sample};
+use crate::stats::{Interval, Level, Sample, are_equal, may_differ};
 
 /// What is said of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl<'a> Evaluation<'a> {
         // Tables are hashed with the seed, so that what they take differs.
         let exact =
             self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
-        (!values.is_empty()).then_some(Sample { values, exact })
+        (!values.is_empty()).then_some(Sample { values, exact, kind: measure.kind() })
     }
 
     /// A measure, or why there is none.
@@ -108,6 +108,15 @@ impl<'a> Evaluation<'a> {
         finished.is_some_and(|sample| sample.values.iter().all(|count| *count == 0.0))
     }
 
+    /// Whether there is nothing in any repeat of what measures are put in order by: then it is not their
+    /// order that was taken away, but all there was.
+    pub(super) fn has_nothing(self, here: &CaseData, expect: &Expect, measure: &Measure) -> bool {
+        let is_chain = !expect.falls.is_empty() || !expect.rises.is_empty();
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let mut samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
+        is_chain && samples.all(|sample| sample.values.iter().all(|value| *value == 0.0))
+    }
+
     /// Judges an expectation.
     pub(super) fn judge(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Finding {
         match self.parts(here, expect, measure) {
@@ -117,15 +126,35 @@ impl<'a> Evaluation<'a> {
                 if parts.contains(&Finding::Contradicted) {
                     Finding::Contradicted
                 } else {
+                    let unknown = unknown.map(|unknown| self.with_chance(here, expect, measure, unknown));
                     unknown.unwrap_or(Finding::Confirmed)
                 }
             }
         }
     }
 
+    /// Says that it is equal repeats that leave something unknown, where it is.
+    fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, unknown: Finding) -> Finding {
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
+        let fewest = samples.filter(Sample::is_equal_by_chance).map(|sample| sample.values.len()).min();
+        let Some(repeats) = fewest else { return unknown };
+        Finding::Unknown(format!(
+            "too uncertain: after {repeats} equal repeats {:.0} % of all may bring another number",
+            may_differ(repeats) * 100.0
+        ))
+    }
+
+    /// A measure of an expectation. What the setting makes so is no chance where repeats are equal.
+    fn settled(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Sample, String> {
+        let mut sample = self.found(here, measure)?;
+        sample.exact |= expect.by_construction.is_some() && are_equal(&sample.values);
+        Ok(sample)
+    }
+
     /// Every comparison that an expectation asks for.
     fn parts(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Vec<Finding>, String> {
-        let value = self.found(here, measure)?;
+        let value = self.settled(here, expect, measure)?;
         let times = expect.times.unwrap_or(1.0);
         let mut parts = Vec::new();
         let size =
@@ -135,7 +164,7 @@ impl<'a> Evaluation<'a> {
             let (other, are_paired) = match bound {
                 Value::String(text) => {
                     let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-                    let sample = self.found(here, &other)?;
+                    let sample = self.settled(here, expect, &other)?;
                     something(&value, &sample)?;
                     (sample, measure.case == other.case)
                 }
@@ -143,7 +172,7 @@ impl<'a> Evaluation<'a> {
                     let number =
                         number.as_float().or_else(|| number.as_integer().map(|number| number as f64));
                     let number = number.ok_or_else(|| format!("`{bound}` is no number"))?;
-                    (Sample { values: vec![number], exact: true }, false)
+                    (Sample { values: vec![number], exact: true, ..Sample::default() }, false)
                 }
             };
             let rounding = ROUNDING * f64::max(size(&value), times.abs() * size(&other));
@@ -165,7 +194,7 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(text) = &expect.same_as {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-            let sample = self.found(here, &other)?;
+            let sample = self.settled(here, expect, &other)?;
             something(&value, &sample)?;
             let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
             let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
@@ -179,7 +208,7 @@ impl<'a> Evaluation<'a> {
             let (mut before, mut case) = (value.clone(), measure.case.clone());
             for text in chain {
                 let next: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-                let sample = self.found(here, &next)?;
+                let sample = self.settled(here, expect, &next)?;
                 let rounding = ROUNDING * f64::max(size(&before), size(&sample));
                 let interval = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
                 parts.push(compare(interval, |difference| holds(difference, rounding)));
@@ -213,7 +242,7 @@ impl<'a> Evaluation<'a> {
         let (value, sample) = (self.sample(here, &measure)?, self.sample(here, &other)?);
         let times = expect.times.unwrap_or(1.0);
         let interval = self.less(&value, times, &sample, measure.case == other.case, level)?;
-        (interval.high > interval.low).then_some(interval)
+        (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
     }
 
     /// What is expected, in words, with what was measured of what it is held against.
@@ -256,11 +285,11 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(about) = expect.about {
             let part = expect.within.map_or(0.2, |share| share.0);
-            words.push(format!("{} within {:.0} %", with_unit(about, unit), part * 100.0));
+            words.push(format!("{} within {}", with_unit(about, unit), percent(part)));
         }
         if let Some(text) = &expect.same_as {
-            let margin = expect.margin.map_or(0.05, |share| share.0) * 100.0;
-            words.push(format!("{} within {margin:.0} % either way", measured(text, Level::Ninety)));
+            let margin = percent(expect.margin.map_or(0.05, |share| share.0));
+            words.push(format!("{} within {margin} either way", measured(text, Level::Ninety)));
         }
         for (word, chain) in [("falling", &expect.falls), ("rising", &expect.rises)] {
             let numbers: Vec<String> = chain
@@ -299,6 +328,11 @@ fn inside(interval: Option<Interval>, low: f64, high: f64) -> Finding {
     }
 }
 
+/// A part in percent with all of its digits.
+fn percent(part: f64) -> String {
+    format!("{} %", (part * 1e8).round() / 1e6)
+}
+
 /// A bound as the file has it, for when it could not be measured.
 fn written(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -310,7 +344,7 @@ mod tests {
     use crate::stats::Sample;
 
     fn at_least(values: &[f64], bound: f64) -> Finding {
-        let sample = Sample { values: values.to_vec(), exact: false };
+        let sample = Sample { values: values.to_vec(), ..Sample::default() };
         compare(sample.interval(Level::NinetyFive), |value| value >= bound)
     }
 
@@ -324,6 +358,11 @@ mod tests {
             matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
             "one repeat does not say how sure it is"
         );
+    }
+
+    #[test]
+    fn a_small_margin_is_not_written_as_none() {
+        assert_eq!([0.0001, 0.05, 0.125, 0.07].map(percent), ["0.01 %", "5 %", "12.5 %", "7 %"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
 use crate::figure::number::{spread, with_unit};
-use crate::stats::{Estimate, Interval, Level};
+use crate::stats::{Estimate, Interval, Level, Sample};
 
 /// What came of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +210,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         paper: expect.paper.clone(),
         measure: expect.value.clone(),
         measured: sample.as_ref().and_then(|sample| Estimate::of(&sample.values)),
-        interval: sample.and_then(|sample| sample.interval(Level::NinetyFive)),
+        interval: sample.and_then(|sample| interval(&sample)),
         unit,
         bound: evaluation.words(case, expect, unit),
         outcome: Outcome::NotTestable,
@@ -244,6 +244,13 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     verdict
 }
 
+/// Where a number lies, as it is printed: of repeats that are equal by chance their number is told, and how
+/// many they are.
+fn interval(sample: &Sample) -> Option<Interval> {
+    let equal = sample.values.first().filter(|_| sample.is_equal_by_chance());
+    equal.map(|value| Interval { low: *value, high: *value }).or_else(|| sample.interval(Level::NinetyFive))
+}
+
 /// The controls that must fail an expectation.
 fn controls_of<'a>(run: &'a RunData, expect: &'a Expect) -> impl Iterator<Item = &'a model::Control> {
     let name = expect.name.as_deref();
@@ -261,6 +268,11 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
         let why = match evaluation.judge(case, expect, measure) {
             Finding::Contradicted if evaluation.did_nothing(case, measure) => {
                 format!("its control “{name}” says nothing: there `{}` finished nothing", measure.subject)
+            }
+            Finding::Contradicted if evaluation.has_nothing(case, expect, measure) => {
+                format!(
+                    "its control “{name}” says nothing: there all of it is 0, and not only its order is gone"
+                )
             }
             Finding::Contradicted => {
                 // What a share does to a control is not what its cause does.
@@ -299,7 +311,12 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                     continue;
                 }
                 let said = match evaluation.judge(case, expect, &measure) {
-                    Finding::Contradicted if evaluation.did_nothing(case, &measure) => "undecided",
+                    Finding::Contradicted
+                        if evaluation.did_nothing(case, &measure)
+                            || evaluation.has_nothing(case, expect, &measure) =>
+                    {
+                        "undecided"
+                    }
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
                     Finding::Unknown(_) if run.controls.iter().any(|case| evaluation.is_mine(case)) => {

@@ -48,7 +48,7 @@ impl Results {
 
     /// A number of each repeat.
     pub(super) fn sample(&self, place: Place, of: impl Fn(&Outcome) -> f64) -> Sample {
-        Sample { values: self.of_place(place).iter().map(of).collect(), exact: false }
+        Sample { values: self.of_place(place).iter().map(of).collect(), ..Sample::default() }
     }
 
     /// Hits of a class in per cent, of each repeat in which somebody asked for it.

@@ -23,7 +23,7 @@ const SIMILAR: f64 = 0.98;
 const TICKS_MS: [f64; 3] = [1.0, 5.0, 10.0];
 const DEPTHS: [u32; 3] = [50, 100, 500];
 
-pub(in crate::study::clock) const CLAIMS: [Claim; 14] = [
+pub(in crate::study::clock) const CLAIMS: [Claim; 15] = [
     Claim {
         section: "V.B, V.C",
         says: "One flow: the cells that the paper names, 16 to 91 Mbps.",
@@ -58,6 +58,11 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 14] = [
         section: "V.B",
         says: "Several flows together get less than one alone, with the fine clock too.",
         test: Test::Numbers(several_get_less, Control::None("one flow would be held against itself")),
+    },
+    Claim {
+        section: "V.B",
+        says: "Several flows together get more Nacks than one alone, with the fine clock too (figure 9).",
+        test: Test::Numbers(several_get_nacks, Control::None("one flow would be held against itself")),
     },
     Claim {
         section: "V.B",
@@ -124,7 +129,11 @@ fn mean_by_start(samples: &[Sample]) -> Option<Sample> {
     let at = |start: usize| {
         samples.iter().filter_map(|sample| sample.values.get(start)).sum::<f64>() / samples.len() as f64
     };
-    Some(Sample { values: (0..first.values.len()).map(at).collect(), exact: first.exact })
+    Some(Sample {
+        values: (0..first.values.len()).map(at).collect(),
+        exact: first.exact,
+        ..Sample::default()
+    })
 }
 
 fn several_mbps(numbers: &Numbers<'_>, depth: u32, tick_ms: f64, smooth: bool) -> Option<Sample> {
@@ -213,6 +222,21 @@ fn several_get_less(numbers: &Numbers<'_>) -> Option<Found> {
     Some(Found { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
 }
 
+fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Found> {
+    let (mut parts, mut texts) = (Vec::new(), Vec::new());
+    for depth in DEPTHS {
+        let one = numbers.nacks(&numbers.point(1, depth, 0.0, false))?;
+        let mut counts = vec![format!("{:.0}", mean(&one))];
+        for pairs in several(numbers) {
+            let more = numbers.nacks(&numbers.point(pairs, depth, 0.0, false))?;
+            parts.push(Verdict::less(&one, 1.0, &more));
+            counts.push(format!("{:.0}", mean(&more)));
+        }
+        texts.push(format!("depth {depth}: {}", counts.join(", ")));
+    }
+    Some(Found { verdict: Verdict::all(parts), evidence: texts.join("; ") })
+}
+
 fn less_with_every_tick(numbers: &Numbers<'_>) -> Option<Found> {
     let samples = by_tick(|tick_ms| several_mbps(numbers, 50, tick_ms, false))?;
     let falls = samples.windows(2).filter_map(|pair| match pair {
@@ -249,8 +273,8 @@ fn similar_shares(numbers: &Numbers<'_>) -> Option<Found> {
         .map(|pairs| numbers.sample(&numbers.point(pairs, 50, 1.0, false), Outcome::fairness))
         .collect::<Option<Vec<Sample>>>()?;
     let index = |sample: &Sample| format!("{:.3}", mean(sample));
-    let exact = samples.first()?.exact;
-    let bound = Sample { values: vec![SIMILAR; samples.first()?.values.len()], exact };
+    let values = vec![SIMILAR; samples.first()?.values.len()];
+    let bound = Sample { values, exact: true, ..Sample::default() };
     Some(Found {
         verdict: Verdict::all(
             samples.iter().map(|sample| Verdict::less(sample, 1.0, &bound).of_the_opposite()),

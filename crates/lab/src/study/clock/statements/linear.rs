@@ -84,7 +84,7 @@ fn asked(numbers: &Numbers<'_>, tick_ms: f64, smoothened: bool) -> Option<Sample
 }
 
 fn nacks(numbers: &Numbers<'_>, tick_ms: f64, smoothened: bool) -> Option<Sample> {
-    of(numbers, tick_ms, smoothened, |outcome| outcome.nacks() as f64)
+    numbers.nacks(&numbers.point(1, numbers.first_depth()?, tick_ms, smoothened))
 }
 
 fn of(numbers: &Numbers<'_>, tick_ms: f64, smoothened: bool, value: Quantity) -> Option<Sample> {

@@ -5,18 +5,18 @@
 //! for as long as the shortest of these links takes, a *window*; then what crosses between the parts is
 //! handed over, and the next window begins.
 //!
-//! **The same order.** Events of one instant happen in the order in which they were planned, and on one core a
-//! counter gives that order. Parts cannot share a counter. Each numbers what it plans by itself, and leaves
+//! **The same order.** Events of one instant happen in the order in which they were planned, and on one core
+//! a counter gives that order. Parts cannot share a counter. Each numbers what it plans by itself, and leaves
 //! room between its numbers. At the end of a window, [`order`] goes through what the parts have done and puts
-//! it in the order of one core: by time, and at equal times by the numbers that one core would have given,
-//! which are known by then, because everything was planned by something that comes before it in this very
+//! it in the order of one core: by time, and at equal times by the numbers that one core would have given.
+//! These are known by then, because everything was planned by something that comes before it in this very
 //! order. That yields the next numbers, the trace, and the place of what crosses among what its new part has
 //! planned itself.
 //!
 //! **What is not divided.** Links that are shorter, that several share, or that carry frames stay within a
-//! part. What the owner of the network has planned happens with the parts [put together](parts). Networks with
-//! taps or captures run on one core, and so do those in which so little happens within a window that handing
-//! over would take longer than the work.
+//! part. What the owner of the network has planned happens with the parts [put together](parts). Networks
+//! with taps or captures run on one core, and so do those in which so little happens within a window that
+//! handing over would take longer than the work.
 
 mod division;
 mod journal;

@@ -216,7 +216,7 @@ fn an_application_that_panics_ends_the_run_whichever_part_it_is_in() {
             network.cores = eager(2);
             network.run_for(Duration::from_secs(1))
         };
-        let ended = std::thread::spawn(run).join();
+        let ended = std::panic::catch_unwind(run);
         assert!(ended.is_err(), "node {node}: the panic was lost");
     }
 }

@@ -1,9 +1,9 @@
 //! One network on several cores, with the results of one core to the bit.
 //!
-//! A link with a delay gives notice: what one node sends, another cannot see before the delay is over. So a
-//! network is [divided](division) along links of a millisecond and more. Each part runs on a core of its own
-//! for as long as the shortest of these links takes, a *window*; then what crosses between the parts is
-//! handed over, and the next window begins.
+//! A conservative parallel simulation. What one node sends, another cannot see before the delay of the link
+//! is over, so a network is [partitioned](partition) along links of a millisecond and more. The delay of the
+//! shortest of them is the *lookahead*: for so long, a *window*, each part runs on a core of its own. Then
+//! what crosses between the parts is handed over, and the next window begins.
 //!
 //! **The same order.** Events of one instant happen in the order in which they were planned, and on one core
 //! a counter gives that order. Parts cannot share a counter. Each numbers what it plans by itself, and leaves
@@ -18,9 +18,9 @@
 //! with taps or captures run on one core, and so do those in which so little happens within a window that
 //! handing over would take longer than the work.
 
-mod division;
 mod journal;
 mod order;
+mod partition;
 mod parts;
 #[cfg(test)]
 mod tests;
@@ -30,8 +30,8 @@ use std::num::NonZeroUsize;
 
 use packet::time::{Duration, Instant};
 
-use self::division::Division;
 pub(crate) use self::journal::{Journal, Notes};
+use self::partition::Partition;
 use crate::error::SimError;
 use crate::event_queue::Source;
 use crate::network::Network;
@@ -50,7 +50,7 @@ pub(crate) struct Cores {
     worth_it: u64,
     /// Empty networks with room for all that a part may have.
     parts: Vec<Network>,
-    /// Periods for which no division is tried, and how many that were the last time.
+    /// Periods for which no partition is tried, and how many that were the last time.
     resting: u32,
     last_rest: u32,
     /// Events that happened on a core beside others.
@@ -119,11 +119,11 @@ impl Network {
         while self.core.queue.first().is_some_and(|event| event.turn.at <= end) {
             let horizon = self.next_plan_at().min(end + Duration::from_nanos(1));
             if self.core.queue.first().is_some_and(|event| event.turn.at < horizon) {
-                let Some(division) = Division::of(self, self.cores.count) else {
+                let Some(partition) = Partition::of(self, self.cores.count) else {
                     self.rest();
                     return Ok(());
                 };
-                let was_worth_it = self.run_divided(&division, horizon, self.cores.worth_it)?;
+                let was_worth_it = self.run_divided(&partition, horizon, self.cores.worth_it)?;
                 if !was_worth_it {
                     self.rest();
                     return Ok(());

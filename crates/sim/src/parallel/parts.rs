@@ -9,9 +9,9 @@ use std::mem::{swap, take};
 
 use packet::random::Random;
 
-use super::division::Division;
 use super::journal::{Crossing, Journal, Notes};
 use super::order::Order;
+use super::partition::Partition;
 use crate::application::Application;
 use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, Held, Link, Stage};
@@ -39,9 +39,9 @@ impl Network {
     }
 
     /// Takes the network apart. What its owner has planned stays.
-    pub(super) fn split(&mut self, division: &Division, order: &Order, trace: &Trace) -> Vec<Network> {
+    pub(super) fn split(&mut self, partition: &Partition, order: &Order, trace: &Trace) -> Vec<Network> {
         let mut parts = take(&mut self.cores.parts);
-        parts.resize_with(division.parts(), || Network::new(self.core.seed));
+        parts.resize_with(partition.parts(), || Network::new(self.core.seed));
         for part in &mut parts {
             self.make_room_in(part);
             part.core.now = self.core.now;
@@ -51,24 +51,24 @@ impl Network {
             part.core.trace = trace.for_a_part();
             part.core.journal = Some(Box::default());
         }
-        for channel in division.cut_channels() {
-            if let Some(part) = parts.get_mut(division.receiver_of(channel)) {
+        for channel in partition.cut_channels() {
+            if let Some(part) = parts.get_mut(partition.receiver_of(channel)) {
                 part.core.channels[channel].stand_in_for(&self.core.channels[channel]);
                 move_flights(&mut self.core, &mut part.core, channel, &|turn| turn);
             }
         }
         for (number, part) in parts.iter_mut().enumerate() {
-            move_belongings(self, part, division, number, &|turn| turn);
-            for link in division.cut_links() {
+            move_belongings(self, part, partition, number, &|turn| turn);
+            for link in partition.cut_links() {
                 part.core.links[link] = self.core.links[link].clone();
             }
         }
         for event in self.core.queue.take_all() {
             let part = match event.source {
                 Source::Held(place) => {
-                    self.core.held.get(place).map_or(0, |held| division.receiver_of(held.channel))
+                    self.core.held.get(place).map_or(0, |held| partition.receiver_of(held.channel))
                 }
-                source => division.part_of_source(source).unwrap_or(usize::MAX),
+                source => partition.part_of_source(source).unwrap_or(usize::MAX),
             };
             match parts.get_mut(part) {
                 Some(part) => move_event(&mut self.core, &mut part.core, event, event.turn),
@@ -79,10 +79,10 @@ impl Network {
     }
 
     /// Puts a network together that was taken apart.
-    pub(super) fn put_together(&mut self, mut parts: Vec<Network>, division: &Division, order: &Order) {
+    pub(super) fn put_together(&mut self, mut parts: Vec<Network>, partition: &Partition, order: &Order) {
         for (number, part) in parts.iter_mut().enumerate() {
             let exact = |turn| order.exact(number, turn);
-            move_belongings(part, self, division, number, &exact);
+            move_belongings(part, self, partition, number, &exact);
             for event in part.core.queue.take_all() {
                 move_event(&mut part.core, &mut self.core, event, exact(event.turn));
             }
@@ -90,8 +90,8 @@ impl Network {
             self.core.hops += part.core.hops;
             self.core.trace.add_steps(&part.core.trace);
         }
-        for channel in division.cut_channels() {
-            let receiver = division.receiver_of(channel);
+        for channel in partition.cut_channels() {
+            let receiver = partition.receiver_of(channel);
             if let Some(part) = parts.get_mut(receiver) {
                 let exact = |turn| order.exact(receiver, turn);
                 move_flights(&mut part.core, &mut self.core, channel, &exact);
@@ -131,14 +131,14 @@ impl Network {
 fn move_belongings(
     from: &mut Network,
     to: &mut Network,
-    division: &Division,
+    partition: &Partition,
     part: usize,
     turns: &dyn Fn(Turn) -> Turn,
 ) {
     let Network { core: from, applications: from_applications, .. } = from;
     let Network { core: to, applications: to_applications, .. } = to;
     let mut mover = Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns };
-    for node in division.nodes_of(part) {
+    for node in partition.nodes_of(part) {
         let moved = &mut from.nodes[node];
         mover.alarm(&mut moved.alarm);
         for (turn, packet_id, _) in moved.processor.iter_mut().flat_map(|processor| &mut processor.waiting) {
@@ -146,26 +146,26 @@ fn move_belongings(
         }
         swap(moved, &mut to.nodes[node]);
     }
-    for application in division.applications_of(part) {
+    for application in partition.applications_of(part) {
         let moved = &mut from.attachments[application];
         mover.alarm(&mut moved.alarm);
         swap(moved, &mut to.attachments[application]);
         swap(&mut from_applications[application], &mut to_applications[application]);
     }
-    for link in division.links_within(part) {
+    for link in partition.links_within(part) {
         if let Some(framed) = from.links[link].framed {
             mover.alarm(&mut from.framed[framed].alarm);
             swap(&mut from.framed[framed], &mut to.framed[framed]);
         }
         swap(&mut from.links[link], &mut to.links[link]);
     }
-    for channel in division.channels_from(part) {
+    for channel in partition.channels_from(part) {
         let moved = &mut from.channels[channel];
         moved.departure = moved.departure.map(turns);
         if let Some(managed) = moved.managed() {
             managed.for_each_packet(|packet_id| *packet_id = mover.packet(*packet_id));
         }
-        let leads_away = division.receiver_of(channel) != part;
+        let leads_away = partition.receiver_of(channel) != part;
         if !leads_away {
             moved.flights.for_each(|flight| mover.flight(flight));
         }

@@ -7,7 +7,7 @@ use packet::random::{Random, Zipf};
 use packet::time::{Duration, Instant};
 
 use super::Cores;
-use super::division::Division;
+use super::partition::Partition;
 use crate::application::{Application, Consumer, Context, Producer};
 use crate::arena::NodeId;
 use crate::clock::Clock;
@@ -179,15 +179,15 @@ fn links_that_are_short_or_shared_join_their_nodes_in_one_part() -> Result<(), S
     let (short, long) = (LinkConfig::ideal(), LinkConfig::ideal().millis(3));
     network.connect(nodes[0], nodes[1], &short)?;
     network.connect_all(&[nodes[1], nodes[2], nodes[3]], &long)?;
-    assert!(Division::of(&network, 2).is_none(), "nothing joins the two that are left");
+    assert!(Partition::of(&network, 2).is_none(), "nothing joins the two that are left");
     network.connect(nodes[3], nodes[4], &long)?;
     network.connect(nodes[4], nodes[5], &LinkConfig::ideal().millis(7))?;
-    let division = Division::of(&network, 2).ok_or(SimError::TooFewEnds)?;
-    let parts: Vec<Vec<NodeId>> = (0..2).map(|part| division.nodes_of(part).collect()).collect();
+    let partition = Partition::of(&network, 2).ok_or(SimError::TooFewEnds)?;
+    let parts: Vec<Vec<NodeId>> = (0..2).map(|part| partition.nodes_of(part).collect()).collect();
     let whole = |nodes: &[NodeId]| parts.iter().any(|part| nodes.iter().all(|node| part.contains(node)));
     assert!(whole(&nodes[..4]), "{parts:?}");
     assert!(!whole(&nodes), "{parts:?}");
-    assert!([3, 7].map(Duration::from_millis).contains(&division.window()));
+    assert!([3, 7].map(Duration::from_millis).contains(&partition.lookahead()));
     Ok(())
 }
 

@@ -7,9 +7,9 @@ use std::thread;
 
 use packet::time::Instant;
 
-use super::division::Division;
 use super::journal::Crossing;
 use super::order::{Handover, Order, Window};
+use super::partition::Partition;
 use crate::error::SimError;
 use crate::network::Network;
 use crate::trace::Trace;
@@ -129,18 +129,18 @@ impl Network {
     /// gives false.
     pub(super) fn run_divided(
         &mut self,
-        division: &Division,
+        partition: &Partition,
         horizon: Instant,
         worth_it: u64,
     ) -> Result<bool, SimError> {
-        let order = Order::new(self.core.queue.turns(), division.parts());
+        let order = Order::new(self.core.queue.turns(), partition.parts());
         let trace = std::mem::take(&mut self.core.trace);
-        let parts = self.split(division, &order, &trace);
+        let parts = self.split(partition, &order, &trace);
         let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
         let workers: Vec<Mutex<Worker>> = parts.into_iter().map(worker).collect();
         let gate = Gate::default();
         let mut conductor =
-            Conductor { gate: &gate, workers: &workers, division, order, trace, events: 0, beside: 0 };
+            Conductor { gate: &gate, workers: &workers, partition, order, trace, events: 0, beside: 0 };
         let was_worth_it = thread::scope(|scope| {
             let _closing = Closing(&gate);
             for worker in workers.iter().skip(1) {
@@ -158,7 +158,7 @@ impl Network {
             parts.push(worker.network);
         }
         self.core.trace = trace;
-        self.put_together(parts, division, &order);
+        self.put_together(parts, partition, &order);
         self.cores.events += events;
         problem.map_or(Ok(was_worth_it), Err)
     }
@@ -168,7 +168,7 @@ impl Network {
 struct Conductor<'a> {
     gate: &'a Gate,
     workers: &'a [Mutex<Worker>],
-    division: &'a Division,
+    partition: &'a Partition,
     order: Order,
     trace: Trace,
     /// Events so far.
@@ -184,7 +184,7 @@ impl Conductor<'_> {
         let Some((own, others)) = self.workers.split_first() else { return false };
         let (mut windows, mut before) = (0, 0);
         while let Some(begin) = self.first_event_at().filter(|at| *at < horizon) {
-            let until = (begin + self.division.window()).min(horizon);
+            let until = (begin + self.partition.lookahead()).min(horizon);
             self.gate.begin(until);
             locked(own).run(until);
             if !self.gate.wait(|| self.gate.finished.load(Ordering::Acquire) == others.len()) {
@@ -221,8 +221,8 @@ impl Conductor<'_> {
         self.beside += all - largest;
         let mut windows: Vec<Window<'_>> =
             journals.iter_mut().map(|(journal, notes)| Window { journal, notes }).collect();
-        let division = self.division;
-        let receiver_of = |crossing: &Crossing| division.receiver_of(crossing.channel);
+        let partition = self.partition;
+        let receiver_of = |crossing: &Crossing| partition.receiver_of(crossing.channel);
         self.order.put_in_order(&mut windows, &mut self.trace, receiver_of, |part, handover| {
             debug_assert!(handover.turn.at >= until, "it comes within the window in which it was sent");
             if let Some(worker) = workers.get_mut(part) {

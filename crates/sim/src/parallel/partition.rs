@@ -24,10 +24,10 @@ const PASSES: usize = 4;
 
 /// Which node belongs to which part, and with it all else.
 #[derive(Debug)]
-pub(super) struct Division {
+pub(super) struct Partition {
     parts: usize,
-    /// The delay of the shortest link between parts.
-    window: Duration,
+    /// The delay of the shortest link between parts: how long no part can see what another does.
+    lookahead: Duration,
     nodes: Arena<NodeId, usize>,
     applications: Arena<AppId, usize>,
     /// The part that has a link; `None` for one between parts.
@@ -51,9 +51,9 @@ struct Cluster {
     neighbours: Vec<(usize, u64)>,
 }
 
-impl Division {
+impl Partition {
     /// Divides a network; `None` where it has no two parts, or one of them nothing to do.
-    pub(super) fn of(network: &Network, parts: usize) -> Option<Division> {
+    pub(super) fn of(network: &Network, parts: usize) -> Option<Partition> {
         if !network.may_be_divided() || parts < 2 {
             return None;
         }
@@ -65,12 +65,12 @@ impl Division {
         let nodes: Arena<NodeId, usize> =
             cluster_of.iter().map(|&cluster| part_of_cluster[cluster]).collect();
         let is_used = |part| part_of_cluster.contains(&part);
-        let division = Division::by_nodes(network, nodes, parts)?;
-        (0..parts).all(is_used).then_some(division)
+        let partition = Partition::by_nodes(network, nodes, parts)?;
+        (0..parts).all(is_used).then_some(partition)
     }
 
     /// All else follows the nodes; `None` if no link joins two parts.
-    fn by_nodes(network: &Network, nodes: Arena<NodeId, usize>, parts: usize) -> Option<Division> {
+    fn by_nodes(network: &Network, nodes: Arena<NodeId, usize>, parts: usize) -> Option<Partition> {
         let core = &network.core;
         let part_of = |link: &Link, end: EndId| link.ends.get(end.index()).map_or(0, |end| nodes[end.node]);
         let links: Arena<LinkId, Option<usize>> = core
@@ -82,7 +82,7 @@ impl Division {
             })
             .collect();
         let between = core.links.iter().filter(|(id, _)| links[*id].is_none());
-        let window = between.map(|(_, link)| link.config.delay).min()?;
+        let lookahead = between.map(|(_, link)| link.config.delay).min()?;
         let channels = core.channels.values().map(|channel| {
             let link = &core.links[channel.link];
             let sender = part_of(link, channel.end);
@@ -92,7 +92,7 @@ impl Division {
         let framed = core.framed.values().map(|framed| links[framed.link].unwrap_or(0));
         let applications = core.attachments.values().map(|attachment| nodes[attachment.node]);
         let (channels, framed, applications) = (channels.collect(), framed.collect(), applications.collect());
-        Some(Division { parts, window, applications, framed, channels, links, nodes })
+        Some(Partition { parts, lookahead, applications, framed, channels, links, nodes })
     }
 
     pub(super) fn parts(&self) -> usize {
@@ -100,8 +100,8 @@ impl Division {
     }
 
     /// How long no part can see what another does.
-    pub(super) fn window(&self) -> Duration {
-        self.window
+    pub(super) fn lookahead(&self) -> Duration {
+        self.lookahead
     }
 
     pub(super) fn nodes_of(&self, part: usize) -> impl Iterator<Item = NodeId> {

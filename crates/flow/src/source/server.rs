@@ -95,7 +95,7 @@ impl<S: Source> Server<S> {
     }
 }
 
-/// Carries Interests to a [`Server`] and its answers back: a connection to a forwarder, a face inside a node.
+/// Carries Interests to a [`Server`] and its answers back: a connection to a forwarder.
 pub trait AppFace {
     /// Why it can carry no more.
     type Error;

@@ -14,6 +14,7 @@ use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, Id, LinkId, NodeId}
 use crate::core::Link;
 use crate::event_queue::Source;
 use crate::network::Network;
+use crate::topology::components;
 
 /// Links that are shorter than this are not cut.
 const SHORTEST_CUT: Duration = Duration::from_millis(1);
@@ -155,8 +156,7 @@ fn may_be_cut(link: &Link) -> bool {
 
 /// The number of each node's cluster; clusters are numbered from zero.
 fn clusters(network: &Network) -> Vec<usize> {
-    let nodes = network.core.nodes.len();
-    let mut joined: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    let mut joined: Vec<Vec<usize>> = vec![Vec::new(); network.core.nodes.len()];
     for link in network.core.links.values().filter(|link| !may_be_cut(link)) {
         for pair in link.ends.windows(2) {
             let [a, b] = [pair[0].node.index(), pair[1].node.index()];
@@ -164,25 +164,7 @@ fn clusters(network: &Network) -> Vec<usize> {
             joined[b].push(a);
         }
     }
-    let mut cluster_of = vec![usize::MAX; nodes];
-    let mut count = 0;
-    for start in 0..nodes {
-        if cluster_of[start] != usize::MAX {
-            continue;
-        }
-        let mut waiting = vec![start];
-        cluster_of[start] = count;
-        while let Some(node) = waiting.pop() {
-            for &other in &joined[node] {
-                if cluster_of[other] == usize::MAX {
-                    cluster_of[other] = count;
-                    waiting.push(other);
-                }
-            }
-        }
-        count += 1;
-    }
-    cluster_of
+    components(&joined)
 }
 
 fn weigh(network: &Network, cluster_of: &[usize]) -> Vec<Cluster> {

@@ -17,6 +17,7 @@
 //! ```
 
 mod centrality;
+mod components;
 mod gml;
 mod graphml;
 mod minindn;
@@ -33,6 +34,7 @@ use std::collections::BTreeMap;
 use packet::time::Duration;
 use thiserror::Error;
 
+pub(crate) use components::components;
 pub use named::{NamedLink, NamedNode, NamedTopologyError};
 pub use regular::Dumbbell;
 
@@ -168,25 +170,7 @@ impl Topology {
                 neighbours[to].push(from);
             }
         }
-        let mut components = vec![usize::MAX; self.nodes.len()];
-        let mut count = 0;
-        for start in 0..self.nodes.len() {
-            if components[start] != usize::MAX {
-                continue;
-            }
-            let mut waiting = vec![start];
-            components[start] = count;
-            while let Some(node) = waiting.pop() {
-                for &next in &neighbours[node] {
-                    if components[next] == usize::MAX {
-                        components[next] = count;
-                        waiting.push(next);
-                    }
-                }
-            }
-            count += 1;
-        }
-        components
+        components(&neighbours)
     }
 }
 

@@ -54,6 +54,9 @@ pub(crate) struct Node {
     pub(crate) routes: Vec<Route>,
     pub(crate) strategies: Vec<(Name, StrategySpec)>,
     pub(crate) processor: Option<Box<Processor>>,
+    /// Whether it has had a face on which it shares answers: what it has held back goes out with other
+    /// packets, under names of its own.
+    pub(crate) shares: bool,
     pub(crate) config: Arc<EngineConfig>,
     pub(crate) seed: u64,
     pub(crate) restarts: u64,
@@ -85,6 +88,7 @@ impl Node {
             routes: Vec::new(),
             strategies: Vec::new(),
             processor: None,
+            shares: false,
             config,
             seed,
             restarts: 0,
@@ -104,6 +108,7 @@ impl Node {
 
     /// Opens a face.
     pub(crate) fn open(&mut self, now: Instant, peer: Peer, config: FaceConfig) -> FaceId {
+        self.shares |= config.sharing.is_some();
         let face = self.ports.push(Port { peer, config });
         self.add_face(now, face);
         face
@@ -125,6 +130,7 @@ impl Node {
             return false;
         }
         open.config = config;
+        self.shares |= config.sharing.is_some();
         self.engine.as_mut().is_some_and(|engine| engine.configure_face(now, face, config))
     }
 

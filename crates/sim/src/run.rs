@@ -2,7 +2,7 @@
 
 use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
-use packet::{Packet, PacketKind};
+use packet::{NameHasher, Packet, PacketKind, PrefixHashes};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
@@ -282,7 +282,9 @@ impl Network {
             match engine.poll_transmit() {
                 // What goes out under the name that came in takes its place, so that the hashes need not be
                 // copied.
-                None if received.names_like(&first.packet) => {
+                None if received.names_like(&first.packet)
+                    && (!node.shares || is_named(&core.hasher, &first.packet, &slot.hashes)) =>
+                {
                     debug_assert_eq!(
                         slot.hashes.whole(),
                         core.hasher.hash(first.packet.dialect(), first.packet.name().components()).whole(),
@@ -323,10 +325,11 @@ impl Network {
         while let Some(transmit) = next {
             let face = transmit.face;
             let (packet, header) = transmit.into_parts();
-            let packet_id = match received.names_like(&packet) {
-                true => self.core.in_flight.add(packet, header, &hashes),
-                false => self.core.wrap(packet, header),
-            };
+            let core = &mut self.core;
+            let is_same = received.names_like(&packet)
+                && (!core.nodes[number].shares || is_named(&core.hasher, &packet, &hashes));
+            let packet_id =
+                if is_same { core.in_flight.add(packet, header, &hashes) } else { core.wrap(packet, header) };
             if received.kind == PacketKind::Data {
                 self.core.in_flight.get_mut(packet_id).hops = hops;
             }
@@ -479,7 +482,8 @@ struct Received {
 }
 
 impl Received {
-    /// Whether a packet that the engine sends now surely has the name of the one it was given.
+    /// Whether a packet that the engine sends now has the name of the one it was given: surely, if it holds
+    /// none back.
     #[inline]
     fn names_like(&self, sent: &Packet) -> bool {
         match (self.kind, sent) {
@@ -489,6 +493,11 @@ impl Received {
             _ => false,
         }
     }
+}
+
+/// Whether these are the hashes of a packet's name.
+fn is_named(hasher: &NameHasher, packet: &Packet, hashes: &PrefixHashes) -> bool {
+    hasher.hash(packet.dialect(), packet.name().components()).whole() == hashes.whole()
 }
 
 /// Gives an engine the packet in a slot; Interests are taken out of it.

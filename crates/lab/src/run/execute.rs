@@ -284,11 +284,14 @@ fn carry_on(
     plans: &[Plan],
     observe: impl FnMut(&Progress) + Send,
 ) -> Result<(), RunError> {
-    let count: usize = plans.iter().map(|plan| plan.schedule.repeats as usize).sum();
-    let cores = NonZeroUsize::new(run.backend.at_once() / count.max(1)).unwrap_or(NonZeroUsize::MIN);
+    let cores = NonZeroUsize::MIN;
     let mut jobs = Vec::new();
     for (case, plan) in plans.iter().enumerate() {
         jobs.extend((0..plan.schedule.repeats).map(|repeat| Job { case, repeat, plan, cores }));
+    }
+    let left = jobs.iter().filter(|job| !run.is_done(job)).count();
+    if let Some(cores) = run.backend.at_once().checked_div(left).and_then(NonZeroUsize::new) {
+        jobs.iter_mut().for_each(|job| job.cores = cores);
     }
     if run.backend.at_once() > 1 && jobs.len() > 1 {
         beside_each_other(run, &jobs, observe)?;

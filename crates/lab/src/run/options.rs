@@ -21,7 +21,7 @@ pub struct Options {
     /// The folder of this run, where it is not to be named after the experiment and the moment.
     pub out: Option<PathBuf>,
     /// Cores for virtual time, all of the machine if nothing is said: repeats go on beside each other, and
-    /// where there are fewer of them, several cores work on each.
+    /// where there are two cores and more for each, they work on it together.
     pub workers: Option<usize>,
     /// Another form of traces than the experiment says.
     pub trace_format: Option<TraceFormat>,

@@ -36,37 +36,31 @@ use crate::error::SimError;
 use crate::event_queue::Source;
 use crate::network::Network;
 
-/// Periods that are left to one core after the first that was not worth dividing; twice as many after the
-/// next, and so on.
-const FIRST_REST: u32 = 4;
-const LONGEST_REST: u32 = 256;
+/// Events that are left to one core after dividing was not worth it for the first time; twice as many after
+/// the next time, and so on.
+const FIRST_REST: u64 = 1 << 14;
+const LONGEST_REST: u64 = 1 << 20;
 /// Handing over takes as long as some dozens of events.
 const WORTH_IT: u64 = 50;
 
 /// How a network uses cores.
 pub(crate) struct Cores {
     count: usize,
-    /// Events a window, on average, that have to happen beside others: with fewer, one core is as fast.
+    /// Events in each window, on average, that have to happen beside others: with fewer, one core is as fast.
     worth_it: u64,
     /// Empty networks with room for all that a part may have.
     parts: Vec<Network>,
-    /// Periods for which no partition is tried, and how many that were the last time.
-    resting: u32,
-    last_rest: u32,
+    /// Events for which no partition is tried, and how many those were the last time.
+    resting: u64,
+    last_rest: u64,
     /// Events that happened on a core beside others.
     events: u64,
 }
 
 impl Default for Cores {
     fn default() -> Self {
-        Cores {
-            count: 1,
-            worth_it: WORTH_IT,
-            parts: Vec::new(),
-            resting: 0,
-            last_rest: FIRST_REST / 2,
-            events: 0,
-        }
+        let (resting, last_rest) = (0, FIRST_REST / 2);
+        Cores { count: 1, worth_it: WORTH_IT, parts: Vec::new(), resting, last_rest, events: 0 }
     }
 }
 
@@ -75,12 +69,24 @@ impl Cores {
     pub(crate) fn are_several(&self) -> bool {
         self.count > 1
     }
+
+    fn rest_unless(&mut self, is_worth_it: bool) {
+        if is_worth_it {
+            self.last_rest = FIRST_REST / 2;
+        } else {
+            self.last_rest = (self.last_rest * 2).min(LONGEST_REST);
+            self.resting = self.last_rest;
+        }
+    }
 }
 
 impl Network {
     /// Lets so many cores work on this network, where [`run_until`](Self::run_until) and
     /// [`run_for`](Self::run_for) let time pass and links of a millisecond and more allow it. Whatever the
     /// number, the results are the same to the bit; without this call it is one.
+    ///
+    /// Two things are not promised. After an error, or the panic of an application, the network is not to be
+    /// used any more. And applications that share something beside the network may see the difference.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -104,42 +110,36 @@ impl Network {
         self.cores = Cores { count: cores.get(), ..Cores::default() };
     }
 
-    /// Events so far that happened while several cores were at work.
+    /// Events since [`set_cores`](Self::set_cores) that happened while several cores were at work.
     pub fn events_on_several_cores(&self) -> u64 {
         self.cores.events
     }
 
-    /// Lets time pass up to `end` on several cores, as far as that is worth it. What is left to happen until
-    /// then is for one core.
+    /// Lets time pass up to `end` on several cores, where that is worth it, and on one where not.
     pub(crate) fn run_on_cores(&mut self, end: Instant) -> Result<(), SimError> {
-        if self.cores.resting > 0 {
-            self.cores.resting -= 1;
-            return Ok(());
-        }
-        while self.core.queue.first().is_some_and(|event| event.turn.at <= end) {
-            let horizon = self.next_plan_at().min(end + Duration::from_nanos(1));
-            if self.core.queue.first().is_some_and(|event| event.turn.at < horizon) {
-                let Some(partition) = Partition::of(self, self.cores.count) else {
-                    self.rest();
-                    return Ok(());
-                };
-                let was_worth_it = self.run_divided(&partition, horizon, self.cores.worth_it)?;
-                if !was_worth_it {
-                    self.rest();
-                    return Ok(());
-                }
-                self.cores.last_rest = FIRST_REST / 2;
+        while let Some(first) = self.first_event_at().filter(|at| *at <= end) {
+            if self.cores.resting > 0 {
+                self.cores.resting -= 1;
+                self.step()?;
+                continue;
             }
-            while self.core.queue.first().is_some_and(|event| event.turn.at == horizon) && horizon <= end {
+            let horizon = self.next_plan_at().min(end + Duration::from_nanos(1));
+            if first < horizon {
+                let is_worth_it = match Partition::of(self, self.cores.count) {
+                    Some(partition) => self.run_divided(&partition, horizon)?,
+                    None => false,
+                };
+                self.cores.rest_unless(is_worth_it);
+            }
+            while self.first_event_at() == Some(horizon) && horizon <= end {
                 self.step()?;
             }
         }
         Ok(())
     }
 
-    fn rest(&mut self) {
-        self.cores.last_rest = (self.cores.last_rest * 2).min(LONGEST_REST);
-        self.cores.resting = self.cores.last_rest;
+    fn first_event_at(&self) -> Option<Instant> {
+        self.core.queue.first().map(|event| event.turn.at)
     }
 
     /// When something happens next that the owner has planned, which may change anything anywhere.

@@ -1,10 +1,10 @@
 //! Which node belongs to which part.
 //!
 //! Nodes that a short, shared or framed link joins stay together. Beyond that, parts should have the same
-//! work and few links between them. Work is what went over a node's links so far. Nodes are put in the order
-//! of their distance from one at the edge, and that order is cut into parts of equal work; then whoever has
-//! more neighbours in another part goes there, as long as that keeps the work even. Nothing of this changes
-//! what happens in the network, only how long it takes.
+//! work, few packets between them, and a long way to each other. Work is what went over a node's links so
+//! far. Nodes are put in the order of their distance from one at the edge, and that order is cut into parts
+//! of equal work; then nodes go to the part with which they exchange most, as long as that keeps the work
+//! even. Nothing of this changes what happens in the network, only how long it takes.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,9 @@ use crate::topology::components;
 
 /// Links that are shorter than this are not cut.
 const SHORTEST_CUT: Duration = Duration::from_millis(1);
-/// What the largest part may have of the work, in hundredths of an equal share.
+/// More parts than this wait for each other more than they work.
+const MOST_PARTS: usize = 64;
+/// What a part may have of the work before others had better have it, in hundredths of an equal share.
 const LARGEST_SHARE: u64 = 115;
 /// How often nodes are looked at for whether they had better change parts.
 const PASSES: usize = 4;
@@ -53,21 +55,56 @@ struct Cluster {
 }
 
 impl Partition {
-    /// Divides a network; `None` where it has no two parts, or one of them nothing to do.
+    /// Divides a network into so many parts, or as many as there can be; `None` where there are no two.
     pub(super) fn of(network: &Network, parts: usize) -> Option<Partition> {
-        if !network.may_be_divided() || parts < 2 {
+        if !network.may_be_divided() {
             return None;
         }
-        let cluster_of = clusters(network);
+        // Long links are better cut than short ones, if the work can be shared out along them.
+        let longest = network.core.links.values().map(|link| link.config.delay).max()?;
+        let mut shortest_cut = SHORTEST_CUT;
+        while shortest_cut * 4 <= longest {
+            shortest_cut = shortest_cut * 4;
+        }
+        loop {
+            let found = Partition::along(network, parts, shortest_cut);
+            if shortest_cut <= SHORTEST_CUT || found.as_ref().is_some_and(|(_, is_even)| *is_even) {
+                return found.map(|(partition, _)| partition);
+            }
+            shortest_cut = shortest_cut / 4;
+        }
+    }
+
+    /// Divides a network along links of this delay and more; also tells whether the work is shared out
+    /// evenly.
+    fn along(network: &Network, parts: usize, shortest_cut: Duration) -> Option<(Partition, bool)> {
+        let cluster_of = clusters(network, shortest_cut);
         let clusters = weigh(network, &cluster_of);
+        let parts = parts.min(clusters.len()).min(MOST_PARTS);
+        if parts < 2 {
+            return None;
+        }
         let mut part_of_cluster = cut(&clusters, parts);
-        let share = clusters.iter().map(|cluster| cluster.work).sum::<u64>() / parts as u64;
-        improve(&clusters, &mut part_of_cluster, parts, share * LARGEST_SHARE / 100);
-        let nodes: Arena<NodeId, usize> =
-            cluster_of.iter().map(|&cluster| part_of_cluster[cluster]).collect();
-        let is_used = |part| part_of_cluster.contains(&part);
-        let partition = Partition::by_nodes(network, nodes, parts)?;
-        (0..parts).all(is_used).then_some(partition)
+        let most =
+            clusters.iter().map(|cluster| cluster.work).sum::<u64>() / parts as u64 * LARGEST_SHARE / 100;
+        improve(&clusters, &mut part_of_cluster, parts, most);
+        // Parts that came out empty are left out.
+        let mut work = vec![0; parts];
+        for (cluster, &part) in clusters.iter().zip(&part_of_cluster) {
+            work[part] += cluster.work.max(1);
+        }
+        let numbers: Vec<usize> = work
+            .iter()
+            .scan(0, |next, &work| {
+                let number = *next;
+                *next += usize::from(work > 0);
+                Some(number)
+            })
+            .collect();
+        let used = work.iter().filter(|work| **work > 0).count();
+        let is_even = used == parts && work.iter().all(|work| *work <= most);
+        let nodes = cluster_of.iter().map(|&cluster| numbers[part_of_cluster[cluster]]).collect();
+        Some((Partition::by_nodes(network, nodes, used)?, is_even))
     }
 
     /// All else follows the nodes; `None` if no link joins two parts.
@@ -150,14 +187,14 @@ impl Partition {
     }
 }
 
-fn may_be_cut(link: &Link) -> bool {
-    link.framed.is_none() && !link.is_shared() && link.config.delay >= SHORTEST_CUT
+fn may_be_cut(link: &Link, shortest: Duration) -> bool {
+    link.framed.is_none() && !link.is_shared() && link.config.delay >= shortest
 }
 
 /// The number of each node's cluster; clusters are numbered from zero.
-fn clusters(network: &Network) -> Vec<usize> {
+fn clusters(network: &Network, shortest_cut: Duration) -> Vec<usize> {
     let mut joined: Vec<Vec<usize>> = vec![Vec::new(); network.core.nodes.len()];
-    for link in network.core.links.values().filter(|link| !may_be_cut(link)) {
+    for link in network.core.links.values().filter(|link| !may_be_cut(link, shortest_cut)) {
         for pair in link.ends.windows(2) {
             let [a, b] = [pair[0].node.index(), pair[1].node.index()];
             joined[a].push(b);

@@ -1,11 +1,12 @@
 //! Parts at work beside each other, window by window.
 
 use std::hint::spin_loop;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 
 use super::journal::Crossing;
 use super::order::{Handover, Order, Window};
@@ -16,7 +17,13 @@ use crate::trace::Trace;
 
 /// Windows after which is looked whether dividing was worth it.
 const WINDOWS_LOOKED_AT: u64 = 64;
-/// Numbers remembered, eight bytes each, before the parts are put together and divided anew.
+/// Windows grow from this to the lookahead …
+const FIRST_SPAN: Duration = Duration::from_millis(1);
+/// … as long as no more events than this happen in one, which bounds what parts have to remember.
+const MOST_EVENTS: u64 = 1 << 17;
+/// Taking so many nodes, channels and applications apart and together costs as much as a window.
+const PLACES_A_WINDOW: usize = 400;
+/// Numbers remembered, eight to 24 bytes each, before the parts are put together and divided anew.
 const MOST_NUMBERS: u64 = 1 << 22;
 /// How often a thread looks whether it is its turn before it lets others run: windows take microseconds, and
 /// waking up takes as long.
@@ -29,7 +36,7 @@ struct Gate {
     windows: AtomicU64,
     /// When the latest ends, in nanoseconds.
     until: AtomicU64,
-    /// How many parts are done with it.
+    /// How many threads beside the first are done with it.
     finished: AtomicUsize,
     /// Nobody has anything to do any more, or somebody has panicked.
     is_over: AtomicBool,
@@ -127,26 +134,35 @@ impl Worker {
 impl Network {
     /// Lets time pass up to, and without, `horizon`, divided; less, if that is not worth it, and then it
     /// gives false.
-    pub(super) fn run_divided(
-        &mut self,
-        partition: &Partition,
-        horizon: Instant,
-        worth_it: u64,
-    ) -> Result<bool, SimError> {
+    pub(super) fn run_divided(&mut self, partition: &Partition, horizon: Instant) -> Result<bool, SimError> {
+        let places = self.core.nodes.len() + self.core.channels.len() + self.core.attachments.len();
         let order = Order::new(self.core.queue.turns(), partition.parts());
         let trace = std::mem::take(&mut self.core.trace);
         let parts = self.split(partition, &order, &trace);
         let worker = |network| Mutex::new(Worker { network, arrivals: Vec::new(), problem: None });
         let workers: Vec<Mutex<Worker>> = parts.into_iter().map(worker).collect();
         let gate = Gate::default();
-        let mut conductor =
-            Conductor { gate: &gate, workers: &workers, partition, order, trace, events: 0, beside: 0 };
+        let mut conductor = Conductor {
+            gate: &gate,
+            workers: &workers,
+            partition,
+            order,
+            trace,
+            span: FIRST_SPAN,
+            windows: (places / PLACES_A_WINDOW) as u64,
+            events: 0,
+            beside: 0,
+        };
         let was_worth_it = thread::scope(|scope| {
-            let _closing = Closing(&gate);
-            for worker in workers.iter().skip(1) {
-                scope.spawn(|| gate.work(worker));
+            let closing = Closing(&gate);
+            let others = workers.iter().skip(1);
+            let threads: Vec<_> = others.map(|worker| scope.spawn(|| gate.work(worker))).collect();
+            let was_worth_it = conductor.conduct(horizon, self.cores.worth_it);
+            drop(closing);
+            for thread in threads {
+                thread.join().unwrap_or_else(|panic| resume_unwind(panic));
             }
-            conductor.conduct(horizon, worth_it)
+            was_worth_it
         });
         let Conductor { order, trace, events, .. } = conductor;
         let mut problem = None;
@@ -171,6 +187,10 @@ struct Conductor<'a> {
     partition: &'a Partition,
     order: Order,
     trace: Trace,
+    /// How long windows are at present, if the lookahead allows it.
+    span: Duration,
+    /// Windows so far, and what dividing costs in windows.
+    windows: u64,
     /// Events so far.
     events: u64,
     /// Those of them that took no time, because a part with more of them was at work meanwhile.
@@ -182,27 +202,33 @@ impl Conductor<'_> {
     /// worth it.
     fn conduct(&mut self, horizon: Instant, worth_it: u64) -> bool {
         let Some((own, others)) = self.workers.split_first() else { return false };
-        let (mut windows, mut before) = (0, 0);
+        let mut in_a_row = 0;
         while let Some(begin) = self.first_event_at().filter(|at| *at < horizon) {
-            let until = (begin + self.partition.lookahead()).min(horizon);
+            let until = (begin + self.span.min(self.partition.lookahead())).min(horizon);
             self.gate.begin(until);
             locked(own).run(until);
             if !self.gate.wait(|| self.gate.finished.load(Ordering::Acquire) == others.len()) {
                 break;
             }
+            let before = self.events;
             let has_failed = self.settle(until);
             if has_failed || self.order.len() > MOST_NUMBERS || self.order.is_narrow() {
                 break;
             }
-            windows += 1;
-            if windows % WINDOWS_LOOKED_AT == 0 {
-                if self.beside - before < worth_it * WINDOWS_LOOKED_AT {
+            match self.events - before {
+                ..MOST_EVENTS => self.span = (self.span * 2).min(self.partition.lookahead()),
+                _ => self.span = (self.span / 2).max(FIRST_SPAN),
+            }
+            self.windows += 1;
+            in_a_row += 1;
+            if in_a_row == WINDOWS_LOOKED_AT {
+                if self.beside < worth_it * self.windows {
                     return false;
                 }
-                before = self.beside;
+                (in_a_row, self.windows, self.beside) = (0, 0, 0);
             }
         }
-        true
+        self.beside >= worth_it * self.windows
     }
 
     fn first_event_at(&self) -> Option<Instant> {

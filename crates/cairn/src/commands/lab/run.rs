@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
     /// The format of traces in virtual time, instead of the experiment's.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Cores for virtual time, by default all: repeats run in parallel, and where there are fewer of them,
-    /// several cores work on one. Results do not depend on it.
+    /// Cores for virtual time, by default all: repeats run in parallel, and where there are two cores and
+    /// more for each, they work on it together. Results do not depend on it.
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
     /// Print what was found as JSON; progress goes to standard error.

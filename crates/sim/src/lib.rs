@@ -58,6 +58,7 @@ mod event_queue;
 mod framed;
 mod in_flight;
 mod into_name;
+mod journal;
 mod link;
 mod link_services;
 mod network;

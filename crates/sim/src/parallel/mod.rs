@@ -18,7 +18,6 @@
 //! with taps or captures run on one core, and so do those in which so little happens within a window that
 //! handing over would take longer than the work.
 
-mod journal;
 mod order;
 mod partition;
 mod parts;
@@ -30,7 +29,6 @@ use std::num::NonZeroUsize;
 
 use packet::time::{Duration, Instant};
 
-pub(crate) use self::journal::{Journal, Notes};
 use self::partition::Partition;
 use crate::error::SimError;
 use crate::event_queue::Source;

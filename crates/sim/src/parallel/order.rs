@@ -1,8 +1,8 @@
 //! The order of one core, found for what several have done.
 
 use crate::event_queue::{STRIDE, Turn};
-use crate::parallel::journal::{Crossing, Done, Journal, Notes};
-use crate::trace::{Note, Trace};
+use crate::journal::{Crossing, Done, Journal};
+use crate::trace::{Note, Notes, Trace};
 
 /// Which numbers one core would have given to what the parts have planned.
 #[derive(Debug)]

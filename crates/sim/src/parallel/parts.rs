@@ -9,7 +9,6 @@ use std::mem::{swap, take};
 
 use packet::random::Random;
 
-use super::journal::{Crossing, Journal, Notes};
 use super::order::Order;
 use super::partition::Partition;
 use crate::application::Application;
@@ -17,10 +16,11 @@ use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, Held, Link, Stage};
 use crate::event_queue::{Alarm, Event, STRIDE, Source, Turn};
 use crate::in_flight::{AllInFlight, OnLink};
+use crate::journal::{Crossing, Journal};
 use crate::link::{Channel, Flight, LinkConfig};
 use crate::network::Network;
 use crate::node::Node;
-use crate::trace::Trace;
+use crate::trace::{Notes, Trace};
 
 /// Stands where another part has an application.
 struct Nobody;

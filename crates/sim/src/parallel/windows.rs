@@ -8,10 +8,10 @@ use std::thread;
 
 use packet::time::{Duration, Instant};
 
-use super::journal::Crossing;
 use super::order::{Handover, Order, Window};
 use super::partition::Partition;
 use crate::error::SimError;
+use crate::journal::Crossing;
 use crate::network::Network;
 use crate::trace::Trace;
 

@@ -18,7 +18,6 @@ pub use table::Table;
 use crate::arena::{AppId, EndId, LinkId, NodeId};
 use crate::in_flight::InFlight;
 use crate::link::LinkDropReason;
-use crate::parallel::Notes;
 
 /// What to record. Nothing, to begin with; the hash over everything is always computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,6 +88,14 @@ pub struct Trace {
     /// Where all of it goes that depends on the order of events, while this is the trace of a part of a
     /// network: [the order](crate::parallel) is found later.
     pub(crate) notes: Option<Box<Notes>>,
+}
+
+/// What the trace is to be told, in the order in which it happened.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// For the number over everything.
+    pub(crate) numbers: Vec<u64>,
+    pub(crate) records: Vec<Note>,
 }
 
 /// A record that waits for its place among those of other parts.

@@ -1,4 +1,5 @@
-//! What a part notes of what it does within a window, for the order of all parts.
+//! What a [part](crate::parallel) of a network notes of what it does within a window, for the order of all
+//! parts.
 
 use packet::{LinkHeader, Packet};
 
@@ -6,7 +7,7 @@ use crate::arena::{ChannelId, EndId};
 use crate::event_queue::Turn;
 use crate::in_flight::{AllInFlight, OnLink};
 use crate::link::Flight;
-use crate::trace::Note;
+use crate::trace::Notes;
 
 /// An event that has happened. What it brought about ends at these places in what the part has noted; it
 /// begins where that of the event before ends.
@@ -14,10 +15,10 @@ use crate::trace::Note;
 pub(crate) struct Done {
     pub(crate) turn: Turn,
     /// What the part's queue would give next.
-    pub(super) turns_end: u64,
-    pub(super) numbers_end: usize,
-    pub(super) notes_end: usize,
-    pub(super) crossings_end: usize,
+    pub(crate) turns_end: u64,
+    pub(crate) numbers_end: usize,
+    pub(crate) notes_end: usize,
+    pub(crate) crossings_end: usize,
 }
 
 /// A packet on its way to another part.
@@ -34,19 +35,11 @@ pub(crate) struct Crossing {
     pub(crate) hops: u32,
 }
 
-/// What the trace is to be told, in the order in which it happened.
-#[derive(Debug, Default)]
-pub(crate) struct Notes {
-    /// For the number over everything.
-    pub(crate) numbers: Vec<u64>,
-    pub(crate) records: Vec<Note>,
-}
-
 /// What a part has done since it was last asked.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    pub(super) done: Vec<Done>,
-    pub(super) crossings: Vec<Crossing>,
+    pub(crate) done: Vec<Done>,
+    pub(crate) crossings: Vec<Crossing>,
 }
 
 impl Journal {
@@ -71,12 +64,12 @@ impl Journal {
     }
 
     /// Events noted.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.done.len() as u64
     }
 
     #[inline]
-    pub(super) fn note_done(&mut self, turn: Turn, turns_end: u64, notes: &Notes) {
+    pub(crate) fn note_done(&mut self, turn: Turn, turns_end: u64, notes: &Notes) {
         self.done.push(Done {
             turn,
             turns_end,

@@ -123,7 +123,7 @@ impl Ccnd {
     /// It makes no sense.
     pub(crate) fn response(&mut self, data: &Data) -> Result<ControlResponse, DecodeError> {
         let object = data.ccnx();
-        if let Some(status) = object.as_ref().and_then(StatusResponse::refusal).transpose()? {
+        if let Some(status) = object.as_ref().and_then(StatusResponse::of_refused).transpose()? {
             let code = match status.code {
                 StatusResponse::ADDRESS..=StatusResponse::PARAMETER => StatusCode::BadParameters,
                 _ => StatusCode::Unauthorized,

@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::object::{self, Asked, SendContext};
 use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
-use crate::reply::{Reply, in_time, plain, refusal, set};
+use crate::reply::{Reply, error_page, in_time, plain, set};
 use crate::resolve::{Found, resolve};
 use crate::trust_policy::TrustPolicy;
 use crate::{name_path, own_page, pages};
@@ -115,7 +115,7 @@ impl Gateway {
         let mut ticket = Ticket::new(self.counters.clone(), self.log.clone(), at, &line);
         let mut response = match self.reply(&parts, has_body).await {
             Ok(response) => response,
-            Err(failure) => refusal(&failure),
+            Err(failure) => error_page(&failure),
         };
         if has_body {
             // What is left of it is not read, and must not be taken for the next request.

@@ -34,7 +34,7 @@ pub(crate) fn plain(status: StatusCode, text: &str) -> Reply {
 }
 
 /// A page that says why there is no object.
-pub(crate) fn refusal(failure: &Failure) -> Reply {
+pub(crate) fn error_page(failure: &Failure) -> Reply {
     let status = failure.status();
     let mut response = Response::new(Content::from(pages::error(status, &failure.to_string())));
     *response.status_mut() = status;

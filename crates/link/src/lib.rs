@@ -6,8 +6,8 @@
 //!
 //! - [`v2`]: NDNLPv2, for NDN faces.
 //! - [`v1`]: NDNLP version 1, for CCNx faces.
-//! - [`Impairment`] and [`Wire`]: a bad link on purpose, with a seed, for tests, the simulator and the
-//!   daemon.
+//! - [`Impairment`] and [`Wire`]: a bad link on purpose, with a seed, for the daemon and for tests.
+//!   [`FaultStreams`] is what of it the simulator needs.
 //!
 //! Nothing here owns a socket, a clock or a thread. Every service has the same four kinds of method: getters;
 //! `receive` and `handle_*`, with which the world tells it something; `send`, the one command; and `poll_*`

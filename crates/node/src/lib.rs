@@ -1,9 +1,10 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
 //!
-//! A [`Node`] is two threads. The *data plane* owns the forwarding engine, the faces and their sockets: it
-//! reads what has arrived in batches, hands the packets to the engine, and writes what comes out, collected
-//! by face, so that the kernel moves whole trains of packets at a time. *Control* runs beside it: management
-//! protocols ask for what they want by messages ([`control`]), and never touch what the data plane owns.
+//! A [`Node`] has two threads for its work. The *data plane* owns the forwarding engine, the faces and their
+//! sockets: it reads what has arrived in batches, hands the packets to the engine, and writes what comes out,
+//! collected by face, so that the kernel moves whole trains of packets at a time. *Control* runs beside it:
+//! management protocols ask for what they want by messages ([`control`]), and never touch what the data plane
+//! owns. Other services, repositories, metrics and captures have threads of their own.
 //!
 //! ```
 //! use cairn_node::Node;

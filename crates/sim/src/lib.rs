@@ -36,7 +36,8 @@
 //!   [`TransferConsumer`], [`WorkloadConsumer`], [`FileFetcher`], [`VerifiedFetcher`] and [`Publisher`] drive
 //!   the machines of the crate `flow`; [`SourceProducer`] answers from any of its sources;
 //!   [`CheckedConsumer`] and [`CheckedProducer`] tell what must not happen, for tests.
-//! - [`study_cache`]: caches without packets.
+//! - [`study_cache`], [`CacheNetwork`]: caches without packets.
+//! - [`Network::set_cores`]: several cores for one network.
 //! - [`Network::add_tap`]: whatever watches or changes the frames of a face, as in the daemon.
 //! - [`paths`]: shortest paths, also of networks that are not simulated.
 //! - [`trace`]: what happened, as records, tables and capture files.

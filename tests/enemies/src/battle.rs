@@ -182,7 +182,7 @@ impl Battlefield<'_> {
         };
         let mut victim = Victim::start(self.cairn, self.ground, self.folder, cage.as_ref())?;
         let mut people = People::new();
-        let silent = self.silence()?;
+        let silent = self.silent_neighbour()?;
         let upstream = format!("udp4://{}", SocketAddr::from((NEIGHBOUR, SILENT_PORT)));
         victim.tell(&["route", "add", honest::SILENT, &upstream])?;
         let place = &self.ground.victim;
@@ -280,7 +280,7 @@ impl Battlefield<'_> {
     }
 
     /// A neighbour's socket that nobody reads.
-    fn silence(&self) -> Result<std::net::UdpSocket, String> {
+    fn silent_neighbour(&self) -> Result<std::net::UdpSocket, String> {
         let bind = || std::net::UdpSocket::bind((NEIGHBOUR, SILENT_PORT));
         self.ground.neighbour.run(OTHERS_CPU, bind).map_err(|error| format!("the silent neighbour: {error}"))
     }

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_on_our_side_shows_nothing() {
+    fn nothing_is_shown_while_our_side_is_silent() {
         assert!(Figures::default().loss() >= 1.0);
     }
 }

@@ -66,8 +66,6 @@ const VERBS: &[&str] = &[
     "Asking", "Asks", "Demand", "Given", "Judge", "Must", "Parked", "Reach", "Rest", "Said", "Stand", "Told",
     "Turned", "Turns", "Wanted",
 ];
-/// And those that some functions and modules still have for a name.
-const TO_BE_RENAMED: &[&str] = &["Namesakes", "Patience", "Refusal", "Silence", "Way"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -93,7 +91,7 @@ fn banned_name(line: &str) -> Option<(&str, &'static str)> {
     };
     let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
     let is_it = |word: &str| match is_function {
-        true => is_snake_case_of(name, word) && !VERBS.contains(&word) && !TO_BE_RENAMED.contains(&word),
+        true => is_snake_case_of(name, word) && !VERBS.contains(&word),
         false => name == word,
     };
     BANNED.iter().find(|(word, _)| is_it(word)).map(|(_, instead)| (name, *instead))

@@ -48,7 +48,7 @@ impl LinkControl {
         };
         let answer = self.request(CcndRequest::Prefix(entry))?;
         let object = answer.as_ref().and_then(Data::ccnx);
-        Ok(object.is_some_and(|object| StatusResponse::refusal(&object).is_none()))
+        Ok(object.is_some_and(|object| StatusResponse::of_refused(&object).is_none()))
     }
 
     fn request(&mut self, asked: CcndRequest<'_>) -> Result<Option<Data>, ToolError> {

@@ -300,7 +300,7 @@ impl Engine {
     }
 
     /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's; gives
-    /// what it actions, or `None` if the entry is gone.
+    /// what it wants done, or `None` if the entry is gone.
     #[inline(never)]
     fn show_data(&mut self, arrived: Arrived<'_>, data: &Data, id: PendingId) -> Option<DataActions> {
         let Arrived { now, from, name, header } = arrived;

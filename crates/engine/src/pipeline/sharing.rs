@@ -74,13 +74,13 @@ impl Engine {
         if is_local {
             flow.local_until = flow.local_until.max(expires);
         }
-        let patience = flow.in_order.patience(times);
-        let asked_at = asked_at.filter(|at| *at >= flow.entered_at || *at + patience > now);
+        let answer_timeout = flow.in_order.answer_timeout(times);
+        let asked_at = asked_at.filter(|at| *at >= flow.entered_at || *at + answer_timeout > now);
         if let Some(place) = &place {
             if let Some(is_own) = flow.in_order.is_under_way(place) {
                 return self.mark_unsent(id, face, !is_own);
             }
-            let again_at = asked_at.map_or(Instant::NEVER, |at| (at + patience).max(now + wait));
+            let again_at = asked_at.map_or(Instant::NEVER, |at| (at + answer_timeout).max(now + wait));
             flow.in_order.enter(place.clone(), id, transmit.clone(), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
@@ -260,9 +260,9 @@ impl Engine {
         let face = waiting.transmit.face;
         let hash = self.hash_if_wanted(now, &waiting);
         let sharing = self.shared.get_mut(face)?;
-        let patience = sharing.asked_for();
+        let answer_timeout = sharing.asked_for();
         let asked_at = hash.and_then(|hash| sharing.asked_at(hash));
-        let due = asked_at.map(|at| at + patience).filter(|due| *due > now && waiting.give_up_at > now);
+        let due = asked_at.map(|at| at + answer_timeout).filter(|due| *due > now && waiting.give_up_at > now);
         let Some(due) = due else { return self.send_if_wanted(now, waiting) };
         let without_room = sharing.flows.wait(due, waiting);
         self.shared.wake_at(due);
@@ -320,8 +320,8 @@ impl Engine {
             let (config, times) = (sharing.config, sharing.times());
             let has_room = sharing.flows.may_hold();
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
-            let patience = flow.in_order.patience(times);
-            let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
+            let answer_timeout = flow.in_order.answer_timeout(times);
+            let draw = || part_of((answer_timeout / 2).min(config.max_wait), random.unit());
             if !flow.in_order.is_behind(now, &place, now, times, draw) {
                 continue;
             }
@@ -376,8 +376,8 @@ impl Engine {
         }
         let may_ask_more = is_own && flow.may_go_on(now, &config);
         if let Some(place) = place {
-            let patience = flow.in_order.patience(times);
-            let draw = || part_of((patience / 2).min(config.max_wait), random.unit());
+            let answer_timeout = flow.in_order.answer_timeout(times);
+            let draw = || part_of((answer_timeout / 2).min(config.max_wait), random.unit());
             let order = flow.in_order.note_data(now, &place, times, draw);
             if let (Order::Missing(asked_at), true) = (order, is_wanted && has_room) {
                 let (data, header) = (data.clone(), header.clone());

@@ -32,7 +32,7 @@ pub(crate) struct DataActions {
     pub(crate) announcement: Option<Buffer>,
 }
 
-/// What came of carrying the strategy's commands out.
+/// What came of carrying the strategy's actions out.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// The entry is gone.
@@ -157,7 +157,7 @@ impl Engine {
         None
     }
 
-    /// Calls the strategy of a pending Interest and carries out what it commands.
+    /// Calls the strategy of a pending Interest and carries out its actions.
     pub(crate) fn call_strategy(
         &mut self,
         id: PendingId,

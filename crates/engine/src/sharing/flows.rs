@@ -178,7 +178,7 @@ impl Flow {
 
     /// When the link will have been silent for long enough.
     pub(crate) fn silent_at(&self, config: &SharingConfig) -> Instant {
-        self.foreign_at.map_or(Instant::ZERO, |at| at + self.silence(config))
+        self.foreign_at.map_or(Instant::ZERO, |at| at + self.idle_after(config))
     }
 
     fn is_foreign_live(&self, now: Instant, config: &SharingConfig) -> bool {
@@ -186,7 +186,7 @@ impl Flow {
     }
 
     /// How long a silence means that nobody asks: a few times what there is between two Data.
-    fn silence(&self, config: &SharingConfig) -> Duration {
+    fn idle_after(&self, config: &SharingConfig) -> Duration {
         (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE, config.silence)
     }
 

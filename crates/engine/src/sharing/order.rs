@@ -28,7 +28,7 @@ const MAX_COMPONENT: usize = 64;
 /// How often one Interest is sent again here before that is left to the application.
 const MAX_REPEATS: u32 = 8;
 /// An answer is not late before that, however quickly others came.
-const MIN_PATIENCE: Duration = Duration::from_millis(2);
+const MIN_ANSWER_TIMEOUT: Duration = Duration::from_millis(2);
 /// Waits for an answer for which Data is held back, and the longest time: below what applications take for a
 /// timeout.
 const HELD_FOR: u64 = 6;
@@ -155,9 +155,9 @@ impl Default for InOrder {
 
 impl InOrder {
     /// How long an Interest on the link may take to be answered; `longest` if nothing is known.
-    pub(crate) fn patience(&self, Times { longest, .. }: Times) -> Duration {
+    pub(crate) fn answer_timeout(&self, Times { longest, .. }: Times) -> Duration {
         let measured = self.answer_time.map(|time| time.smoothed + time.timeout());
-        measured.map_or(longest, |time| time.max(MIN_PATIENCE).min(longest))
+        measured.map_or(longest, |time| time.max(MIN_ANSWER_TIMEOUT).min(longest))
     }
 
     /// An application has an Interest for a name, which was on the link at `asked_at`, if at all.
@@ -185,7 +185,7 @@ impl InOrder {
 
     /// An Interest for a name was on the link, and this node sent it or not.
     pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, times: Times) {
-        let (patience, Times { longest, just_now }) = (self.patience(times), times);
+        let (answer_timeout, Times { longest, just_now }) = (self.answer_timeout(times), times);
         let Some(open) = self.open.get_mut(place) else { return };
         let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
@@ -199,7 +199,7 @@ impl InOrder {
         // Where later names are answered, that decides; otherwise, and from the third time on, more and more
         // rarely.
         let factor = u64::from(times.clamp(2, MAX_REPEATS) - 1);
-        let span = if times > 1 { patience + just_now } else { longest };
+        let span = if times > 1 { answer_timeout + just_now } else { longest };
         open.again_at = now + (span * factor).min(longest);
         self.next = self.next.min(open.again_at);
     }
@@ -253,10 +253,10 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
-        let (patience, just_now) = (self.patience(times), times.just_now);
-        let late = self.answer_time.map_or(patience, |time| time.smoothed + time.variation);
+        let (answer_timeout, just_now) = (self.answer_timeout(times), times.just_now);
+        let late = self.answer_time.map_or(answer_timeout, |time| time.smoothed + time.variation);
         let mut is_behind = false;
-        let held_for = ((patience + just_now) * HELD_FOR).min(MAX_HELD_FOR);
+        let held_for = ((answer_timeout + just_now) * HELD_FOR).min(MAX_HELD_FOR);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
             if asked.times == 1 && open.answer != Answer::Overtaken {

@@ -14,7 +14,7 @@ use crate::transmit::Event;
 use crate::trigger::Trigger;
 
 /// One pending Interest and its surroundings, read-only but for [`StrategyContext::info`], and a list of
-/// commands.
+/// actions.
 pub struct StrategyContext<'a> {
     pub(crate) event: StrategyEvent<'a>,
     pub(crate) interest: HashedInterest<'a>,

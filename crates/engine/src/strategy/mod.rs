@@ -1,8 +1,8 @@
 //! Who gets an Interest: one file for each way of deciding.
 //!
 //! A [`Strategy`] is told what happened to one pending Interest, sees a narrow view of the node
-//! ([`StrategyContext`]) and answers with commands on it, which the pipeline carries out afterwards. It
-//! cannot reach the tables, and it cannot break the rules of scope: a command that would is not carried out,
+//! ([`StrategyContext`]) and answers with actions on it, which the pipeline carries out afterwards. It
+//! cannot reach the tables, and it cannot break the rules of scope: an action that would is not carried out,
 //! and counted.
 
 mod access;

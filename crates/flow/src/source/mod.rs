@@ -1,9 +1,9 @@
 //! Sources of Data: what answers Interests, whoever carries them.
 //!
 //! A [`Source`] is asked one Interest at a time and says what answers it. It knows no socket: an application
-//! serves it over a connection to a forwarder, a node over a face inside its process, a simulated producer in
-//! virtual time. Each does it with the same [`Server`], which counts and knows when it is over, and where
-//! there are threads in the same loop, [`serve`]. Sources whose bytes lie on a disk are where the disk is
+//! serves it over a connection to a forwarder, a simulated producer in virtual time. Each does it with the
+//! same [`Server`], which counts and knows when it is over, and where there are threads in the same loop,
+//! [`serve`]. Sources whose bytes lie on a disk are where the disk is
 //! read; those of them that need no more than a way to look up and read take it as a trait, as [`folder`]
 //! does.
 //!

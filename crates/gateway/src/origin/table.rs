@@ -125,7 +125,7 @@ impl Table {
                 }
             }
         } else if entry.refused_until.is_some_and(|until| Instant::now() < until) {
-            return Outcome::Answer(vec![refusal(object, interest, header, signer)]);
+            return Outcome::Answer(vec![nack_of_metadata(object, interest, header, signer)]);
         } else if version.is_some() && entry.held.as_ref().is_some_and(Held::is_fresh) {
             // That state is gone.
             return Outcome::Answer(vec![Sent::Nack(interest, header)]);
@@ -220,7 +220,7 @@ impl Table {
             let Waiting { interest, header, .. } = waiting;
             let Some(held) = &entry.held else {
                 match is_refused {
-                    true => sent.push(refusal(object, interest, header, signer)),
+                    true => sent.push(nack_of_metadata(object, interest, header, signer)),
                     false => entry.waiting.push_back(Waiting { interest, header, ..waiting }),
                 }
                 continue;
@@ -292,7 +292,7 @@ impl Table {
 }
 
 /// Says that there is nothing: by a packet to who asks for metadata, so that caches keep it for a moment.
-fn refusal(object: &Name, interest: Interest, header: LinkHeader, signer: &Signer) -> Sent {
+fn nack_of_metadata(object: &Name, interest: Interest, header: LinkHeader, signer: &Signer) -> Sent {
     let name = object.with(METADATA).and_then(|name| flow::NamingConvention::Typed.with_version(&name, 0));
     let name = name.and_then(|name| flow::NamingConvention::Typed.with_segment(&name, 0));
     let millis = u64::try_from(REFUSED_FOR.as_millis()).unwrap_or(1);

@@ -47,6 +47,14 @@ impl Expect {
     }
 }
 
+/// Does a key say how an experiment is looked at, and nothing of what happens in it?
+fn is_about_looking(key: &str) -> bool {
+    let first = key.split('.').next().unwrap_or_default();
+    let last = key.rsplit('.').next().unwrap_or_default();
+    matches!(first, "measure" | "sample_every" | "seed" | "title" | "expect" | "figure" | "trace")
+        || matches!(last, "watch" | "capture")
+}
+
 /// Every control of every case that it is about.
 pub(super) fn controls(
     file: &File,
@@ -67,6 +75,14 @@ pub(super) fn controls(
             findings.push(Finding {
                 key: format!("{key}.set.{gate}"),
                 message: "a control is held to the gates of its case, so that both are valid alike"
+                    .to_owned(),
+                ..Finding::default()
+            });
+        }
+        if let Some(about) = control.set.keys().find(|set| is_about_looking(set)) {
+            findings.push(Finding {
+                key: format!("{key}.set.{about}"),
+                message: "a control is measured as its case is, so that only what happens can differ"
                     .to_owned(),
                 ..Finding::default()
             });

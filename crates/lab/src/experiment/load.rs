@@ -377,6 +377,11 @@ content = "small"
         assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
         assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
         assert!(problems(&control("\"gates.steal\" = \"5 %\"")).contains("held to the gates of its case"));
+        for set in
+            ["\"sample_every\" = \"1 s\"", "\"measure.from\" = \"1 s\"", "\"seed\" = 7", "\"title\" = \"z\""]
+        {
+            assert!(problems(&control(set)).contains("measured as its case is"), "{set}");
+        }
         // What removes more than one thing says of each what it is.
         let two = "\"duration\" = \"4 s\", \"link.a-b.delay\" = \"3 ms\"";
         assert!(problems(&control(two)).contains("does not say which part of its cause this is"));

@@ -147,8 +147,8 @@ mod tests {
         wrong("[on.netns]\nwhy = 'w'\n[on.netns.set]\nseed = 3\n'node.b.cpu' = '300 %'\n", "'node.b.cpu'");
         wrong("[on.netns]\nwhy = 'w'\n[on.netns.set]\nseed = 3\n'no.such.key' = '300 %'\n", "'no.such.key'");
         let control = "[[expect]]\nname = 'e'\nsay = 'S'\nvalue = 'files.loss'\nat_most = 0\n[[control]]\n\
-                       name = 'c'\nremoves = 'r'\nfails = ['e']\n[control.set]\nseed = 4\n'node.b.cpu' = '0 %'\n\
-                       [control.parts]\nseed = 'luck'\n'node.b.cpu' = 'time'\n";
+                       name = 'c'\nremoves = 'r'\nfails = ['e']\n[control.set]\nduration = '8 s'\n'node.b.cpu' = '0 %'\n\
+                       [control.parts]\nduration = 'time'\n'node.b.cpu' = 'time'\n";
         wrong(control, "'node.b.cpu'");
     }
 

@@ -23,7 +23,7 @@ impl Network<'_> {
     }
 
     /// The link by which `from` sends to `to`, and who of several behind it is meant.
-    fn way(&self, from: NodeIndex, to: NodeIndex) -> Option<(LinkIndex, Option<NodeIndex>)> {
+    fn link_towards(&self, from: NodeIndex, to: NodeIndex) -> Option<(LinkIndex, Option<NodeIndex>)> {
         if let Some(link) = self.joining(from, to) {
             let is_shared = self.links.get(link).is_some_and(|link| link.shared.is_some());
             return Some((link, is_shared.then_some(to)));
@@ -62,7 +62,7 @@ pub(super) fn routes(
             }
             for pair in path.windows(2) {
                 let [from, to] = *pair else { continue };
-                let Some((link, behind)) = network.way(from, to) else {
+                let Some((link, behind)) = network.link_towards(from, to) else {
                     // A link that is not understood is a mistake of its own.
                     if !lacks_links {
                         let (a, b) = (network.name(from), network.name(to));

@@ -111,8 +111,8 @@ impl Impairment {
         self.config = config;
     }
 
-    /// Decides what becomes of a frame of `size_bytes` that enters the link now. For owners that move decoded
-    /// packets instead of bytes, such as the simulator.
+    /// Decides what becomes of a frame of `size_bytes` that enters the link now. [`on_frame`](Self::on_frame)
+    /// does the same for its bytes.
     pub fn decide(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
         let Some(departure) = self.pass_queue(now, size_bytes) else {
             self.note(Fault::QueueFull);

@@ -197,5 +197,5 @@ fn send(face: &mut InnerFace, packet: InnerPacket) {
 }
 
 fn is_refusal(answer: &Data) -> bool {
-    answer.ccnx().is_some_and(|object| StatusResponse::refusal(&object).is_some())
+    answer.ccnx().is_some_and(|object| StatusResponse::of_refused(&object).is_some())
 }

@@ -1,4 +1,4 @@
-//! Faces inside the process: to management, a repository, a gateway.
+//! Faces inside the process: to management and other services of the node.
 //!
 //! What is on a socket frames is here packets, decoded and sharing their bytes: nothing is written and read
 //! again, and a packet of any dialect crosses alike. Each way has a [ring](super::ring) with limits. What the

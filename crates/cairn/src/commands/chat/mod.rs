@@ -1,7 +1,7 @@
 //! `cairn chat`: a room to talk in, without a server.
 
+mod duplicate_names;
 mod members;
-mod namesakes;
 mod publishers;
 mod sync;
 mod vector;
@@ -29,7 +29,7 @@ use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::{ToolError, finish, output};
-use namesakes::DuplicateNames;
+use duplicate_names::DuplicateNames;
 use publishers::MemberVerifier;
 use sync::{NewMessages, Sync};
 use wire::RoomWire;
@@ -110,7 +110,7 @@ struct Room<'a> {
     next_unread: u64,
     waiting_lines: Vec<String>,
     listen_until: Instant,
-    namesakes: DuplicateNames,
+    duplicate_names: DuplicateNames,
 }
 
 struct Asked {
@@ -141,7 +141,7 @@ impl ChatArguments {
     fn chat(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut room = self.enter()?;
-        let you = room.namesakes.word_for(room.member_of(room.own_prefix.as_ref(), 0));
+        let you = room.duplicate_names.word_for(room.member_of(room.own_prefix.as_ref(), 0));
         tell!("you are {you} in {}", self.room);
         let (send, lines) = mpsc::sync_channel(16);
         // Standard input cannot be waited for together with the socket everywhere, so a thread of its own
@@ -234,7 +234,7 @@ impl ChatArguments {
             next_unread: 0,
             waiting_lines: Vec::new(),
             listen_until: now + LISTEN,
-            namesakes: DuplicateNames::new(dialect),
+            duplicate_names: DuplicateNames::new(dialect),
         })
     }
 
@@ -402,7 +402,7 @@ impl Room<'_> {
                 None => self.sync.confirm(now, &message.member, message.number),
                 Some(_) => self.sync.refuse(now, &message.member, message.number),
             }
-            let who = self.namesakes.word_for(self.member_of(data.name(), 1));
+            let who = self.duplicate_names.word_for(self.member_of(data.name(), 1));
             let text = output::printable(&String::from_utf8_lossy(data.content()));
             match verdict.refused {
                 None => output::line(format_args!("{who}: {text}"))?,

@@ -80,16 +80,16 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         (self.packets, self.content_bytes)
     }
 
-    /// Takes the Interests there are, as far as there is room, and sends the answers there are; the carrier
+    /// Takes the Interests there are, as far as there is room, and sends the answers there are; the face
     /// is told where there is none. Waits a moment where there is nothing to do.
-    pub(super) fn turn<C: AppFace>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
-        let now = carrier.now();
+    pub(super) fn turn<C: AppFace>(&mut self, face: &mut C) -> Result<(), C::Error> {
+        let now = face.now();
         let mut until = if self.waiting.is_empty() { now + TURN } else { now };
-        while self.has_room(carrier.now())
-            && let Some((interest, asked)) = carrier.next_interest(until)?
+        while self.has_room(face.now())
+            && let Some((interest, asked)) = face.next_interest(until)?
         {
-            self.take(carrier.now(), interest, asked);
-            until = carrier.now();
+            self.take(face.now(), interest, asked);
+            until = face.now();
         }
         if self.waiting.is_empty() {
             return Ok(());
@@ -102,11 +102,11 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
                     self.packets += 1;
                     self.content_bytes += data.content().len() as u64;
                 }
-                carrier.send(&waiting.interest, &waiting.asked, &reply)?;
+                face.send(&waiting.interest, &waiting.asked, &reply)?;
             }
             next = self.answers.try_recv().ok();
         }
-        carrier.flush()
+        face.flush()
     }
 
     fn has_room(&mut self, now: Instant) -> bool {

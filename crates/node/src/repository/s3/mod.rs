@@ -136,7 +136,7 @@ impl S3Bucket {
 }
 
 /// What an answer that is no success means.
-fn refusal(status: u16) -> io::Error {
+fn error_of_status(status: u16) -> io::Error {
     let kind = match status {
         404 => io::ErrorKind::NotFound,
         416 => io::ErrorKind::UnexpectedEof,
@@ -177,7 +177,7 @@ impl Bucket for S3Bucket {
             &mut body,
             &mut |connection, answer| match answer.status {
                 200..300 => Ok(connection.skip_body(answer)),
-                status => Err(refusal(status)),
+                status => Err(error_of_status(status)),
             },
         )
     }
@@ -190,7 +190,7 @@ impl Bucket for S3Bucket {
                 connection.read_body(out)?;
                 return Ok(answer.keeps);
             }
-            Err(refusal(if answer.status == 206 { 416 } else { answer.status }))
+            Err(error_of_status(if answer.status == 206 { 416 } else { answer.status }))
         };
         let asked = Asked { range: Some(&range), ..Asked::without_body("GET") };
         self.request(object, asked, &mut |_| Ok(()), &mut read)
@@ -200,7 +200,7 @@ impl Bucket for S3Bucket {
         let asked = Asked::without_body("DELETE");
         self.request(object, asked, &mut |_| Ok(()), &mut |connection, answer| match answer.status {
             200..300 | 404 => Ok(connection.skip_body(answer)),
-            status => Err(refusal(status)),
+            status => Err(error_of_status(status)),
         })
     }
 }

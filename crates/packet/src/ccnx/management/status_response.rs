@@ -35,7 +35,7 @@ impl<'a> StatusResponse<'a> {
     }
 
     /// Why a request was refused, by its answer; `None` if it was carried out.
-    pub fn refusal(answer: &ContentObjectView<'a>) -> Option<Result<Self, DecodeError>> {
+    pub fn of_refused(answer: &ContentObjectView<'a>) -> Option<Result<Self, DecodeError>> {
         (answer.kind() == ContentKind::Nack).then(|| Self::decode(answer.content()))
     }
 

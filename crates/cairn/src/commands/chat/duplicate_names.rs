@@ -15,9 +15,9 @@ pub(super) struct DuplicateNames {
 }
 
 /// Members of one name that are told apart. More than that are nobody's friends.
-const MAX_NAMESAKES: usize = 64;
+const MAX_DUPLICATES: usize = 64;
 
-/// Names that are remembered. Of those that come later namesakes are not told apart.
+/// Names that are remembered. Of those that come later duplicates are not told apart.
 const MAX_NAMES: usize = 256;
 
 impl DuplicateNames {
@@ -39,13 +39,13 @@ impl DuplicateNames {
             return name_in_dialect(self.dialect, member.as_ref());
         }
         let word = name_in_dialect(self.dialect, nick.as_ref());
-        let namesakes = self.names.entry(nick).or_default();
-        let place = namesakes.iter().position(|other| *other == member).unwrap_or_else(|| {
-            if namesakes.len() < MAX_NAMESAKES {
-                namesakes.push(member);
-                namesakes.len() - 1
+        let duplicates = self.names.entry(nick).or_default();
+        let place = duplicates.iter().position(|other| *other == member).unwrap_or_else(|| {
+            if duplicates.len() < MAX_DUPLICATES {
+                duplicates.push(member);
+                duplicates.len() - 1
             } else {
-                MAX_NAMESAKES
+                MAX_DUPLICATES
             }
         });
         if place == 0 { word } else { format!("{word} ({})", place + 1) }
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn the_second_of_a_name_has_a_number_and_keeps_it() {
-        let mut namesakes = DuplicateNames::new(Dialect::Ndn);
-        let mut word_for = |name: &str| namesakes.word_for(name.parse().unwrap());
+        let mut names = DuplicateNames::new(Dialect::Ndn);
+        let mut word_for = |name: &str| names.word_for(name.parse().unwrap());
         assert_eq!(word_for("/ann/t=1"), "/ann");
         assert_eq!(word_for("/ann/t=2"), "/ann (2)");
         assert_eq!(word_for("/bob"), "/bob");
@@ -69,12 +69,12 @@ mod tests {
 
     #[test]
     fn however_many_come_only_so_many_are_remembered() {
-        let mut namesakes = DuplicateNames::new(Dialect::Ndn);
+        let mut names = DuplicateNames::new(Dialect::Ndn);
         for number in 0..1000 {
-            namesakes.word_for(format!("/ann/t={number}").parse().unwrap());
-            namesakes.word_for(format!("/{number}/t=1").parse().unwrap());
+            names.word_for(format!("/ann/t={number}").parse().unwrap());
+            names.word_for(format!("/{number}/t=1").parse().unwrap());
         }
-        assert_eq!(namesakes.names.len(), MAX_NAMES);
-        assert!(namesakes.names.values().all(|members| members.len() <= MAX_NAMESAKES));
+        assert_eq!(names.names.len(), MAX_NAMES);
+        assert!(names.names.values().all(|members| members.len() <= MAX_DUPLICATES));
     }
 }

@@ -42,9 +42,9 @@ prefix = "/f/ping"
 count = 5
 
 [[expect]]
-say = "Every file arrives"
-value = "files.unfinished"
-at_most = 0
+say = "Two files and more arrive"
+value = "files.finished"
+at_least = 2
 
 [[expect]]
 name = "fast"

@@ -19,7 +19,7 @@ sample_every = '100 ms'
 a = {}
 b = {}
 [link]
-a-b = { delay = '1 ms', loss = '5 %' }
+a-b = { delay = '1 ms', loss = '5 %', jitter = '100 us' }
 [[route]]
 prefix = '/p'
 path = ['a', 'b']

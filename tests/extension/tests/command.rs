@@ -217,9 +217,9 @@ value = "reader.started"
 at_least = 100
 
 [[expect]]
-say = "Every file arrives"
-value = "files.unfinished"
-at_most = 0
+say = "Files arrive"
+value = "files.finished"
+at_least = 1
 "#;
     folder.write("own.toml", experiment);
     let told = folder.good(&["lab", "run", "own.toml", "--on", "sim"]);

@@ -11,6 +11,8 @@ pub struct Sample {
     pub values: Vec<f64>,
     /// Is there nothing random in it? A single number then is as good as many.
     pub exact: bool,
+    /// Does the setting make them so? Then it is no chance where they are equal.
+    pub by_construction: bool,
     /// What is known of such numbers without any repeat.
     pub kind: Kind,
 }
@@ -43,7 +45,7 @@ impl Sample {
     /// Did all repeats bring the same number, though they need not have?
     #[must_use]
     pub fn is_equal_by_chance(&self) -> bool {
-        !self.exact && are_equal(&self.values)
+        !self.exact && !self.by_construction && are_equal(&self.values)
     }
 
     /// Where the mean lies; nothing when nobody can say. Of repeats that are equal by chance an end may be
@@ -65,7 +67,8 @@ impl Sample {
         if are_paired && self.values.len() == other.values.len() {
             let pairs = self.values.iter().zip(&other.values);
             let values = pairs.map(|(one, two)| one - times * two).collect();
-            let differences = Sample { values, exact, kind: Kind::Other };
+            let by_construction = self.by_construction && other.by_construction;
+            let differences = Sample { values, exact, by_construction, kind: Kind::Other };
             if !differences.is_equal_by_chance() {
                 return differences.interval(level);
             }
@@ -126,7 +129,7 @@ mod tests {
     #[test]
     fn a_single_number_is_certain_only_where_nothing_is_random() {
         assert_eq!(sample(&[5.0]).interval(Level::NinetyFive), None);
-        let exact = Sample { values: vec![5.0], exact: true, kind: Kind::Other };
+        let exact = Sample { values: vec![5.0], exact: true, ..Sample::default() };
         assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 5.0, high: 5.0 }));
         assert_eq!(
             exact.less(2.0, &exact, false, Level::NinetyFive),
@@ -154,6 +157,10 @@ mod tests {
         let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&[9.0, 19.0, 29.0]));
         let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
         assert!(paired.low < 0.0, "{paired:?}");
+        let built = |values: &[f64]| Sample { by_construction: true, ..sample(values) };
+        let (one, two) = (built(&one.values), built(&two.values));
+        let paired = one.less(1.0, &two, true, Level::NinetyFive);
+        assert_eq!(paired, Some(Interval { low: 1.0, high: 1.0 }));
         // A side that varies does not make the other one sure.
         let apart = count(&[0.0; 3]).less(1.0, &sample(&[0.5, 0.6, 0.7]), false, Level::NinetyFive).unwrap();
         assert!(apart.low < 0.0 && apart.high > 0.5, "{apart:?}");

@@ -1,6 +1,6 @@
 //! What chance decides in virtual time: where it decides nothing, one repeat is as good as many.
 
-use super::{Activity, ArrivalsPlan, Change, ControllerKind, EventPlan, NodePlan, Plan, Workload};
+use super::{Activity, ArrivalsPlan, Change, ControllerKind, EventPlan, NodePlan, Plan, SizesPlan, Workload};
 
 impl Plan {
     /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
@@ -16,8 +16,9 @@ impl Plan {
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
             Activity::Download { content, controller, arrivals, .. } => {
+                let sizes = self.contents.get(*content).and_then(|content| content.sizes.as_ref());
                 let is_drawn = matches!(arrivals, Some(ArrivalsPlan::Workload(_)))
-                    || self.contents.get(*content).is_some_and(|content| content.sizes.is_some());
+                    || sizes.is_some_and(|sizes| !matches!(sizes, SizesPlan::List(_)));
                 !is_drawn && !controller.draws()
             }
             _ => true,

@@ -7,7 +7,7 @@ use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::{half_width, with_unit};
-use crate::stats::{Interval, Level, Sample, are_equal, may_differ};
+use crate::stats::{Interval, Level, Sample, may_differ};
 
 /// What is said of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl<'a> Evaluation<'a> {
         // Tables are hashed with the seed, so that what they take differs.
         let exact =
             self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
-        (!values.is_empty()).then_some(Sample { values, exact, kind: measure.kind() })
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, kind: measure.kind() })
     }
 
     /// A measure, or why there is none.
@@ -148,7 +148,7 @@ impl<'a> Evaluation<'a> {
     /// A measure of an expectation. What the setting makes so is no chance where repeats are equal.
     fn settled(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Sample, String> {
         let mut sample = self.found(here, measure)?;
-        sample.exact |= expect.by_construction.is_some() && are_equal(&sample.values);
+        sample.by_construction = expect.by_construction.is_some();
         Ok(sample)
     }
 

@@ -42,7 +42,7 @@ prefix = "/f/ping"
 count = 5
 
 [[expect]]
-say = "Two files and more arrive"
+say = "Files arrive"
 value = "files.finished"
 at_least = 2
 

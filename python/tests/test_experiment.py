@@ -78,9 +78,9 @@ def test_a_backend_that_lacks_something_says_what_and_in_which_line(repository):
 
 def test_statements_are_those_of_the_file(small):
     first, second, _ = small.statements
-    assert (first.say, first.measure) == ("Every file arrives", "files.unfinished")
+    assert (first.say, first.measure) == ("Files arrive", "files.finished")
     assert second.name == "fast" and second.by_construction is None and second.on == []
-    assert "Every file arrives" in small._repr_html_()
+    assert "Files arrive" in small._repr_html_()
 
 
 def test_numbers_that_make_no_sense_are_refused(small, tmp_path):

@@ -94,7 +94,7 @@ def test_a_run_is_opened_from_its_folder_with_all_that_it_found(done):
     assert again.experiment.text == done.experiment.text
     assert again.verdicts == done.verdicts
     assert done.report.is_file()
-    assert "Two files and more arrive" in again._repr_html_() and "Two files and more arrive" in repr(again.verdicts)
+    assert "Files arrive" in again._repr_html_() and "Files arrive" in repr(again.verdicts)
 
 
 def test_a_folder_that_is_no_run_says_so(tmp_path):

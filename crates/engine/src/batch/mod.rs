@@ -4,7 +4,7 @@
 //! hash of its name and lie in no cache. Read one after the other, each costs a hundred nanoseconds of
 //! waiting; the work itself takes a few hundred in all. So what can be known before a packet's turn comes is
 //! used before it comes. Everything here is a hint or a guess that is checked: with this folder taken away
-//! the engine would do the same, later. It is built from six parts.
+//! the engine would do the same, later. It is built from seven parts.
 //!
 //! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It decodes them all into
 //! `Arrivals`, which then hands them over in groups of 32: for each group the memory that its packets will
@@ -16,7 +16,7 @@
 //! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
 //! Data that will have to leave the content store; last, the names that these entries are compared with.
 //! Where the memory is, only the table that owns it knows. So each has `prefetch…` functions, which are
-//! called from here only:
+//! called from here; studies of eviction call those of the policies, and a queue of theirs its own:
 //!
 //! | table | what it is asked to fetch |
 //! |---|---|

@@ -495,7 +495,10 @@ impl Received {
     }
 }
 
-/// Whether these are the hashes of a packet's name.
+/// Whether these are the hashes of a packet's name. Only nodes that share answers ask, so it stays out of the
+/// way of the others.
+#[cold]
+#[inline(never)]
 fn is_named(hasher: &NameHasher, packet: &Packet, hashes: &PrefixHashes) -> bool {
     hasher.hash(packet.dialect(), packet.name().components()).whole() == hashes.whole()
 }

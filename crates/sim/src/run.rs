@@ -6,7 +6,7 @@ use packet::{NameHasher, Packet, PacketKind, PrefixHashes};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
-use crate::core::{Attachment, End, Held, Stage};
+use crate::core::{Attachment, Core, End, Held, Stage};
 use crate::error::SimError;
 use crate::event_queue::{Event, Source};
 use crate::in_flight::{InFlight, OnLink};
@@ -330,6 +330,7 @@ impl Network {
                 && (!core.nodes[number].shares || is_named(&core.hasher, &packet, &hashes));
             let packet_id =
                 if is_same { core.in_flight.add(packet, header, &hashes) } else { core.wrap(packet, header) };
+            debug_assert!(core.has_own_hashes(packet_id), "it goes on with the hashes of another name");
             if received.kind == PacketKind::Data {
                 self.core.in_flight.get_mut(packet_id).hops = hops;
             }
@@ -492,6 +493,14 @@ impl Received {
             (PacketKind::Interest, Packet::Data(data)) => data.component_count() == self.component_count,
             _ => false,
         }
+    }
+}
+
+impl Core {
+    /// Whether what is kept of a packet's name is of its name.
+    fn has_own_hashes(&self, packet_id: PacketId) -> bool {
+        let InFlight { packet, hashes, .. } = self.in_flight.get(packet_id);
+        packet.as_ref().is_none_or(|packet| is_named(&self.hasher, packet, hashes))
     }
 }
 

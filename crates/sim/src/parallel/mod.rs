@@ -36,8 +36,8 @@ use crate::network::Network;
 
 /// Events that are left to one core after dividing was not worth it for the first time; twice as many after
 /// the next time, and so on.
-const FIRST_REST: u64 = 1 << 14;
-const LONGEST_REST: u64 = 1 << 20;
+const FIRST_REST: u64 = 1 << 16;
+const LONGEST_REST: u64 = 1 << 22;
 /// Handing over takes as long as some dozens of events.
 const WORTH_IT: u64 = 50;
 

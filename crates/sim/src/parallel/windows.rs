@@ -16,7 +16,7 @@ use crate::network::Network;
 use crate::trace::Trace;
 
 /// Windows after which is looked whether dividing was worth it.
-const WINDOWS_LOOKED_AT: u64 = 64;
+const WINDOWS_LOOKED_AT: u64 = 16;
 /// Windows grow from this to the lookahead …
 const FIRST_SPAN: Duration = Duration::from_millis(1);
 /// … as long as no more events than this happen in one, which bounds what parts have to remember.

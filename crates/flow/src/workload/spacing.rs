@@ -17,9 +17,14 @@ pub enum Spacing {
 }
 
 impl Spacing {
-    /// All of them, by their words.
+    /// All of them, by the words of files, workloads and commands.
     pub const WORDS: [(&'static str, Spacing); 3] =
         [("constant", Spacing::Constant), ("uniform", Spacing::Uniform), ("poisson", Spacing::Poisson)];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        Spacing::WORDS[self as usize].0
+    }
 
     /// The time to the next request.
     #[inline]
@@ -50,6 +55,7 @@ mod tests {
         // The standard deviation of each, in units of the mean.
         for (word, deviation) in [("constant", 0.0), ("uniform", 1.0 / 3f64.sqrt()), ("poisson", 1.0)] {
             let (_, spacing) = Spacing::WORDS.into_iter().find(|of| of.0 == word).unwrap();
+            assert_eq!(spacing.as_str(), word);
             let mut random = Random::from_seed(3);
             let drawn: Vec<f64> =
                 (0..100_000).map(|_| spacing.gap(mean, &mut random).as_secs_f64() / 0.002).collect();

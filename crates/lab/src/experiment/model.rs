@@ -362,7 +362,7 @@ tables! {
         pattern: Option<String> = "uniform",
         /// The exponent of `zipf`.
         exponent: Option<f64> = "1",
-        /// `constant` intervals, or `poisson` ones.
+        /// Between Interests: `constant`, `uniform` or `poisson` times.
         spacing: Option<String> = "constant",
         /// Instead of the four keys above, a workload by its name and parameters, such as
         /// `zipf/rate~100/shift~5`, or one that was added to the program. Its items are the chunks, file

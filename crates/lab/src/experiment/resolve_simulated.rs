@@ -234,10 +234,11 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         }
         None => None,
     };
-    let gaps =
-        [("even", Spacing::Constant), ("uniform", Spacing::Uniform), ("exponential", Spacing::Poisson)];
-    let usual = if given.kind == "zipf" { "exponential" } else { "even" };
-    let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or(usual), &gaps)?;
+    let gap = match given.gap.as_deref() {
+        Some(word) => f.word(&format!("{key}.gap"), word, &Spacing::WORDS)?,
+        None if given.kind == "zipf" => Spacing::Poisson,
+        None => Spacing::Constant,
+    };
     Some(match given.kind.as_str() {
         "window" => match given.window {
             Some(window) if window > 0 => ConsumerKind::Window(window),

@@ -1,5 +1,7 @@
 //! Workloads with their defaults filled in and their names looked up.
 
+use flow::workload::Spacing;
+
 use super::choice::{Choice, Purpose};
 use super::findings::Findings;
 use super::model::{self, File};
@@ -375,9 +377,10 @@ fn steady_workload(key: &str, given: &model::Traffic, f: &mut Findings) -> Optio
         ("zipf", format!("zipf/items~1000000/exponent~{exponent}")),
     ];
     let pattern = f.word(&format!("{key}.pattern"), given.pattern.as_deref().unwrap_or("uniform"), &patterns);
-    let spacing = given.spacing.as_deref().unwrap_or("constant");
-    let words = [("constant", "constant"), ("poisson", "poisson")];
-    let spacing = f.word(&format!("{key}.spacing"), spacing, &words);
+    let spacing = match given.spacing.as_deref() {
+        Some(word) => f.word(&format!("{key}.spacing"), word, &Spacing::WORDS),
+        None => Some(Spacing::default()),
+    };
     if !(0.0..=10.0).contains(&exponent) {
         f.add(format!("{key}.exponent"), "an exponent is a number from 0 to 10", None);
     }
@@ -389,7 +392,7 @@ fn steady_workload(key: &str, given: &model::Traffic, f: &mut Findings) -> Optio
     if rate.0 <= 0.0 {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
-    Some(format!("{}/rate~{}/spacing~{}", pattern?, rate.0, spacing?))
+    Some(format!("{}/rate~{}/spacing~{}", pattern?, rate.0, spacing?.as_str()))
 }
 
 fn program(context: &Context<'_>, name: &str, given: &model::Program, f: &mut Findings) -> Option<Workload> {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use client::{Client, Clock, Event, RequestId};
 use flow::WorkloadSpec;
+use flow::workload::Spacing;
 use packet::Dialect;
 use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
@@ -141,8 +142,8 @@ impl ConsumeArguments {
             }
             (Some(spec), _) => Pace::of(spec, begin, random.next_u64()).map_err(ToolError::other),
             (None, Some(rate)) => {
-                let spacing = if self.poisson { "poisson" } else { "constant" };
-                let spec = format!("sequential/rate~{rate}/spacing~{spacing}").parse();
+                let spacing = if self.poisson { Spacing::Poisson } else { Spacing::Constant };
+                let spec = format!("sequential/rate~{rate}/spacing~{}", spacing.as_str()).parse();
                 let spec: WorkloadSpec = spec.map_err(ToolError::other)?;
                 Pace::of(&spec, begin, random.next_u64()).map_err(ToolError::other)
             }

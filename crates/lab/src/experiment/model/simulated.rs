@@ -112,8 +112,8 @@ tables! {
         prefix: String,
         /// Interests a second of `rate`, `zipf` and `flood`.
         rate: Option<Frequency> = "must be given for those",
-        /// Between Interests of `rate` and `zipf`: `even`, `uniform` or `exponential` times.
-        gap: Option<String> = "even; for `zipf` exponential",
+        /// Between Interests of `rate` and `zipf`: `constant`, `uniform` or `poisson` times.
+        gap: Option<String> = "constant; for `zipf` poisson",
         /// Interests in flight of `window`.
         window: Option<u32> = "must be given for it",
         /// What `batch` asks for, and when.

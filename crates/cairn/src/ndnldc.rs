@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use client::{Client, Connection, Remote};
 use packet::Dialect;
-use packet::ccnx::management::{Collection, NdnldConnection};
+use packet::ccnx::management::{Collection, NdnldConnection, NdnldVerb, Verb};
 use packet::ccnx::ndnlp::Flags;
 use packet::ccnx::uri;
 use trust::ccnx::CcnxSigner;
@@ -44,8 +44,8 @@ const ALONE: &str = "cadlru";
 /// What the options say; of several verbs the last counts.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
-    verb: Option<&'static str>,
-    registration: Option<&'static str>,
+    verb: Option<NdnldVerb>,
+    registration: Option<Verb>,
     lower_protocol: Option<&'static str>,
     host: Option<String>,
     interface: Option<String>,
@@ -104,11 +104,11 @@ impl Options {
 
     fn set(&mut self, letter: char, value: String) {
         match letter {
-            'c' => self.verb = Some("connect"),
-            'd' => self.verb = Some("disconnect"),
-            'l' => self.verb = Some("listconnections"),
-            'r' => self.registration = Some("prefixreg"),
-            'u' => self.registration = Some("unreg"),
+            'c' => self.verb = Some(NdnldVerb::Connect),
+            'd' => self.verb = Some(NdnldVerb::Disconnect),
+            'l' => self.verb = Some(NdnldVerb::ListConnections),
+            'r' => self.registration = Some(Verb::PrefixReg),
+            'u' => self.registration = Some(Verb::Unreg),
             'p' => {
                 let known = ["ether", "udp"].into_iter().find(|known| *known == value);
                 self.lower_protocol = known.or(self.lower_protocol);
@@ -127,8 +127,9 @@ impl Options {
     }
 
     fn request(&self) -> Option<NdnldConnection<'_>> {
-        let is_complete = match self.verb? {
-            "connect" => {
+        let verb = self.verb?;
+        let is_complete = match verb {
+            NdnldVerb::Connect => {
                 let has_way = match self.lower_protocol {
                     Some("ether") => self.interface.is_some(),
                     other => other.is_some(),
@@ -140,7 +141,7 @@ impl Options {
         let [capacity, retries, retransmit, acknowledge] = self.numbers;
         let usual = usual();
         is_complete.then_some(NdnldConnection {
-            action: self.verb,
+            action: Some(verb.as_str()),
             face_id: Some(self.face),
             lower_protocol: self.lower_protocol,
             host: self.host.as_deref(),
@@ -156,11 +157,10 @@ impl Options {
 
     /// Does what is asked for; gives what to say if it is not done.
     fn obey(&self) -> Result<(), String> {
-        if let Some(request) = self.request() {
-            let answer =
-                control().and_then(|mut control| control.ask(&request)).map_err(|error| words(&error))?;
-            let answer = answer.ok_or("ccn_get fails with code -1.")?;
-            return show(request.action.unwrap_or_default(), answer.content());
+        if let (Some(verb), Some(request)) = (self.verb, self.request()) {
+            let answer = control().and_then(|mut control| control.ask(verb, &request));
+            let answer = answer.map_err(|error| words(&error))?.ok_or("ccn_get fails with code -1.")?;
+            return show(verb, answer.content());
         }
         match (self.registration, &self.prefix) {
             (Some(verb), Some(prefix)) => {
@@ -201,13 +201,13 @@ fn control() -> Result<LinkControl, ToolError> {
     LinkControl::new(client, signer)
 }
 
-fn show(action: &str, content: &[u8]) -> Result<(), String> {
+fn show(verb: NdnldVerb, content: &[u8]) -> Result<(), String> {
     let mut out = std::io::stdout();
     let mut say = |text: String| writeln!(out, "{text}").map_err(|error| format!("ndnldc: {error}\n"));
-    if action != "listconnections" {
+    if verb != NdnldVerb::ListConnections {
         let told = NdnldConnection::decode(content).map_err(|_| "CMPConn_fromContentObject fails.")?;
-        return match action {
-            "connect" => say(told.face_id.unwrap_or_default().to_string()),
+        return match verb {
+            NdnldVerb::Connect => say(told.face_id.unwrap_or_default().to_string()),
             _ => Ok(()),
         };
     }
@@ -234,7 +234,7 @@ mod tests {
         let request = spread.request().unwrap();
         assert_eq!((request.action, request.lower_protocol), (Some("connect"), Some("ether")));
         assert_eq!((request.sent_packets_capacity, request.acknowledge_millis), (Some(200), Some(100)));
-        assert_eq!(read("-l -- -d").verb, Some("listconnections"));
+        assert_eq!(read("-l -- -d").verb, Some(NdnldVerb::ListConnections));
         assert_eq!(read("-l -d -f 11x").request().unwrap().face_id, Some(11));
     }
 

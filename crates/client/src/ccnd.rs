@@ -6,7 +6,7 @@
 //! a request goes out in place of the command, and its answer is read as if NFD had given it.
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
-use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection};
+use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection, Verb};
 use packet::ccnx::{InterestFields, Scope, markers};
 use packet::{Component, Data, DecodeError, EncodeError, Interest, Name};
 use trust::ccnx::{CcndRequest, CcnxSigner};
@@ -16,9 +16,6 @@ use crate::error::{ClientError, Unsendable};
 
 const CCND: &[u8] = b"ccnd";
 const KEY: &[u8] = b"KEY";
-
-const SET_STRATEGY: &str = "setstrategy";
-const REMOVE_STRATEGY: &str = "removestrategy";
 
 /// Where the verb stands in the name of a request.
 const VERB_AT: usize = 2;
@@ -91,22 +88,20 @@ impl Ccnd {
         let (Some(id), Some(prefix)) = (&self.id, &parameters.name) else {
             return Err(Unsendable::OtherDialect.into());
         };
-        let registration = |action, face_id| {
-            let entry = ForwardingEntry::new(prefix);
-            CcndRequest::Prefix(ForwardingEntry { action: Some(action), face_id, ..entry })
+        let registration = |verb, face_id| {
+            CcndRequest::Prefix(verb, ForwardingEntry { face_id, ..ForwardingEntry::new(prefix) })
         };
-        let choice = |action, strategy| {
-            let selection = StrategySelection::new(prefix);
-            CcndRequest::Strategy(StrategySelection { action: Some(action), strategy, ..selection })
+        let choice = |verb, strategy| {
+            CcndRequest::Strategy(verb, StrategySelection { strategy, ..StrategySelection::new(prefix) })
         };
         let request = match command {
-            Command::RibRegister => registration("selfreg", None),
-            Command::RibUnregister => registration("unreg", self.face),
+            Command::RibRegister => registration(Verb::SelfReg, None),
+            Command::RibUnregister => registration(Verb::Unreg, self.face),
             Command::StrategySet => {
                 let word = parameters.strategy.as_ref().and_then(strategy_in_ccnx);
-                choice(SET_STRATEGY, Some(word.ok_or(Unsendable::OtherDialect)?))
+                choice(Verb::SetStrategy, Some(word.ok_or(Unsendable::OtherDialect)?))
             }
-            Command::StrategyUnset => choice(REMOVE_STRATEGY, None),
+            Command::StrategyUnset => choice(Verb::RemoveStrategy, None),
             _ => return Err(Unsendable::OtherDialect.into()),
         };
         let nonce = nonce.to_be_bytes();
@@ -131,13 +126,14 @@ impl Ccnd {
             let text = format!("{} (CCNx code {})", status.text.unwrap_or("refused"), status.code);
             return Ok(ControlResponse::error(code, text));
         }
-        let verb = data.name().component(VERB_AT).map(|verb| verb.value);
-        if [SET_STRATEGY, REMOVE_STRATEGY].iter().any(|of_strategies| verb == Some(of_strategies.as_bytes()))
-        {
-            StrategySelection::decode(data.content())?;
-        } else {
-            let entry = ForwardingEntry::decode(data.content())?;
-            self.face = entry.face_id.or(self.face);
+        match data.name().component(VERB_AT).and_then(|verb| Verb::of(verb.value)) {
+            Some(Verb::SetStrategy | Verb::RemoveStrategy) => {
+                StrategySelection::decode(data.content())?;
+            }
+            _ => {
+                let entry = ForwardingEntry::decode(data.content())?;
+                self.face = entry.face_id.or(self.face);
+            }
         }
         Ok(ControlResponse::ok(&ControlParameters::default()))
     }

@@ -10,7 +10,7 @@ use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
 
 use crate::codec::{Codec, FrameSink, Framing, LinkSettings};
-use crate::control::{CongestionSettings, Ndnlp1Timings, NodeControl, Now};
+use crate::control::{CongestionSettings, NodeControl, Now};
 
 /// What carries the frames of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl FaceInput {
             may_be_adapter: is_stream,
             stuffed_bytes: if is_stream { 0 } else { 1000 },
             ndnlp: carrier == FrameTransport::Reliable,
-            ndnlp1_timings: Ndnlp1Timings::USUAL,
+            ndnlp1_timings: link::v1::Timings::PAPER,
         };
         let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();
         let face = FaceConfig { dialect, ..FaceConfig::remote() };

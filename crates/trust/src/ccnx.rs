@@ -28,7 +28,7 @@ use crate::key::der::{self, Reader};
 use crate::key::{KeyKind, PrivateKey, PublicKey};
 
 pub use merkle::SignedTree;
-pub use request::{CcndRequest, ndnld_control_prefix, signed_content};
+pub use request::{CcndRequest, ndnld_control_components, ndnld_control_prefix, signed_content};
 
 /// Signs ContentObjects with one key, which it puts into each of them. Cloning is cheap.
 #[derive(Clone, Debug)]

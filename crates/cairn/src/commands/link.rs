@@ -5,7 +5,8 @@ mod run;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use packet::ccnx::management::{Collection, NdnldConnection};
+use link::v1::Timings;
+use packet::ccnx::management::{Collection, NdnldConnection, NdnldVerb};
 use packet::ccnx::ndnlp::Flags;
 use packet::time::Duration;
 use serde_json::json;
@@ -59,10 +60,13 @@ enum LinkCommand {
     },
 }
 
+/// The shortest time that a request can say.
+const MILLISECOND: Duration = Duration::from_millis(1);
+
 #[derive(Debug, Args)]
 struct ConnectLink {
-    /// What carries the link.
-    #[arg(value_parser = ["udp", "ether"])]
+    /// What carries the link; ip is IP without UDP (protocol 150), which ndnld does not have.
+    #[arg(value_parser = ["udp", "ip", "ether"])]
     over: String,
     /// The other end: an address of IPv4 or IPv6, or of Ethernet.
     host: String,
@@ -73,10 +77,10 @@ struct ConnectLink {
     #[arg(short, long)]
     acknowledged: bool,
     /// Packets that are kept to be sent again.
-    #[arg(long, value_name = "PACKETS", default_value = "100")]
+    #[arg(long, value_name = "PACKETS", default_value_t = Timings::PAPER.sent_packets_capacity)]
     kept: u32,
     /// How often a packet is sent again.
-    #[arg(long, value_name = "COUNT", default_value = "5")]
+    #[arg(long, value_name = "COUNT", default_value_t = Timings::PAPER.retry_count)]
     retries: u32,
     /// How long to wait for an acknowledgement.
     #[arg(long, value_name = "TIME", value_parser = positive_duration, default_value = "1s")]
@@ -101,16 +105,15 @@ impl LinkArguments {
         match &self.command {
             LinkCommand::Run(_) => {}
             LinkCommand::Connect(wanted) => {
-                let content = ask(&mut control, &wanted.request())?;
+                let content = ask(&mut control, NdnldVerb::Connect, &wanted.request())?;
                 output::line(NdnldConnection::decode(&content)?.face_id.unwrap_or_default())?;
             }
             LinkCommand::Disconnect { face } => {
-                let request = NdnldConnection { action: Some("disconnect"), face_id: Some(*face), ..usual() };
-                ask(&mut control, &request)?;
+                let request = NdnldConnection { face_id: Some(*face), ..usual() };
+                ask(&mut control, NdnldVerb::Disconnect, &request)?;
             }
             LinkCommand::List { json } => {
-                let request = NdnldConnection { action: Some("listconnections"), ..usual() };
-                show(&ask(&mut control, &request)?, *json)?;
+                show(&ask(&mut control, NdnldVerb::ListConnections, &usual())?, *json)?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -119,24 +122,29 @@ impl LinkArguments {
 
 impl ConnectLink {
     fn request(&self) -> NdnldConnection<'_> {
-        let millis = |time: Duration| Some(u32::try_from(time.as_millis()).unwrap_or(u32::MAX).max(1));
+        let timings = Timings {
+            sent_packets_capacity: self.kept,
+            retry_count: self.retries,
+            retransmit_time: self.retransmit.max(MILLISECOND),
+            acknowledge_time: self.acknowledge.max(MILLISECOND),
+        };
         NdnldConnection {
-            action: Some("connect"),
             lower_protocol: Some(&self.over),
             host: Some(&self.host),
             local_interface: self.interface.as_deref(),
             flags: Some(if self.acknowledged { Flags::ACK_REQUESTED } else { Flags::NONE }),
-            sent_packets_capacity: Some(self.kept),
-            retransmit_count: Some(self.retries),
-            retransmit_millis: millis(self.retransmit),
-            acknowledge_millis: millis(self.acknowledge),
-            ..usual()
+            face_id: Some(0),
+            ..timings.message()
         }
     }
 }
 
-fn ask(control: &mut LinkControl, request: &NdnldConnection<'_>) -> Result<Vec<u8>, ToolError> {
-    match control.ask(request)? {
+fn ask(
+    control: &mut LinkControl,
+    verb: NdnldVerb,
+    request: &NdnldConnection<'_>,
+) -> Result<Vec<u8>, ToolError> {
+    match control.ask(verb, request)? {
         Some(data) => Ok(data.content().to_vec()),
         None => Err(ToolError::other(
             "no answer within 5 s: there is no ndnld, or it cannot do that (an address, interface or face that does not exist)",

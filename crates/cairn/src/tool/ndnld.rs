@@ -1,7 +1,10 @@
 //! Asking ndnld, or a node in its place, for links of NDNLP v1: its control protocol (NDN-0006, section 3.3).
 
 use client::{Client, Clock, Event};
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, NdnldConnection, StatusResponse};
+use link::v1::Timings;
+use packet::ccnx::management::{
+    ForwardingEntry, ForwardingFlags, NdnldConnection, NdnldVerb, StatusResponse, Verb,
+};
 use packet::ccnx::{InterestFields, Ticks};
 use packet::random::Random;
 use packet::time::Duration;
@@ -29,24 +32,22 @@ impl LinkControl {
     }
 
     /// What answers a request of the control protocol; nothing if nobody does, which is how it refuses.
-    pub(crate) fn ask(&mut self, asked: &NdnldConnection<'_>) -> Result<Option<Data>, ToolError> {
-        self.request(CcndRequest::Link(*asked))
+    pub(crate) fn ask(
+        &mut self,
+        verb: NdnldVerb,
+        asked: &NdnldConnection<'_>,
+    ) -> Result<Option<Data>, ToolError> {
+        self.request(CcndRequest::Link(verb, *asked))
     }
 
     /// Has a prefix lead to a face, or no more; false if it is not done.
-    pub(crate) fn register(
-        &mut self,
-        verb: &'static str,
-        prefix: &Name,
-        face: u32,
-    ) -> Result<bool, ToolError> {
+    pub(crate) fn register(&mut self, verb: Verb, prefix: &Name, face: u32) -> Result<bool, ToolError> {
         let entry = ForwardingEntry {
-            action: Some(verb),
             face_id: Some(face),
             flags: Some(ForwardingFlags::ACTIVE.with(ForwardingFlags::ADVERTISE)),
             ..ForwardingEntry::new(prefix)
         };
-        let answer = self.request(CcndRequest::Prefix(entry))?;
+        let answer = self.request(CcndRequest::Prefix(verb, entry))?;
         let object = answer.as_ref().and_then(Data::ccnx);
         Ok(object.is_some_and(|object| StatusResponse::of_refused(&object).is_none()))
     }
@@ -78,11 +79,7 @@ pub(crate) fn usual() -> NdnldConnection<'static> {
     NdnldConnection {
         face_id: Some(0),
         flags: Some(packet::ccnx::ndnlp::Flags::NONE),
-        sent_packets_capacity: Some(100),
-        retransmit_count: Some(5),
-        retransmit_millis: Some(1000),
-        acknowledge_millis: Some(300),
-        ..NdnldConnection::default()
+        ..Timings::PAPER.message()
     }
 }
 

@@ -6,6 +6,7 @@ use packet::time::Duration;
 use thiserror::Error;
 
 use super::pacing::PacingConfig;
+use super::timings::Timings;
 
 /// What a link service does. The paper's options of `ndnldc` stand in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,16 +17,13 @@ pub struct Config {
     /// Whether the peer is asked to acknowledge packets [-a]. Packets of a peer that asks are acknowledged
     /// in any case. Default no.
     pub request_acks: bool,
-    /// Packets that are kept to be sent again if not acknowledged [-S]; at the limit the oldest is
-    /// forgotten. Zero switches retransmission off. Default 100; twice the packets of a round-trip time
-    /// is advised.
+    /// As in [`Timings`]; at the limit the oldest is forgotten. Default 100.
     pub sent_packets_capacity: usize,
-    /// How often a packet is sent again [-C]. Default 5.
+    /// As in [`Timings`]. Default 5.
     pub retry_count: u32,
-    /// How long to wait for an acknowledgement before a packet is sent again [-R]. Default 1000 ms; three
-    /// round-trip times are advised.
+    /// As in [`Timings`]. Default 1000 ms.
     pub retransmit_time: Duration,
-    /// How long an acknowledgement may wait for others [-A]. Default 300 ms; one round-trip time is advised.
+    /// As in [`Timings`]. Default 300 ms.
     pub acknowledge_time: Duration,
     /// How long to wait for the next fragment of a message. The paper leaves this open ("some time").
     /// Default 6 s, in which a peer with the defaults above has sent a packet for the last time.
@@ -62,10 +60,10 @@ impl Default for Config {
         Config {
             mtu_bytes: Some(1500),
             request_acks: false,
-            sent_packets_capacity: 100,
-            retry_count: 5,
-            retransmit_time: Duration::from_millis(1000),
-            acknowledge_time: Duration::from_millis(300),
+            sent_packets_capacity: Timings::PAPER.sent_packets_capacity as usize,
+            retry_count: Timings::PAPER.retry_count,
+            retransmit_time: Timings::PAPER.retransmit_time,
+            acknowledge_time: Timings::PAPER.acknowledge_time,
             partial_timeout: Duration::from_secs(6),
             max_partial_messages: 64,
             max_partial_bytes: 1 << 20,
@@ -82,6 +80,21 @@ impl Default for Config {
 }
 
 impl Config {
+    /// For a link to one neighbour, in packets of up to so many bytes, or over a stream. Packets are paced;
+    /// of a stream the receiver takes what it can.
+    pub fn of_neighbour(timings: &Timings, mtu_bytes: Option<usize>, request_acks: bool) -> Self {
+        Config {
+            mtu_bytes,
+            request_acks,
+            sent_packets_capacity: timings.sent_packets_capacity as usize,
+            retry_count: timings.retry_count,
+            retransmit_time: timings.retransmit_time,
+            acknowledge_time: timings.acknowledge_time,
+            pacing: mtu_bytes.map(|_| PacingConfig::default()),
+            ..Config::default()
+        }
+    }
+
     /// Bytes of a message in each packet but the last; `None` if messages travel whole.
     pub fn max_payload_bytes(&self) -> Option<usize> {
         self.mtu_bytes.map(max_payload_bytes)
@@ -108,6 +121,9 @@ impl Config {
     }
 }
 
+/// The largest packet over UDP, and over IP alone, where nothing else is said: ndnld's.
+pub const UDP_MTU_BYTES: usize = 1420;
+
 /// The smallest MTU: room for a fragment of some bytes, and for an acknowledgement.
 pub const MIN_MTU_BYTES: usize = 64;
 
@@ -125,6 +141,14 @@ pub enum ConfigError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packets_to_one_neighbour_are_paced_and_a_stream_is_not() {
+        let of = |mtu_bytes| Config::of_neighbour(&Timings::PAPER, mtu_bytes, true);
+        let paced = Config { request_acks: true, pacing: Some(PacingConfig::default()), ..Config::default() };
+        assert_eq!(of(Some(1500)), paced);
+        assert_eq!(of(None), Config { mtu_bytes: None, pacing: None, ..paced });
+    }
 
     #[test]
     fn nonsense_is_refused() {

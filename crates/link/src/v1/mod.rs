@@ -56,10 +56,12 @@ mod pacing;
 mod partial_messages;
 mod sent_packets;
 mod service;
+mod timings;
 
-pub use config::{Config, ConfigError, MIN_MTU_BYTES};
+pub use config::{Config, ConfigError, MIN_MTU_BYTES, UDP_MTU_BYTES};
 pub use pacing::PacingConfig;
 pub use service::{Counters, LinkService, Usage};
+pub use timings::Timings;
 
 /// The dialect of the messages that NDNLP v1 carries.
 pub const DIALECT: packet::Dialect = packet::Dialect::Ccnx;

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use engine::FaceId;
-use packet::ccnx::management::{FaceInstance, IpProtocol, StatusResponse};
+use packet::ccnx::management::{FaceInstance, IpProtocol, StatusResponse, Verb};
 
-use super::requests::{Answer, Verb};
+use super::requests::Answer;
 use super::{Ccnd, DIALECT};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, FaceUri, NodeControl,

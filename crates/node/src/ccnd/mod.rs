@@ -24,11 +24,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use engine::{FaceId, FaceScope};
+use packet::ccnx::management::Verb;
 use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
 use packet::time::Instant;
 use packet::{Buffer, Component, Data, Dialect, Interest, Name, UnixTime};
 use trust::SignError;
-use trust::ccnx::CcnxSigner;
+use trust::ccnx::{CcnxSigner, ndnld_control_components};
 
 use crate::control::{FaceStatus, NodeControl, Now};
 use crate::ndnld::{self, LinkRequest};
@@ -36,7 +37,7 @@ pub use identity::load_or_make as ccnx_signer;
 pub(crate) use identity::load_or_make_key;
 use links::Links;
 use registrations::Registrations;
-use requests::{Answer, Verb};
+use requests::Answer;
 pub(crate) use service::CcndService;
 use status::Meters;
 pub(crate) use strangers::{Asker, Strangers};
@@ -79,9 +80,6 @@ struct CcndCounters {
 
 const CCNX: &[u8] = b"ccnx";
 const PING: &[u8] = b"ping";
-/// The name of ndnld's service, and what stands behind CCNDID.
-const NDNLD: &[u8] = b"ndnld";
-const CONTROL: &[u8] = b"control";
 /// The service's name below the markers of where it is.
 const CCND: &[u8] = b"ccnd";
 /// How long key objects count as fresh, in seconds.
@@ -143,7 +141,7 @@ impl Ccnd {
             name_of(&[markers::NEIGHBORHOOD, markers::SERVICE, CCND]),
             name_of(&[CCNX, PING]),
             name_of(&[CCNX, self.id()]),
-            name_of(&[CCNX, NDNLD, self.id(), CONTROL]),
+            name_of(&ndnld_control_components(self.id())),
         ]
     }
 
@@ -197,7 +195,7 @@ impl Ccnd {
                 let answer = self.obey(now, node, verb, object, application?)?;
                 self.signed_answer(now, interest, answer)
             }
-            [CCNX, NDNLD, id, CONTROL, verb, object] if *id == self.id() && wants_new => {
+            [prefix @ .., verb, object] if prefix == ndnld_control_components(self.id()) && wants_new => {
                 friend(node, application?)?;
                 let links = &mut Links { made: &mut self.links, node };
                 let content = ndnld::answer(verb, object, usize::MAX, links)?;

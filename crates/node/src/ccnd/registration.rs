@@ -3,11 +3,11 @@
 use engine::FaceId;
 use packet::Name;
 use packet::ccnx::NameSource;
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, Verb};
 use packet::time::Duration;
 
 use super::entries::Registration;
-use super::requests::{Answer, Verb};
+use super::requests::Answer;
 use super::{Ccnd, DIALECT};
 use crate::control::{NodeControl, Now};
 

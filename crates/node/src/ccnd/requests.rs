@@ -2,24 +2,11 @@
 //! ContentObject. What is asked for stands in its Content.
 
 use engine::FaceId;
-use packet::ccnx::management::StatusResponse;
+use packet::ccnx::management::{StatusResponse, Verb};
 use trust::ccnx::signed_content;
 
 use super::Ccnd;
 use crate::control::{NodeControl, Now};
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    NewFace,
-    DestroyFace,
-    PrefixReg,
-    SelfReg,
-    Unreg,
-    SetStrategy,
-    GetStrategy,
-    RemoveStrategy,
-}
 
 /// What a request leads to, if it is answered at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,36 +15,6 @@ pub(super) enum Answer {
     Done(Vec<u8>),
     /// Why it was not.
     Refused(StatusResponse<'static>),
-}
-
-impl Verb {
-    pub(super) fn of(component: &[u8]) -> Option<Verb> {
-        Some(match component {
-            b"newface" => Verb::NewFace,
-            b"destroyface" => Verb::DestroyFace,
-            b"prefixreg" => Verb::PrefixReg,
-            b"selfreg" => Verb::SelfReg,
-            b"unreg" => Verb::Unreg,
-            b"setstrategy" => Verb::SetStrategy,
-            b"getstrategy" => Verb::GetStrategy,
-            b"removestrategy" => Verb::RemoveStrategy,
-            _ => return None,
-        })
-    }
-
-    /// The word that the request itself must say, too.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Verb::NewFace => "newface",
-            Verb::DestroyFace => "destroyface",
-            Verb::PrefixReg => "prefixreg",
-            Verb::SelfReg => "selfreg",
-            Verb::Unreg => "unreg",
-            Verb::SetStrategy => "setstrategy",
-            Verb::GetStrategy => "getstrategy",
-            Verb::RemoveStrategy => "removestrategy",
-        }
-    }
 }
 
 impl Answer {

@@ -51,7 +51,16 @@ struct Page {
     status: NodeStatus,
     faces: Vec<Shown>,
     /// Prefix, face, flags, seconds left.
-    forwarding: Vec<(String, u32, u32, u64)>,
+    forwarding: Vec<Forwarding>,
+}
+
+/// Where a prefix leads; sorted by it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Forwarding {
+    prefix: String,
+    face: u32,
+    flags: u32,
+    seconds_left: u64,
 }
 
 impl Ccnd {
@@ -119,14 +128,19 @@ impl Ccnd {
         }
     }
 
-    fn forwarding(&self, now: Instant, prefix: &Name, face: FaceId) -> (String, u32, u32, u64) {
+    fn forwarding(&self, now: Instant, prefix: &Name, face: FaceId) -> Forwarding {
         let registered = self.registrations.get(prefix, face);
         let flags = registered.map_or(ForwardingFlags::default(), |entry| entry.flags);
         let left = registered.map_or(FOR_EVER, |entry| {
             (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER)
         });
         let components = prefix.as_ref().components().map(|component| component.value);
-        (uri::format(components, Escaping::Mixed), face.0, flags.0 & 0xff, left)
+        Forwarding {
+            prefix: uri::format(components, Escaping::Mixed),
+            face: face.0,
+            flags: flags.0 & 0xff,
+            seconds_left: left,
+        }
     }
 }
 
@@ -160,7 +174,7 @@ impl Page {
             face.write_xml(&mut out);
         }
         out.push_str("</faces><forwarding>");
-        for (prefix, face, flags, left) in &self.forwarding {
+        for Forwarding { prefix, face, flags, seconds_left: left } in &self.forwarding {
             let _ = write!(
                 out,
                 "<fentry><prefix>{}</prefix><dest><faceid>{face}</faceid><flags>{flags:x}</flags>\
@@ -211,7 +225,7 @@ impl Page {
             );
         }
         out.push_str("</tbody></table><h4>Forwarding</h4>\n<ul>");
-        for (prefix, face, flags, left) in &self.forwarding {
+        for Forwarding { prefix, face, flags, seconds_left: left } in &self.forwarding {
             let _ = writeln!(
                 out,
                 " <li>{} <b>face:</b> {face} <b>flags:</b> 0x{flags:x} <b>expires:</b> {left}</li>",

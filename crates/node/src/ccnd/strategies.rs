@@ -2,10 +2,10 @@
 
 use engine::StrategySpec;
 use packet::Name;
-use packet::ccnx::management::{StatusResponse, StrategySelection};
+use packet::ccnx::management::{StatusResponse, StrategySelection, Verb};
 
 use super::registration::name;
-use super::requests::{Answer, Verb};
+use super::requests::Answer;
 use super::{Ccnd, DIALECT};
 use crate::control::NodeControl;
 

@@ -11,7 +11,7 @@ pub(super) mod link_settings;
 
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
-use link::v1::{Config, LinkService, PacingConfig};
+use link::v1::{Config, LinkService};
 use packet::ccnx::{
     ContentObjectView, Dtag, Framer, InterestView, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber,
     message_len, ndnlp, pdu,
@@ -402,20 +402,10 @@ fn new_link(settings: &LinkSettings, random: &mut Random) -> Option<Box<LinkServ
 
 /// The parameters of the paper but for those that the link is known to have.
 fn ndnlp_config(settings: &LinkSettings) -> Config {
-    Config {
-        mtu_bytes: settings.transport_mtu_bytes,
-        request_acks: settings.reliability,
-        sent_packets_capacity: settings.ndnlp1_timings.sent_packets_capacity as usize,
-        retry_count: settings.ndnlp1_timings.retransmit_count,
-        retransmit_time: settings.ndnlp1_timings.retransmit_time,
-        acknowledge_time: settings.ndnlp1_timings.acknowledge_time,
-        // Of a stream the receiver takes what it can.
-        pacing: settings
-            .transport_mtu_bytes
-            .filter(|_| !settings.multi_access)
-            .map(|_| PacingConfig::default()),
-        ..Config::default()
-    }
+    let LinkSettings { ndnlp1_timings, transport_mtu_bytes, reliability, .. } = settings;
+    let config = Config::of_neighbour(ndnlp1_timings, *transport_mtu_bytes, *reliability);
+    let pacing = config.pacing.filter(|_| !settings.multi_access);
+    Config { pacing, ..config }
 }
 
 /// What a message is, by its first bytes.

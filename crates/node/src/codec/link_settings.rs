@@ -2,10 +2,11 @@
 //! differ in that, each says it beside its codec.
 
 use engine::FaceScope;
+use link::v1::Timings;
 use packet::Dialect;
 
 use super::{ccnx, ndn};
-use crate::control::{CongestionSettings, FaceUri, MacAddress, Ndnlp1Timings};
+use crate::control::{CongestionSettings, FaceUri, MacAddress};
 use crate::plane::Settings;
 
 /// What a link does beside its transport; see [`crate::control::FaceChanges`].
@@ -33,7 +34,7 @@ pub(crate) struct LinkSettings {
     pub(crate) stuffed_bytes: usize,
     /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
     pub(crate) ndnlp: bool,
-    pub(crate) ndnlp1_timings: Ndnlp1Timings,
+    pub(crate) ndnlp1_timings: Timings,
 }
 
 impl LinkSettings {
@@ -54,7 +55,7 @@ impl LinkSettings {
             may_be_adapter: false,
             stuffed_bytes: 0,
             ndnlp: false,
-            ndnlp1_timings: Ndnlp1Timings::USUAL,
+            ndnlp1_timings: Timings::PAPER,
         }
     }
 

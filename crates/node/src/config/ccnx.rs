@@ -31,7 +31,7 @@ section! {
         /// alone (protocol 150), with whoever sends such. Needs the capability CAP_NET_RAW.
         ip: Vec<IpAddr> = Vec::new(),
         /// Largest packet of NDNLP v1 over UDP and over IP alone; 64 at least.
-        ndnlp_mtu_bytes: usize = 1420,
+        ndnlp_mtu_bytes: usize = link::v1::UDP_MTU_BYTES,
         /// Whether neighbours that speak NDNLP v1 are asked to acknowledge packets, where nothing else is
         /// said of them.
         ndnlp_acknowledged: bool = false,

@@ -1,9 +1,8 @@
 //! Parameters of NDNLP v1 on one link, as the configuration says them.
 
+use link::v1::Timings;
 use packet::time::Duration;
 use serde::{Deserialize, Serialize};
-
-use crate::control::Ndnlp1Timings;
 
 /// When packets of NDNLP v1 are acknowledged and sent again: parameters of `ndnldc` (NDN-0006, section
 /// 3.4.1).
@@ -22,21 +21,21 @@ pub struct NdnlpTimingsSection {
 
 impl Default for NdnlpTimingsSection {
     fn default() -> Self {
-        let usual = Ndnlp1Timings::USUAL;
+        let paper = Timings::PAPER;
         NdnlpTimingsSection {
-            sent_packets: usual.sent_packets_capacity,
-            retries: usual.retransmit_count,
-            retransmit_millis: usual.retransmit_time.as_millis(),
-            acknowledge_millis: usual.acknowledge_time.as_millis(),
+            sent_packets: paper.sent_packets_capacity,
+            retries: paper.retry_count,
+            retransmit_millis: paper.retransmit_time.as_millis(),
+            acknowledge_millis: paper.acknowledge_time.as_millis(),
         }
     }
 }
 
 impl NdnlpTimingsSection {
-    pub(crate) fn timings(&self) -> Ndnlp1Timings {
-        Ndnlp1Timings {
+    pub(crate) fn timings(&self) -> Timings {
+        Timings {
             sent_packets_capacity: self.sent_packets,
-            retransmit_count: self.retries,
+            retry_count: self.retries,
             retransmit_time: Duration::from_millis(self.retransmit_millis),
             acknowledge_time: Duration::from_millis(self.acknowledge_millis),
         }

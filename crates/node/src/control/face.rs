@@ -97,30 +97,7 @@ pub struct FaceChanges {
     pub ndnlp1: Option<bool>,
     /// How often and when packets of NDNLP v1 are sent again, and acknowledged; as in the paper if it is
     /// `None`. It is chosen when a face is made, too.
-    pub ndnlp1_timings: Option<Ndnlp1Timings>,
-}
-
-/// Parameters of acknowledgements of NDNLP v1 (NDN-0006, section 3.4.1), with `ndnldc`'s options for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ndnlp1Timings {
-    /// Packets that are kept to be sent again [-S].
-    pub sent_packets_capacity: u32,
-    /// How often a packet is sent again at most [-C].
-    pub retransmit_count: u32,
-    /// How long to wait for its acknowledgement [-R].
-    pub retransmit_time: Duration,
-    /// How long an acknowledgement may wait for others [-A].
-    pub acknowledge_time: Duration,
-}
-
-impl Ndnlp1Timings {
-    /// What the paper has where nothing else is said.
-    pub const USUAL: Ndnlp1Timings = Ndnlp1Timings {
-        sent_packets_capacity: 100,
-        retransmit_count: 5,
-        retransmit_time: Duration::from_millis(1000),
-        acknowledge_time: Duration::from_millis(300),
-    };
+    pub ndnlp1_timings: Option<link::v1::Timings>,
 }
 
 /// A face as it is.

@@ -31,7 +31,7 @@ use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 pub(crate) use face::in_words;
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
-    FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, Ndnlp1Timings, UpdateFaceError,
+    FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
 };
 pub use face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
 pub use tables::{

@@ -61,11 +61,17 @@ const FACE_SETTINGS: FieldSet = FieldSet::FACE_PERSISTENCY
     .with(FieldSet::FLAGS)
     .with(FieldSet::MASK);
 
-/// Fields that `command` must have, and others that it may have.
-const fn fields(command: Command) -> (FieldSet, FieldSet) {
+/// Fields of a command.
+struct CommandFields {
+    required: FieldSet,
+    /// Others that it may have.
+    optional: FieldSet,
+}
+
+const fn fields(command: Command) -> CommandFields {
     const NAME: FieldSet = FieldSet::NAME;
     const FACE: FieldSet = FieldSet::FACE_ID;
-    match command {
+    let (required, optional) = match command {
         Command::FacesCreate => (FieldSet::URI, FACE_SETTINGS.with(FieldSet::LOCAL_URI)),
         Command::FacesUpdate => (FieldSet::NONE, FACE_SETTINGS.with(FACE)),
         Command::FacesDestroy => (FACE, FieldSet::NONE),
@@ -84,13 +90,14 @@ const fn fields(command: Command) -> (FieldSet, FieldSet) {
         ),
         Command::RibUnregister => (NAME, FACE.with(FieldSet::ORIGIN)),
         Command::RibAnnounce => (FieldSet::NONE, FieldSet::NONE),
-    }
+    };
+    CommandFields { required, optional }
 }
 
 /// Whether `command` can have these parameters, as far as that can be told from them alone.
 pub(super) fn are_valid(command: Command, parameters: &ControlParameters) -> bool {
     let present = FieldSet::of(parameters);
-    let (required, optional) = fields(command);
+    let CommandFields { required, optional } = fields(command);
     if !present.contains(required) || !required.with(optional).contains(present) {
         return false;
     }
@@ -168,7 +175,7 @@ mod tests {
     #[test]
     fn a_command_is_valid_with_what_it_needs_and_with_all_it_may_have_and_with_nothing_else() {
         for &command in Command::ALL {
-            let (required, optional) = fields(command);
+            let CommandFields { required, optional } = fields(command);
             assert!(are_valid(command, &parameters(required)), "{command:?}");
             assert!(are_valid(command, &parameters(required.with(optional))), "{command:?}");
             for bit in 0..16 {
@@ -187,7 +194,7 @@ mod tests {
     #[test]
     fn flags_need_a_mask_but_for_routes() {
         for command in [Command::FacesCreate, Command::FacesUpdate, Command::CsConfig] {
-            let (required, _) = fields(command);
+            let CommandFields { required, .. } = fields(command);
             for half in [FieldSet::FLAGS, FieldSet::MASK] {
                 assert!(!are_valid(command, &parameters(required.with(half))), "{command:?}");
             }
@@ -198,7 +205,7 @@ mod tests {
     #[test]
     fn values_that_make_no_sense_are_refused() {
         let valid = |command, change: fn(&mut ControlParameters)| {
-            let mut parameters = parameters(fields(command).0);
+            let mut parameters = parameters(fields(command).required);
             change(&mut parameters);
             are_valid(command, &parameters)
         };

@@ -3,11 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 
 use engine::FaceId;
-use packet::ccnx::management::NdnldConnection;
+use link::v1::Timings;
+use packet::ccnx::management::{NdnldConnection, NdnldVerb};
 use packet::ccnx::ndnlp::Flags;
 use packet::time::Duration;
 
-use crate::control::{FaceState, FaceUri, MacAddress, Ndnlp1Timings};
+use crate::control::{FaceState, FaceUri, MacAddress};
 
 /// ndnld's port at both ends of a link over UDP.
 const PORT: u16 = 29_695;
@@ -17,8 +18,10 @@ const MAX_TEXT_BYTES: usize = 64;
 const MAX_CAPACITY: u32 = 4096;
 /// How often a packet is sent again at most.
 const MAX_RETRIES: u32 = 100;
-/// The times of a link, in milliseconds.
-const TIMES: std::ops::RangeInclusive<u32> = 1..=3_600_000;
+/// The shortest time of a link.
+const MIN_TIME: Duration = Duration::from_millis(1);
+/// The longest one.
+const MAX_TIME: Duration = Duration::from_secs(3600);
 
 /// What a client asks of a link.
 #[derive(Clone, Debug)]
@@ -31,10 +34,7 @@ pub(crate) struct LinkRequest {
     host: String,
     interface: Option<String>,
     flags: Flags,
-    sent_packets_capacity: u32,
-    retransmit_count: u32,
-    retransmit_millis: u32,
-    acknowledge_millis: u32,
+    timings: Timings,
 }
 
 impl LinkRequest {
@@ -43,10 +43,8 @@ impl LinkRequest {
         let host = asked.host.filter(|host| host.len() <= MAX_TEXT_BYTES)?;
         let interface = asked.local_interface.filter(|name| name.len() <= MAX_TEXT_BYTES);
         let (protocol, remote, local) = match asked.lower_protocol? {
-            "udp" => {
-                let ip: IpAddr = host.parse().ok()?;
-                ("udp", FaceUri::Udp(SocketAddr::new(ip.to_canonical(), PORT)), None)
-            }
+            "udp" => ("udp", FaceUri::Udp(SocketAddr::new(address(host)?, PORT)), None),
+            "ip" => ("ip", FaceUri::Ip(SocketAddr::new(address(host)?, 0)), None),
             "ether" => {
                 let mac: MacAddress = two_digits_each(host).parse().ok()?;
                 ("ether", FaceUri::Ethernet(mac), Some(FaceUri::Device(interface?.to_owned())))
@@ -60,21 +58,18 @@ impl LinkRequest {
             host: host.to_owned(),
             interface: interface.map(str::to_owned),
             flags: asked.flags.unwrap_or(Flags::NONE),
-            sent_packets_capacity: asked.sent_packets_capacity.unwrap_or(100),
-            retransmit_count: asked.retransmit_count.unwrap_or(5),
-            retransmit_millis: asked.retransmit_millis.unwrap_or(1000),
-            acknowledge_millis: asked.acknowledge_millis.unwrap_or(300),
+            timings: Timings::of_request(asked),
         })
     }
 
     /// Its timings, within what a link may have.
-    pub(crate) fn timings(&self) -> Ndnlp1Timings {
-        let millis = |time: u32| Duration::from_millis(time.clamp(*TIMES.start(), *TIMES.end()).into());
-        Ndnlp1Timings {
-            sent_packets_capacity: self.sent_packets_capacity.min(MAX_CAPACITY),
-            retransmit_count: self.retransmit_count.min(MAX_RETRIES),
-            retransmit_time: millis(self.retransmit_millis),
-            acknowledge_time: millis(self.acknowledge_millis),
+    pub(crate) fn timings(&self) -> Timings {
+        let asked = &self.timings;
+        Timings {
+            sent_packets_capacity: asked.sent_packets_capacity.min(MAX_CAPACITY),
+            retry_count: asked.retry_count.min(MAX_RETRIES),
+            retransmit_time: asked.retransmit_time.clamp(MIN_TIME, MAX_TIME),
+            acknowledge_time: asked.acknowledge_time.clamp(MIN_TIME, MAX_TIME),
         }
     }
 
@@ -84,22 +79,24 @@ impl LinkRequest {
     }
 
     /// The answer that tells of the link.
-    pub(crate) fn tell(&self, action: &str, face: FaceId, state: FaceState) -> Vec<u8> {
+    pub(crate) fn tell(&self, verb: NdnldVerb, face: FaceId, state: FaceState) -> Vec<u8> {
         let connection = NdnldConnection {
-            action: Some(action),
+            action: Some(verb.as_str()),
             face_id: Some(face.0),
             lower_protocol: Some(self.protocol),
             host: Some(&self.host),
             local_interface: self.interface.as_deref(),
             flags: Some(self.flags),
-            sent_packets_capacity: Some(self.sent_packets_capacity),
-            retransmit_count: Some(self.retransmit_count),
-            retransmit_millis: Some(self.retransmit_millis),
-            acknowledge_millis: Some(self.acknowledge_millis),
             status: Some(if state == FaceState::Up { "normal" } else { "error" }),
+            ..self.timings.message()
         };
         connection.encode()
     }
+}
+
+/// An address of IPv4 or IPv6.
+fn address(host: &str) -> Option<IpAddr> {
+    host.parse().ok().map(|ip: IpAddr| ip.to_canonical())
 }
 
 /// A byte of an Ethernet address may be one digit in ndnld's.
@@ -124,11 +121,15 @@ mod tests {
         let request = captured("ndnld-connection-connect-request");
         let link = LinkRequest::of(&NdnldConnection::decode(&request).unwrap()).unwrap();
         assert_eq!(link.remote, FaceUri::Udp("10.77.0.2:29695".parse().unwrap()));
-        assert_eq!((&link.local, link.timings()), (&None, Ndnlp1Timings::USUAL));
-        let told = link.tell("connect", FaceId(8), FaceState::Up);
+        assert_eq!((&link.local, link.timings()), (&None, Timings::PAPER));
+        let told = link.tell(NdnldVerb::Connect, FaceId(8), FaceState::Up);
         assert_eq!(told, captured("ndnld-connection-connect-reply"));
-        let listed = Collection::encode([link.tell("listconnections", FaceId(8), FaceState::Up)]);
+        let listed = Collection::encode([link.tell(NdnldVerb::ListConnections, FaceId(8), FaceState::Up)]);
         assert_eq!(listed, captured("collection-listconnections-reply"));
+        // One over IP alone, which ndnld has not.
+        let asked =
+            NdnldConnection { lower_protocol: Some("ip"), ..NdnldConnection::decode(&request).unwrap() };
+        assert_eq!(LinkRequest::of(&asked).unwrap().remote, "ip4://10.77.0.2".parse().unwrap());
         // One over Ethernet, with parameters of its own.
         let reply = captured("ndnld-connection-disconnect-reply");
         let asked = NdnldConnection { status: None, ..NdnldConnection::decode(&reply).unwrap() };
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(link.remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
         assert_eq!(link.local, Some(FaceUri::Device("cx0r".to_owned())));
         assert_eq!(link.timings().retransmit_time, Duration::from_millis(500));
-        assert_eq!(link.tell("disconnect", FaceId(12), FaceState::Up), reply);
+        assert_eq!(link.tell(NdnldVerb::Disconnect, FaceId(12), FaceState::Up), reply);
     }
 
     #[test]
@@ -154,10 +155,10 @@ mod tests {
         let link = LinkRequest::of(&asked).unwrap();
         assert_eq!(link.remote, FaceUri::Ethernet(MacAddress([2, 0xcc, 0, 0, 0, 2])));
         let timings = link.timings();
-        assert_eq!((timings.sent_packets_capacity, timings.retransmit_count), (4096, 100));
+        assert_eq!((timings.sent_packets_capacity, timings.retry_count), (4096, 100));
         assert_eq!(timings.retransmit_time, Duration::from_millis(1));
         assert_eq!(timings.acknowledge_time, Duration::from_secs(3600));
-        let told = link.tell("connect", FaceId(8), FaceState::Down);
+        let told = link.tell(NdnldVerb::Connect, FaceId(8), FaceState::Down);
         let told = NdnldConnection::decode(&told).unwrap();
         assert_eq!((told.sent_packets_capacity, told.status), (Some(u32::MAX), Some("error")));
     }

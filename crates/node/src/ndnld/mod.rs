@@ -8,7 +8,7 @@ pub mod adaptor;
 mod link_request;
 
 use engine::FaceId;
-use packet::ccnx::management::{Collection, NdnldConnection};
+use packet::ccnx::management::{Collection, NdnldConnection, NdnldVerb};
 use trust::ccnx::signed_content;
 
 use crate::control::FaceState;
@@ -42,24 +42,23 @@ pub(crate) trait LinkTable {
 /// The content that answers a request, of `room` bytes at most if it is a list; `None` for no answer.
 pub(crate) fn answer(verb: &[u8], object: &[u8], room: usize, links: &mut impl LinkTable) -> Option<Vec<u8>> {
     let asked = NdnldConnection::decode(signed_content(object)?).ok()?;
-    let action = asked.action.filter(|action| action.as_bytes() == verb)?;
-    match action {
-        "connect" => links.connect(&asked).map(|link| link.tell(action)),
-        "disconnect" => links.disconnect(FaceId(asked.face_id?)).map(|link| link.tell(action)),
-        "listconnections" => {
+    let verb = NdnldVerb::of(verb).filter(|verb| asked.action == Some(verb.as_str()))?;
+    match verb {
+        NdnldVerb::Connect => links.connect(&asked).map(|link| link.tell(verb)),
+        NdnldVerb::Disconnect => links.disconnect(FaceId(asked.face_id?)).map(|link| link.tell(verb)),
+        NdnldVerb::ListConnections => {
             let mut bytes = 0;
-            let items = links.list().into_iter().map(|link| link.tell(action));
+            let items = links.list().into_iter().map(|link| link.tell(verb));
             Some(Collection::encode(items.take_while(|item| {
                 bytes += item.len();
                 bytes <= room.min(MAX_LIST_BYTES)
             })))
         }
-        _ => None,
     }
 }
 
 impl LinkStatus {
-    fn tell(&self, action: &str) -> Vec<u8> {
-        self.asked.tell(action, self.face, self.state)
+    fn tell(&self, verb: NdnldVerb) -> Vec<u8> {
+        self.asked.tell(verb, self.face, self.state)
     }
 }

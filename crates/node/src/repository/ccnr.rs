@@ -9,7 +9,7 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use engine::FaceId;
 use flow::verify::Now;
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, Verb};
 use packet::ccnx::{InterestFields, Ticks};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, Name, Packet};
@@ -145,8 +145,8 @@ impl CcnrService {
         let is_new = |name: &&Name| !old.contains(name);
         let added: Vec<Name> = self.namespaces.iter().filter(is_new).cloned().collect();
         let removed = old.iter().filter(|name| !self.namespaces.contains(name)).cloned();
-        let requests = added.into_iter().map(|name| ("selfreg", name));
-        for (verb, name) in requests.chain(removed.map(|name| ("unreg", name))).collect::<Vec<_>>() {
+        let requests = added.into_iter().map(|name| (Verb::SelfReg, name));
+        for (verb, name) in requests.chain(removed.map(|name| (Verb::Unreg, name))).collect::<Vec<_>>() {
             match self.request(face.id(), verb, &name) {
                 Ok(request) => send(face, InnerPacket::interest(request)),
                 Err(error) => tracing::warn!(%name, %error, "a prefix of the policy is not registered"),
@@ -160,7 +160,7 @@ impl CcnrService {
             let why = format!("the repository cannot register {prefix} for clients of CCNx");
             IoError::other(why)
         };
-        let request = self.request(face.id(), "selfreg", prefix).map_err(IoError::other)?;
+        let request = self.request(face.id(), Verb::SelfReg, prefix).map_err(IoError::other)?;
         send(face, InnerPacket::interest(request.clone()));
         let until = StdInstant::now() + TIMEOUT;
         while StdInstant::now() < until {
@@ -178,15 +178,14 @@ impl CcnrService {
     }
 
     /// The request by which applications register prefixes.
-    fn request(&self, face: FaceId, verb: &'static str, prefix: &Name) -> Result<Interest, SignError> {
+    fn request(&self, face: FaceId, verb: Verb, prefix: &Name) -> Result<Interest, SignError> {
         let entry = ForwardingEntry {
-            action: Some(verb),
             face_id: Some(face.0),
             flags: Some(ForwardingFlags::default()),
             ..ForwardingEntry::new(prefix)
         };
         let time = Ticks::from(Now::from(self.clock.both()).unix);
-        let (request, fields) = (CcndRequest::Prefix(entry), InterestFields::default());
+        let (request, fields) = (CcndRequest::Prefix(verb, entry), InterestFields::default());
         self.signer.ccnd_request(self.signer.publisher(), request, time, fields)
     }
 }

@@ -101,20 +101,16 @@ impl DatagramChannel {
         Ok((DatagramChannel::over(socket.into(), local, dialect, receive_bytes)?, granted))
     }
 
-    /// Binds a socket to a local address of IP, for packets of NDNLP v1 without UDP. That takes CAP_NET_RAW.
+    /// Binds a socket to a local address of IP, as [`ip_socket`].
     pub(crate) fn bind_ip(
         local: IpAddr,
         dialect: Dialect,
         receive_bytes: usize,
         send_bytes: usize,
     ) -> io::Result<Self> {
-        let local = SocketAddr::new(local, 0);
-        let protocol = Protocol::from(i32::from(IP_PROTOCOL));
-        let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(protocol))?;
-        socket.set_nonblocking(true)?;
+        let socket = ip_socket(local)?;
         enlarge_buffers(&socket, receive_bytes, send_bytes);
-        options::allow_ip_fragments(&socket, local.is_ipv6())?;
-        socket.bind(&local.into())?;
+        let local = SocketAddr::new(local, 0);
         let channel = DatagramChannel::over(socket.into(), local, dialect, receive_bytes)?;
         // The system tells the protocol where a port would be.
         Ok(DatagramChannel { local, is_ip: true, ..channel })
@@ -417,6 +413,17 @@ impl DatagramChannel {
             self.backlog.pop_front();
         }
     }
+}
+
+/// A socket at a local address of IP, for packets of NDNLP v1 without UDP. That takes CAP_NET_RAW.
+pub(crate) fn ip_socket(local: IpAddr) -> io::Result<Socket> {
+    let local = SocketAddr::new(local, 0);
+    let protocol = Protocol::from(i32::from(IP_PROTOCOL));
+    let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(protocol))?;
+    socket.set_nonblocking(true)?;
+    options::allow_ip_fragments(&socket, local.is_ipv6())?;
+    socket.bind(&local.into())?;
+    Ok(socket)
 }
 
 /// What is behind the header of a packet of IPv4 with our protocol; `None` of what is none, or not all there.

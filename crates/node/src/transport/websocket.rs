@@ -103,7 +103,9 @@ impl WebSocket {
     }
 
     fn frame(&mut self, bytes: &mut [u8]) -> Step {
-        let Some((first, length, start)) = header(bytes) else { return Step::Incomplete };
+        let Some(FrameHeader { first, length, start }) = FrameHeader::read(bytes) else {
+            return Step::Incomplete;
+        };
         let (is_last, reserved, opcode) = (first & 0x80 != 0, first & 0x70, first & 0x0f);
         let is_masked = bytes.get(1).is_some_and(|second| second & 0x80 != 0);
         let is_control = opcode >= CLOSE;
@@ -146,16 +148,25 @@ impl WebSocket {
     }
 }
 
-/// First byte, length of the payload, and where the mask begins.
-fn header(bytes: &[u8]) -> Option<(u8, u64, usize)> {
-    let (&first, &second) = (bytes.first()?, bytes.get(1)?);
-    match second & 0x7f {
-        126 => {
-            let length = bytes.get(2..4)?.try_into().map_or(0, u16::from_be_bytes);
-            Some((first, length.into(), 4))
-        }
-        127 => Some((first, bytes.get(2..10)?.try_into().map_or(0, u64::from_be_bytes), 10)),
-        short => Some((first, short.into(), 2)),
+/// What a frame begins with.
+struct FrameHeader {
+    /// Opcode and flags.
+    first: u8,
+    /// Bytes of the payload.
+    length: u64,
+    /// Where the mask begins.
+    start: usize,
+}
+
+impl FrameHeader {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (&first, &second) = (bytes.first()?, bytes.get(1)?);
+        let (length, start) = match second & 0x7f {
+            126 => (bytes.get(2..4)?.try_into().map_or(0, u16::from_be_bytes).into(), 4),
+            127 => (bytes.get(2..10)?.try_into().map_or(0, u64::from_be_bytes), 10),
+            short => (short.into(), 2),
+        };
+        Some(FrameHeader { first, length, start })
     }
 }
 

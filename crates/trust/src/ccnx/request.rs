@@ -1,40 +1,37 @@
 //! Signed requests to a ccnd, and to an ndnld beside it.
 
-use packet::ccnx::management::{ForwardingEntry, NdnldConnection, StrategySelection};
+use packet::ccnx::management::{ForwardingEntry, NdnldConnection, NdnldVerb, StrategySelection, Verb};
 use packet::ccnx::{ContentObjectView, InterestFields, Scope, Ticks};
 use packet::{Component, DecodeError, Interest, Name};
 
 use super::{CcnxSigner, verify_by_own_key};
 use crate::error::SignError;
 
-/// What is asked of a ccnd. The action that stands in it is the verb of the request; the forwarder's id need
-/// not stand in it.
+/// What is asked of a ccnd. Neither the action nor the forwarder's id need stand in it.
 #[derive(Clone, Copy, Debug)]
 pub enum CcndRequest<'a> {
     /// That a prefix leads to a face, or no more.
-    Prefix(ForwardingEntry<'a>),
+    Prefix(Verb, ForwardingEntry<'a>),
     /// That a prefix has another strategy.
-    Strategy(StrategySelection<'a>),
+    Strategy(Verb, StrategySelection<'a>),
     /// Something about links of NDNLP v1, which ndnld is asked for.
-    Link(NdnldConnection<'a>),
+    Link(NdnldVerb, NdnldConnection<'a>),
 }
 
 impl CcndRequest<'_> {
-    fn action(&self) -> &str {
-        let action = match self {
-            CcndRequest::Prefix(entry) => entry.action,
-            CcndRequest::Strategy(selection) => selection.action,
-            CcndRequest::Link(connection) => connection.action,
-        };
-        action.unwrap_or_default()
+    fn action(&self) -> &'static str {
+        match self {
+            CcndRequest::Prefix(verb, _) | CcndRequest::Strategy(verb, _) => verb.as_str(),
+            CcndRequest::Link(verb, _) => verb.as_str(),
+        }
     }
 
     fn content(&self, ccnd_id: &[u8; 32]) -> Result<Vec<u8>, DecodeError> {
-        let ccnd_id = Some(ccnd_id);
+        let (action, ccnd_id) = (Some(self.action()), Some(ccnd_id));
         match self {
-            CcndRequest::Prefix(entry) => ForwardingEntry { ccnd_id, ..*entry }.encode(),
-            CcndRequest::Strategy(selection) => StrategySelection { ccnd_id, ..*selection }.encode(),
-            CcndRequest::Link(connection) => Ok(connection.encode()),
+            CcndRequest::Prefix(_, entry) => ForwardingEntry { action, ccnd_id, ..*entry }.encode(),
+            CcndRequest::Strategy(_, choice) => StrategySelection { action, ccnd_id, ..*choice }.encode(),
+            CcndRequest::Link(_, connection) => Ok(NdnldConnection { action, ..*connection }.encode()),
         }
     }
 }
@@ -44,8 +41,12 @@ impl CcndRequest<'_> {
 /// # Errors
 /// None: such a name is short.
 pub fn ndnld_control_prefix(ccnd_id: &[u8; 32]) -> Result<Name, DecodeError> {
-    let components: [&[u8]; 4] = [b"ccnx", b"ndnld", ccnd_id, b"control"];
-    Name::from_components(components.map(Component::generic))
+    Name::from_components(ndnld_control_components(ccnd_id).map(Component::generic))
+}
+
+/// The components of [`ndnld_control_prefix`].
+pub fn ndnld_control_components(ccnd_id: &[u8; 32]) -> [&[u8]; 4] {
+    [b"ccnx", b"ndnld", ccnd_id, b"control"]
 }
 
 impl CcnxSigner {
@@ -65,8 +66,8 @@ impl CcnxSigner {
         let content = request.content(ccnd_id).map_err(invalid)?;
         let object = self.sign(&Name::root(), &content, now, |info| info)?;
         let prefix = match request {
-            CcndRequest::Link(_) => ndnld_control_prefix(ccnd_id),
-            CcndRequest::Prefix(_) | CcndRequest::Strategy(_) => {
+            CcndRequest::Link(..) => ndnld_control_prefix(ccnd_id),
+            CcndRequest::Prefix(..) | CcndRequest::Strategy(..) => {
                 Name::from_components([&b"ccnx"[..], ccnd_id].map(Component::generic))
             }
         };
@@ -100,25 +101,33 @@ mod tests {
     fn a_request_has_the_name_that_ccnd_or_ndnld_expects_and_a_signed_object_at_its_end() {
         let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
         let room = uri::parse("ccnx:/room").unwrap();
-        let entry = ForwardingEntry { action: Some("selfreg"), ..ForwardingEntry::new(&room) };
-        let choice = StrategySelection { action: Some("setstrategy"), ..StrategySelection::new(&room) };
-        let list = NdnldConnection { action: Some("listconnections"), ..NdnldConnection::default() };
+        let (entry, choice) = (ForwardingEntry::new(&room), StrategySelection::new(&room));
+        let list = NdnldConnection::default();
         let (id, now) = ([7; 32], Ticks::from_unix(1_700_000_000, 0));
-        for (request, expected) in [
-            (CcndRequest::Prefix(entry), vec![&b"ccnx"[..], &id, b"selfreg"]),
-            (CcndRequest::Strategy(choice), vec![b"ccnx", &id, b"setstrategy"]),
-            (CcndRequest::Link(list), vec![b"ccnx", b"ndnld", &id, b"control", b"listconnections"]),
+        let (action, ccnd_id) = (Some("selfreg"), Some(&id));
+        let sent_entry = ForwardingEntry { action, ccnd_id, ..entry }.encode().unwrap();
+        let sent_choice =
+            StrategySelection { action: Some("setstrategy"), ccnd_id, ..choice }.encode().unwrap();
+        let sent_list = NdnldConnection { action: Some("listconnections"), ..list }.encode();
+        for (request, expected, sent) in [
+            (CcndRequest::Prefix(Verb::SelfReg, entry), vec![&b"ccnx"[..], &id, b"selfreg"], sent_entry),
+            (
+                CcndRequest::Strategy(Verb::SetStrategy, choice),
+                vec![b"ccnx", &id, b"setstrategy"],
+                sent_choice,
+            ),
+            (
+                CcndRequest::Link(NdnldVerb::ListConnections, list),
+                vec![b"ccnx", b"ndnld", &id, b"control", b"listconnections"],
+                sent_list,
+            ),
         ] {
             let interest = signer.ccnd_request(&id, request, now, InterestFields::default()).unwrap();
             assert_eq!(interest.ccnx().unwrap().scope(), Some(Scope::HOST));
             let components: Vec<&[u8]> = interest.name().components().map(|part| part.value).collect();
             let (object, before) = components.split_last().unwrap();
             assert_eq!(before, expected);
-            let content = signed_content(object).unwrap();
-            let asked = ForwardingEntry::decode(content).ok().map(|entry| entry.ccnd_id);
-            let asked =
-                asked.or_else(|| StrategySelection::decode(content).ok().map(|choice| choice.ccnd_id));
-            assert_eq!(asked.unwrap_or(Some(&id)), Some(&id));
+            assert_eq!(signed_content(object).unwrap(), sent);
         }
     }
 }

@@ -32,7 +32,7 @@ const GLANCE: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For a forwarder without links of its own, such as ccnd; a Cairn node has them itself. Each link is a face of the forwarder. Nothing is kept \
-when the adaptor ends: make the links again. Links over Ethernet need CAP_NET_RAW.
+when the adaptor ends: make the links again. Links over IP alone (protocol 150) and over Ethernet need CAP_NET_RAW.
 
 Examples:
   cairn link run &
@@ -41,7 +41,8 @@ Examples:
 
 Exit codes: 0 stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(super) struct RunArguments {
-    /// The UDP socket of all links over UDP. Neighbours expect port 29695.
+    /// The UDP socket of all links over UDP. Neighbours expect port 29695. Links over IP alone have its
+    /// address, if that is of their version.
     #[arg(long, value_name = "ADDRESS", default_value = "[::]:29695")]
     udp: SocketAddr,
 }

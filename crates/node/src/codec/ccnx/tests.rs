@@ -46,7 +46,7 @@ const STREAM: LinkSettings = LinkSettings {
     may_be_adapter: true,
     stuffed_bytes: 0,
     ndnlp: false,
-    ndnlp1_timings: crate::control::Ndnlp1Timings::USUAL,
+    ndnlp1_timings: link::v1::Timings::PAPER,
 };
 const DATAGRAMS: LinkSettings =
     LinkSettings { local_fields: false, transport_mtu_bytes: Some(65_507), may_be_adapter: false, ..STREAM };

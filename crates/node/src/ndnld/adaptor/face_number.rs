@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use engine::FaceId;
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, Verb};
 use packet::ccnx::pdu::EMPTY_PDU;
 use packet::ccnx::{ContentObjectView, InterestFields, Ticks, message_len};
 use packet::{Component, Interest, Name};
@@ -60,7 +60,6 @@ fn discovery(forwarder: &Forwarder, now: Ticks) -> io::Result<Interest> {
     let of_ours: [&[u8]; 4] = [b"ccnx", b"ndnld", &forwarder.ccnd_id, b"discover-faceid"];
     let prefix = Name::from_components(of_ours.map(Component::generic)).map_err(io::Error::other)?;
     let entry = ForwardingEntry {
-        action: Some("selfreg"),
         flags: Some(ForwardingFlags::LAST.with(ForwardingFlags::LOCAL)),
         freshness_seconds: Some(DISCOVERY_SECONDS),
         ..ForwardingEntry::new(&prefix)
@@ -69,7 +68,7 @@ fn discovery(forwarder: &Forwarder, now: Ticks) -> io::Result<Interest> {
     let nonce = nonce.to_be_bytes();
     let lifetime = Some(Ticks::from_duration(packet::time::Duration::from_secs(4)));
     let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
-    let request = CcndRequest::Prefix(entry);
+    let request = CcndRequest::Prefix(Verb::SelfReg, entry);
     forwarder.signer.ccnd_request(&forwarder.ccnd_id, request, now, fields).map_err(io::Error::other)
 }
 

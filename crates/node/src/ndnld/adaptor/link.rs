@@ -33,16 +33,7 @@ impl Link {
         face: ForwarderFace,
         random: Random,
     ) -> io::Result<Self> {
-        let timings = asked.timings();
-        let config = Config {
-            mtu_bytes: Some(mtu_bytes),
-            request_acks: asked.is_acknowledged(),
-            sent_packets_capacity: timings.sent_packets_capacity as usize,
-            retry_count: timings.retransmit_count,
-            retransmit_time: timings.retransmit_time,
-            acknowledge_time: timings.acknowledge_time,
-            ..Config::default()
-        };
+        let config = Config::of_neighbour(&asked.timings(), Some(mtu_bytes), asked.is_acknowledged());
         let service = LinkService::new(config, random).map_err(io::Error::other)?;
         Ok(Link { asked, neighbour, face: Some(face), service, lost: 0, dropped: 0 })
     }

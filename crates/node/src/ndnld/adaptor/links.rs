@@ -134,12 +134,9 @@ impl Links {
         self.links.values().map(Link::next_deadline).min().unwrap_or(Instant::NEVER)
     }
 
-    /// The forwarder's faces of links that work, with their streams and whether something waits to be sent.
-    pub(super) fn faces(&self) -> impl Iterator<Item = (FaceId, BorrowedFd<'_>, bool)> {
-        self.links.iter().filter_map(|(id, link)| {
-            let face = link.face()?;
-            Some((*id, face.descriptor(), face.has_outgoing()))
-        })
+    /// The forwarder's faces of links that work.
+    pub(super) fn faces(&self) -> impl Iterator<Item = (FaceId, &ForwarderFace)> {
+        self.links.iter().filter_map(|(id, link)| Some((*id, link.face()?)))
     }
 
     pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {

@@ -1,17 +1,19 @@
-//! The sockets that links share: one for UDP, and one for each interface of Ethernet.
+//! The sockets that links share: one for UDP, one for IP of each version, one for each interface of Ethernet.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
+
+use link::v1::UDP_MTU_BYTES;
 
 use super::{LinkRequest, Notice, Notify};
 use crate::control::{FaceUri, MacAddress};
+use crate::transport::datagram::{behind_ip_header, ip_socket};
 use crate::transport::ethernet_socket::EthernetSocket;
 
-/// The largest packet over UDP, as with ndnld.
-const UDP_MTU_BYTES: usize = 1420;
 /// Packets that are read from one socket before others have their turn.
 const PACKETS_PER_TURN: usize = 64;
 
@@ -20,6 +22,8 @@ const PACKETS_PER_TURN: usize = 64;
 pub(super) enum Neighbour {
     /// At an address and port.
     Udp(SocketAddr),
+    /// At an address of IP, without ports.
+    Ip(IpAddr),
     /// At an address of Ethernet, on an interface.
     Ethernet(String, MacAddress),
 }
@@ -28,6 +32,7 @@ impl fmt::Display for Neighbour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Neighbour::Udp(address) => write!(f, "udp {address}"),
+            Neighbour::Ip(address) => write!(f, "ip {address}"),
             Neighbour::Ethernet(name, mac) => write!(f, "ether {mac} on {name}"),
         }
     }
@@ -38,6 +43,7 @@ impl Neighbour {
     pub(super) fn of(asked: &LinkRequest) -> Option<Self> {
         match (&asked.remote, &asked.local) {
             (FaceUri::Udp(address), None) => Some(Neighbour::Udp(*address)),
+            (FaceUri::Ip(address), None) => Some(Neighbour::Ip(address.ip())),
             (FaceUri::Ethernet(mac), Some(FaceUri::Device(name))) => {
                 Some(Neighbour::Ethernet(name.clone(), *mac))
             }
@@ -50,14 +56,17 @@ impl Neighbour {
 pub(super) struct Sockets {
     udp_address: SocketAddr,
     udp: Option<UdpSocket>,
+    /// By their local addresses.
+    ip: BTreeMap<IpAddr, UdpSocket>,
     ethernet: BTreeMap<String, EthernetSocket>,
     notify: Notify,
 }
 
 impl Sockets {
-    /// No socket yet; that of UDP is going to be bound to `udp_address`.
+    /// No socket yet; that of UDP is going to be bound to `udp_address`, and that of its version of IP to the
+    /// same address.
     pub(super) fn new(udp_address: SocketAddr, notify: Notify) -> Self {
-        Sockets { udp_address, udp: None, ethernet: BTreeMap::new(), notify }
+        Sockets { udp_address, udp: None, ip: BTreeMap::new(), ethernet: BTreeMap::new(), notify }
     }
 
     /// Sees to it that there is a socket to this neighbour; gives the largest packet that it takes.
@@ -68,6 +77,13 @@ impl Sockets {
                     let socket = UdpSocket::bind(self.udp_address)?;
                     socket.set_nonblocking(true)?;
                     self.udp = Some(socket);
+                }
+                Ok(UDP_MTU_BYTES)
+            }
+            Neighbour::Ip(address) => {
+                let local = self.local_ip_for(*address);
+                if let Entry::Vacant(place) = self.ip.entry(local) {
+                    place.insert(ip_socket(local)?.into());
                 }
                 Ok(UDP_MTU_BYTES)
             }
@@ -89,6 +105,11 @@ impl Sockets {
                 let Some(socket) = &self.udp else { return Err(io::ErrorKind::NotConnected.into()) };
                 socket.send_to(packet, self.as_socket_knows(*address)).map(drop)
             }
+            Neighbour::Ip(address) => {
+                let socket = self.ip.get(&self.local_ip_for(*address));
+                let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
+                socket.send_to(packet, SocketAddr::new(*address, 0)).map(drop)
+            }
             Neighbour::Ethernet(name, mac) => {
                 let Some(socket) = self.ethernet.get_mut(name) else {
                     return Err(io::ErrorKind::NotConnected.into());
@@ -102,17 +123,19 @@ impl Sockets {
     pub(super) fn receive(&mut self, mut visit: impl FnMut(Neighbour, &[u8])) {
         let mut packet = [0; 1 << 16];
         if let Some(socket) = &self.udp {
-            for _ in 0..PACKETS_PER_TURN {
-                // An error of an earlier packet, such as a port that is closed, is read here and gone.
-                match socket.recv_from(&mut packet) {
-                    Ok((len, from)) => {
-                        let from = SocketAddr::new(from.ip().to_canonical(), from.port());
-                        visit(Neighbour::Udp(from), packet.get(..len).unwrap_or_default());
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(_) => {}
+            receive_datagrams(socket, &mut packet, |from, packet| {
+                let from = SocketAddr::new(from.ip().to_canonical(), from.port());
+                visit(Neighbour::Udp(from), packet);
+            });
+        }
+        for (local, socket) in &self.ip {
+            receive_datagrams(socket, &mut packet, |from, packet| {
+                // A raw socket of IPv4 shows the header of IP, too.
+                let packet = if local.is_ipv4() { behind_ip_header(packet) } else { Some(packet) };
+                if let Some(packet) = packet {
+                    visit(Neighbour::Ip(from.ip()), packet);
                 }
-            }
+            });
         }
         self.ethernet.retain(|name, socket| {
             for _ in 0..PACKETS_PER_TURN {
@@ -132,7 +155,17 @@ impl Sockets {
     }
 
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.udp.iter().map(AsFd::as_fd).chain(self.ethernet.values().map(AsFd::as_fd))
+        let of_ip = self.udp.iter().chain(self.ip.values()).map(AsFd::as_fd);
+        of_ip.chain(self.ethernet.values().map(AsFd::as_fd))
+    }
+
+    /// The local address of links over IP alone to this one.
+    fn local_ip_for(&self, address: IpAddr) -> IpAddr {
+        match address {
+            _ if self.udp_address.is_ipv4() == address.is_ipv4() => self.udp_address.ip(),
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        }
     }
 
     /// A socket of IPv6 knows addresses of IPv4 in its own way.
@@ -142,6 +175,18 @@ impl Sockets {
                 SocketAddr::new(ip.to_ipv6_mapped().into(), address.port())
             }
             _ => address,
+        }
+    }
+}
+
+/// Shows what has come to a socket, a bounded part of it at a time.
+fn receive_datagrams(socket: &UdpSocket, packet: &mut [u8], mut visit: impl FnMut(SocketAddr, &[u8])) {
+    for _ in 0..PACKETS_PER_TURN {
+        // An error of an earlier packet, such as a port that is closed, is read here and gone.
+        match socket.recv_from(packet) {
+            Ok((len, from)) => visit(from, packet.get(..len).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(_) => {}
         }
     }
 }

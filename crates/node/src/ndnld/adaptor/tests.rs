@@ -21,18 +21,22 @@ struct End {
     forwarder: UnixStream,
 }
 
-/// A link of 127.0.0.`own` to 127.0.0.`other`, with acknowledgements.
+/// A link over UDP of 127.0.0.`own` to 127.0.0.`other`, with acknowledgements.
 fn end(own: u8, other: u8) -> End {
+    end_over("udp", own, other)
+}
+
+fn end_over(protocol: &str, own: u8, other: u8) -> End {
     let address = format!("127.0.0.{own}:29695").parse().unwrap();
     let mut worker = Worker::start(Links::new(Sockets::new(address, ignore), ignore)).unwrap();
-    let forwarder = add(&mut worker, &format!("127.0.0.{other}"));
+    let forwarder = add(&mut worker, protocol, &format!("127.0.0.{other}"));
     End { worker, forwarder }
 }
 
 /// Adds a link behind face 11; gives the forwarder's end.
-fn add(worker: &mut Worker, host: &str) -> UnixStream {
+fn add(worker: &mut Worker, protocol: &str, host: &str) -> UnixStream {
     let asked = NdnldConnection {
-        lower_protocol: Some("udp"),
+        lower_protocol: Some(protocol),
         host: Some(host),
         flags: Some(Flags::ACK_REQUESTED),
         retransmit_millis: Some(50),
@@ -64,7 +68,17 @@ fn interest(number: usize, bytes: usize) -> Vec<u8> {
 
 #[test]
 fn messages_of_all_sizes_reach_the_other_forwarder_wrapped_and_whole_in_both_directions() {
-    let (mut near, mut far) = (end(21, 22), end(22, 21));
+    messages_of_all_sizes_go(end(21, 22), end(22, 21));
+}
+
+#[test]
+fn messages_of_all_sizes_reach_the_other_forwarder_over_ip_alone() {
+    testkit::own_network::run(|| {
+        messages_of_all_sizes_go(end_over("ip", 36, 37), end_over("ip", 37, 36));
+    });
+}
+
+fn messages_of_all_sizes_go(mut near: End, mut far: End) {
     for round in 0..4 {
         for (number, bytes) in [(1, 1), (2, 1400), (3, 8000), (4, 8700)] {
             let message = interest(number + round, bytes);
@@ -109,7 +123,7 @@ fn a_link_that_has_failed_is_made_anew_and_a_number_that_a_forwarder_gives_again
     while has_working(&mut worker, &failed) {
         assert!(std::time::Instant::now() < deadline);
     }
-    let _forwarder = add(&mut worker, "127.0.0.35");
+    let _forwarder = add(&mut worker, "udp", "127.0.0.35");
     assert!(has_working(&mut worker, &neighbour("127.0.0.35:29695")));
     assert!(!has_working(&mut worker, &failed));
     assert_eq!(worker.call(|links| links.by_neighbour_count()).unwrap(), 1);

@@ -82,9 +82,9 @@ fn wait(links: &Links, woken: &UnixStream, now: Instant) -> (Vec<engine::FaceId>
     let timeout = rustix::time::Timespec::try_from(timeout).ok();
     let mut polled = vec![PollFd::from_borrowed_fd(std::os::fd::AsFd::as_fd(woken), PollFlags::IN)];
     let faces: Vec<_> = links.faces().collect();
-    for (_, stream, waits) in &faces {
-        let flags = if *waits { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        polled.push(PollFd::from_borrowed_fd(*stream, flags));
+    for (_, face) in &faces {
+        let flags = if face.has_outgoing() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        polled.push(PollFd::from_borrowed_fd(face.descriptor(), flags));
     }
     polled.extend(links.sockets().map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN)));
     // An error is an interruption, and the next look comes soon.

@@ -14,6 +14,7 @@ mod repository_info;
 mod repository_policy;
 mod status_response;
 mod strategy_selection;
+mod verb;
 
 pub use collection::{Collection, Link};
 pub use face_instance::{FaceInstance, IpProtocol};
@@ -25,6 +26,7 @@ pub use repository_info::RepositoryInfo;
 pub use repository_policy::RepositoryPolicy;
 pub use status_response::StatusResponse;
 pub use strategy_selection::StrategySelection;
+pub use verb::{NdnldVerb, Verb};
 
 use crate::ccnx::block::{write_blob_element, write_decimal_element, write_text_element};
 use crate::ccnx::dtag::Dtag;

@@ -15,7 +15,7 @@ pub struct NdnldConnection<'a> {
     pub action: Option<&'a str>,
     /// The connection's face on ccnd, by which it is known.
     pub face_id: Option<u32>,
-    /// `ether` or `udp`.
+    /// `ether` or `udp`; `ip` for IP alone, which the paper has and ndnld has not.
     pub lower_protocol: Option<&'a str>,
     /// The other end: a MAC address as hex digits and colons, or an IP address.
     pub host: Option<&'a str>,

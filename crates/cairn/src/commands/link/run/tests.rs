@@ -125,7 +125,7 @@ fn a_client_of_ndnld_makes_a_link_over_which_one_forwarder_gets_from_the_other_a
     });
     serves.recv().unwrap();
     let mut control = LinkControl::new(connect(&near.forwarder, &near.signer), near.signer.clone()).unwrap();
-    assert!(control.register("prefixreg", &prefix, face).unwrap());
+    assert!(control.register(packet::ccnx::management::Verb::PrefixReg, &prefix, face).unwrap());
     let mut consumer = connect(&near.forwarder, &near.signer);
     let timeout = packet::time::Duration::from_secs(20);
     let name = "/far/1".parse().unwrap();

@@ -21,7 +21,7 @@ impl Core {
             return channel.counters.drop(LinkDropReason::FaceDown);
         }
         let Some(packet) = packet else { return };
-        let queued_bytes = channel.queue_length(now).1;
+        let queued_bytes = channel.queue_length(now).bytes;
         let Some(service) = self.framed[framed].services.get_mut(end.index()) else { return };
         service.handle_send_queue(Some(queued_bytes));
         if !service.send(now, header, packet) {

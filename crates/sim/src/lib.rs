@@ -53,6 +53,7 @@ mod changes;
 mod checks;
 mod clock;
 mod core;
+mod cores;
 mod dialect;
 mod error;
 mod event_queue;
@@ -68,13 +69,14 @@ mod observe;
 mod occupancy;
 mod parallel;
 pub mod paths;
+mod previous_sample;
 mod processor;
+mod request;
 mod routes;
 mod run;
-mod sampled;
-mod sampling;
+mod sample;
 pub mod swarm;
-mod tapped;
+mod tap_verdicts;
 mod taps;
 pub mod topology;
 pub mod trace;
@@ -86,8 +88,8 @@ pub struct FirstSimulation;
 
 pub use application::{
     Application, CheckedConsumer, CheckedProducer, Consumer, ConsumerReport, Context, Fetched, FileFetcher,
-    Flooder, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request, SourceProducer,
-    TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
+    Flooder, FlooderReport, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher,
+    SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
 pub use cache_network::{
@@ -105,5 +107,6 @@ pub use network::Network;
 pub use occupancy::{Occupancy, OccupancyKnot};
 pub use processor::{FaceTimes, KindTimes, ProcessorConfig};
 
+pub use request::Request;
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};

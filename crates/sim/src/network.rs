@@ -12,6 +12,7 @@ use crate::application::{Application, Producer};
 use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};
 use crate::clock::Clock;
 use crate::core::{Attachment, Core, End, Link};
+use crate::cores::Cores;
 use crate::error::SimError;
 use crate::event_queue::{Alarm, EventQueue};
 use crate::in_flight::AllInFlight;
@@ -19,9 +20,8 @@ use crate::into_name::IntoName;
 use crate::link::{Channel, LinkConfig};
 use crate::link_services::Framed;
 use crate::node::{Node, Peer, Port};
-use crate::parallel::Cores;
+use crate::previous_sample::Previous;
 use crate::processor::{Processor, ProcessorConfig};
-use crate::sampled::Previous;
 use crate::taps::Taps;
 use crate::trace::Trace;
 
@@ -64,7 +64,7 @@ pub struct Network {
     pub(crate) next_plan: u32,
     config: Arc<EngineConfig>,
     pub(crate) previous: Previous,
-    pub(crate) cores: Cores,
+    pub(crate) cores: Cores<Network>,
 }
 
 impl Network {

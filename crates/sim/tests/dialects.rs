@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use cairn_sim::{
-    Application, Consumer, Context, Flooder, LinkConfig, LinkDropReason, LinkId, Network, NodeId, Producer,
-    TransferConsumer, WorkloadConsumer,
+    Application, Consumer, Context, Flooder, FlooderReport, LinkConfig, LinkDropReason, LinkId, Network,
+    NodeId, Producer, TransferConsumer, WorkloadConsumer,
 };
 use engine::FaceConfig;
 use link::{v1, v2};
@@ -63,7 +63,8 @@ fn a_flood_of_ccnx_reaches_its_victim() {
     let flood = Flooder::new("/data", 1000.0).unwrap().between(Duration::ZERO, Duration::from_secs(1));
     let flooder = network.add_application_with(nodes[0], flood, local(Dialect::Ccnx)).unwrap();
     network.run_for(Duration::from_secs(3)).unwrap();
-    let (sent, answered, _) = network.application::<Flooder>(flooder).unwrap().counts();
+    let FlooderReport { sent, received: answered, .. } =
+        network.application::<Flooder>(flooder).unwrap().report();
     assert_eq!((sent, answered), (1000, 1000));
 }
 

@@ -422,7 +422,7 @@ fn pit_tokens_come_back_on_every_hop() {
     assert_eq!(fetched(&network, consumer, request).unwrap().header.pit_token.as_bytes(), b"consumer");
     let frames: Vec<_> = network.trace().capture(link).unwrap().frames().collect();
     let tokens: Vec<_> =
-        frames.iter().map(|(.., frame)| LpPacketView::decode(frame).unwrap().pit_token).collect();
+        frames.iter().map(|frame| LpPacketView::decode(&frame.bytes).unwrap().pit_token).collect();
     assert_eq!(tokens.len(), 2);
     assert_eq!(tokens[0].len(), 6, "the Interest's");
     assert_eq!(tokens[0], tokens[1], "the Data's");

@@ -4,6 +4,8 @@ use packet::EncodeError;
 use packet::ndn::SignatureType;
 use thiserror::Error;
 
+use crate::key_kind::KeyKind;
+
 /// A key that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum KeyError {
@@ -32,7 +34,7 @@ pub enum KeyError {
 pub enum SignError {
     /// The library failed, which happens when the system gives no randomness or memory.
     #[error("the cryptographic library could not sign with {0}")]
-    Library(crate::KeyKind),
+    Library(KeyKind),
     /// The packet cannot be encoded with this signature.
     #[error(transparent)]
     Encode(#[from] EncodeError),

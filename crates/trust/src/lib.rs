@@ -29,6 +29,7 @@ pub mod certificate;
 mod digest;
 mod error;
 pub mod key;
+mod key_kind;
 mod key_packet;
 pub mod manifest;
 pub mod policy;

@@ -6,9 +6,9 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken};
 
-use super::request::Request;
 use super::{Application, Context};
 use crate::dialect;
+use crate::request::Request;
 
 /// What a [`CheckedProducer`] answers with. The content follows from the name, so that anybody can tell
 /// whether Data arrived as it was made.

@@ -15,10 +15,18 @@ pub struct Flooder {
     gap: Duration,
     from: Duration,
     until: Duration,
-    /// Interests sent, Data and Nacks that came.
-    sent: u64,
-    answered: u64,
-    nacked: u64,
+    report: FlooderReport,
+}
+
+/// What a [`Flooder`] has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlooderReport {
+    /// Interests sent.
+    pub sent: u64,
+    /// Data received.
+    pub received: u64,
+    /// Nacks received.
+    pub nacks: u64,
 }
 
 impl Flooder {
@@ -34,9 +42,7 @@ impl Flooder {
             gap,
             from: Duration::ZERO,
             until: Duration::MAX,
-            sent: 0,
-            answered: 0,
-            nacked: 0,
+            report: FlooderReport::default(),
         })
     }
 
@@ -52,9 +58,9 @@ impl Flooder {
         self
     }
 
-    /// Interests sent, Data received, Nacks received.
-    pub fn counts(&self) -> (u64, u64, u64) {
-        (self.sent, self.answered, self.nacked)
+    /// What it has done.
+    pub fn report(&self) -> FlooderReport {
+        self.report
     }
 }
 
@@ -73,16 +79,16 @@ impl Application for Flooder {
             self.names.interest(context.dialect(), context.hasher(), number, nonce)
         {
             context.send_hashed_interest(interest, &hashes);
-            self.sent += 1;
+            self.report.sent += 1;
         }
         context.wake_at(now + self.gap);
     }
 
     fn handle_data(&mut self, _context: &mut Context<'_>, _data: &Data, _header: &LinkHeader) {
-        self.answered += 1;
+        self.report.received += 1;
     }
 
     fn handle_nack(&mut self, _context: &mut Context<'_>, _interest: &Interest, _reason: NackReason) {
-        self.nacked += 1;
+        self.report.nacks += 1;
     }
 }

@@ -6,7 +6,6 @@ mod flooder;
 mod names;
 mod outstanding;
 mod producer;
-pub(crate) mod request;
 mod source_producer;
 mod transfer;
 mod verified;
@@ -20,10 +19,9 @@ use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Pac
 
 pub use checked::{CheckedConsumer, CheckedProducer, Fetched, Outcome, Produce};
 pub use consumer::{Consumer, ConsumerReport};
-pub use flooder::Flooder;
+pub use flooder::{Flooder, FlooderReport};
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};
-pub use request::Request;
 pub use source_producer::SourceProducer;
 pub use transfer::{FileFetcher, Publisher, TransferConsumer};
 pub use verified::{VerificationTime, VerifiedFetcher};

@@ -9,7 +9,7 @@ use packet::{
     Component, ComponentKind, Data, DecodeError, Dialect, Interest, LinkHeader, Name, NameRef, Packet,
 };
 
-use crate::application::request::Request;
+use crate::request::Request;
 
 /// Bytes of a packet in the link header of its dialect.
 #[inline]

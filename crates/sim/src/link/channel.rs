@@ -6,7 +6,7 @@ use packet::time::{Duration, Instant};
 use super::codel::Managed;
 use super::fifo::Fifo;
 use super::flights::Flights;
-use super::{ChannelCounters, LinkConfig, LinkDropReason};
+use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
 use crate::arena::{EndId, FramedId, LinkId, PacketId};
 use crate::event_queue::Turn;
 use crate::in_flight::OnLink;
@@ -221,9 +221,9 @@ impl Channel {
     }
 
     /// Packets and bytes that wait in front of the channel.
-    pub(crate) fn queue_length(&mut self, now: Instant) -> (u64, u64) {
+    pub(crate) fn queue_length(&mut self, now: Instant) -> QueueLength {
         match &mut self.transmitter {
-            Transmitter::Immediate => (0, 0),
+            Transmitter::Immediate => QueueLength::default(),
             Transmitter::Fifo(fifo) => fifo.length(now),
             Transmitter::Managed(managed) => managed.length(),
         }

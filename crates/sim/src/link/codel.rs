@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use link::Transmission;
 use packet::time::{Duration, Instant};
 
-use super::{CoDel, CoDelAction, Queue};
+use super::{CoDel, CoDelAction, Queue, QueueLength};
 use crate::arena::PacketId;
 use crate::occupancy::Level;
 
@@ -92,8 +92,8 @@ impl Managed {
         waiting.chain(&mut self.sending).for_each(action);
     }
 
-    pub(crate) fn length(&self) -> (u64, u64) {
-        (self.queue.len() as u64, self.bytes)
+    pub(crate) fn length(&self) -> QueueLength {
+        QueueLength { packets: self.queue.len() as u64, bytes: self.bytes }
     }
 
     /// Packets that waited, times nanoseconds, up to now.
@@ -180,7 +180,7 @@ mod tests {
         let (mut dropped, mut marked, mut free_at) = (0, 0, Instant::ZERO);
         for step in 0..millis * 1000 / gap_micros {
             let now = Instant::from_nanos(step * gap_micros * 1000);
-            while free_at <= now && managed.length().0 > 0 {
+            while free_at <= now && managed.length().packets > 0 {
                 match managed.poll_departure(free_at) {
                     Some(Departure::Send { marked: mark, .. }) => {
                         free_at += Duration::from_millis(1);
@@ -193,7 +193,7 @@ mod tests {
             free_at = free_at.max(now);
             managed.join(now, PacketId(0), 1250);
         }
-        (dropped, marked, managed.length().0)
+        (dropped, marked, managed.length().packets)
     }
 
     #[test]

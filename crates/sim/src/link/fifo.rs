@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use link::Transmission;
 use packet::time::{Duration, Instant};
 
-use super::Queue;
+use super::{Queue, QueueLength};
 
 /// A transmitter with a drop-tail queue in front.
 #[derive(Debug)]
@@ -91,10 +91,9 @@ impl Fifo {
         Some(Admission { departs: now + busy.saturating_sub(self.ahead), marked })
     }
 
-    /// Packets and bytes that wait.
-    pub(crate) fn length(&mut self, now: Instant) -> (u64, u64) {
+    pub(crate) fn length(&mut self, now: Instant) -> QueueLength {
         self.forget_sent(now);
-        (self.waiting.len() as u64, self.waiting_bytes)
+        QueueLength { packets: self.waiting.len() as u64, bytes: self.waiting_bytes }
     }
 
     /// Packets that waited, times nanoseconds, up to now.
@@ -134,10 +133,10 @@ mod tests {
         assert_eq!(departs(fifo.offer(now, 20)), Some(30_000));
         assert_eq!(departs(fifo.offer(now, 5)), Some(35_000));
         assert_eq!(fifo.offer(now, 1), None, "one is being sent, and two wait");
-        assert_eq!(fifo.length(now), (2, 25));
+        assert_eq!(fifo.length(now), QueueLength { packets: 2, bytes: 25 });
         // The first has left, the second is being sent, and one waits.
         let later = Instant::from_nanos(10_000);
-        assert_eq!(fifo.length(later), (1, 5));
+        assert_eq!(fifo.length(later), QueueLength { packets: 1, bytes: 5 });
         assert_eq!(departs(fifo.offer(later, 1)), Some(36_000));
         assert_eq!(departs(fifo.offer(Instant::from_nanos(40_000), 1)), Some(41_000));
     }

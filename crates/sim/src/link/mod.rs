@@ -161,6 +161,13 @@ impl LinkConfig {
     }
 }
 
+/// What waits in front of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueLength {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
 /// Who waits in front of a link with a rate. A packet that is being sent waits no more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {

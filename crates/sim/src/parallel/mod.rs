@@ -30,53 +30,10 @@ use std::num::NonZeroUsize;
 use packet::time::{Duration, Instant};
 
 use self::partition::Partition;
+use crate::cores::Cores;
 use crate::error::SimError;
 use crate::event_queue::Source;
 use crate::network::Network;
-
-/// Events that are left to one core after dividing was not worth it for the first time; twice as many after
-/// the next time, and so on.
-const FIRST_REST: u64 = 1 << 16;
-const LONGEST_REST: u64 = 1 << 22;
-/// Handing over takes as long as some dozens of events.
-const WORTH_IT: u64 = 50;
-
-/// How a network uses cores.
-pub(crate) struct Cores {
-    count: usize,
-    /// Events in each window, on average, that have to happen beside others: with fewer, one core is as fast.
-    worth_it: u64,
-    /// Empty networks with room for all that a part may have.
-    parts: Vec<Network>,
-    /// Events for which no partition is tried, and how many those were the last time.
-    resting: u64,
-    last_rest: u64,
-    /// Events that happened on a core beside others.
-    events: u64,
-}
-
-impl Default for Cores {
-    fn default() -> Self {
-        let (resting, last_rest) = (0, FIRST_REST / 2);
-        Cores { count: 1, worth_it: WORTH_IT, parts: Vec::new(), resting, last_rest, events: 0 }
-    }
-}
-
-impl Cores {
-    #[inline]
-    pub(crate) fn are_several(&self) -> bool {
-        self.count > 1
-    }
-
-    fn rest_unless(&mut self, is_worth_it: bool) {
-        if is_worth_it {
-            self.last_rest = FIRST_REST / 2;
-        } else {
-            self.last_rest = (self.last_rest * 2).min(LONGEST_REST);
-            self.resting = self.last_rest;
-        }
-    }
-}
 
 impl Network {
     /// Lets so many cores work on this network, where [`run_until`](Self::run_until) and

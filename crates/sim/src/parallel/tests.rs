@@ -9,11 +9,11 @@ use link::v2;
 use packet::random::{Random, Zipf};
 use packet::time::{Duration, Instant};
 
-use super::Cores;
 use super::partition::Partition;
 use crate::application::{Application, Consumer, Context, Producer};
 use crate::arena::NodeId;
 use crate::clock::Clock;
+use crate::cores::Cores;
 use crate::error::SimError;
 use crate::link::{CoDel, Faults, LinkConfig, Queue};
 use crate::network::Network;
@@ -22,7 +22,7 @@ use crate::swarm;
 use crate::trace::TraceConfig;
 
 /// Cores that are used however little there is to do.
-pub(crate) fn eager(count: usize) -> Cores {
+pub(crate) fn eager(count: usize) -> Cores<Network> {
     Cores { count, worth_it: 0, ..Cores::default() }
 }
 
@@ -101,7 +101,7 @@ fn in_disorder(network: &mut Network) -> Result<(), SimError> {
 /// All that can be seen of a run, and how many events several cores had.
 fn seen(
     build: fn(&mut Network) -> Result<(), SimError>,
-    cores: Cores,
+    cores: Cores<Network>,
     trace: TraceConfig,
 ) -> Result<(String, u64), SimError> {
     let mut network = Network::new(11);

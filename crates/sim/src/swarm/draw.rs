@@ -10,12 +10,13 @@ use packet::time::{Duration, Instant};
 use packet::{Dialect, Name};
 
 use super::Broken;
-use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
+use crate::application::{CheckedConsumer, CheckedProducer, Produce};
 use crate::arena::{AppId, Arena, LinkId, NodeId};
 use crate::clock::Clock;
 use crate::link::{CoDel, CoDelAction, Faults, Framing, LinkConfig, Queue};
 use crate::network::Network;
 use crate::processor::ProcessorConfig;
+use crate::request::Request;
 
 /// A network, and what is known of it from outside.
 pub(super) struct World {

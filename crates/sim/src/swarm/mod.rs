@@ -106,7 +106,10 @@ pub fn run(seed: u64) -> Result<SwarmReport, SwarmFailure> {
 
 /// The same on these cores, and how many events several of them had.
 #[cfg(test)]
-pub(crate) fn run_on(seed: u64, cores: crate::parallel::Cores) -> (Result<SwarmReport, SwarmFailure>, u64) {
+pub(crate) fn run_on(
+    seed: u64,
+    cores: crate::cores::Cores<crate::network::Network>,
+) -> (Result<SwarmReport, SwarmFailure>, u64) {
     let failed = |Broken { promise, problem }| SwarmFailure { seed, promise, problem };
     match draw::World::draw(seed) {
         Ok(mut world) => {

@@ -16,9 +16,20 @@ use crate::in_flight::InFlight;
 #[derive(Clone, Debug)]
 pub struct Capture {
     link: LinkId,
-    frames: Vec<(Instant, EndId, Vec<u8>)>,
+    frames: Vec<CapturedFrame>,
     max_frames: usize,
     lost: u64,
+}
+
+/// A frame that went over a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedFrame {
+    /// When.
+    pub at: Instant,
+    /// The end that it came from.
+    pub from: EndId,
+    /// Its bytes: of NDNLPv2, or of CCNx.
+    pub bytes: Vec<u8>,
 }
 
 impl Capture {
@@ -31,9 +42,9 @@ impl Capture {
         self.link
     }
 
-    /// Frames captured: when, from which end, and their bytes: of NDNLPv2, or of CCNx.
-    pub fn frames(&self) -> impl Iterator<Item = (Instant, EndId, &[u8])> {
-        self.frames.iter().map(|(at, end, bytes)| (*at, *end, bytes.as_slice()))
+    /// Frames captured.
+    pub fn frames(&self) -> impl Iterator<Item = &CapturedFrame> {
+        self.frames.iter()
     }
 
     /// Frames that found no room.
@@ -49,7 +60,7 @@ impl Capture {
 
     pub(crate) fn note_frame(&mut self, now: Instant, end: EndId, frame: &[u8]) {
         if self.frames.len() < self.max_frames {
-            self.frames.push((now, end, frame.to_vec()));
+            self.frames.push(CapturedFrame { at: now, from: end, bytes: frame.to_vec() });
         } else {
             self.lost += 1;
         }
@@ -63,14 +74,14 @@ impl Capture {
     pub fn write_pcapng(&self, to: impl Write) -> io::Result<()> {
         let mut file = Writer::new(to, "")?;
         let interface = file.interface(&Interface::default())?;
-        for (at, end, frame) in &self.frames {
-            let (from, towards) = (self.address(*end), [0xff; 6]);
+        for CapturedFrame { at, from, bytes } in &self.frames {
+            let (from, towards) = (self.address(*from), [0xff; 6]);
             file.frame(&Frame {
                 interface,
                 time_ns: at.as_nanos(),
                 direction: None,
-                length: (14 + frame.len()) as u32,
-                parts: &[&towards, &from, &ETHERTYPE_NDN, frame],
+                length: (14 + bytes.len()) as u32,
+                parts: &[&towards, &from, &ETHERTYPE_NDN, bytes],
             })?;
         }
         Ok(())

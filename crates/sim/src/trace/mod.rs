@@ -8,7 +8,7 @@ mod table;
 use packet::time::{Duration, Instant};
 use packet::{Packet, PacketKind};
 
-pub use capture::Capture;
+pub use capture::{Capture, CapturedFrame};
 pub use records::{
     CellKind, Delay, DelayRecord, DropRecord, EngineDropRecord, FaceRecord, LinkRecord, NodeRecord,
     PacketRecord, Record, ValueRecord,

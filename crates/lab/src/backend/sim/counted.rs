@@ -2,7 +2,8 @@
 
 use packet::time::Instant;
 use sim::{
-    Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer, VerifiedFetcher, WorkloadConsumer,
+    Consumer, FileFetcher, Flooder, FlooderReport, LinkDropReason, TransferConsumer, VerifiedFetcher,
+    WorkloadConsumer,
 };
 
 use super::consumers::Placed;
@@ -115,9 +116,9 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
         let bytes = application.content_bytes();
         return Some(of_transfer(fetch.fetcher().transfer(), "file", bytes, is_complete, counts));
     }
-    let (sent, data, nacks) = network.application::<Flooder>(id)?.counts();
+    let FlooderReport { sent, received, nacks } = network.application::<Flooder>(id)?.report();
     let kind = "flood".to_owned();
-    Some(ConsumerCounts { kind, asked: sent, received: data, nacks, ..counts })
+    Some(ConsumerCounts { kind, asked: sent, received, nacks, ..counts })
 }
 
 fn seconds(at: Instant) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::arena::Id;
 use crate::network::{Network, Plan};
-use crate::sampled::{OfChannel, OfNode};
+use crate::previous_sample::{OfChannel, OfNode};
 use crate::trace::{EngineDropRecord, FaceRecord, LinkRecord, NodeRecord, ValueRecord};
 
 impl Network {
@@ -82,7 +82,7 @@ impl Network {
         let span = time.saturating_since(self.previous.at).as_secs_f64();
         self.previous.channels.resize_with(self.core.channels.len(), Default::default);
         for (channel, before) in self.core.channels.values_mut().zip(&mut self.previous.channels) {
-            let (queue_packets, queue_bytes) = channel.queue_length(time);
+            let queue = channel.queue_length(time);
             let (now, packet_seconds) = (channel.counters, channel.packet_seconds(time));
             let waited = packet_seconds - before.packet_seconds;
             self.core.trace.links.push(LinkRecord {
@@ -93,8 +93,8 @@ impl Network {
                 bytes: now.bytes - before.counters.bytes,
                 drops: now.drops.total() - before.counters.drops.total(),
                 marks: now.marks - before.counters.marks,
-                queue_packets,
-                queue_bytes,
+                queue_packets: queue.packets,
+                queue_bytes: queue.bytes,
                 mean_queue_packets: if span > 0.0 { waited / span } else { 0.0 },
             });
             *before = OfChannel { counters: now, packet_seconds };

@@ -53,7 +53,7 @@ impl Request {
     }
 
     /// Whether Data has a name that was asked for.
-    pub(super) fn is_answered_by(&self, data: &Data) -> bool {
+    pub(crate) fn is_answered_by(&self, data: &Data) -> bool {
         let (name, longer) =
             (self.name.as_ref(), self.can_be_prefix || data.dialect().always_asks_by_prefix());
         name == data.name() || longer && name.is_prefix_of(data.name())

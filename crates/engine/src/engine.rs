@@ -207,13 +207,8 @@ impl Engine {
         self.faces.get(face).map(|face| &face.counters)
     }
 
-    /// What a face shares with others on its link; `None` for one that does not.
-    pub fn sharing_counters(&self, face: FaceId) -> Option<&SharingCounters> {
-        self.shared.get(face).map(|sharing| &sharing.counters)
-    }
-
-    /// The same over all faces, past ones included.
-    pub fn all_sharing_counters(&self) -> SharingCounters {
+    /// What faces share with others on their links, over all faces, past ones included.
+    pub fn sharing_counters(&self) -> SharingCounters {
         self.shared.counters()
     }
 

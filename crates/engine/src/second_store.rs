@@ -43,12 +43,12 @@ pub struct SecondStoreConfig {
     /// ([`FaceConfig::origin`](crate::FaceConfig::origin)) are never more than there is room left for.
     pub max_waiting: usize,
     /// How long one waits before it goes upstream.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Default for SecondStoreConfig {
     fn default() -> Self {
-        SecondStoreConfig { max_waiting: 4096, patience: Duration::from_millis(100) }
+        SecondStoreConfig { max_waiting: 4096, timeout: Duration::from_millis(100) }
     }
 }
 
@@ -144,7 +144,7 @@ impl PendingQuestions {
         }
         self.enter(&waiting);
         let id = QuestionId(self.first + self.waiting.len() as u64);
-        self.waiting.push_back((now + self.config.patience, Some(waiting)));
+        self.waiting.push_back((now + self.config.timeout, Some(waiting)));
         self.effects.push_back(ForSecondStore::Ask(id, interest.clone()));
         self.counters.asked += 1;
         true

@@ -17,7 +17,7 @@ use packet::{Data, Dialect, Interest, Name, NameRef, Packet, PrefixHashes};
 const CONSUMERS: [FaceId; 2] = [FaceId(256), FaceId(257)];
 const PRODUCER: FaceId = FaceId(258);
 const START: Instant = Instant::from_secs(1);
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Knows names, and wants all below `/keep`.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl World {
         let hop = NextHop { face: PRODUCER, cost: 0 };
         engine.add_route(START, Dialect::Ndn, NameRef::ROOT, hop).unwrap();
         let store = Arc::new(Names(names.iter().copied().collect()));
-        let config = SecondStoreConfig { max_waiting, patience: PATIENCE };
+        let config = SecondStoreConfig { max_waiting, timeout: TIMEOUT };
         engine.set_second_store(START, Some((store, config)));
         World { engine, now: START, nonce: 0 }
     }
@@ -118,7 +118,7 @@ fn what_the_store_has_is_not_asked_for_upstream_and_then_comes_from_the_content_
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     assert!(world.question().is_none());
     assert_eq!(world.engine.face_counters(PRODUCER).unwrap().out_interests, 0);
-    assert_eq!(world.engine.next_deadline().max(world.now + PATIENCE * 2), world.engine.next_deadline());
+    assert_eq!(world.engine.next_deadline().max(world.now + TIMEOUT * 2), world.engine.next_deadline());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_it_turns_out_not_to_have_goes_upstream_once() {
     world.engine.receive_absent(world.now, question);
     assert_eq!(world.sent(), [PRODUCER]);
     world.engine.receive_absent(world.now, question);
-    world.now += PATIENCE;
+    world.now += TIMEOUT;
     world.engine.advance(world.now);
     assert_eq!(world.sent(), []);
     world.receive(PRODUCER, Packet::Data(data("/a")));
@@ -151,8 +151,8 @@ fn a_slow_store_is_not_waited_for_and_what_it_finds_late_still_answers() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
     let question = world.question().unwrap();
-    assert_eq!(world.engine.next_deadline(), world.now + PATIENCE);
-    world.now += PATIENCE;
+    assert_eq!(world.engine.next_deadline(), world.now + TIMEOUT);
+    world.now += TIMEOUT;
     world.engine.advance(world.now);
     assert_eq!(world.sent(), [PRODUCER]);
     assert_eq!(world.counters().overdue, 1);
@@ -233,7 +233,7 @@ fn what_only_stands_in_is_asked_for_when_upstream_is_silent_for_half_of_the_life
     assert_eq!(world.engine.next_deadline(), world.now);
     world.engine.advance(world.now);
     let question = world.question().unwrap();
-    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + PATIENCE);
+    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     assert_eq!(world.engine.pending_count(), 0);
 }
@@ -264,7 +264,7 @@ fn a_store_that_stands_in_is_asked_at_once_when_upstream_refuses() {
         world.question().unwrap()
     };
     let question = nack(&mut world, "/newest/a");
-    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + PATIENCE);
+    world.engine.receive_found(world.now, question, data("/newest/a"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     // And the refusal is passed on when the store has nothing either.
     let question = nack(&mut world, "/newest/b");
@@ -298,7 +298,7 @@ fn data_of_another_name_is_no_answer() {
     let mut world = World::new(&["/a"], 8);
     world.ask(CONSUMERS[0], "/a", false);
     let question = world.question().unwrap();
-    world.engine.receive_found(world.now, question, data("/other"), world.now + PATIENCE);
+    world.engine.receive_found(world.now, question, data("/other"), world.now + TIMEOUT);
     assert_eq!(world.sent(), [PRODUCER]);
 }
 

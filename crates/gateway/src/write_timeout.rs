@@ -17,15 +17,15 @@ pub(crate) struct WriteTimeoutStream {
     stream: TcpStream,
     stall: Duration,
     /// Runs while a write waits.
-    patience: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
     is_waiting: bool,
     counters: Arc<Counters>,
 }
 
 impl WriteTimeoutStream {
     pub(crate) fn new(stream: TcpStream, stall: Duration, counters: Arc<Counters>) -> Self {
-        let patience = Box::pin(tokio::time::sleep(Duration::ZERO));
-        WriteTimeoutStream { stream, stall, patience, is_waiting: false, counters }
+        let deadline = Box::pin(tokio::time::sleep(Duration::ZERO));
+        WriteTimeoutStream { stream, stall, deadline, is_waiting: false, counters }
     }
 
     fn watch<T>(&mut self, context: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -35,9 +35,9 @@ impl WriteTimeoutStream {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.patience.as_mut().reset(Instant::now() + self.stall);
+            self.deadline.as_mut().reset(Instant::now() + self.stall);
         }
-        match self.patience.as_mut().poll(context) {
+        match self.deadline.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
                 self.counters.connections_stalled_total.add(1);

@@ -129,11 +129,6 @@ impl<'a> RequestName<'a> {
         self.name.component(FIXED_COMPONENTS)
     }
 
-    /// Number of components behind the verb.
-    pub fn parameter_count(&self) -> usize {
-        self.name.component_count().saturating_sub(FIXED_COMPONENTS)
-    }
-
     /// The last component of the whole name.
     pub fn last(&self) -> Option<Component<'a>> {
         self.name.last()
@@ -186,7 +181,6 @@ mod tests {
         let request = RequestName::parse(name.as_ref()).unwrap();
         assert_eq!(request.scope, CommandScope::Localhop);
         assert_eq!(request.parameter(), Some(Component::generic(b"p")));
-        assert_eq!(request.parameter_count(), 3);
         assert_eq!(request.last(), Some(Component::generic(b"b")));
     }
 }

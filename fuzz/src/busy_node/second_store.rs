@@ -29,7 +29,7 @@ pub enum StoreOperation {
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub struct AnyStore {
     max_waiting: u8,
-    patience_millis: u8,
+    timeout_millis: u8,
     has: u8,
     stands_in: u8,
     wants: u8,
@@ -72,7 +72,7 @@ impl Node {
                 let store = config.map(|config| {
                     let limits = SecondStoreConfig {
                         max_waiting: config.max_waiting.into(),
-                        patience: Duration::from_millis(u64::from(config.patience_millis) + 1),
+                        timeout: Duration::from_millis(u64::from(config.timeout_millis) + 1),
                     };
                     (Arc::new(config) as Arc<dyn SecondStore>, limits)
                 });

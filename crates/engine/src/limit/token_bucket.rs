@@ -1,6 +1,6 @@
 //! A token bucket: a rate with room for bursts.
 
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 
 /// A rate with a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,16 +52,6 @@ impl TokenBucket {
         (held / TOKEN) as u32
     }
 
-    /// How long until a token is there; zero if one is now, [`Duration::MAX`] if none ever will be.
-    pub fn next_token_in(&self, now: Instant) -> Duration {
-        let missing = (self.empty_at + TOKEN).saturating_sub(self.units(now));
-        match missing.checked_div(u128::from(self.per_second)) {
-            _ if self.tokens(now) > 0 => Duration::ZERO,
-            None => Duration::MAX,
-            Some(_) => Duration::from_nanos(missing.div_ceil(u128::from(self.per_second)) as u64),
-        }
-    }
-
     fn units(&self, at: Instant) -> u128 {
         // Offset by the capacity, so that a bucket can be full at the origin of time.
         u128::from(at.as_nanos()) * u128::from(self.per_second) + self.capacity()
@@ -76,13 +66,13 @@ impl TokenBucket {
 mod tests {
     use super::*;
     use packet::random::Random;
+    use packet::time::Duration;
 
     #[test]
     fn a_full_bucket_gives_its_burst_and_then_its_rate() {
         let mut now = Instant::ZERO;
         let mut bucket = TokenBucket::full(RateLimit { per_second: 1000, burst: 50 }, now);
         assert_eq!((0..60).filter(|_| bucket.take(now)).count(), 50);
-        assert_eq!(bucket.next_token_in(now), Duration::from_millis(1));
         now += Duration::from_micros(999);
         assert!(!bucket.take(now));
         now += Duration::from_micros(1);
@@ -117,6 +107,5 @@ mod tests {
         let mut bucket = TokenBucket::full(RateLimit { per_second: 0, burst: 2 }, Instant::ZERO);
         assert!(bucket.take(Instant::ZERO) && bucket.take(Instant::ZERO));
         assert!(!bucket.take(Instant::from_secs(1_000_000)));
-        assert_eq!(bucket.next_token_in(Instant::ZERO), Duration::MAX);
     }
 }

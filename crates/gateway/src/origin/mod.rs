@@ -54,7 +54,7 @@ pub struct OriginLimits {
     /// Interests that wait for one URL.
     pub waiting: usize,
     /// How long the web server may take until it answers, and between two parts of its answer.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long one answer may take in all.
     pub longest: Duration,
 }
@@ -67,7 +67,7 @@ impl Default for OriginLimits {
             kept_bytes: 512 << 20,
             fetches: 16,
             waiting: 1024,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             longest: Duration::from_secs(600),
         }
     }
@@ -218,7 +218,7 @@ impl Origin {
     /// `None` if nothing of use came.
     async fn fetch_now(&self, object: &Name, target: &str, known: &Known) -> Option<()> {
         let config = &self.shared.config;
-        let asking = timeout(config.limits.patience, self.shared.web.get(target, known));
+        let asking = timeout(config.limits.timeout, self.shared.web.get(target, known));
         let response = asking.await.ok()?.ok()?;
         match policy::verdict(response.status(), response.headers(), config.usual_freshness) {
             Verdict::Publish { fresh } => self.publish(object, target, response, fresh).await,
@@ -266,7 +266,7 @@ impl Origin {
                 table.settle(object, self.signer())
             };
             self.send(sent).await.ok()?;
-            while let Some(bytes) = timeout(config.limits.patience, next_bytes(&mut body)).await.ok()? {
+            while let Some(bytes) = timeout(config.limits.timeout, next_bytes(&mut body)).await.ok()? {
                 let bytes = bytes.ok()?;
                 let sent = {
                     let mut table = self.table();
@@ -299,7 +299,7 @@ impl Origin {
     /// All of an answer whose size is not known. The inner nothing means that it is too much.
     async fn receive(&self, object: &Name, body: &mut Incoming) -> Option<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
-        while let Some(more) = timeout(self.shared.config.limits.patience, next_bytes(body)).await.ok()? {
+        while let Some(more) = timeout(self.shared.config.limits.timeout, next_bytes(body)).await.ok()? {
             let more = more.ok()?;
             if !self.table().receive(object, more.len() as u64) {
                 return Some(None);

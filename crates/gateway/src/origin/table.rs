@@ -133,7 +133,7 @@ impl Table {
         if entry.waiting.len() >= self.limits.waiting {
             return Outcome::Answer(vec![Sent::Nack(interest, header)]);
         }
-        let lifetime = Duration::from_nanos(interest.lifetime().as_nanos()).min(self.limits.patience);
+        let lifetime = Duration::from_nanos(interest.lifetime().as_nanos()).min(self.limits.timeout);
         entry.waiting.push_back(Waiting { interest, header, until: Instant::now() + lifetime });
         if entry.is_fetching || entry.held.as_ref().is_some_and(|held| !held.is_complete()) {
             return Outcome::Waits;

@@ -23,7 +23,7 @@ use crate::recent_sequences::{Arrival, RecentSequences};
 
 /// A transmission that waits for its Ack.
 #[derive(Clone, Copy, Debug)]
-struct Transmission {
+struct Unacknowledged {
     frame: FrameRef,
     sent_at: Instant,
     /// Where the pacer counts it, if there is one.
@@ -41,10 +41,10 @@ pub(crate) struct Reliability {
     config: ReliabilityConfig,
     rto: RtoEstimator,
     /// Transmissions from TxSequence `first` on; `None` where the Ack has come. The first one always waits.
-    window: VecDeque<Option<Transmission>>,
+    window: VecDeque<Option<Unacknowledged>>,
     first: u64,
     /// Transmissions whose timeout has passed, by TxSequence, as many as the window may have.
-    overdue: VecDeque<(u64, Option<Transmission>)>,
+    overdue: VecDeque<(u64, Option<Unacknowledged>)>,
     /// When the timeout was last doubled: what was sent before says nothing against the new one.
     backed_off_at: Option<Instant>,
     losses: Losses,
@@ -171,7 +171,7 @@ impl Reliability {
         {
             self.forget_oldest(outgoing, drops);
         }
-        self.window.push_back(Some(Transmission { frame, sent_at: now, position, later_acks: 0 }));
+        self.window.push_back(Some(Unacknowledged { frame, sent_at: now, position, later_acks: 0 }));
         self.first.wrapping_add(self.window.len() as u64 - 1)
     }
 
@@ -295,7 +295,7 @@ impl Reliability {
         self.trim(outgoing);
     }
 
-    fn pop_oldest(&mut self) -> Option<Option<Transmission>> {
+    fn pop_oldest(&mut self) -> Option<Option<Unacknowledged>> {
         let oldest = self.window.pop_front()?;
         self.first = self.first.wrapping_add(1);
         Some(oldest)

@@ -121,7 +121,7 @@ const EXAMPLES: &str = r#"
 # max_packet_bytes = 8800
 # min_freshness_millis = 0     # Data that is fresh for less is not kept
 # max_waiting = 4096           # Interests that may wait for the disk
-# patience_millis = 100        # and for how long, before they go upstream
+# timeout_millis = 100         # and for how long, before they go upstream
 # [repository.cold]            # where volumes go that the folder has no room for
 # hot_bytes = 4294967296       # when those in the folder take more, the oldest leave it
 # folder = "/mnt/slow"         # another folder; or a bucket of an S3-compatible store:

@@ -59,8 +59,8 @@ pub struct RepositorySection {
     #[serde(default = "default_waiting")]
     pub max_waiting: usize,
     /// Milliseconds that an Interest waits for the disk before it goes upstream.
-    #[serde(default = "default_patience")]
-    pub patience_millis: u64,
+    #[serde(default = "default_timeout", alias = "patience_millis")]
+    pub timeout_millis: u64,
     /// Clients of CCNx may hand over objects below these names (`ccnx:/…`), as to ccnr; left out, none.
     #[serde(default)]
     pub ccnx_namespaces: Vec<String>,
@@ -116,7 +116,7 @@ fn default_waiting() -> usize {
     4096
 }
 
-fn default_patience() -> u64 {
+fn default_timeout() -> u64 {
     100
 }
 
@@ -205,7 +205,7 @@ impl RepositorySection {
             ("max_segments", u64::from(self.max_segments)),
             ("max_objects_of_prefix", u64::from(self.max_objects_of_prefix.unwrap_or(u32::MAX))),
             ("max_waiting", self.max_waiting as u64),
-            ("patience_millis", self.patience_millis),
+            ("timeout_millis", self.timeout_millis),
             ("prefixes", self.prefixes.len() as u64),
         ] {
             if value == 0 {
@@ -337,7 +337,8 @@ mod tests {
             ("max_segments = 0", "repository.max_segments: "),
             ("max_objects_of_prefix = 0", "repository.max_objects_of_prefix: "),
             ("max_waiting = 0", "repository.max_waiting: "),
-            ("patience_millis = 0", "repository.patience_millis: "),
+            ("timeout_millis = 0", "repository.timeout_millis: "),
+            ("patience_millis = 0", "repository.timeout_millis: "),
             ("prefixes = []", "repository.prefixes: "),
             ("ccnx_namespaces = ['a']", "repository.ccnx_namespaces: \"a\""),
             (

@@ -99,7 +99,7 @@ impl<S: Read + Write> Connection<S> {
         };
         match step {
             Ok(end) => end,
-            Err(error) if is_patience(&error) => None,
+            Err(error) if is_timeout(&error) => None,
             Err(_) => Some(End::Left),
         }
     }
@@ -171,7 +171,7 @@ impl<S: Read + Write> Connection<S> {
     }
 }
 
-fn is_patience(error: &io::Error) -> bool {
+fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 

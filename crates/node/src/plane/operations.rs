@@ -349,7 +349,7 @@ impl DataPlane {
             content_store: *self.engine.content_store_counters(),
             in_packets: received,
             out_packets: sent,
-            sharing: self.engine.all_sharing_counters(),
+            sharing: self.engine.sharing_counters(),
             memory: MemoryStatus {
                 queued_bytes: self.occupancy.held.queued_bytes,
                 reassembly_bytes: self.occupancy.held.partials.total_bytes(),

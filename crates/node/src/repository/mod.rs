@@ -60,13 +60,13 @@ pub(crate) fn attach(
     let answers = Arc::new(Answers::new(waker));
     let (repositories, handles) = open(sections, &hasher, &answers)?;
     // The engine waits for all of them alike.
-    let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
+    let (mut max_waiting, mut timeout) = (first.max_waiting, first.timeout_millis);
     for other in sections {
-        (max_waiting, patience) = (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
+        (max_waiting, timeout) = (max_waiting.max(other.max_waiting), timeout.max(other.timeout_millis));
     }
-    let patience = packet::time::Duration::from_millis(patience);
+    let timeout = packet::time::Duration::from_millis(timeout);
     if let Some(handles) = handles {
-        let config = SecondStoreConfig { max_waiting, patience };
+        let config = SecondStoreConfig { max_waiting, timeout };
         remote.call(move |plane| plane.attach_repositories(handles, answers, config));
     }
     Ok(repositories)

@@ -15,8 +15,6 @@ pub const NEIGHBORHOOD: &[u8] = b"\xc1.M.S.neighborhood";
 pub const SERVICE: &[u8] = b"\xc1.M.SRV";
 /// What a component with the digest of a public key starts with.
 pub const KEY_DIGEST: &[u8] = b"\xc1.M.K\x00";
-/// What a component with an identifier starts with.
-pub const GUID: &[u8] = b"\xc1.M.G\x00";
 /// What a component with a nonce starts with.
 pub const NONCE: &[u8] = b"\xc1.N\x00";
 /// Enumerates names.

@@ -216,11 +216,6 @@ impl<'a> CcnxNameRef<'a> {
         write_close(out);
     }
 
-    /// Length of the canonical form, in bytes.
-    pub fn canonical_len(&self) -> usize {
-        self.components().map(|component| Component::generic(component).encoded_len()).sum()
-    }
-
     /// Appends the canonical form: every component as a GenericNameComponent TLV.
     pub fn append_canonical(&self, out: &mut Vec<u8>) {
         for component in self.components() {
@@ -523,7 +518,6 @@ mod tests {
 
             let mut canonical = Vec::new();
             name.append_canonical(&mut canonical);
-            assert_eq!(canonical.len(), name.canonical_len());
             let mut again = Vec::new();
             encode_from_canonical(&canonical, &mut again).unwrap();
             assert_eq!(again, wire);

@@ -10,9 +10,7 @@ use crate::error::{DecodeError, Rule};
 pub struct ChildSelector(u8);
 
 impl ChildSelector {
-    /// The first in canonical order; the default.
-    pub const LEFTMOST: ChildSelector = ChildSelector(0);
-    /// The last in canonical order.
+    /// The last in canonical order; the first is the default.
     pub const RIGHTMOST: ChildSelector = ChildSelector(1);
 
     /// The selector written as `number`; `None` above 5.

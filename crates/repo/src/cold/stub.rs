@@ -60,7 +60,7 @@ impl Stub {
         let file = disk.open(file_name, false)?;
         let mut bytes = vec![0; usize::try_from(file.len_bytes()?).unwrap_or(0)];
         file.read_at(0, &mut bytes)?;
-        let Some((len_bytes, object, head_bytes)) = read_head(&bytes) else { return Ok(None) };
+        let Some(Head { len_bytes, object, head_bytes }) = Head::read(&bytes) else { return Ok(None) };
         let mut punched = Punched { end: head_bytes as u64, ranges: BTreeMap::new() };
         for entry in bytes.get(head_bytes..).unwrap_or_default().chunks_exact(ENTRY_BYTES) {
             // What follows the first that is broken was never told to be durable.
@@ -132,16 +132,28 @@ impl Punched {
     }
 }
 
-fn read_head(bytes: &[u8]) -> Option<(u64, String, usize)> {
-    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
-    if bytes.get(..8)? != MAGIC || word(8)? != FORMAT_VERSION {
-        return None;
+/// What a stub begins with.
+struct Head {
+    /// Bytes of the volume that it stands for.
+    len_bytes: u64,
+    object: String,
+    /// Its own bytes.
+    head_bytes: usize,
+}
+
+impl Head {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        if bytes.get(..8)? != MAGIC || word(8)? != FORMAT_VERSION {
+            return None;
+        }
+        let len_bytes = u64::from_le_bytes(*bytes.get(12..)?.first_chunk()?);
+        let name_bytes = word(20).filter(|&len| len <= MAX_NAME_BYTES)? as usize;
+        let end = FIXED_BYTES + name_bytes;
+        let object = String::from_utf8(bytes.get(FIXED_BYTES..end)?.to_vec()).ok()?;
+        let is_whole = crc32fast::hash(bytes.get(..end)?) == word(end)?;
+        is_whole.then_some(Head { len_bytes, object, head_bytes: end + 4 })
     }
-    let len_bytes = u64::from_le_bytes(*bytes.get(12..)?.first_chunk()?);
-    let name_bytes = word(20).filter(|&len| len <= MAX_NAME_BYTES)? as usize;
-    let end = FIXED_BYTES + name_bytes;
-    let object = String::from_utf8(bytes.get(FIXED_BYTES..end)?.to_vec()).ok()?;
-    (crc32fast::hash(bytes.get(..end)?) == word(end)?).then_some((len_bytes, object, end + 4))
 }
 
 fn read_entry(entry: &[u8]) -> Option<Range<u64>> {

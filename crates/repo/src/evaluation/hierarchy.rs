@@ -21,7 +21,7 @@ use crate::replay::Replay;
 pub struct Level {
     /// How many nodes it has, each serving as many of the level below as every other.
     pub nodes: u32,
-    /// Room in each node's repository; 0 for no repository.
+    /// Room in each node's repository, in bytes; 0 for no repository.
     pub threshold_bytes: u64,
     /// Of each node's link upward, in bits a second.
     pub rate: u64,
@@ -34,7 +34,7 @@ pub struct Level {
 pub struct Hierarchy {
     /// From the base stations up. The links of the last level lead to the source.
     pub levels: Vec<Level>,
-    /// The part that a deletion frees.
+    /// The part of the room that a deletion frees, 0 to 1.
     pub ratio: f64,
     /// From a user to the base station, one way.
     pub access_delay: Duration,

@@ -52,13 +52,13 @@ pub struct Workload {
     pub popularity_alpha: f64,
     /// Zipf's exponent of the numbers of files of classes.
     pub files_alpha: f64,
-    /// Shape of the gamma distribution of sizes.
+    /// Shape of the gamma distribution of sizes, a bare number.
     pub size_shape: f64,
     /// Scale of the gamma distribution of sizes, in bytes.
     pub size_scale_bytes: f64,
-    /// Smaller files are made so large.
+    /// Smaller files are made so large, in bytes.
     pub min_bytes: u64,
-    /// Larger files are made so small.
+    /// Larger files are made so small, in bytes.
     pub max_bytes: u64,
     /// Time between requests.
     pub request_interval: Duration,

@@ -17,8 +17,8 @@ use crate::eviction::{DeletionRule, Eviction};
 pub struct Granularity {
     /// Segments that are kept or dropped together: 1, a range, or `u32::MAX` for the whole object.
     pub range_segments: u32,
-    /// The part of the requests that end early, at a place in the file each as likely. Those that create a
-    /// file never do.
+    /// The part of the requests, 0 to 1, that end early, at a place in the file each as likely. Those that
+    /// create a file never do.
     pub early: f64,
     /// How downloads go.
     pub path: DownloadPath,

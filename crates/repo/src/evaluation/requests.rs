@@ -15,7 +15,7 @@ pub struct Request {
     pub file: u32,
     /// Its class of popularity.
     pub class: u8,
-    /// Its size.
+    /// Its size, in bytes.
     pub bytes: u32,
     /// Whether it is the one that creates the file.
     pub is_new: bool,
@@ -30,7 +30,7 @@ pub struct Requests {
     popularity: Zipf,
     file_class: Zipf,
     sizes: Gamma,
-    /// Sizes by number.
+    /// Sizes by number, in bytes.
     files: Vec<u32>,
     /// The files of each class, and how many of them are too old to be asked for.
     classes: [(Vec<u32>, usize); CLASSES],
@@ -69,21 +69,20 @@ impl Requests {
             let at = self.next_request.min(self.next_file);
             if at < self.next_request {
                 self.next_file += self.workload.file_interval.as_nanos().max(1);
-                let (file, class, bytes) = self.create();
-                return Request { at: Instant::from_nanos(at), file, class, bytes, is_new: true };
+                return Request { at: Instant::from_nanos(at), ..self.create() };
             }
             self.next_request += self.workload.request_interval.as_nanos().max(1);
             let class = self.popularity.draw(&mut self.random) as u8;
             // In the beginning a class may have nothing to ask for.
-            if let Some((file, bytes)) = self.choose(class) {
-                return Request { at: Instant::from_nanos(at), file, class, bytes, is_new: false };
+            if let Some(request) = self.choose(class) {
+                return Request { at: Instant::from_nanos(at), ..request };
             }
         }
     }
 
-    /// One of a class, each as likely.
+    /// One of a class, each as likely; the time is still to be told.
     #[inline]
-    fn choose(&mut self, class: u8) -> Option<(u32, u32)> {
+    fn choose(&mut self, class: u8) -> Option<Request> {
         let (files, too_old) = self.classes.get_mut(usize::from(class))?;
         if let Some(newest) = self.reading.newest_only {
             let oldest = (self.files.len() as u32).saturating_sub(newest);
@@ -91,11 +90,12 @@ impl Requests {
         }
         let files = files.get(*too_old..)?;
         let file = *files.get(self.random.below(files.len() as u64) as usize)?;
-        Some((file, *self.files.get(file as usize)?))
+        let bytes = *self.files.get(file as usize)?;
+        Some(Request { at: Instant::ZERO, file, class, bytes, is_new: false })
     }
 
-    /// A new file: its number, its class and its size.
-    fn create(&mut self) -> (u32, u8, u32) {
+    /// A new file; the time is still to be told.
+    fn create(&mut self) -> Request {
         let drawn = self.file_class.draw(&mut self.random) as usize;
         let class = if self.reading.last_has_most { CLASSES - 1 - drawn } else { drawn };
         let (min, max) = (self.workload.min_bytes as f64, self.workload.max_bytes as f64);
@@ -105,7 +105,7 @@ impl Requests {
         if let Some((files, _)) = self.classes.get_mut(class) {
             files.push(file);
         }
-        (file, class as u8, bytes)
+        Request { at: Instant::ZERO, file, class: class as u8, bytes, is_new: true }
     }
 }
 

@@ -80,8 +80,8 @@ enum Opening {
 }
 
 /// The window starts with, and seldom falls below, these parts of the target.
-const START: (u64, u64) = (7, 8);
-const FLOOR: (u64, u64) = (3, 8);
+const START_EIGHTHS: u64 = 7;
+const FLOOR_EIGHTHS: u64 = 3;
 /// The largest window, and the largest target, whatever a neighbour says of its socket.
 const MAX_BYTES: u64 = 64 << 20;
 /// A window grows by this part of itself at a time.
@@ -94,7 +94,7 @@ impl Window {
     pub(crate) fn new(target: u64) -> Self {
         let target = target.clamp(2 * SLOT_BYTES, MAX_BYTES);
         Window {
-            limit: part(target, START),
+            limit: eighths(target, START_EIGHTHS),
             target,
             sent: 0,
             gone: 0,
@@ -125,7 +125,7 @@ impl Window {
         let target = target.clamp(2 * SLOT_BYTES, MAX_BYTES);
         if self.target != target {
             self.target = target;
-            self.limit = part(target, START).max(self.limit.min(target));
+            self.limit = eighths(target, START_EIGHTHS).max(self.limit.min(target));
             self.trial = None;
         }
     }
@@ -191,7 +191,7 @@ impl Window {
     }
 
     fn set_limit(&mut self, limit: u64) {
-        let floor = part(self.target, FLOOR).max(SLOT_BYTES);
+        let floor = eighths(self.target, FLOOR_EIGHTHS).max(SLOT_BYTES);
         self.limit = limit.clamp(floor, MAX_BYTES);
     }
 
@@ -282,8 +282,8 @@ impl Window {
     }
 }
 
-fn part(whole: u64, (numerator, denominator): (u64, u64)) -> u64 {
-    whole / denominator * numerator
+fn eighths(whole: u64, count: u64) -> u64 {
+    whole / 8 * count
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolErro
 /// A router with the repository in this folder, which serves this socket, and more lines.
 pub(super) fn config(folder: &Path, socket: &Path, more: &str) -> Result<Config, ToolError> {
     let text = format!(
-        "[[repository]]\npath = {folder:?}\nprefixes = [\"/kept\"]\nmax_bytes = {}\npatience_millis = 4000\n{more}",
+        "[[repository]]\npath = {folder:?}\nprefixes = [\"/kept\"]\nmax_bytes = {}\ntimeout_millis = 4000\n{more}",
         1_u64 << 40
     );
     let mut config = Config::read(&text).map_err(ToolError::other)?;

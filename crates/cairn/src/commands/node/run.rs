@@ -42,6 +42,7 @@ pub(super) fn run(arguments: &RunArguments) -> ExitCode {
 fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
     // Before anything is held in memory.
     node::use_small_pages();
+    node::prepare_large_pages().map_err(node::StartError::from)?;
     let config = read(arguments.config.as_deref())?;
     let log = start_log(&config)?;
     // Signals are caught before anything is started, so that none is lost and none ends the process half-way.

@@ -7,7 +7,7 @@ pub(super) mod linear;
 use super::experiment::{Experiment, Point};
 use super::scenario::{Outcome, Recorded};
 use super::summary::Results;
-use crate::stats::{Kind, Sample, are_equal};
+use crate::stats::{Sample, are_equal};
 use crate::study::report::{Cell, Table};
 use crate::study::statement::Verdict;
 
@@ -174,7 +174,7 @@ impl Numbers<'_> {
 
     /// How many Nacks came, over all start times.
     fn nacks(&self, point: &Point) -> Option<Sample> {
-        Some(Sample { kind: Kind::Count, ..self.sample(point, |outcome| outcome.nacks() as f64)? })
+        self.sample(point, |outcome| outcome.nacks() as f64)
     }
 
     /// What was written down of the run that starts as the file says.

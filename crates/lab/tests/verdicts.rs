@@ -233,7 +233,8 @@ fn every_statement_that_is_shipped_names_its_control_or_is_so_by_construction() 
         let file = &experiment.file;
         let is_failed = |name: &String| file.control.iter().any(|control| control.fails.contains(name));
         let lacks = file.expect.iter().filter(|expect| {
-            expect.by_construction.is_none() && !expect.name.as_ref().is_some_and(is_failed)
+            let needs_none = expect.by_construction.is_some() || expect.not_testable.is_some();
+            !needs_none && !expect.name.as_ref().is_some_and(is_failed)
         });
         missing.extend(lacks.map(|expect| format!("{}: {}", experiment.name, expect.say)));
     }
@@ -362,6 +363,30 @@ fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
     assert!((pending - 0.4).abs() < 0.05, "{pending} pending on average");
     let window = run.cases[0].results[0].window.unwrap();
     assert_eq!((window.from, window.until), (5.0, 30.0));
+}
+
+#[test]
+fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable() {
+    let place = Place::new("taken");
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 100\n";
+    let folder = place.run("duration = '60 s'\nrepeats = 3", expect);
+    let judged = || {
+        let run = RunData::read(&folder).unwrap();
+        (verdicts(&run).remove(0), run.missing)
+    };
+    assert_eq!((judged().0.outcome, judged().1.len()), (Outcome::Confirmed, 0));
+    fs::remove_dir_all(folder.path().join("case-01/repeat-02")).unwrap();
+    let (verdict, missing) = judged();
+    assert_eq!(verdict.outcome, Outcome::NotTestable);
+    assert!(verdict.why.contains("number 2 is missing"), "{}", verdict.why);
+    assert!(missing.len() == 1 && missing[0].starts_with("repeat 2 of 3"), "{missing:?}");
+    // What cannot be read is named.
+    fs::remove_file(folder.path().join("case-01/repeat-01/derived/forwarder-b.csv")).unwrap();
+    let error = RunData::read(&folder).unwrap_err().to_string();
+    assert!(error.contains("case-01/repeat-01"), "{error}");
+    fs::remove_file(folder.path().join("run.json")).unwrap();
+    let error = RunData::read(&folder).unwrap_err().to_string();
+    assert!(error.contains("run.json"), "{error}");
 }
 
 #[test]

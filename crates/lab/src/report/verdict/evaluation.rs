@@ -88,6 +88,13 @@ impl<'a> Evaluation<'a> {
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(format!("no valid run{of}{first}"));
         }
+        if !case.missing.is_empty() {
+            let numbers: Vec<String> = case.missing.iter().map(u32::to_string).collect();
+            return Err(format!(
+                "of the repeats{of} number {} is missing from the folder",
+                numbers.join(", ")
+            ));
+        }
         // Those that did finish are the lucky ones.
         let unfinished = case.results.iter().filter(|result| result.is_unfinished()).count();
         if unfinished > 0 {

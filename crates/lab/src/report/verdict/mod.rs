@@ -223,6 +223,10 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         verdict.why = format!("the experiment states it for {} only", expect.on.join(" and "));
         return verdict;
     }
+    if let Some(why) = &expect.not_testable {
+        verdict.why.clone_from(why);
+        return verdict;
+    }
     match evaluation.judge(case, expect, measure) {
         Finding::Unknown(why) => verdict.why = why,
         Finding::Contradicted => verdict.outcome = Outcome::Contradicted,

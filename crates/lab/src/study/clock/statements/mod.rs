@@ -169,7 +169,8 @@ impl Numbers<'_> {
         let values: Vec<f64> = self.results.all_starts(point).map(value).collect();
         // Nothing of a fine clock depends on when it was set going.
         let exact = self.experiment.sweep.other_starts == 0 || (point.tick_ms <= 0.0 && are_equal(&values));
-        (!values.is_empty()).then_some(Sample { values, exact, ..Sample::default() })
+        // Start times are no draws: they stand evenly over a tick, so that none of it is left unseen.
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: true, most: None })
     }
 
     /// How many Nacks came, over all start times.

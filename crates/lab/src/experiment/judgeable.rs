@@ -28,6 +28,8 @@ pub(super) struct Judgeable {
     /// By where it stands, and what.
     unmeasured: BTreeMap<(String, String), Unmeasured>,
     backends: Vec<&'static str>,
+    /// Of what is said to be 0: why nobody can confirm it; nothing where some backend can.
+    zeros: BTreeMap<String, Option<Undecidable>>,
 }
 
 impl Judgeable {
@@ -65,18 +67,19 @@ impl Judgeable {
             unmeasured.there = there;
         }
         let Some(measure) = here(plan, &expect.value) else { return };
-        let found = undecidable(plan, backend, expect, &measure).into_iter();
-        self.findings.extend(found.map(|Undecidable { field, message, suggestion }| Finding {
-            key: format!("{key}.{field}"),
-            message,
-            suggestion: Some(suggestion),
-            ..Finding::default()
-        }));
+        if number(expect.at_most.as_ref()) == Some(0.0) && expect.not_testable.is_none() {
+            let why = always_zero(plan, backend, expect, &measure);
+            let zero = self.zeros.entry(key.to_owned()).or_insert_with(|| why.clone());
+            *zero = zero.take().and(why);
+        }
+        let found = [by_its_range(expect, &measure), by_its_name(plan, expect, &measure)].concat();
+        self.findings.extend(found.into_iter().map(|undecidable| undecidable.at(key)));
     }
 
     /// All that was found.
     pub(super) fn findings(self) -> Vec<Finding> {
-        let Judgeable { mut findings, unmeasured, backends } = self;
+        let Judgeable { mut findings, unmeasured, backends, zeros } = self;
+        findings.extend(zeros.into_iter().filter_map(|(key, why)| Some(why?.at(&key))));
         findings.extend(unmeasured.into_iter().map(|((key, what), Unmeasured { on, there })| {
             let others = backends.iter().filter(|name| !on.contains(name));
             let others: Vec<String> = others.map(|name| format!("\"{name}\"")).collect();
@@ -109,6 +112,7 @@ fn number(bound: Option<&toml::Value>) -> Option<f64> {
 }
 
 /// A bound that no result meets, or none misses.
+#[derive(Debug, Clone)]
 struct Undecidable {
     field: &'static str,
     message: String,
@@ -119,32 +123,34 @@ impl Undecidable {
     fn new(field: &'static str, message: String, suggestion: &str) -> Self {
         Undecidable { field, message, suggestion: suggestion.to_owned() }
     }
+
+    fn at(self, key: &str) -> Finding {
+        Finding {
+            key: format!("{key}.{}", self.field),
+            message: self.message,
+            suggestion: Some(self.suggestion),
+            ..Finding::default()
+        }
+    }
 }
 
 const WITHIN: &str = "write a bound between what can happen";
 
-fn undecidable(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
-    let mut list = by_its_range(expect, measure);
-    list.extend(by_its_name(plan, expect, measure));
-    let at_most = number(expect.at_most.as_ref());
+/// Why repeats in which something random is 0 do not say that it always is.
+fn always_zero(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -> Option<Undecidable> {
     let is_random = backend != VIRTUAL_TIME || !plan.is_deterministic() || measure.quantity == "table_bytes";
     let repeats = plan.schedule.repeats as usize;
-    if at_most == Some(0.0) && is_random && repeats < ENOUGH && expect.by_construction.is_none() {
-        list.push(Undecidable {
-            field: "at_most",
-            message: format!(
-                "`{}.{}` is random {}: that it is 0 in {repeats} does not say that it always is",
-                measure.subject,
-                measure.quantity,
-                if backend == VIRTUAL_TIME { "in virtual time" } else { "on real forwarders" }
-            ),
-            suggestion: format!(
-                "write how much may be, `repeats = {ENOUGH}` or more, `by_construction` with the reason, or `on` \
-                 with the backends where nothing is random"
-            ),
-        });
-    }
-    list
+    let is_open = is_random && repeats < ENOUGH && expect.by_construction.is_none();
+    is_open.then(|| Undecidable {
+        field: "at_most",
+        message: format!(
+            "`{}.{}` is random: that it is 0 in {repeats} does not say that it always is",
+            measure.subject, measure.quantity
+        ),
+        suggestion: format!(
+            "write how much may be, `repeats = {ENOUGH}` or more, or `by_construction` with the reason"
+        ),
+    })
 }
 
 /// Bounds that lie at the ends of what a measure can be, or beyond them.

@@ -58,8 +58,10 @@ fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
             expect("at_least = 1")
         )
     };
-    assert!(Experiment::parse("x", "x.toml", &control("\"duration\" = \"4 s\"")).is_ok());
-    assert!(problems(&control("\"duration\" = \"5 s\"")).contains("what is so anyway"));
+    let delay = "\"link.a-b.delay\" = \"3 ms\"";
+    assert!(Experiment::parse("x", "x.toml", &control(delay)).is_ok());
+    assert!(problems(&control("\"link.a-b.loss\" = \"0 %\"")).contains("what is so anyway"));
+    assert!(problems(&control("\"duration\" = \"4 s\"")).contains("as its case is, and as long"));
     assert!(problems(&control("\"gates.steal\" = \"5 %\"")).contains("held to the gates of its case"));
     for set in
         ["\"sample_every\" = \"1 s\"", "\"measure.from\" = \"1 s\"", "\"seed\" = 7", "\"title\" = \"z\""]
@@ -67,23 +69,69 @@ fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
         assert!(problems(&control(set)).contains("measured as its case is"), "{set}");
     }
     // What removes more than one thing says of each what it is.
-    let two = "\"duration\" = \"4 s\", \"link.a-b.delay\" = \"3 ms\"";
-    assert!(problems(&control(two)).contains("does not say which part of its cause this is"));
+    let two = &format!("{delay}, \"download.files.start\" = \"2 s\"");
+    assert!(problems(&control(two)).contains("which part of its cause `link.a-b.delay` is"));
     let parts = |link: &str| {
-        control(two)
-            + &format!("parts = {{ \"duration\" = \"time\", \"link.a-b.{link}\" = \"it passes\" }}\n")
+        let parts = format!("\"download.files.start\" = \"time\", \"{link}\" = \"it passes\"");
+        control(two) + &format!("parts = {{ {parts} }}\n")
     };
-    assert!(Experiment::parse("x", "x.toml", &parts("delay")).is_ok());
-    assert!(problems(&parts("loss")).contains("`link.a-b.loss` is not in `set`"));
-    let table = problems(&control("\"link.a-b\" = { delay = \"3 ms\" }"));
-    assert!(table.contains("which part of its cause"), "{table}");
+    assert!(Experiment::parse("x", "x.toml", &parts("link.a-b.delay")).is_ok());
+    assert!(problems(&parts("link.a-b.loss")).contains("does not change `link.a-b.loss`"));
+    // Of a table what changes in it is named, and not the table.
+    let table = |part: &str| {
+        let set = "\"link.a-b\" = { rate = \"10 Mbit/s\", delay = \"3 ms\" }";
+        control(set) + &format!("parts = {{ \"{part}\" = \"delay\" }}\n")
+    };
+    assert!(Experiment::parse("x", "x.toml", &table("link.a-b.delay")).is_ok());
+    assert!(problems(&table("link.a-b")).contains("does not change `link.a-b`"));
     // A default that is written down changes nothing either.
-    let default = "\"duration\" = \"5 s\", \"link.a-b.loss\" = \"0 %\"";
-    let default = &format!("{default} }}\nparts = {{ \"duration\" = \"time\", \"link.a-b.loss\" = \"loss\"");
-    assert!(problems(&control(default)).contains("what is so anyway"));
+    let default = "\"link.a-b.delay\" = \"3 ms\", \"link.a-b.rate\" = \"10 Mbit/s\"";
+    assert!(problems(&control(default)).contains("changes nothing by this"));
     let elsewhere = problems(&expect("at_least = 1\non = [\"simm\"]"));
     assert!(elsewhere.contains("no backend called `simm`") && elsewhere.contains("did you mean `sim`"));
     assert!(problems(&expect("at_least = 1\ntimes = 0")).contains("no bound"));
+}
+
+#[test]
+fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mistake() {
+    let said = |value: &str, bound: &str| {
+        let text = format!(
+            "{GOOD}\n[ping.p]\nat = \"a\"\nto = \"b\"\nprefix = \"/files/ping\"\n[[expect]]\nsay = \"So\"\n\
+             value = \"{value}\"\n{bound}\n"
+        );
+        Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+    };
+    let on_sim = "\non = [\"sim\"]";
+    for (value, bound) in [
+        ("p.loss", "at_most = 5"),
+        ("files.duration", "at_most = 5"),
+        ("files.duration.p95", "at_most = \"files.duration.p5\"\ntimes = 1.5"),
+        ("files.unfinished", "at_most = 0\nby_construction = \"nothing is lost\""),
+        ("files.unfinished", "at_most = 0"),
+        ("a.table_bytes", &format!("at_least = 5{on_sim}")),
+        ("a.goodput", "not_testable = \"nobody looked\""),
+    ] {
+        assert_eq!(said(value, bound), "", "{value} {bound}");
+    }
+    for (value, bound, wrong) in [
+        ("p.loss", "at_most = 100", "no result contradicts this"),
+        ("p.loss", "more_than = 100", "no result is as stated"),
+        ("files.duration", "less_than = 0", "no result is as stated"),
+        ("files.duration", "more_than = -1", "no result contradicts this"),
+        ("files.duration", "more_than = 5\nless_than = 5", "nothing is more than 5"),
+        ("files.duration.p5", "at_most = \"files.duration.p95\"", "never above"),
+        ("files.finished", "at_most = \"files.started\"", "never above"),
+        ("files.duration.mean", "at_least = \"files.duration\"", "held against itself"),
+        ("files.unfinished", "at_most = 0\non = [\"netns\"]", "is random: that it is 0 in 1"),
+        ("a.table_bytes", "at_least = 5", "not measured of `a` on netns and hosts"),
+        ("a.memory", "at_least = 5", "not measured of `a` on sim"),
+        ("files.rtt", "at_least = 5", "`rtt` is not measured of `files` on netns and hosts and sim"),
+        ("p.duration", "at_least = 5", "one of these: started, finished"),
+        ("small.served", "at_least = 0.5", ""),
+    ] {
+        let shown = said(value, bound);
+        assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{value} {bound}: {shown}");
+    }
 }
 
 #[test]

@@ -225,6 +225,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     }
     if let Some(why) = &expect.not_testable {
         verdict.why.clone_from(why);
+        "nothing".clone_into(&mut verdict.bound);
         return verdict;
     }
     match evaluation.judge(case, expect, measure) {

@@ -87,7 +87,7 @@ fn where_some_repeats_leave_work_the_others_prove_nothing() {
     let link = "[link]\na-b = { loss = '4 %' }\nb-c = {}\n";
     let row = ROW.replace("[link]\na-b = {}\nb-c = {}\n", link);
     assert_ne!(row, ROW);
-    let rest = "[[expect]]\nsay = 'Every file arrives'\nvalue = 'files.unfinished'\nat_most = 0\n";
+    let rest = "[[expect]]\nsay = 'Every file arrives'\nvalue = 'files.unfinished'\nat_most = 0.5\n";
     let text = format!(
         "title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{row}\n{rest}"
     );

@@ -28,6 +28,7 @@ fn run(only: &str) -> RunFolder {
     let mut options = common::options(&runs);
     options.only = Some(only.to_owned());
     options.controls = false;
+    options.repeats = Some(1);
     execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -283,6 +283,8 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     let found = Sample { values: found, ..Sample::default() };
     let predicted = Sample { values: predicted, exact, ..Sample::default() };
     let part = |difference: f64| difference / left.mean;
+    // What is compared is limited by links and processors, and spreads about its mean.
+    let (found, predicted) = (found.spread_as_normal(), predicted.spread_as_normal());
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
     let agreement = agreement(interval, measured.margin);

@@ -33,7 +33,8 @@ impl Expect {
     /// Is anything expected of the value?
     pub(crate) fn says_something(&self) -> bool {
         let bounds = [&self.at_least, &self.at_most, &self.more_than, &self.less_than];
-        bounds.iter().any(|bound| bound.is_some())
+        self.not_testable.is_some()
+            || bounds.iter().any(|bound| bound.is_some())
             || self.about.is_some()
             || self.same_as.is_some()
             || !self.falls.is_empty()
@@ -53,6 +54,15 @@ fn is_about_looking(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or_default();
     matches!(first, "measure" | "sample_every" | "seed" | "title" | "expect" | "figure" | "trace")
         || matches!(last, "watch" | "capture")
+}
+
+fn looking(key: &str, set: &str) -> Finding {
+    Finding {
+        key: format!("{key}.set.{set}"),
+        message: "a control is measured as its case is, and as long, so that only what happens can differ"
+            .to_owned(),
+        ..Finding::default()
+    }
 }
 
 /// Every control of every case that it is about.
@@ -79,15 +89,7 @@ pub(super) fn controls(
                 ..Finding::default()
             });
         }
-        if let Some(about) = control.set.keys().find(|set| is_about_looking(set)) {
-            findings.push(Finding {
-                key: format!("{key}.set.{about}"),
-                message: "a control is measured as its case is, so that only what happens can differ"
-                    .to_owned(),
-                ..Finding::default()
-            });
-        }
-        findings.extend(unsaid(file, control, &key));
+        findings.extend(control.set.keys().find(|set| is_about_looking(set)).map(|set| looking(&key, set)));
         let concerned = match concerned(file, control, &key) {
             Ok(concerned) => concerned,
             Err(finding) => {
@@ -127,31 +129,113 @@ pub(super) fn controls(
     if findings.is_empty() { Ok(list) } else { Err(findings) }
 }
 
-/// What a control takes away without saying which part of its cause that is. One key is the cause that
-/// `removes` names; where there are several, or a whole table, one of them may be another.
-fn unsaid(file: &File, control: &Control, key: &str) -> Vec<Finding> {
-    // How long a run may take at most is no cause of anything where it ends with its work.
-    let is_limit = |set: &str| set == "duration" && file.until_done == Some(true);
-    let set: Vec<(&String, &Value)> = control.set.iter().filter(|(set, _)| !is_limit(set)).collect();
-    let needs_parts = set.len() > 1 || set.iter().any(|(_, value)| value.is_table());
-    let is_said = |set: &String| control.parts.get(set).is_some_and(|part| !part.trim().is_empty());
-    let unsaid = set.iter().filter(|(set, _)| needs_parts && !is_said(set)).map(|(set, _)| Finding {
-        key: format!("{key}.set.{set}"),
-        message: "the control changes more than one thing, and does not say which part of its cause this is"
-            .to_owned(),
-        suggestion: Some(format!("say it below `parts`: \"{set}\" = \"…\"; what is no part of it stays")),
-        ..Finding::default()
-    });
-    let unknown = control.parts.keys().filter(|part| !control.set.contains_key(*part)).map(|part| {
-        let known: Vec<&str> = control.set.keys().map(String::as_str).collect();
+/// What controls take away without saying which part of their cause that is, or do not take away though they
+/// say it. One key is the cause that `removes` names; where there are several, or a whole table, one of them
+/// may be another.
+pub(super) fn unsaid(file: &File, variants: &[Variant]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, control) in file.control.iter().enumerate() {
+        let key = format!("control.{number}");
+        // A run that was made when this was allowed is still read.
+        let duration = control.set.keys().find(|set| matches!(set.as_str(), "duration" | "until_done"));
+        findings.extend(duration.map(|set| Finding {
+            suggestion: Some("give the case as long".to_owned()),
+            ..looking(&key, set)
+        }));
+        let Ok(concerned) = concerned(file, control, &key) else { continue };
+        let meant: Vec<&Variant> = variants
+            .iter()
+            .filter(|variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name)))
+            .collect();
+        findings.extend(of_control(control, &key, &meant));
+    }
+    findings
+}
+
+fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // What must be said of, below which key of `set` it is, and whether that is a whole table.
+    let mut changed: Vec<(String, &String, bool)> = Vec::new();
+    for (set, value) in &control.set {
+        let mut keys = std::collections::BTreeSet::new();
+        for variant in variants {
+            let (mut content, mut origins) = (variant.content.clone(), variant.origins.clone());
+            if apply_all((&mut content, &mut origins), [(set, value)], &Vec::new()).is_ok() {
+                differing(String::new(), Some(&variant.content), Some(&content), &mut keys);
+            }
+        }
+        if keys.is_empty() && control.set.len() > 1 {
+            findings.push(Finding {
+                key: format!("{key}.set.{set}"),
+                message: "the control changes nothing by this".to_owned(),
+                suggestion: Some("leave it out".to_owned()),
+                ..Finding::default()
+            });
+        }
+        if value.is_table() {
+            changed.extend(keys.into_iter().map(|key| (key, set, true)));
+        } else {
+            changed.push((set.clone(), set, false));
+        }
+    }
+    // A table is not said by its own name: what is in it must be.
+    let says = |part: &str, (changed, set, is_table): &(String, &String, bool)| {
+        let is_below =
+            changed.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        is_below && (!is_table || part.len() > set.len())
+    };
+    if changed.len() > 1 || changed.iter().any(|(.., is_table)| *is_table) {
+        let is_said = |one: &(String, &String, bool)| {
+            control.parts.iter().any(|(part, text)| !text.trim().is_empty() && says(part, one))
+        };
+        findings.extend(changed.iter().filter(|one| !is_said(one)).map(|(changed, set, _)| Finding {
+            key: format!("{key}.set.{set}"),
+            message: format!(
+                "the control changes more than one thing, and does not say which part of its cause `{changed}` is"
+            ),
+            suggestion: Some(format!(
+                "say it below `parts`: \"{changed}\" = \"…\"; what is no part of it stays"
+            )),
+            ..Finding::default()
+        }));
+    }
+    let unknown = control.parts.keys().filter(|part| !changed.iter().any(|one| says(part, one)));
+    findings.extend(unknown.map(|part| {
+        let known: Vec<&str> = changed.iter().map(|(changed, ..)| changed.as_str()).collect();
         Finding {
             key: format!("{key}.parts.{part}"),
-            message: format!("`{part}` is not in `set`"),
+            message: format!("the control does not change `{part}`"),
             suggestion: Some(suggest(part, &known)),
             ..Finding::default()
         }
-    });
-    unsaid.chain(unknown).collect()
+    }));
+    findings
+}
+
+/// The keys whose values differ, as far down as both are tables; one that is missing is an empty one.
+fn differing(
+    at: String,
+    one: Option<&toml::Table>,
+    other: Option<&toml::Table>,
+    keys: &mut std::collections::BTreeSet<String>,
+) {
+    let names = one.into_iter().chain(other).flat_map(toml::Table::keys);
+    let names: std::collections::BTreeSet<&String> = names.collect();
+    for name in names {
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        match (one.and_then(|table| table.get(name)), other.and_then(|table| table.get(name))) {
+            (one, other) if one == other => {}
+            (Some(Value::Table(one)), Some(Value::Table(other))) => {
+                differing(key, Some(one), Some(other), keys)
+            }
+            (Some(Value::Table(one)), None) if !one.is_empty() => differing(key, Some(one), None, keys),
+            (None, Some(Value::Table(other))) if !other.is_empty() => differing(key, None, Some(other), keys),
+            (Some(Value::Table(_)), None) | (None, Some(Value::Table(_))) => {}
+            _ => {
+                keys.insert(key);
+            }
+        }
+    }
 }
 
 /// Controls, by their keys, of which every case is as it is without them: what they set is so anyway.

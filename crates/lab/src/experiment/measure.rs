@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::stats::Kind;
-
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder and the node's server, in percent of a core"),
@@ -145,54 +143,17 @@ pub struct Measure {
 #[error("`{0}` does not name a measure; write for example n2.pending.max, or files.goodput @ case")]
 pub struct MeasureError(String);
 
-/// Quantities of which each number is how often something happened.
-const COUNTS: &[&str] = &[
-    "started",
-    "finished",
-    "unfinished",
-    "nacks",
-    "refused",
-    "retransmissions",
-    "served",
-    "served_objects",
-    "asked",
-    "satisfied",
-    "timed_out",
-    "hits",
-    "misses",
-    "requests",
-    "request_hits",
-    "request_misses",
-    "hops",
-    "link_drops",
-    "engine_drops",
-    "nacks_sent",
-    "in_interests",
-    "out_interests",
-    "in_data",
-    "out_data",
-    "in_nacks",
-    "out_nacks",
-    "unsatisfied",
-];
-
 /// Quantities that are parts in percent, and 100 at most.
 const PARTS: &[&str] = &["loss", "object_hits", "byte_hits", "cache_hits"];
 
-/// Rates, whose sum is how often something happened.
-const RATES: &[&str] = &["propagated", "noted", "answered", "expired", "repeated_names"];
-
 impl Measure {
-    /// What is known of its numbers without any repeat.
-    pub(crate) fn kind(&self) -> Kind {
-        let is = |list: &[&str]| list.contains(&self.quantity.as_str());
-        match self.summary.as_str() {
-            "deviation" => Kind::Other,
-            "count" => Kind::Count,
-            "sum" if is(RATES) => Kind::Count,
-            _ if is(COUNTS) => Kind::Count,
-            _ if is(PARTS) => Kind::Part,
-            _ => Kind::Other,
+    /// The most that one of its numbers can be, where that is known without any repeat.
+    pub(crate) fn most(&self) -> Option<f64> {
+        let is_bounded = !matches!(self.summary.as_str(), "deviation" | "sum" | "count");
+        match self.quantity.as_str() {
+            part if is_bounded && PARTS.contains(&part) => Some(100.0),
+            "fairness" if is_bounded => Some(1.0),
+            _ => None,
         }
     }
 }

@@ -26,7 +26,7 @@ struct Context<'a> {
     seed: u64,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     fn node(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
         f.place(key, "node", given, self.nodes)
     }
@@ -64,7 +64,15 @@ impl Context<'_> {
         }
         let name = |node: usize| self.nodes.get(node).copied().unwrap_or("?");
         let (reached, ends) = self.reached(at, prefix);
-        if ends.contains(&at) {
+        if ends.contains(&at)
+            && let Some((number, route)) = self.idle_route(at)
+        {
+            // The others that no route serves say no more.
+            let prefixes: Vec<&str> = self.asked().collect();
+            let message =
+                format!("no name that is asked for is below `{route}`, and `{prefix}` has no route");
+            f.add(format!("route.{number}.prefix"), message, Some(suggest(route, &prefixes)));
+        } else if ends.contains(&at) {
             let known: Vec<&str> = self.file.route.iter().map(|route| route.prefix.as_str()).collect();
             let message = format!("no route leads from `{}` for `{prefix}`", name(at));
             f.add(key, message, Some(suggest(prefix, &known)));
@@ -81,6 +89,32 @@ impl Context<'_> {
             let message = format!("routes from `{from}` for `{route}` {end} and do not reach `{to}`");
             f.add(key, message, Some(format!("let the path of a route go on to `{to}`")));
         }
+    }
+
+    /// Prefixes of names that are asked for.
+    fn asked(&self) -> impl Iterator<Item = &'a str> {
+        let file = self.file;
+        let contents = file.content.values().map(|content| &content.prefix);
+        let pings = file.ping.values().map(|ping| &ping.prefix);
+        let floods = file.flood.values().map(|flood| &flood.prefix);
+        let consumers = file.consumer.values().map(|consumer| &consumer.prefix);
+        let served = file.producer.values().map(|producer| &producer.prefix);
+        contents.chain(pings).chain(floods).chain(consumers).chain(served).map(String::as_str)
+    }
+
+    /// The first route from a node of whose prefix nothing is asked for, with its place: its prefix is wrong.
+    fn idle_route(&self, from: usize) -> Option<(usize, &'a str)> {
+        let name = self.nodes.get(from).copied()?;
+        let leads = |path: &[String]| path.iter().rev().skip(1).any(|node| node == name);
+        let mut routes = self.file.route.iter().enumerate().filter(|(_, route)| leads(&route.path));
+        let below = |one: &str, other: &str| {
+            let one = one.trim_end_matches('/');
+            other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_idle = |prefix: &str| self.asked().all(|name| !below(prefix, name) && !below(name, prefix));
+        routes
+            .find(|(_, route)| is_idle(&route.prefix))
+            .map(|(number, route)| (number, route.prefix.as_str()))
     }
 
     /// One of the next hops of a node with the longest prefix that covers a name.

@@ -197,6 +197,7 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// When it cannot be read.
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
-    let text = scratch::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES))?;
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let text = scratch::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES)).map_err(named)?;
     serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

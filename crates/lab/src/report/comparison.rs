@@ -16,7 +16,7 @@ use crate::analysis::RepeatResult;
 use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
-use crate::stats::{ENOUGH_EQUAL, Estimate};
+use crate::stats::{ENOUGH, Estimate};
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
 const LEAST_PART: f64 = 0.01;
@@ -84,7 +84,7 @@ impl Pair {
 
 /// Repeats that are equal by chance do not say how far the next one is from them.
 fn is_known(mean: &Estimate) -> bool {
-    mean.deviation > 0.0 || mean.count >= ENOUGH_EQUAL as u64
+    mean.deviation > 0.0 || mean.count >= ENOUGH as u64
 }
 
 /// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the

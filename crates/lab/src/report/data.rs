@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
@@ -42,6 +43,9 @@ pub struct CaseData {
     pub shown: RepeatData,
     /// Its number, from 0.
     pub shown_repeat: usize,
+    /// Repeats, from 1, of which a run that is complete has lost the numbers: somebody has taken them away, and
+    /// the others are no fair choice.
+    pub missing: Vec<u32>,
 }
 
 impl CaseData {
@@ -101,6 +105,28 @@ pub struct RunData {
     pub cases: Vec<CaseData>,
     /// Cases once more without the cause of what is expected of them.
     pub controls: Vec<CaseData>,
+    /// What a run that is complete has lost, a sentence for each case.
+    pub missing: Vec<String>,
+}
+
+/// An error with the folder that it is of.
+fn of_folder(folder: &Path) -> impl Fn(io::Error) -> ReportError {
+    move |error| {
+        let (place, text) = (folder.display().to_string(), error.to_string());
+        let text = if text.contains(&place) { text } else { format!("{place}: {text}") };
+        ReportError::Io(io::Error::new(error.kind(), text))
+    }
+}
+
+/// That a case has lost repeats.
+fn missing_repeats(case: &str, missing: &[u32], of: u32) -> String {
+    let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
+    let case = if case.is_empty() { String::new() } else { format!(" of “{case}”") };
+    let numbers = match numbers.as_slice() {
+        [one] => format!("repeat {one}"),
+        several => format!("repeats {}", several.join(", ")),
+    };
+    format!("{numbers} of {of}{case} is missing from the folder, and nothing that needs it is testable")
 }
 
 impl RunData {
@@ -153,8 +179,8 @@ impl RunData {
     ///
     /// When there is not one repeat, or a file is missing.
     pub fn read(folder: &RunFolder) -> Result<Self, ReportError> {
-        let record = folder.record()?;
-        let experiment = Experiment::read(&folder.experiment())?;
+        let record = folder.record().map_err(of_folder(folder.path()))?;
+        let experiment = Experiment::read_recorded(&folder.experiment())?;
         let plans = experiment.plans(&record.backend).map_err(|findings| {
             ReportError::Plan(
                 findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "),
@@ -162,19 +188,24 @@ impl RunData {
         })?;
         let names: HashSet<&String> = record.cases.iter().collect();
         let plans = plans.into_iter().filter(|plan| names.contains(&plan.case));
-        let mut recorded = records::read(folder)?;
-        let mut cases = Vec::new();
+        let mut recorded = records::read(folder).map_err(of_folder(folder.path()))?;
+        let (mut cases, mut lost) = (Vec::new(), Vec::new());
         for (case, mut plan) in plans.enumerate() {
             plan.schedule.repeats = record.repeats;
-            let mut read = Vec::new();
+            let (mut read, mut missing) = (Vec::new(), Vec::new());
             for repeat in 0..plan.schedule.repeats {
                 let place = folder.repeat(case, repeat);
                 if let Some(Record { result, network, .. }) = recorded.remove(&(case, repeat)) {
                     let (seconds, prefixes) = (result.seconds, result.prefixes.clone());
                     read.push((RepeatData { seconds, prefixes, network, ..RepeatData::default() }, result));
                 } else if place.join("result.json").is_file() {
-                    read.push(load_derived(&plan, &place)?);
+                    read.push(load_derived(&plan, &place).map_err(of_folder(&place))?);
+                } else if record.complete {
+                    missing.push(repeat + 1);
                 }
+            }
+            if !missing.is_empty() {
+                lost.push(missing_repeats(&plan.case, &missing, plan.schedule.repeats));
             }
             if read.is_empty() {
                 continue;
@@ -183,12 +214,13 @@ impl RunData {
             let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) = read.into_iter().unzip();
             let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData { plan, results, counts, shown, shown_repeat });
+            cases.push(CaseData { plan, results, counts, shown, shown_repeat, missing });
         }
         if cases.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete").into());
+            let none = io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete");
+            return Err(of_folder(folder.path())(none));
         }
         let (cases, controls) = cases.into_iter().partition(|case: &CaseData| case.plan.control.is_none());
-        Ok(RunData { folder: folder.clone(), record, experiment, cases, controls })
+        Ok(RunData { folder: folder.clone(), record, experiment, cases, controls, missing: lost })
     }
 }

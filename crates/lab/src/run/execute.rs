@@ -197,7 +197,7 @@ pub(super) fn resume_with(
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let mut record = record_of(&folder)?;
     let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
-    let experiment = Experiment::read(&folder.experiment())?;
+    let experiment = Experiment::read_recorded(&folder.experiment())?;
     if experiment.file.study.is_some() {
         let why = if record.complete {
             format!("a study is complete; see it with: cairn lab show {}", folder.path().display())
@@ -232,7 +232,7 @@ pub(super) fn resume_with(
 pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
     let record = record_of(folder)?;
-    let experiment = Experiment::read(&folder.experiment())?;
+    let experiment = Experiment::read_recorded(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
     for (case, plan) in plans.iter().enumerate() {

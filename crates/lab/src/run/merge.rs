@@ -28,7 +28,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     let Some((first, head)) = parts.first() else {
         return Err(PlanError::NothingToMerge.into());
     };
-    let experiment = Experiment::read(&first.experiment())?;
+    let experiment = Experiment::read_recorded(&first.experiment())?;
     let all: Vec<(String, u64)> =
         experiment.plans(&head.backend)?.into_iter().map(|plan| (plan.case, plan.schedule.seed)).collect();
     let places: HashMap<&str, usize> =

@@ -1,8 +1,8 @@
 //! How well a number over repeats, or the difference of two, is known: intervals in which it lies.
 
 use super::confidence::student_t;
-use super::equal::{self, Kind, are_equal};
 use super::summary::Summary;
+use super::unseen::{self, ENOUGH, are_equal};
 
 /// One number a repeat, and whether another repeat could have brought another.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,8 +13,8 @@ pub struct Sample {
     pub exact: bool,
     /// Does the setting make them so? Then it is no chance where they are equal.
     pub by_construction: bool,
-    /// What is known of such numbers without any repeat.
-    pub kind: Kind,
+    /// The most that one of them can be, where that is known without any repeat. The least is 0.
+    pub most: Option<f64>,
 }
 
 /// How sure an interval is.
@@ -48,34 +48,43 @@ impl Sample {
         !self.exact && !self.by_construction && are_equal(&self.values)
     }
 
-    /// Where the mean lies; nothing when nobody can say. Of repeats that are equal by chance an end may be
-    /// infinite.
+    /// The same numbers, taken as if more repeats would spread as these do, along a normal distribution. Equal
+    /// numbers show no spread, and stay as they are.
+    #[must_use]
+    pub fn spread_as_normal(&self) -> Sample {
+        Sample { by_construction: self.by_construction || !are_equal(&self.values), ..self.clone() }
+    }
+
+    /// Is what they are, and how they spread, all there is to know?
+    fn is_settled(&self) -> bool {
+        self.exact || self.by_construction || self.values.len() >= ENOUGH
+    }
+
+    /// Where the mean lies; nothing when nobody can say. An end may be infinite.
     #[must_use]
     pub fn interval(&self, level: Level) -> Option<Interval> {
-        if self.is_equal_by_chance() {
-            return equal::interval(&self.values, self.kind, level);
-        }
         let (mean, error, degrees) = self.parts()?;
-        half(error, degrees, level).map(|half| Interval::around(mean, half))
+        let by_spread = half(error, degrees, level).map(|half| Interval::around(mean, half))?;
+        if self.is_settled() {
+            return Some(by_spread);
+        }
+        let open = unseen::interval(&self.values, self.most, level);
+        Some(Interval { low: open.low.min(by_spread.low), high: open.high.max(by_spread.high) })
     }
 
     /// Where the difference to so many times another lies. Numbers of the same repeats are taken together,
-    /// repeat by repeat; others by Welch's rule.
+    /// repeat by repeat; others by Welch's rule. Where repeats leave something open, what is left open on
+    /// both sides comes together.
     #[must_use]
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
+        if !self.is_settled() || !other.is_settled() {
+            return self.apart(times, other, level);
+        }
         let exact = self.exact && other.exact;
         if are_paired && self.values.len() == other.values.len() {
             let pairs = self.values.iter().zip(&other.values);
             let values = pairs.map(|(one, two)| one - times * two).collect();
-            let by_construction = self.by_construction && other.by_construction;
-            let differences = Sample { values, exact, by_construction, kind: Kind::Other };
-            if !differences.is_equal_by_chance() {
-                return differences.interval(level);
-            }
-            return self.apart(times, other, level);
-        }
-        if self.is_equal_by_chance() || other.is_equal_by_chance() {
-            return self.apart(times, other, level);
+            return Sample { values, exact, by_construction: true, most: None }.interval(level);
         }
         let (mean, error, degrees) = self.parts()?;
         let (other_mean, other_error, other_degrees) = other.parts()?;
@@ -137,40 +146,60 @@ mod tests {
         );
     }
 
-    #[test]
-    fn differences_within_repeats_are_known_better_than_those_between_them() {
-        let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&[9.0, 18.9, 29.1]));
-        let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
-        let apart = one.less(1.0, &two, false, Level::NinetyFive).unwrap();
-        assert!(paired.low > 0.7 && paired.high < 1.3, "{paired:?}");
-        assert!(apart.low < -10.0 && apart.high > 10.0, "{apart:?}");
+    /// As many as are enough, of a few again and again.
+    fn many(values: &[f64]) -> Sample {
+        sample(&values.iter().copied().cycle().take(60).collect::<Vec<_>>())
     }
 
     #[test]
-    fn equal_repeats_of_something_random_are_no_certainty() {
-        let count = |values: &[f64]| Sample { kind: Kind::Count, ..sample(values) };
-        let none = count(&[0.0; 3]).interval(Level::NinetyFive).unwrap();
-        assert!(none.low == 0.0 && none.high > 1.2, "{none:?}");
+    fn differences_within_repeats_are_known_better_than_those_between_them() {
+        let (one, two) = (many(&[10.0, 20.0, 30.0]), many(&[9.0, 18.9, 29.1]));
+        let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
+        let apart = one.less(1.0, &two, false, Level::NinetyFive).unwrap();
+        assert!(paired.low > 0.95 && paired.high < 1.05, "{paired:?}");
+        assert!(apart.low < -2.0 && apart.high > 4.0, "{apart:?}");
+    }
+
+    #[test]
+    fn few_repeats_of_something_random_are_no_certainty_whether_they_are_equal_or_nearly() {
+        let none = sample(&[0.0; 3]).interval(Level::NinetyFive).unwrap();
+        assert!(none.low == 0.0 && none.high == f64::INFINITY, "{none:?}");
         let exact = Sample { exact: true, ..sample(&[3.0; 3]) };
         assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 3.0, high: 3.0 }));
-        // Differences that are equal say nothing, either, whatever varies.
-        let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&[9.0, 19.0, 29.0]));
-        let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
-        assert!(paired.low < 0.0, "{paired:?}");
+        // Differences of few repeats say nothing, either, whether they vary or not.
+        for two in [[9.0, 19.0, 29.0], [9.0, 19.001, 29.0]] {
+            let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&two));
+            let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
+            assert!(paired.low < 0.0, "{paired:?}");
+        }
         let built = |values: &[f64]| Sample { by_construction: true, ..sample(values) };
-        let (one, two) = (built(&one.values), built(&two.values));
+        let (one, two) = (built(&[10.0, 20.0, 30.0]), built(&[9.0, 19.0, 29.0]));
         let paired = one.less(1.0, &two, true, Level::NinetyFive);
         assert_eq!(paired, Some(Interval { low: 1.0, high: 1.0 }));
         // A side that varies does not make the other one sure.
-        let apart = count(&[0.0; 3]).less(1.0, &sample(&[0.5, 0.6, 0.7]), false, Level::NinetyFive).unwrap();
-        assert!(apart.low < 0.0 && apart.high > 0.5, "{apart:?}");
+        let apart = sample(&[0.0; 3]).less(1.0, &sample(&[0.5, 0.6, 0.7]), false, Level::NinetyFive).unwrap();
+        assert!(apart.high == f64::INFINITY, "{apart:?}");
+        // The interval of the spread alone may be the wider one.
+        let wide = sample(&[1.0, 9.0, 1.0, 9.0, 1.0]).interval(Level::NinetyFive).unwrap();
+        assert!(wide.low < 0.0 && wide.high > 9.0, "{wide:?}");
+        let enough = sample(&[0.0; ENOUGH]).interval(Level::NinetyFive);
+        assert_eq!(enough, Some(Interval { low: 0.0, high: 0.0 }));
+    }
+
+    #[test]
+    fn a_spread_that_is_taken_as_normal_is_students() {
+        let normal = sample(&[9.9, 10.0, 10.1]).spread_as_normal().interval(Level::NinetyFive).unwrap();
+        assert!((normal.high - 10.0 - 4.303 * 0.1 / 3f64.sqrt()).abs() < 1e-9, "{normal:?}");
+        let equal = sample(&[10.0; 3]).spread_as_normal().interval(Level::NinetyFive).unwrap();
+        assert_eq!(equal.high, f64::INFINITY);
     }
 
     #[test]
     fn welch_gives_the_textbook_interval() {
         // Equal variances and counts: four degrees of freedom, t = 2.776, error sqrt(2/3).
+        let normal = |values: &[f64]| sample(values).spread_as_normal();
         let interval =
-            sample(&[4.0, 5.0, 6.0]).less(1.0, &sample(&[1.0, 2.0, 3.0]), false, Level::NinetyFive);
+            normal(&[4.0, 5.0, 6.0]).less(1.0, &normal(&[1.0, 2.0, 3.0]), false, Level::NinetyFive);
         let half = 2.776 * (2.0f64 / 3.0).sqrt();
         let interval = interval.unwrap();
         assert!((interval.low - (3.0 - half)).abs() < 1e-9 && (interval.high - (3.0 + half)).abs() < 1e-9);

@@ -2,12 +2,12 @@
 
 mod confidence;
 mod difference;
-mod equal;
 mod fairness;
 mod summary;
+mod unseen;
 
 pub use confidence::{Estimate, student_t};
 pub use difference::{Interval, Level, Sample};
-pub use equal::{ENOUGH_EQUAL, Kind, are_equal, may_differ};
 pub use fairness::fairness;
 pub use summary::Summary;
+pub use unseen::{ENOUGH, are_equal, may_differ};

@@ -88,8 +88,8 @@ mod tests {
         assert_eq!(Verdict::above(interval(-0.1, 0.3), 0.0), Verdict::NotTestable);
         assert_eq!(Verdict::above(interval(-0.3, -0.1), 0.0), Verdict::Contradicted);
         assert_eq!(Verdict::above(None, 0.0), Verdict::NotTestable);
-        let sample = |values: &[f64]| Sample { values: values.to_vec(), ..Sample::default() };
-        let (low, high) = (sample(&[1.0, 1.1, 0.9]), sample(&[2.0, 2.1, 1.9]));
+        let sample = |values: [f64; 3]| Sample { values: values.repeat(20), ..Sample::default() };
+        let (low, high) = (sample([1.0, 1.5, 0.5]), sample([2.0, 2.5, 1.5]));
         assert_eq!(Verdict::less(&low, 1.0, &high), Verdict::Confirmed);
         assert_eq!(Verdict::less(&low, 0.5, &high), Verdict::NotTestable);
         assert_eq!(Verdict::less(&low, 0.2, &high), Verdict::Contradicted);

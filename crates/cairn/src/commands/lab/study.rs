@@ -70,7 +70,7 @@ pub(super) fn refuse(folder: &RunFolder) -> Result<(), ToolError> {
 
 /// Whether a folder is that of a study's run.
 pub(super) fn is_of_study(folder: &RunFolder) -> bool {
-    Experiment::read(&folder.experiment()).is_ok_and(|experiment| experiment.file.study.is_some())
+    Experiment::read_recorded(&folder.experiment()).is_ok_and(|experiment| experiment.file.study.is_some())
 }
 
 /// Prints what a study has found.

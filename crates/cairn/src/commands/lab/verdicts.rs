@@ -49,6 +49,9 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
             } else {
                 lines(run)?;
             }
+            for lost in &run.missing {
+                output::line(lost)?;
+            }
             if !run.record.complete {
                 let folder = folder.display();
                 output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;

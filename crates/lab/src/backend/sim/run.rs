@@ -52,13 +52,19 @@ fn is_over(plan: &Plan, built: &Built, agents: &[AppId], consumers: &[Placed]) -
     (!agents.is_empty() || ends.peek().is_some()) && ends.all(|is_complete| is_complete)
 }
 
-/// Where a period is interrupted: for its sample, and where the measuring window or a workload begins or
-/// ends, so that what was integrated up to there is known.
-fn stops(plan: &Plan, begin: Instant, sample: Instant, end: Instant) -> Vec<Instant> {
+/// The ends of the measuring window that the file sets. Counters are read there, so that what they grew by
+/// within the window is exact.
+fn window_ends(plan: &Plan) -> impl Iterator<Item = Instant> {
     let window = plan.evaluation.window;
+    window.from_ns.into_iter().chain(window.until_ns).map(Instant::from_nanos)
+}
+
+/// Where a period is interrupted: for its sample, at the ends of the measuring window, and where a workload
+/// begins or ends, so that what was integrated up to there is known. Its own end is among them where it is one.
+fn stops(plan: &Plan, begin: Instant, sample: Instant, end: Instant) -> Vec<Instant> {
     let edges = plan.workloads.iter().flat_map(|workload| [workload.start_ns, workload.stop_ns]);
-    let edges = edges.chain(window.from_ns).chain(window.until_ns).map(Instant::from_nanos);
-    let mut stops: Vec<Instant> = edges.chain([sample]).filter(|at| *at > begin && *at < end).collect();
+    let edges = edges.map(Instant::from_nanos).chain(window_ends(plan));
+    let mut stops: Vec<Instant> = edges.chain([sample]).filter(|at| *at > begin && *at <= end).collect();
     stops.sort_unstable();
     stops.dedup();
     stops
@@ -110,7 +116,7 @@ impl World {
             let at = Instant::from_nanos(nanos(moment(period, period_length)));
             for stop in stops(plan, begin, at, until) {
                 built.network.run_until(stop)?;
-                if stop == at {
+                if stop == at || window_ends(plan).any(|end| end == stop) {
                     recorder.sample(plan, built, &mut observe);
                 } else {
                     recorder.look(built);

@@ -43,6 +43,9 @@ tables! {
         /// Why it is so in this setting, whatever the forwarder does. Then it is no finding, and is not
         /// called confirmed.
         by_construction: Option<String> = "nothing does",
+        /// Why nothing here can tell whether it is so. Then it is listed as not testable, `value` is what is
+        /// nearest to it, and it needs no bound.
+        not_testable: Option<String> = "it is judged",
         /// The backends for which it is stated. On others it is listed as not testable.
         on: Vec<String> = "all",
     }

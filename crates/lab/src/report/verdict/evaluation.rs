@@ -7,7 +7,7 @@ use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::{half_width, with_unit};
-use crate::stats::{Interval, Level, Sample, may_differ};
+use crate::stats::{ENOUGH, Interval, Level, Sample, may_differ};
 
 /// What is said of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,14 @@ pub(super) struct Evaluation<'a> {
 
 /// A difference as small as this part of the numbers themselves is one of rounding.
 const ROUNDING: f64 = 1e-9;
+
+/// What several comparisons come to: one that fails is enough.
+fn all_of(parts: Vec<Finding>) -> Finding {
+    if parts.contains(&Finding::Contradicted) {
+        return Finding::Contradicted;
+    }
+    parts.into_iter().find(|part| matches!(part, Finding::Unknown(_))).unwrap_or(Finding::Confirmed)
+}
 
 /// What one comparison came to.
 fn compare(interval: Option<Interval>, holds: impl Fn(f64) -> bool) -> Finding {
@@ -67,7 +75,7 @@ impl<'a> Evaluation<'a> {
         // Tables are hashed with the seed, so that what they take differs.
         let exact =
             self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
-        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, kind: measure.kind() })
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most: measure.most() })
     }
 
     /// A measure, or why there is none.
@@ -79,6 +87,13 @@ impl<'a> Evaluation<'a> {
             let reasons: Vec<String> = case.results.iter().flat_map(RepeatResult::reasons).collect();
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(format!("no valid run{of}{first}"));
+        }
+        if !case.missing.is_empty() {
+            let numbers: Vec<String> = case.missing.iter().map(u32::to_string).collect();
+            return Err(format!(
+                "of the repeats{of} number {} is missing from the folder",
+                numbers.join(", ")
+            ));
         }
         // Those that did finish are the lucky ones.
         let unfinished = case.results.iter().filter(|result| result.is_unfinished()).count();
@@ -119,42 +134,47 @@ impl<'a> Evaluation<'a> {
 
     /// Judges an expectation.
     pub(super) fn judge(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Finding {
-        match self.parts(here, expect, measure) {
-            Err(why) => Finding::Unknown(why),
-            Ok(parts) => {
-                let unknown = parts.iter().find(|part| matches!(part, Finding::Unknown(_))).cloned();
-                if parts.contains(&Finding::Contradicted) {
-                    Finding::Contradicted
-                } else {
-                    let unknown = unknown.map(|unknown| self.with_chance(here, expect, measure, unknown));
-                    unknown.unwrap_or(Finding::Confirmed)
-                }
-            }
+        let found = match self.parts(here, expect, measure, expect.by_construction.is_some()) {
+            Err(why) => return Finding::Unknown(why),
+            Ok(parts) => all_of(parts),
+        };
+        match found {
+            Finding::Unknown(why) => Finding::Unknown(self.with_chance(here, expect, measure, why)),
+            known => known,
         }
     }
 
-    /// Says that it is equal repeats that leave something unknown, where it is.
-    fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, unknown: Finding) -> Finding {
+    /// Says that it is the number of repeats that leaves something unknown, where more of the same would do.
+    fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
         let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
         let samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
-        let fewest = samples.filter(Sample::is_equal_by_chance).map(|sample| sample.values.len()).min();
-        let Some(repeats) = fewest else { return unknown };
-        Finding::Unknown(format!(
-            "too uncertain: after {repeats} equal repeats {:.0} % of all may bring another number",
-            may_differ(repeats) * 100.0
-        ))
+        let random = samples.filter(|sample| !sample.exact).map(|sample| sample.values.len());
+        let fewest = random.min().filter(|repeats| (2..ENOUGH).contains(repeats));
+        let by_spread = self.parts(here, expect, measure, true).map(all_of);
+        match (fewest, by_spread) {
+            (Some(repeats), Ok(Finding::Confirmed | Finding::Contradicted)) => format!(
+                "too uncertain: after {repeats} repeats {:.0} % of all may be unlike any of them; {ENOUGH} like \
+                 these would do",
+                may_differ(repeats) * 100.0
+            ),
+            _ => why,
+        }
     }
 
-    /// A measure of an expectation. What the setting makes so is no chance where repeats are equal.
-    fn settled(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Sample, String> {
-        let mut sample = self.found(here, measure)?;
-        sample.by_construction = expect.by_construction.is_some();
-        Ok(sample)
+    /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.
+    fn settled(self, here: &CaseData, measure: &Measure, by_construction: bool) -> Result<Sample, String> {
+        self.found(here, measure).map(|sample| Sample { by_construction, ..sample })
     }
 
     /// Every comparison that an expectation asks for.
-    fn parts(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Vec<Finding>, String> {
-        let value = self.settled(here, expect, measure)?;
+    fn parts(
+        self,
+        here: &CaseData,
+        expect: &Expect,
+        measure: &Measure,
+        by_construction: bool,
+    ) -> Result<Vec<Finding>, String> {
+        let value = self.settled(here, measure, by_construction)?;
         let times = expect.times.unwrap_or(1.0);
         let mut parts = Vec::new();
         let size =
@@ -164,7 +184,7 @@ impl<'a> Evaluation<'a> {
             let (other, are_paired) = match bound {
                 Value::String(text) => {
                     let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-                    let sample = self.settled(here, expect, &other)?;
+                    let sample = self.settled(here, &other, by_construction)?;
                     something(&value, &sample)?;
                     (sample, measure.case == other.case)
                 }
@@ -194,7 +214,7 @@ impl<'a> Evaluation<'a> {
         }
         if let Some(text) = &expect.same_as {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-            let sample = self.settled(here, expect, &other)?;
+            let sample = self.settled(here, &other, by_construction)?;
             something(&value, &sample)?;
             let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
             let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
@@ -208,7 +228,7 @@ impl<'a> Evaluation<'a> {
             let (mut before, mut case) = (value.clone(), measure.case.clone());
             for text in chain {
                 let next: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-                let sample = self.settled(here, expect, &next)?;
+                let sample = self.settled(here, &next, by_construction)?;
                 let rounding = ROUNDING * f64::max(size(&before), size(&sample));
                 let interval = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
                 parts.push(compare(interval, |difference| holds(difference, rounding)));
@@ -239,7 +259,9 @@ impl<'a> Evaluation<'a> {
     /// is exact.
     fn difference(self, here: &CaseData, expect: &Expect, text: &str, level: Level) -> Option<Interval> {
         let (measure, other): (Measure, Measure) = (expect.value.parse().ok()?, text.parse().ok()?);
-        let (value, sample) = (self.sample(here, &measure)?, self.sample(here, &other)?);
+        // As the repeats spread: what they leave open is not a number to print.
+        let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
+        let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
         let times = expect.times.unwrap_or(1.0);
         let interval = self.less(&value, times, &sample, measure.case == other.case, level)?;
         (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
@@ -352,12 +374,16 @@ mod tests {
     fn a_bound_holds_for_all_of_the_interval_or_for_none_of_it() {
         // 82.9 ± 36 against 66: the mean is above it, and nobody knows.
         assert!(matches!(at_least(&[80.07, 85.73], 66.0), Finding::Unknown(_)));
-        assert_eq!(at_least(&[82.8, 82.9, 83.0], 66.0), Finding::Confirmed);
-        assert_eq!(at_least(&[60.0, 60.1, 59.9], 66.0), Finding::Contradicted);
+        assert_eq!(at_least(&[82.8, 82.9, 83.0, 82.9, 82.9], 36.0), Finding::Confirmed);
+        assert_eq!(at_least(&[60.0, 60.1, 59.9, 60.0, 60.0], 96.0), Finding::Contradicted);
+        // Half of all repeats may be unlike these, and few say nothing of how far up others are.
+        assert!(matches!(at_least(&[82.8, 82.9, 83.0, 82.9, 82.9], 66.0), Finding::Unknown(_)));
+        assert!(matches!(at_least(&[60.0, 60.1, 59.9], 1e9), Finding::Unknown(_)));
         assert!(
             matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
             "one repeat does not say how sure it is"
         );
+        assert_eq!(at_least(&[82.9; 60], 82.0), Finding::Confirmed);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub struct Verdict {
     pub measure: String,
     /// What was measured.
     pub measured: Option<Estimate>,
-    /// The 95 % interval it lies in; nothing when nobody can say.
+    /// The 95 % interval it lies in by how its repeats spread; nothing when nobody can say.
     pub interval: Option<Interval>,
     /// The unit of the measure, and of numbers it is held against.
     pub unit: &'static str,
@@ -223,6 +223,11 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         verdict.why = format!("the experiment states it for {} only", expect.on.join(" and "));
         return verdict;
     }
+    if let Some(why) = &expect.not_testable {
+        verdict.why.clone_from(why);
+        "nothing".clone_into(&mut verdict.bound);
+        return verdict;
+    }
     match evaluation.judge(case, expect, measure) {
         Finding::Unknown(why) => verdict.why = why,
         Finding::Contradicted => verdict.outcome = Outcome::Contradicted,
@@ -244,11 +249,11 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     verdict
 }
 
-/// Where a number lies, as it is printed: of repeats that are equal by chance their number is told, and how
-/// many they are.
+/// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.
 fn interval(sample: &Sample) -> Option<Interval> {
     let equal = sample.values.first().filter(|_| sample.is_equal_by_chance());
-    equal.map(|value| Interval { low: *value, high: *value }).or_else(|| sample.interval(Level::NinetyFive))
+    let by_spread = || sample.spread_as_normal().interval(Level::NinetyFive);
+    equal.map(|value| Interval { low: *value, high: *value }).or_else(by_spread)
 }
 
 /// The controls that must fail an expectation.

@@ -97,7 +97,7 @@ pub fn carry_out(
     } else {
         // Who was ended before anything was measured has left nothing of use.
         let _ = fs::remove_dir_all(&place);
-        let mut experiment = Experiment::read(&run.folder().experiment())?;
+        let mut experiment = Experiment::read_recorded(&run.folder().experiment())?;
         experiment.name.clone_from(&record.experiment);
         let options = Options {
             backend: VIRTUAL_TIME.to_owned(),

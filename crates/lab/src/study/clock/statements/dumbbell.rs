@@ -23,7 +23,7 @@ const SIMILAR: f64 = 0.98;
 const TICKS_MS: [f64; 3] = [1.0, 5.0, 10.0];
 const DEPTHS: [u32; 3] = [50, 100, 500];
 
-pub(in crate::study::clock) const CLAIMS: [Claim; 15] = [
+pub(in crate::study::clock) const CLAIMS: [Claim; 19] = [
     Claim {
         section: "V.B, V.C",
         says: "One flow: the cells that the paper names, 16 to 91 Mbps.",
@@ -96,6 +96,26 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 15] = [
     },
     Claim {
         section: "VI",
+        says: "Several flows: the link between the routers is the bottleneck.",
+        test: Test::Untested("what each link carries is not written down"),
+    },
+    Claim {
+        section: "VI",
+        says: "Several flows, depth 50: Stateful Forwarding itself takes more away than coarse clocks do.",
+        test: Test::Numbers(forwarding_takes_more, Control::Without(Cause::OtherFlows)),
+    },
+    Claim {
+        section: "V.C",
+        says: "Smoothening does not help several flows because Nacks one after the other reduce rates too far.",
+        test: Test::Untested("no run is without Nacks and otherwise the same"),
+    },
+    Claim {
+        section: "VI",
+        says: "Methods that report rates will resolve what Stateful Forwarding has to guess.",
+        test: Test::Untested("said of the future; `clock-beyond` has such methods"),
+    },
+    Claim {
+        section: "VI",
         says: "Commodity computers cannot afford fine clocks.",
         test: Test::Untested("virtual time has no interrupts"),
     },
@@ -132,6 +152,7 @@ fn mean_by_start(samples: &[Sample]) -> Option<Sample> {
     Some(Sample {
         values: (0..first.values.len()).map(at).collect(),
         exact: first.exact,
+        by_construction: true,
         ..Sample::default()
     })
 }
@@ -220,6 +241,31 @@ fn several_get_less(numbers: &Numbers<'_>) -> Option<Found> {
         texts.push(format!("{:.0} to {:.0}", mean(&one), mean(&more)));
     }
     Some(Found { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
+}
+
+/// What several flows lose together with the fine clock, against what a tick takes away besides.
+fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Found> {
+    // Without other flows this is the single flow itself, which loses nothing to others.
+    let flows = |tick_ms| match numbers.without {
+        Some(Cause::OtherFlows) => mbps(numbers, 1, 50, tick_ms, false),
+        _ => several_mbps(numbers, 50, tick_ms, false),
+    };
+    let (alone, fine) = (mbps(numbers, 1, 50, 0.0, false)?, flows(0.0)?);
+    let lost = |from: &Sample, to: &Sample| Sample {
+        values: from.values.iter().zip(&to.values).map(|(from, to)| from - to).collect(),
+        exact: from.exact && to.exact,
+        by_construction: true,
+        most: None,
+    };
+    let to_flows = lost(&alone, &fine);
+    let (mut parts, mut texts) = (Vec::new(), Vec::new());
+    for tick_ms in TICKS_MS {
+        let to_ticks = lost(&fine, &flows(tick_ms)?);
+        parts.push(Verdict::less(&to_ticks, 1.0, &to_flows));
+        texts.push(format!("{} {:.1}", tick_text(tick_ms), mean(&to_ticks)));
+    }
+    let evidence = format!("{:.1} Mbps to other flows; to ticks {} Mbps", mean(&to_flows), texts.join(", "));
+    Some(Found { verdict: Verdict::all(parts), evidence })
 }
 
 fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Found> {

@@ -7,7 +7,7 @@ pub(super) mod linear;
 use super::experiment::{Experiment, Point};
 use super::scenario::{Outcome, Recorded};
 use super::summary::Results;
-use crate::stats::{Kind, Sample, are_equal};
+use crate::stats::{Sample, are_equal};
 use crate::study::report::{Cell, Table};
 use crate::study::statement::Verdict;
 
@@ -169,12 +169,13 @@ impl Numbers<'_> {
         let values: Vec<f64> = self.results.all_starts(point).map(value).collect();
         // Nothing of a fine clock depends on when it was set going.
         let exact = self.experiment.sweep.other_starts == 0 || (point.tick_ms <= 0.0 && are_equal(&values));
-        (!values.is_empty()).then_some(Sample { values, exact, ..Sample::default() })
+        // Start times are no draws: they stand evenly over a tick, so that none of it is left unseen.
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: true, most: None })
     }
 
     /// How many Nacks came, over all start times.
     fn nacks(&self, point: &Point) -> Option<Sample> {
-        Some(Sample { kind: Kind::Count, ..self.sample(point, |outcome| outcome.nacks() as f64)? })
+        self.sample(point, |outcome| outcome.nacks() as f64)
     }
 
     /// What was written down of the run that starts as the file says.

@@ -47,8 +47,8 @@ impl Experiment {
         Experiment::read_as(path, true)
     }
 
-    /// Reads the file of a run that is there already. Whether its statements can all be judged is not asked any
-    /// more: the report says so of each.
+    /// Reads the file of a run that is there already. Whether its statements can all be judged is not asked
+    /// any more: the report says so of each.
     ///
     /// # Errors
     ///

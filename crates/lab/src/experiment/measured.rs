@@ -18,7 +18,7 @@ const OF_LINKS: &[&str] = &[
     "load",
 ];
 
-/// What is measured of a measure's subject on a backend, where the measure itself is not; nothing where it is.
+/// What is measured of a measure's subject on a backend, where the measure is not; nothing where it is.
 pub(super) fn in_place_of(plan: &Plan, backend: &str, measure: &Measure) -> Option<Vec<&'static str>> {
     let subject = measure.subject.as_str();
     let mut there: Vec<&'static str> = Vec::new();

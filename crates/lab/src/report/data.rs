@@ -43,8 +43,8 @@ pub struct CaseData {
     pub shown: RepeatData,
     /// Its number, from 0.
     pub shown_repeat: usize,
-    /// Repeats, from 1, of which a run that is complete has lost the numbers: somebody has taken them away, and
-    /// the others are no fair choice.
+    /// Repeats, from 1, of which a run that is complete has lost the numbers: somebody has taken them away,
+    /// and the others are no fair choice.
     pub missing: Vec<u32>,
 }
 

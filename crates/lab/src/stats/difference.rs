@@ -48,8 +48,8 @@ impl Sample {
         !self.exact && !self.by_construction && are_equal(&self.values)
     }
 
-    /// The same numbers, taken as if more repeats would spread as these do, along a normal distribution. Equal
-    /// numbers show no spread, and stay as they are.
+    /// The same numbers, taken as if more repeats would spread as these do, along a normal distribution.
+    /// Equal numbers show no spread, and stay as they are.
     #[must_use]
     pub fn spread_as_normal(&self) -> Sample {
         Sample { by_construction: self.by_construction || !are_equal(&self.values), ..self.clone() }

@@ -1,5 +1,5 @@
-//! What repeats leave open, whatever makes them differ. A repeat is one draw: events within one come in bursts,
-//! and a spread that few draws have shown says nothing of a draw that none of them was.
+//! What repeats leave open, whatever makes them differ. A repeat is one draw: events within one come in
+//! bursts, and a spread that few draws have shown says nothing of a draw that none of them was.
 
 use super::difference::{Interval, Level};
 
@@ -33,8 +33,8 @@ fn ends(values: &[f64]) -> (f64, f64) {
 /// `q` is the least share of all repeats that are no lower than the lowest, or no higher than the highest,
 /// which this many repeats leave likely. No measure is below 0: so the lower end holds whatever the others
 /// bring. At the upper end they bring `most`, if the measure has such a bound. If it has none, repeats that
-/// differ are taken to show how large such a number is, and the others to bring no more than twice the highest;
-/// repeats that are equal, or fewer than [`FEWEST`], show nothing of it.
+/// differ are taken to show how large such a number is, and the others to bring no more than twice the
+/// highest; repeats that are equal, or fewer than [`FEWEST`], show nothing of it.
 pub(super) fn interval(values: &[f64], most: Option<f64>, level: Level) -> Interval {
     let (low, high) = ends(values);
     if values.len() < 2 || low < 0.0 {

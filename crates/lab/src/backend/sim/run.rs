@@ -60,7 +60,7 @@ fn window_ends(plan: &Plan) -> impl Iterator<Item = Instant> {
 }
 
 /// Where a period is interrupted: for its sample, at the ends of the measuring window, and where a workload
-/// begins or ends, so that what was integrated up to there is known. Its own end is among them where it is one.
+/// begins or ends, so that what was integrated up to there is known. Its own end may be among them.
 fn stops(plan: &Plan, begin: Instant, sample: Instant, end: Instant) -> Vec<Instant> {
     let edges = plan.workloads.iter().flat_map(|workload| [workload.start_ns, workload.stop_ns]);
     let edges = edges.map(Instant::from_nanos).chain(window_ends(plan));

@@ -1,9 +1,9 @@
-//! Which pages the process's memory is made of: small ones, but for what is asked for in one piece of exactly a
-//! large page.
+//! Which pages the process's memory is made of: small ones, but for what is asked for in one piece of exactly
+//! a large page.
 //!
-//! A large page is cleared all at once when it is used first: for as long as that takes, which is milliseconds
-//! where the machine is virtual, its thread does nothing else. Therefore a thread of its own clears the next
-//! one ahead, and whoever gets no large page at once gets small ones.
+//! A large page is cleared all at once when it is used first: for as long as that takes, which is
+//! milliseconds where the machine is virtual, its thread does nothing else. Therefore a thread of its own
+//! clears the next one ahead, and whoever gets no large page at once gets small ones.
 #![allow(unsafe_code, reason = "allocators, prctl and madvise have no safe interface for it")]
 
 use std::alloc::{self, GlobalAlloc, Layout};
@@ -60,15 +60,17 @@ fn take_ready(layout: Layout) -> Option<NonNull<u8>> {
     page
 }
 
-// SAFETY: every piece of memory comes from `A`, asked for with `placed` of its layout, and goes back to `A` with
-// the same: a page that is ready was asked for in that way too. `placed` keeps the size and never weakens the
-// alignment. A page that is ready is zero, and is given to one caller only, because it is swapped out.
+// SAFETY: every piece of memory comes from `A`, asked for with `placed` of its layout, and goes back to `A`
+// with the same: a page that is ready was asked for in that way too. `placed` keeps the size and never
+// weakens the alignment. A page that is ready is zero, and is given to one caller only, because it is swapped
+// out.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for LargePages<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match take_ready(layout) {
             Some(page) => page.as_ptr(),
-            // SAFETY: the caller's promise about `layout` holds for `placed(layout)`, which is not empty either.
+            // SAFETY: the caller's promise about `layout` holds for `placed(layout)`, which is not empty
+            // either.
             None => unsafe { self.0.alloc(placed(layout)) },
         }
     }
@@ -99,8 +101,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for LargePages<A> {
         // SAFETY: `new_size` is not 0 by the caller's promise.
         let new_memory = unsafe { self.alloc(new_layout) };
         if !new_memory.is_null() {
-            // SAFETY: both are at least that long, and `new_memory` was free until now, so they do not overlap;
-            // `memory` came from here for `layout` and is not used any more.
+            // SAFETY: both are at least that long, and `new_memory` was free until now, so they do not
+            // overlap; `memory` came from here for `layout` and is not used any more.
             unsafe {
                 ptr::copy_nonoverlapping(memory, new_memory, layout.size().min(new_size));
                 self.dealloc(memory, layout);
@@ -110,10 +112,10 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for LargePages<A> {
     }
 }
 
-/// Has the system give memory a small page at a time, for all of this process and what it starts, but for what
-/// is advised to be large ([`prepare_large_pages`]). Systems before Linux 6.18 cannot except that: there all is
-/// small, unless the administrator has chosen that only what is advised is large. A system that does not know
-/// the request goes on as before.
+/// Has the system give memory a small page at a time, for all of this process and what it starts, but for
+/// what is advised to be large ([`prepare_large_pages`]). Systems before Linux 6.18 cannot except that: there
+/// all is small, unless the administrator has chosen that only what is advised is large. A system that does
+/// not know the request goes on as before.
 pub fn use_small_pages() {
     // What `prctl` calls PR_THP_DISABLE_EXCEPT_ADVISED.
     const EXCEPT_ADVISED: libc::c_ulong = 1 << 1;
@@ -169,8 +171,9 @@ fn make_ready() -> bool {
         unsafe { alloc::dealloc(page, layout) };
         return false;
     }
-    // SAFETY: these bytes are this function's alone until they are published below. The advice does not change
-    // what is in them. It comes before they are written, because that is when the system gives the page.
+    // SAFETY: these bytes are this function's alone until they are published below. The advice does not
+    // change what is in them. It comes before they are written, because that is when the system gives the
+    // page.
     unsafe {
         libc::madvise(page.cast(), LARGE_PAGE_BYTES, libc::MADV_HUGEPAGE);
         page.write_bytes(0, LARGE_PAGE_BYTES);

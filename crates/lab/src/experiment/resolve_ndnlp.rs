@@ -1,27 +1,13 @@
 //! How a link of CCNx cuts and acknowledges messages: as said, as the paper has it, or by the link's delay.
 
+use link::v1::Timings;
+use packet::time::Duration;
+
 use super::findings::Findings;
 use super::model::{Acknowledgement, Link};
 use super::plan::{Dialect, LinkKind, LinkPlan, Ndnlp1Plan};
 use super::problem::suggest;
 use super::units::Span;
-
-const MILLISECOND: u64 = 1_000_000;
-/// Section 3.3.1 of the paper: what holds where nothing else is said.
-const PAPER: Timing = Timing {
-    sent_packets: 100,
-    retries: 5,
-    retransmit_ns: 1000 * MILLISECOND,
-    acknowledge_ns: 300 * MILLISECOND,
-};
-
-#[derive(Clone, Copy)]
-struct Timing {
-    sent_packets: u32,
-    retries: u32,
-    retransmit_ns: u64,
-    acknowledge_ns: u64,
-}
 
 /// NDNLP v1 on a link that has it: every one of Ethernet, and one of UDP that carries frames.
 pub(super) fn ndnlp1(
@@ -58,47 +44,51 @@ pub(super) fn ndnlp1(
             return None;
         }
     }
-    let timing = timing(&key, given.and_then(|given| given.timing.as_deref()), link, f);
+    let timings = timings(&key, given.and_then(|given| given.timing.as_deref()), link, f);
     let span = |of: fn(&Acknowledgement) -> Option<Span>| given.and_then(of).map(|span| span.0);
     let count = |of: fn(&Acknowledgement) -> Option<u32>| given.and_then(of);
     Some(Ndnlp1Plan {
         mtu_bytes: Ndnlp1Plan::mtu_bytes(link.kind == LinkKind::Udp, link.mtu),
         acknowledged: link.simulated.reliable,
-        sent_packets: count(|given| given.sent_packets).unwrap_or(timing.sent_packets),
-        retries: count(|given| given.retries).unwrap_or(timing.retries),
-        retransmit_ns: span(|given| given.retransmit).unwrap_or(timing.retransmit_ns),
-        acknowledge_ns: span(|given| given.acknowledge).unwrap_or(timing.acknowledge_ns),
+        sent_packets: count(|given| given.sent_packets).unwrap_or(timings.sent_packets_capacity),
+        retries: count(|given| given.retries).unwrap_or(timings.retry_count),
+        retransmit_ns: span(|given| given.retransmit).unwrap_or(timings.retransmit_time.as_nanos()),
+        acknowledge_ns: span(|given| given.acknowledge).unwrap_or(timings.acknowledge_time.as_nanos()),
     })
 }
 
-fn timing(key: &str, word: Option<&str>, link: &LinkPlan, f: &mut Findings) -> Timing {
+fn timings(key: &str, word: Option<&str>, link: &LinkPlan, f: &mut Findings) -> Timings {
     let word = word.unwrap_or("paper");
-    let round_trip_ns = link.delay_ns.saturating_mul(2).max(MILLISECOND);
+    let round_trip = Duration::from_nanos(link.delay_ns.saturating_mul(2)).max(Duration::from_millis(1));
     match word {
-        "paper" => PAPER,
+        "paper" => Timings::PAPER,
         // Section 2.3: acknowledged within two link delays, sent again after four of them, and twice.
-        "link-delay" => {
-            Timing { retries: 2, retransmit_ns: round_trip_ns * 2, acknowledge_ns: round_trip_ns, ..PAPER }
-        }
+        "link-delay" => Timings {
+            retry_count: 2,
+            retransmit_time: round_trip * 2,
+            acknowledge_time: round_trip,
+            ..Timings::PAPER
+        },
         // What section 3.3.1 recommends in place of its defaults.
-        "round-trip" => Timing {
-            sent_packets: sent_in(round_trip_ns * 2, link),
-            retransmit_ns: round_trip_ns * 3,
-            acknowledge_ns: round_trip_ns,
-            ..PAPER
+        "round-trip" => Timings {
+            sent_packets_capacity: sent_in(round_trip * 2, link),
+            retransmit_time: round_trip * 3,
+            acknowledge_time: round_trip,
+            ..Timings::PAPER
         },
         other => {
             let hint = Some(suggest(other, &["paper", "link-delay", "round-trip"]));
             f.add(format!("{key}.acknowledgement.timing"), format!("`{other}` is not known here"), hint);
-            PAPER
+            Timings::PAPER
         }
     }
 }
 
 /// Full packets that a link sends in that time; as many as by default if that is more or it has no rate.
-fn sent_in(nanos: u64, link: &LinkPlan) -> u32 {
-    let bits = u128::from(link.rate_bps.unwrap_or(0)) * u128::from(nanos) / 1_000_000_000;
-    u32::try_from(bits / 8 / u128::from(link.mtu)).unwrap_or(u32::MAX).max(PAPER.sent_packets)
+fn sent_in(time: Duration, link: &LinkPlan) -> u32 {
+    let bits = u128::from(link.rate_bps.unwrap_or(0)) * u128::from(time.as_nanos()) / 1_000_000_000;
+    let packets = u32::try_from(bits / 8 / u128::from(link.mtu)).unwrap_or(u32::MAX);
+    packets.max(Timings::PAPER.sent_packets_capacity)
 }
 
 /// What is said of the link itself, or of all.

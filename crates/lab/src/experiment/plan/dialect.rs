@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use link::v1::UDP_MTU_BYTES;
 use packet::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +40,6 @@ impl From<Dialect> for packet::Dialect {
     }
 }
 
-/// The largest packet of NDNLP v1 over UDP: ndnld's, and what a node has where nothing else is said.
-const UDP_MTU_BYTES: u32 = 1420;
 /// The headers of IP and UDP, which an MTU counts.
 const IP_UDP_BYTES: u32 = 28;
 
@@ -64,7 +63,7 @@ pub struct Ndnlp1Plan {
 impl Ndnlp1Plan {
     /// The largest packet on a link of this MTU.
     pub(in crate::experiment) fn mtu_bytes(is_udp: bool, link_mtu: u32) -> u32 {
-        if is_udp { UDP_MTU_BYTES.min(link_mtu.saturating_sub(IP_UDP_BYTES)) } else { link_mtu }
+        if is_udp { (UDP_MTU_BYTES as u32).min(link_mtu.saturating_sub(IP_UDP_BYTES)) } else { link_mtu }
     }
 
     /// For the service at an end.

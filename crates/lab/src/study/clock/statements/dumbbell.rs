@@ -23,7 +23,7 @@ const SIMILAR: f64 = 0.98;
 const TICKS_MS: [f64; 3] = [1.0, 5.0, 10.0];
 const DEPTHS: [u32; 3] = [50, 100, 500];
 
-pub(in crate::study::clock) const CLAIMS: [Claim; 19] = [
+pub(in crate::study::clock) const CLAIMS: [Claim; 18] = [
     Claim {
         section: "V.B, V.C",
         says: "One flow: the cells that the paper names, 16 to 91 Mbps.",
@@ -108,11 +108,6 @@ pub(in crate::study::clock) const CLAIMS: [Claim; 19] = [
         section: "V.C",
         says: "Smoothening does not help several flows because Nacks one after the other reduce rates too far.",
         test: Test::Untested("no run is without Nacks and otherwise the same"),
-    },
-    Claim {
-        section: "VI",
-        says: "Methods that report rates will resolve what Stateful Forwarding has to guess.",
-        test: Test::Untested("said of the future; `clock-beyond` has such methods"),
     },
     Claim {
         section: "VI",

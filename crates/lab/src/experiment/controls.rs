@@ -1,4 +1,6 @@
-//! Controls: cases once more, without the cause of what is expected of them.
+//! Controls: cases once more, without the cause std::collections::BTreeSet;
+
+use of what is expected of them.
 
 use toml::Value;
 
@@ -157,11 +159,11 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
     // What must be said of, below which key of `set` it is, and whether that is a whole table.
     let mut changed: Vec<(String, &String, bool)> = Vec::new();
     for (set, value) in &control.set {
-        let mut keys = std::collections::BTreeSet::new();
+        let mut keys = BTreeSet::new();
         for variant in variants {
             let (mut content, mut origins) = (variant.content.clone(), variant.origins.clone());
             if apply_all((&mut content, &mut origins), [(set, value)], &Vec::new()).is_ok() {
-                differing(String::new(), Some(&variant.content), Some(&content), &mut keys);
+                differing("", Some(&variant.content), Some(&content), &mut keys);
             }
         }
         if keys.is_empty() && control.set.len() > 1 {
@@ -214,22 +216,22 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
 
 /// The keys whose values differ, as far down as both are tables; one that is missing is an empty one.
 fn differing(
-    at: String,
+    at: &str,
     one: Option<&toml::Table>,
     other: Option<&toml::Table>,
-    keys: &mut std::collections::BTreeSet<String>,
+    keys: &mut BTreeSet<String>,
 ) {
     let names = one.into_iter().chain(other).flat_map(toml::Table::keys);
-    let names: std::collections::BTreeSet<&String> = names.collect();
+    let names: BTreeSet<&String> = names.collect();
     for name in names {
         let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
         match (one.and_then(|table| table.get(name)), other.and_then(|table| table.get(name))) {
             (one, other) if one == other => {}
             (Some(Value::Table(one)), Some(Value::Table(other))) => {
-                differing(key, Some(one), Some(other), keys)
+                differing(&key, Some(one), Some(other), keys);
             }
-            (Some(Value::Table(one)), None) if !one.is_empty() => differing(key, Some(one), None, keys),
-            (None, Some(Value::Table(other))) if !other.is_empty() => differing(key, None, Some(other), keys),
+            (Some(Value::Table(one)), None) if !one.is_empty() => differing(&key, Some(one), None, keys),
+            (None, Some(Value::Table(other))) if !other.is_empty() => differing(&key, None, Some(other), keys),
             (Some(Value::Table(_)), None) | (None, Some(Value::Table(_))) => {}
             _ => {
                 keys.insert(key);

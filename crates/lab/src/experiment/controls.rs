@@ -1,6 +1,6 @@
-//! Controls: cases once more, without the cause std::collections::BTreeSet;
+//! Controls: cases once more, without the cause of what is expected of them.
 
-use of what is expected of them.
+use std::collections::BTreeSet;
 
 use toml::Value;
 
@@ -215,12 +215,7 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
 }
 
 /// The keys whose values differ, as far down as both are tables; one that is missing is an empty one.
-fn differing(
-    at: &str,
-    one: Option<&toml::Table>,
-    other: Option<&toml::Table>,
-    keys: &mut BTreeSet<String>,
-) {
+fn differing(at: &str, one: Option<&toml::Table>, other: Option<&toml::Table>, keys: &mut BTreeSet<String>) {
     let names = one.into_iter().chain(other).flat_map(toml::Table::keys);
     let names: BTreeSet<&String> = names.collect();
     for name in names {
@@ -231,7 +226,9 @@ fn differing(
                 differing(&key, Some(one), Some(other), keys);
             }
             (Some(Value::Table(one)), None) if !one.is_empty() => differing(&key, Some(one), None, keys),
-            (None, Some(Value::Table(other))) if !other.is_empty() => differing(&key, None, Some(other), keys),
+            (None, Some(Value::Table(other))) if !other.is_empty() => {
+                differing(&key, None, Some(other), keys)
+            }
             (Some(Value::Table(_)), None) | (None, Some(Value::Table(_))) => {}
             _ => {
                 keys.insert(key);

@@ -227,7 +227,7 @@ fn differing(at: &str, one: Option<&toml::Table>, other: Option<&toml::Table>, k
             }
             (Some(Value::Table(one)), None) if !one.is_empty() => differing(&key, Some(one), None, keys),
             (None, Some(Value::Table(other))) if !other.is_empty() => {
-                differing(&key, None, Some(other), keys)
+                differing(&key, None, Some(other), keys);
             }
             (Some(Value::Table(_)), None) | (None, Some(Value::Table(_))) => {}
             _ => {

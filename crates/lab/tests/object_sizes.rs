@@ -181,7 +181,7 @@ fn a_resume_of_a_sampled_run_has_the_same_cases() {
     fs::create_dir_all(&place).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sampled.toml");
     let experiment = Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
-    let options = cairn_lab::run::Options { repeats: Some(1), controls: false, ..common::options(&place) };
+    let options = Options { repeats: Some(1), controls: false, ..common::options(&place) };
     let folder = execute(&experiment, &options, |_| {}).unwrap();
     let before = RunData::read(&folder).unwrap();
     // As if it had been interrupted: two cases are missing, and the run is not complete.

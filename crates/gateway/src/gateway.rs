@@ -10,6 +10,7 @@ use hyper::body::Body;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
+use packet::NameScope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -217,9 +218,8 @@ impl Gateway {
 
     /// An object by its name.
     pub(crate) async fn named(&self, asked: Asked<'_>) -> Result<Reply, Failure> {
-        let first = asked.name.as_ref().component(0);
-        if first.is_some_and(|first| matches!(first.value, b"localhost" | b"localhop")) {
-            return Err(Failure::Forbidden("names of this host are not for the web".into()));
+        if asked.name.as_ref().scope() != NameScope::Global {
+            return Err(Failure::Forbidden("names of this host or link are not for the web".into()));
         }
         let permit = self.turn().await?;
         let finding = resolve(&self.client, &self.trust_policy, &asked.name);

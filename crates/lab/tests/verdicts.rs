@@ -317,20 +317,20 @@ fn repeats_without_a_burst_confirm_nothing_that_many_contradict() {
 }
 
 #[test]
-fn repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
+fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
     let place = Place::new("near");
     let most =
         format!("{NEAR}[[expect]]\nsay = 'Never longer'\nvalue = 'files.duration.max'\nat_most = 0.25\n");
     let about = most.replace("at_most = 0.25", "about = 0.248\nwithin = '1 %'");
-    for repeats in [3, 5, 12] {
+    for repeats in [2, 3, 4] {
         for text in [&most, &about] {
             let verdict = judged_text(&place, text, repeats, 1);
             assert_eq!(verdict.outcome, Outcome::NotTestable, "{repeats}: {verdict:?}");
         }
     }
     let why = judged_text(&place, &most, 3, 1).why;
-    assert!(why.contains("after 3 repeats 63 % of all may be unlike any of them; 59 like these"), "{why}");
-    // Where half of them could be anything, and the rest twice as long, it holds all the same.
+    assert!(why.contains("after 3 repeats 63 % of all may be unlike any of them; 5 like these"), "{why}");
+    // The spread of five is taken for that of all.
     let far = most.replace("0.25", "1");
     assert_eq!(judged_text(&place, &far, 5, 1).outcome, Outcome::Confirmed);
     assert_eq!(judged_text(&place, &far, 4, 1).outcome, Outcome::NotTestable);
@@ -387,6 +387,26 @@ fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable
     fs::remove_file(folder.path().join("run.json")).unwrap();
     let error = RunData::read(&folder).unwrap_err().to_string();
     assert!(error.contains("run.json"), "{error}");
+}
+
+#[test]
+fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
+    let place = Place::new("control-taken");
+    let text = "[[expect]]\nname = 'soon'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 10\n\
+                [[control]]\nname = 'slow'\nremoves = 'the rate'\nfails = ['soon']\n\
+                set = { 'defaults.link.rate' = '200 kbit/s' }\n";
+    let folder = place.run("duration = '200 s'", text);
+    let judged = || {
+        let run = RunData::read(&folder).unwrap();
+        (verdicts(&run).remove(0), run.missing)
+    };
+    let (whole, _) = judged();
+    assert_eq!((whole.outcome, whole.control), (Outcome::Confirmed, Control::Failed), "{whole:?}");
+    fs::remove_dir_all(folder.path().join("case-02")).unwrap();
+    let (verdict, missing) = judged();
+    assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+    assert!(verdict.why.contains("“slow” is missing from the folder"), "{}", verdict.why);
+    assert_eq!(missing.len(), 1);
 }
 
 #[test]

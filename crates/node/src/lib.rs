@@ -3,8 +3,8 @@
 //! A [`Node`] has two threads for its work. The *data plane* owns the forwarding engine, the faces and their
 //! sockets: it reads what has arrived in batches, hands the packets to the engine, and writes what comes out,
 //! collected by face, so that the kernel moves whole trains of packets at a time. *Control* runs beside it:
-//! management protocols ask for what they want by messages ([`control`]), and never touch what the data plane
-//! owns. Other services, repositories, metrics and captures have threads of their own.
+//! management protocols ask for what they want by calls ([`control`]) that the data plane carries out, and
+//! never touch what it owns. Other services, repositories, metrics and captures have threads of their own.
 //!
 //! ```
 //! use cairn_node::Node;

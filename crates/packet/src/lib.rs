@@ -67,7 +67,7 @@ pub use explicit_rate::ExplicitRate;
 pub use hash::{HashedPrefix, NameHash, NameHasher, PrefixHashes};
 pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
-pub use name::{AnyName, Component, ComponentKind, Name, NameRef, WireName};
+pub use name::{AnyName, Component, ComponentKind, Name, NameRef, NameScope, WireName};
 pub use packet::{Packet, PacketKind};
 pub use quantile::{median, quantile};
 pub use round_trip::SmoothedRoundTrip;

@@ -156,8 +156,9 @@ pub(super) fn unsaid(file: &File, variants: &[Variant]) -> Vec<Finding> {
 
 fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // What must be said of, below which key of `set` it is, and whether that is a whole table.
-    let mut changed: Vec<(String, &String, bool)> = Vec::new();
+    // What must be said of, and below which key of `set` it is.
+    let mut changed: Vec<(String, &String)> = Vec::new();
+    let mut has_table = false;
     for (set, value) in &control.set {
         let mut keys = BTreeSet::new();
         for variant in variants {
@@ -175,22 +176,16 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
             });
         }
         if value.is_table() {
-            changed.extend(keys.into_iter().map(|key| (key, set, true)));
+            has_table = true;
+            changed.extend(keys.into_iter().map(|key| (key, set)));
         } else {
-            changed.push((set.clone(), set, false));
+            changed.push((set.clone(), set));
         }
     }
-    // A table is not said by its own name: what is in it must be.
-    let says = |part: &str, (changed, set, is_table): &(String, &String, bool)| {
-        let is_below =
-            changed.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        is_below && (!is_table || part.len() > set.len())
-    };
-    if changed.len() > 1 || changed.iter().any(|(.., is_table)| *is_table) {
-        let is_said = |one: &(String, &String, bool)| {
-            control.parts.iter().any(|(part, text)| !text.trim().is_empty() && says(part, one))
-        };
-        findings.extend(changed.iter().filter(|one| !is_said(one)).map(|(changed, set, _)| Finding {
+    // Each key by its own name: a table's would hide what else it holds.
+    if changed.len() > 1 || has_table {
+        let is_said = |key: &str| control.parts.get(key).is_some_and(|text| !text.trim().is_empty());
+        findings.extend(changed.iter().filter(|(key, _)| !is_said(key)).map(|(changed, set)| Finding {
             key: format!("{key}.set.{set}"),
             message: format!(
                 "the control changes more than one thing, and does not say which part of its cause `{changed}` is"
@@ -201,9 +196,9 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
             ..Finding::default()
         }));
     }
-    let unknown = control.parts.keys().filter(|part| !changed.iter().any(|one| says(part, one)));
+    let unknown = control.parts.keys().filter(|part| !changed.iter().any(|(changed, _)| changed == *part));
     findings.extend(unknown.map(|part| {
-        let known: Vec<&str> = changed.iter().map(|(changed, ..)| changed.as_str()).collect();
+        let known: Vec<&str> = changed.iter().map(|(changed, _)| changed.as_str()).collect();
         Finding {
             key: format!("{key}.parts.{part}"),
             message: format!("the control does not change `{part}`"),

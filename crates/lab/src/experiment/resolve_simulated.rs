@@ -415,22 +415,26 @@ mod tests {
     }
 
     #[test]
-    fn traffic_whose_gaps_are_drawn_is_not_the_same_in_each_repeat() {
-        let is_deterministic = |workload: &str| {
+    fn traffic_whose_gaps_or_sizes_are_drawn_is_not_the_same_in_each_repeat() {
+        let of = |size: &str, workload: &str| {
             let text = format!(
                 "title = 't'\nduration = '2 s'\n[node.a]\n[node.b]\n[link.a-b]\nrate = '10 Mbps'\n\
                  [[route]]\nprefix = '/d'\npath = ['a', 'b']\n\
-                 [content.files]\nat = 'b'\nprefix = '/d'\nsize = '1 MB'\n\
+                 [content.files]\nat = 'b'\nprefix = '/d'\n{size}\n\
                  [traffic.t]\nat = 'a'\ncontent = 'files'\nworkload = '{workload}'\n"
             );
             let experiment = Experiment::parse("x", "x.toml", &text).unwrap();
             experiment.plans("sim").unwrap()[0].is_deterministic()
         };
+        let is_deterministic = |workload: &str| of("size = '1 MB'", workload);
         assert!(is_deterministic("sequential/rate~5"));
         assert!(is_deterministic("sequential/rate~5/spacing~constant"));
         assert!(!is_deterministic("sequential/rate~5/spacing~uniform"));
         assert!(!is_deterministic("sequential/rate~5/spacing~poisson"));
         assert!(!is_deterministic("uniform/rate~5/items~9"));
+        let drawn = "count = 9\nsizes = { law = 'log-normal', median = '20 kB', deviation = 1 }";
+        assert!(!of(drawn, "sequential/rate~5"));
+        assert!(of("sizes = ['20 kB', '9 kB']", "sequential/rate~5"));
     }
 
     #[test]

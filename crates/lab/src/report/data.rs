@@ -105,6 +105,8 @@ pub struct RunData {
     pub cases: Vec<CaseData>,
     /// Cases once more without the cause of what is expected of them.
     pub controls: Vec<CaseData>,
+    /// Names of controls of which a case has run and nothing is left of it in the folder.
+    pub lost_controls: HashSet<String>,
     /// What a run that is complete has lost, a sentence for each case.
     pub missing: Vec<String>,
 }
@@ -189,7 +191,7 @@ impl RunData {
         let names: HashSet<&String> = record.cases.iter().collect();
         let plans = plans.into_iter().filter(|plan| names.contains(&plan.case));
         let mut recorded = records::read(folder).map_err(of_folder(folder.path()))?;
-        let (mut cases, mut lost) = (Vec::new(), Vec::new());
+        let (mut cases, mut lost, mut lost_controls) = (Vec::new(), Vec::new(), HashSet::new());
         for (case, mut plan) in plans.enumerate() {
             plan.schedule.repeats = record.repeats;
             let (mut read, mut missing) = (Vec::new(), Vec::new());
@@ -208,6 +210,8 @@ impl RunData {
                 lost.push(missing_repeats(&plan.case, &missing, plan.schedule.repeats));
             }
             if read.is_empty() {
+                lost_controls
+                    .extend(plan.control.filter(|_| !missing.is_empty()).map(|control| control.name));
                 continue;
             }
             let shown_repeat = read.iter().position(|(_, result)| result.is_valid()).unwrap_or(0);
@@ -221,6 +225,14 @@ impl RunData {
             return Err(of_folder(folder.path())(none));
         }
         let (cases, controls) = cases.into_iter().partition(|case: &CaseData| case.plan.control.is_none());
-        Ok(RunData { folder: folder.clone(), record, experiment, cases, controls, missing: lost })
+        Ok(RunData {
+            folder: folder.clone(),
+            record,
+            experiment,
+            cases,
+            controls,
+            lost_controls,
+            missing: lost,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::confidence::student_t;
 use super::summary::Summary;
-use super::unseen::{self, ENOUGH, are_equal};
+use super::unseen::{self, ENOUGH, FEWEST, are_equal};
 
 /// One number a repeat, and whether another repeat could have brought another.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,9 +55,20 @@ impl Sample {
         Sample { by_construction: self.by_construction || !are_equal(&self.values), ..self.clone() }
     }
 
-    /// Is what they are, and how they spread, all there is to know?
-    fn is_settled(&self) -> bool {
-        self.exact || self.by_construction || self.values.len() >= ENOUGH
+    /// How many repeats it takes until what they are, and how they spread, is taken for all there is.
+    #[must_use]
+    pub fn enough(&self) -> usize {
+        match self.exact || self.by_construction {
+            true => 1,
+            false if are_equal(&self.values) => ENOUGH,
+            false => FEWEST,
+        }
+    }
+
+    /// Are these as many?
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.values.len() >= self.enough()
     }
 
     /// Where the mean lies; nothing when nobody can say. An end may be infinite.
@@ -84,7 +95,14 @@ impl Sample {
         if are_paired && self.values.len() == other.values.len() {
             let pairs = self.values.iter().zip(&other.values);
             let values = pairs.map(|(one, two)| one - times * two).collect();
-            return Sample { values, exact, by_construction: true, most: None }.interval(level);
+            let by_construction = self.by_construction && other.by_construction;
+            let differences = Sample { values, exact, by_construction, most: None };
+            // Differences that are equal by chance say no more than equal numbers do.
+            return if differences.is_settled() {
+                differences.interval(level)
+            } else {
+                self.apart(times, other, level)
+            };
         }
         let (mean, error, degrees) = self.parts()?;
         let (other_mean, other_error, other_degrees) = other.parts()?;
@@ -180,10 +198,25 @@ mod tests {
         let apart = sample(&[0.0; 3]).less(1.0, &sample(&[0.5, 0.6, 0.7]), false, Level::NinetyFive).unwrap();
         assert!(apart.high == f64::INFINITY, "{apart:?}");
         // The interval of the spread alone may be the wider one.
-        let wide = sample(&[1.0, 9.0, 1.0, 9.0, 1.0]).interval(Level::NinetyFive).unwrap();
+        let wide = sample(&[1.0, 9.0, 1.0]).interval(Level::NinetyFive).unwrap();
         assert!(wide.low < 0.0 && wide.high > 9.0, "{wide:?}");
+        // Differences that are equal by chance, of as many as are enough otherwise.
+        let (one, two) = ([10.0, 20.0, 30.0, 40.0, 50.0], [9.0, 19.0, 29.0, 39.0, 49.0]);
+        let paired = sample(&one).less(1.0, &sample(&two), true, Level::NinetyFive).unwrap();
+        assert!(paired.low < 0.0, "{paired:?}");
         let enough = sample(&[0.0; ENOUGH]).interval(Level::NinetyFive);
         assert_eq!(enough, Some(Interval { low: 0.0, high: 0.0 }));
+    }
+
+    #[test]
+    fn five_repeats_that_differ_are_taken_to_spread_as_normal_and_four_are_not() {
+        let values = [9.9, 10.0, 10.1, 10.0, 10.0];
+        let five = sample(&values).interval(Level::NinetyFive).unwrap();
+        assert!((five.high - 10.0 - 2.776 * 0.005f64.sqrt() / 5f64.sqrt()).abs() < 1e-4, "{five:?}");
+        assert_eq!(sample(&values[..4]).interval(Level::NinetyFive).unwrap().high, f64::INFINITY);
+        let others = sample(&[8.0, 8.1, 8.0, 7.9, 8.0]);
+        let more = sample(&values).less(1.0, &others, false, Level::NinetyFive).unwrap();
+        assert!(more.low > 1.8 && more.high < 2.2, "{more:?}");
     }
 
     #[test]

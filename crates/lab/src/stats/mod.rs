@@ -10,4 +10,4 @@ pub use confidence::{Estimate, student_t};
 pub use difference::{Interval, Level, Sample};
 pub use fairness::fairness;
 pub use summary::Summary;
-pub use unseen::{ENOUGH, are_equal, may_differ};
+pub use unseen::{ENOUGH, FEWEST, are_equal, may_differ};

@@ -1,15 +1,16 @@
-//! What repeats leave open, whatever makes them differ. A repeat is one draw: events within one come in
-//! bursts, and a spread that few draws have shown says nothing of a draw that none of them was.
+//! What few repeats leave open, and equal ones. A repeat is one draw: events within one come in bursts, and
+//! repeats that are all the same say nothing of a draw that none of them was.
 
 use super::difference::{Interval, Level};
 
-/// From so many repeats on their spread is taken for all there is: with fewer, more than a twentieth of all
-/// repeats may be unlike any of them (0.95 to the power of 59 is less than 5 %).
+/// From so many equal repeats on their number is taken for the mean: with fewer, more than a twentieth of all
+/// repeats may be unlike them (0.95 to the power of 59 is less than 5 %).
 pub const ENOUGH: usize = 59;
 
-/// With fewer repeats nothing can be said of even half of all repeats: that four lie on the wrong side of
-/// their median by chance has a probability of 6 %, of five 3 %.
-const FEWEST: usize = 5;
+/// From so many repeats that differ on their spread is taken for that of all. With fewer nothing can be said
+/// of even half of all repeats: that four lie on the wrong side of their median by chance has a probability
+/// of 6 %, of five 3 %.
+pub const FEWEST: usize = 5;
 
 /// Values that differ by no more than this part of themselves differ by rounding.
 const ROUNDING: f64 = 1e-9;
@@ -27,14 +28,12 @@ fn ends(values: &[f64]) -> (f64, f64) {
     (least, most)
 }
 
-/// Where the mean of fewer than [`ENOUGH`] repeats lies when draws that none of them was are reckoned with.
-/// Its ends are infinite where nothing is known.
+/// Where the mean of few or equal repeats lies when draws that none of them was are reckoned with. Its ends
+/// are infinite where nothing is known.
 ///
 /// `q` is the least share of all repeats that are no lower than the lowest, or no higher than the highest,
 /// which this many repeats leave likely. No measure is below 0: so the lower end holds whatever the others
-/// bring. At the upper end they bring `most`, if the measure has such a bound. If it has none, repeats that
-/// differ are taken to show how large such a number is, and the others to bring no more than twice the
-/// highest; repeats that are equal, or fewer than [`FEWEST`], show nothing of it.
+/// bring. At the upper end they bring `most`, if the measure has such a bound.
 pub(super) fn interval(values: &[f64], most: Option<f64>, level: Level) -> Interval {
     let (low, high) = ends(values);
     if values.len() < 2 || low < 0.0 {
@@ -42,9 +41,7 @@ pub(super) fn interval(values: &[f64], most: Option<f64>, level: Level) -> Inter
     }
     let tail = if level == Level::Ninety { 0.05 } else { 0.025 };
     let q = libm::pow(tail, 1.0 / values.len() as f64);
-    let shows = values.len() >= FEWEST && !are_equal(values);
-    let twice = if shows { 2.0 * high } else { f64::INFINITY };
-    let unseen = most.filter(|most| high <= *most).unwrap_or(f64::INFINITY).min(twice);
+    let unseen = most.filter(|most| high <= *most).unwrap_or(f64::INFINITY);
     Interval { low: q * low, high: q * high + (1.0 - q) * unseen }
 }
 
@@ -74,13 +71,11 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_of_nothing_to_speak_of_hides_no_other_draw() {
-        // Five that differ by next to nothing: q is 0.478.
-        let (low, high) = of(&[10.0, 10.001, 10.0, 10.0, 10.0], None);
-        assert!((low - 4.78).abs() < 0.01 && (high - 15.22).abs() < 0.01, "{low} {high}");
-        assert_eq!(of(&[10.0, 10.001, 10.0, 10.0], None).1, f64::INFINITY);
+    fn few_repeats_that_differ_bound_the_mean_no_better() {
+        let (low, high) = of(&[10.0, 10.001, 10.0, 10.0], None);
+        assert!((low - 3.976).abs() < 0.01 && high == f64::INFINITY, "{low} {high}");
         // What can be no more than a hundred is no more than that.
-        let (_, high) = of(&[90.0, 91.0, 90.0, 92.0, 90.0], Some(100.0));
+        let (_, high) = of(&[90.0, 91.0, 90.0, 92.0], Some(100.0));
         assert!(high < 100.0 && high > 92.0, "{high}");
         assert_eq!(of(&[-1.0, 1.0], None), (f64::NEG_INFINITY, f64::INFINITY));
     }

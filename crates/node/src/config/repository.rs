@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use flow::SpecError;
 use packet::ccnx::uri;
-use packet::{Name, NameRef};
+use packet::{Name, NameRef, NameScope};
 use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
 use repo::eviction::{DeletionRule, PolicySpec};
 use repo::{Limits, StoreConfig};
@@ -263,11 +263,7 @@ impl Kept {
     pub(crate) fn is_kept(&self, data: &packet::Data) -> bool {
         let name = data.name();
         let is_below = |prefix: &Name| prefix.as_ref().is_prefix_of(name);
-        let is_of_this_place = name.components().next().is_some_and(|first| {
-            first == packet::Component::generic(b"localhost")
-                || first == packet::Component::generic(b"localhop")
-        });
-        !is_of_this_place
+        name.scope() == NameScope::Global
             && self.packet_bytes.contains(&data.wire().len())
             && data.freshness() >= self.min_freshness
             && self.prefixes.iter().any(is_below)
@@ -286,7 +282,10 @@ fn is_metadata(name: NameRef<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use packet::ccnx::Ticks;
     use packet::ndn::DataBuilder;
+    use trust::ccnx::CcnxSigner;
+    use trust::{KeyKind, PrivateKey};
 
     fn section(text: &str) -> RepositorySection {
         Config::read(&format!("[[repository]]\npath = 'x'\n{text}")).unwrap().repositories.remove(0)
@@ -309,6 +308,22 @@ mod tests {
         let data = |uri: &str| DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap();
         assert!(all.is_kept(&data("/x")));
         assert!(!all.is_kept(&data("/localhost/x")) && !all.is_kept(&data("/localhop/x")));
+    }
+
+    #[test]
+    fn names_of_this_host_or_link_are_not_kept_in_ccnx_either() {
+        let (_, all) = section("").understood().unwrap();
+        let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
+        for (name, is_kept) in [
+            ("ccnx:/%C1.M.S.localhost/x", false),
+            ("ccnx:/%C1.M.S.neighborhood/x", false),
+            ("ccnx:/x/%C1.M.S.localhost", true),
+        ] {
+            let name = uri::parse(name).unwrap();
+            let wire = signer.sign(&name, b"x", Ticks::from_unix(1_700_000_000, 0), |info| info).unwrap();
+            let data = packet::Data::decode_ccnx(packet::Buffer::from(wire)).unwrap();
+            assert_eq!(all.is_kept(&data), is_kept, "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use management::{
 };
 use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Name};
+use packet::{Buffer, Data, Name, NameScope};
 
 use super::holder::holder;
 use super::parameters::{face_or_self, prefix};
@@ -312,8 +312,7 @@ pub(super) fn may_route(prefix: &Name, face: FaceId, scope: CommandScope) -> Res
         if prefix.as_ref().is_root() {
             return refuse("a neighbour cannot have a route for /");
         }
-        let first = prefix.as_ref().component(0);
-        if first.is_some_and(|first| matches!(first.value, b"localhost" | b"localhop")) {
+        if prefix.as_ref().scope() != NameScope::Global {
             return refuse("a neighbour cannot have routes below /localhost and /localhop");
         }
     }

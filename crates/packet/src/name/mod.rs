@@ -8,6 +8,7 @@
 
 mod any_name;
 mod component;
+mod scope;
 mod uri;
 mod wire_name;
 
@@ -20,6 +21,7 @@ use crate::ndn::tlv;
 
 pub use any_name::{AnyName, AnyNameError, name_in_dialect};
 pub use component::{Component, ComponentKind};
+pub use scope::NameScope;
 pub use uri::UriError;
 pub use wire_name::WireName;
 

@@ -77,6 +77,8 @@ fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
     };
     assert!(Experiment::parse("x", "x.toml", &parts("link.a-b.delay")).is_ok());
     assert!(problems(&parts("link.a-b.loss")).contains("does not change `link.a-b.loss`"));
+    // A table that holds it would hide what else it holds.
+    assert!(problems(&parts("link.a-b")).contains("which part of its cause `link.a-b.delay` is"));
     // Of a table what changes in it is named, and not the table.
     let table = |part: &str| {
         let set = "\"link.a-b\" = { rate = \"10 Mbit/s\", delay = \"3 ms\" }";

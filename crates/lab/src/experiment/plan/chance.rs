@@ -6,8 +6,13 @@ impl Plan {
     /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
+        let has_drawn_sizes = |content: usize| {
+            let sizes = self.contents.get(content).and_then(|content| content.sizes.as_ref());
+            sizes.is_some_and(|sizes| !matches!(sizes, SizesPlan::List(_)))
+        };
         // What a workload of the program's own does by chance, nobody knows.
         let is_calm = |workload: &Workload| match &workload.does {
+            Activity::Traffic { content, .. } if has_drawn_sizes(*content) => false,
             Activity::Traffic { trace: Some(_), .. } => true,
             Activity::Traffic { workload, .. } => {
                 let draws = |word: &&str| workload.contains(word);
@@ -16,9 +21,8 @@ impl Plan {
             }
             Activity::Consume(consumer) => !consumer.kind.is_random(),
             Activity::Download { content, controller, arrivals, .. } => {
-                let sizes = self.contents.get(*content).and_then(|content| content.sizes.as_ref());
-                let is_drawn = matches!(arrivals, Some(ArrivalsPlan::Workload(_)))
-                    || sizes.is_some_and(|sizes| !matches!(sizes, SizesPlan::List(_)));
+                let is_drawn =
+                    matches!(arrivals, Some(ArrivalsPlan::Workload(_))) || has_drawn_sizes(*content);
                 !is_drawn && !controller.draws()
             }
             _ => true,

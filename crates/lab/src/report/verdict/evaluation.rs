@@ -7,7 +7,7 @@ use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::{half_width, with_unit};
-use crate::stats::{ENOUGH, Interval, Level, Sample, may_differ};
+use crate::stats::{Interval, Level, Sample, may_differ};
 
 /// What is said of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,12 +148,14 @@ impl<'a> Evaluation<'a> {
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
         let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
         let samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
-        let random = samples.filter(|sample| !sample.exact).map(|sample| sample.values.len());
-        let fewest = random.min().filter(|repeats| (2..ENOUGH).contains(repeats));
+        let open: Vec<Sample> =
+            samples.filter(|sample| sample.values.len() > 1 && !sample.is_settled()).collect();
+        let fewest = open.iter().map(|sample| sample.values.len()).min();
+        let enough = open.iter().map(Sample::enough).max();
         let by_spread = self.parts(here, expect, measure, true).map(all_of);
-        match (fewest, by_spread) {
-            (Some(repeats), Ok(Finding::Confirmed | Finding::Contradicted)) => format!(
-                "too uncertain: after {repeats} repeats {:.0} % of all may be unlike any of them; {ENOUGH} like \
+        match (fewest.zip(enough), by_spread) {
+            (Some((repeats, enough)), Ok(Finding::Confirmed | Finding::Contradicted)) => format!(
+                "too uncertain: after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} like \
                  these would do",
                 may_differ(repeats) * 100.0
             ),

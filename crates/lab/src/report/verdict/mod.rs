@@ -289,6 +289,9 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
                     Some(why) => format!("its control “{name}” says nothing: {why}"),
                 }
             }
+            Finding::Unknown(_) if run.lost_controls.contains(name) => {
+                format!("its control “{name}” is missing from the folder")
+            }
             Finding::Unknown(_) if !run.controls.iter().any(|case| evaluation.is_mine(case)) => {
                 verdict.control = Control::NotRun;
                 return;
@@ -324,7 +327,10 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                     }
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
-                    Finding::Unknown(_) if run.controls.iter().any(|case| evaluation.is_mine(case)) => {
+                    Finding::Unknown(_)
+                        if run.lost_controls.contains(&control.name)
+                            || run.controls.iter().any(|case| evaluation.is_mine(case)) =>
+                    {
                         "undecided"
                     }
                     Finding::Unknown(_) => "not run",

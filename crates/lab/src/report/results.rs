@@ -104,11 +104,10 @@ was held against, and before it one of four verdicts:
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
   well or which is not valid itself.
 
-± is half the width of Student's 95 % confidence interval over repeats. With fewer than five repeats of what
-is random, and with fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). *In
-each of 3* says that all repeats brought the same number, from which no interval follows; *exactly* says that
-nothing in the experiment is random, so that one run is enough. What links carry in a second is written in
-bits.
+± is half the width of Student's 95 % confidence interval over repeats. Of fewer than five that are random, or
+fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). *In each of 3* says that
+all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
+experiment is random, so that one run is enough. What links carry in a second is written in bits.
 ";
 
 /// The page of results.

@@ -175,7 +175,7 @@ fn an_experiment_file_names_them_and_ends_with_a_report() {
 title = "Of one's own"
 duration = "20 s"
 until_done = true
-repeats = 3
+repeats = 5
 
 [defaults.link]
 rate = "20 Mbit/s"

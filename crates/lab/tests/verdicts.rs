@@ -392,7 +392,7 @@ fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable
 #[test]
 fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
     let place = Place::new("control-taken");
-    let text = "[[expect]]\nname = 'soon'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 10\n\
+    let text = "[[expect]]\nname = 'soon'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 1\n\
                 [[control]]\nname = 'slow'\nremoves = 'the rate'\nfails = ['soon']\n\
                 set = { 'defaults.link.rate' = '200 kbit/s' }\n";
     let folder = place.run("duration = '200 s'", text);

@@ -434,7 +434,7 @@ mod tests {
         assert!(!is_deterministic("uniform/rate~5/items~9"));
         let drawn = "count = 9\nsizes = { law = 'log-normal', median = '20 kB', deviation = 1 }";
         assert!(!of(drawn, "sequential/rate~5"));
-        assert!(of("sizes = ['20 kB', '9 kB']", "sequential/rate~5"));
+        assert!(of("sizes = { list = ['20 kB', '9 kB'] }", "sequential/rate~5"));
     }
 
     #[test]

@@ -63,13 +63,16 @@ def test_workers_change_nothing(small, done, tmp_path):
     assert small.run(into=tmp_path, workers=1).table("results").equals(done.table("results"))
 
 
-def test_statements_are_judged_and_controls_run_unless_they_are_left_out(small, done, tmp_path):
-    found = [verdict.verdict for verdict in done.verdicts]
+def test_statements_are_judged_and_controls_run_unless_they_are_left_out(small, tmp_path):
+    run = small.run(into=tmp_path, repeats=5)
+    found = [verdict.verdict for verdict in run.verdicts]
     assert found == ["confirmed, no control stated", "confirmed", "contradicted"]
-    assert done.conclusion == "contradicted"
-    assert [verdict.good for verdict in done.verdicts] == [True, True, False]
-    without = small.run(into=tmp_path, controls=False)
+    assert run.conclusion == "contradicted"
+    assert [verdict.good for verdict in run.verdicts] == [True, True, False]
+    without = small.run(into=tmp_path, controls=False, repeats=5)
     assert without.verdicts[1].verdict == "confirmed, control not run"
+    few = small.run(into=tmp_path, controls=False, repeats=3)
+    assert few.verdicts[1].verdict == "not testable here"
 
 
 def test_two_threads_run_beside_each_other_and_disturb_nothing(small, done, tmp_path):

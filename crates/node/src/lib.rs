@@ -85,7 +85,7 @@ pub use remote_control::RemoteControl;
 pub use repository::status::RepositoryStatus;
 pub use start::error::StartError;
 pub use start::{default_memory_bytes, default_unix_paths, memory_at_hand_bytes};
-pub use sys::pages::{LargePages, prepare_large_pages, use_small_pages};
+pub use sys::pages::use_small_pages;
 pub use transport::ethernet_socket::EthernetSocket;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 

@@ -6,37 +6,37 @@
 
 use crate::batch::processor::prefetch;
 
-/// A vector in chunks of `1 << CHUNK_BITS` elements: 16,384 if nothing else is said.
+/// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
-pub(crate) struct ChunkedVec<T, const CHUNK_BITS: u32 = 14> {
+pub(crate) struct ChunkedVec<T> {
     chunks: Vec<Vec<T>>,
     len: u32,
 }
 
-impl<T, const CHUNK_BITS: u32> Default for ChunkedVec<T, CHUNK_BITS> {
+impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
         ChunkedVec { chunks: Vec::new(), len: 0 }
     }
 }
 
+const CHUNK_BITS: u32 = 14;
+const CHUNK: usize = 1 << CHUNK_BITS;
+
 #[inline(always)]
-fn locate<const CHUNK_BITS: u32>(index: u32) -> (usize, usize) {
-    ((index >> CHUNK_BITS) as usize, index as usize % (1 << CHUNK_BITS))
+fn locate(index: u32) -> (usize, usize) {
+    ((index >> CHUNK_BITS) as usize, index as usize % CHUNK)
 }
 
-impl<T, const CHUNK_BITS: u32> ChunkedVec<T, CHUNK_BITS> {
-    /// Elements in a chunk.
-    pub(crate) const CHUNK: usize = 1 << CHUNK_BITS;
-
+impl<T> ChunkedVec<T> {
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
     pub(crate) fn push(&mut self, value: T) -> u32 {
         let index = self.len;
-        let (chunk, _) = locate::<CHUNK_BITS>(index);
+        let (chunk, _) = locate(index);
         if chunk == self.chunks.len() {
-            self.chunks.push(if chunk == 0 { Vec::new() } else { Vec::with_capacity(Self::CHUNK) });
+            self.chunks.push(if chunk == 0 { Vec::new() } else { Vec::with_capacity(CHUNK) });
         }
         self.chunks[chunk].push(value);
         self.len += 1;
@@ -45,13 +45,13 @@ impl<T, const CHUNK_BITS: u32> ChunkedVec<T, CHUNK_BITS> {
 
     #[inline(always)]
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
-        let (chunk, offset) = locate::<CHUNK_BITS>(index);
+        let (chunk, offset) = locate(index);
         self.chunks.get(chunk)?.get(offset)
     }
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        let (chunk, offset) = locate::<CHUNK_BITS>(index);
+        let (chunk, offset) = locate(index);
         self.chunks.get_mut(chunk)?.get_mut(offset)
     }
 
@@ -69,19 +69,19 @@ impl<T, const CHUNK_BITS: u32> ChunkedVec<T, CHUNK_BITS> {
     }
 }
 
-impl<T, const CHUNK_BITS: u32> std::ops::Index<u32> for ChunkedVec<T, CHUNK_BITS> {
+impl<T> std::ops::Index<u32> for ChunkedVec<T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: u32) -> &T {
-        let (chunk, offset) = locate::<CHUNK_BITS>(index);
+        let (chunk, offset) = locate(index);
         &self.chunks[chunk][offset]
     }
 }
 
-impl<T, const CHUNK_BITS: u32> std::ops::IndexMut<u32> for ChunkedVec<T, CHUNK_BITS> {
+impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        let (chunk, offset) = locate::<CHUNK_BITS>(index);
+        let (chunk, offset) = locate(index);
         &mut self.chunks[chunk][offset]
     }
 }
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn elements_of_full_chunks_stay_where_they_are_while_the_vector_grows() {
-        let mut vector = ChunkedVec::<u64>::default();
+        let mut vector = ChunkedVec::default();
         let mut places = Vec::new();
         for value in 0..100_000u64 {
             assert_eq!(u64::from(vector.push(value)), value);
-            if value as usize % ChunkedVec::<u64>::CHUNK == ChunkedVec::<u64>::CHUNK - 1 {
+            if value as usize % CHUNK == CHUNK - 1 {
                 places.push((value as u32, std::ptr::from_ref(&vector[value as u32])));
             }
         }

@@ -6,10 +6,6 @@
 //! Buckets that overflow continue in spare ones, which nobody fetches ahead; with an average of 2.8 entries
 //! to a bucket, and 5.6 to those whose turn to be divided comes last, few do.
 //!
-//! Lookups go anywhere in the table. With a million entries it lies in more pages of 4 kB than a processor
-//! remembers the places of, and finding a page costs more than fetching the line. So the buckets come in
-//! chunks of exactly 2 MiB, which a program may serve from large pages; `cairn` does.
-//!
 //! The index knows 32 bits of each hash and nothing of names: callers compare what it finds.
 
 use packet::NameHash;
@@ -101,14 +97,10 @@ impl Bucket {
     }
 }
 
-/// Buckets in one large page are 2 to the power of this.
-const PAGE_BITS: u32 = (LARGE_PAGE_BYTES / size_of::<Bucket>()).trailing_zeros();
-const LARGE_PAGE_BYTES: usize = 2 << 20;
-
 /// A multimap from hashes to entry numbers.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
-    buckets: ChunkedVec<Bucket, PAGE_BITS>,
+    buckets: ChunkedVec<Bucket>,
     spare: ChunkedVec<Bucket>,
     free_spare: u32,
     /// `2^level` buckets existed when the current round of splitting began.
@@ -404,11 +396,6 @@ mod tests {
     #[test]
     fn a_bucket_is_one_cache_line() {
         assert_eq!(size_of::<Bucket>(), 64);
-    }
-
-    #[test]
-    fn a_chunk_of_buckets_fills_a_large_page() {
-        assert_eq!(ChunkedVec::<Bucket, PAGE_BITS>::CHUNK * size_of::<Bucket>(), LARGE_PAGE_BYTES);
     }
 
     #[test]

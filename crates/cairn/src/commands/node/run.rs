@@ -39,16 +39,9 @@ pub(super) fn run(arguments: &RunArguments) -> ExitCode {
     }
 }
 
-/// With less memory none is spent on large pages: whoever gives one back may get it again whole, for a small
-/// piece of it.
-const ROOM_FOR_LARGE_PAGES: u64 = 1 << 30;
-
 fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
     // Before anything is held in memory.
     node::use_small_pages();
-    if node::memory_at_hand_bytes().is_some_and(|bytes| bytes >= ROOM_FOR_LARGE_PAGES) {
-        node::prepare_large_pages().map_err(node::StartError::from)?;
-    }
     let config = read(arguments.config.as_deref())?;
     let log = start_log(&config)?;
     // Signals are caught before anything is started, so that none is lost and none ends the process half-way.

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -39,6 +40,7 @@ pub fn hold(
         input: Mutex::new(guard.stdin.take()),
         answers: Mutex::new(answers),
         ended: Arc::default(),
+        socket: Mutex::new(Some(place.socket())),
     };
     let ended = channel.ended.clone();
     let outcome = std::thread::scope(|scope| {
@@ -50,8 +52,7 @@ pub fn hold(
         ended.store(true, Ordering::Relaxed);
         outcome
     });
-    // Nobody is to find what is no longer there.
-    let _ = std::fs::remove_file(place.socket());
+    channel.close();
     Ok(outcome?)
 }
 
@@ -68,9 +69,18 @@ struct CommandChannel {
     answers: Mutex<Receiver<Option<String>>>,
     /// The world is gone.
     ended: Arc<AtomicBool>,
+    /// Where it is asked, until it is closed.
+    socket: Mutex<Option<PathBuf>>,
 }
 
 impl CommandChannel {
+    /// Nobody is to find what is no longer there. What a later network of that name has made is not touched.
+    fn close(&self) {
+        if let Some(socket) = self.socket.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = std::fs::remove_file(socket);
+        }
+    }
+
     /// Answers one after the other until the world is gone.
     fn serve(&self, listener: &UnixListener, stop: &(impl Fn() -> bool + Sync)) {
         let mut asked = false;
@@ -120,7 +130,12 @@ impl CommandChannel {
                 while !self.ended.load(Ordering::Relaxed) && std::time::Instant::now() < deadline {
                     std::thread::sleep(TURN);
                 }
-                Ok((!self.ended.load(Ordering::Relaxed)).then(|| "it does not end".to_owned()))
+                if !self.ended.load(Ordering::Relaxed) {
+                    return Ok(Some("it does not end".to_owned()));
+                }
+                // Before whoever asked is told, and looks.
+                self.close();
+                Ok(None)
             }
             Request::Change(_) => answers.recv_timeout(PATIENCE).map_err(io::Error::other),
         }

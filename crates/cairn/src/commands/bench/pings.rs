@@ -63,7 +63,11 @@ impl Bench<'_> {
             await_ping(subject, &mut ping, first)?;
         }
         let count = (self.arguments.seconds * 200.0) as usize;
+        let cpu_time = || forwarders.iter().map(Forwarder::cpu_time).sum::<Duration>();
+        let before = cpu_time();
         let found = ping.series(count, Duration::from_millis(5));
+        let passed = (count * IN_A_ROW) as f64;
+        let cpu_micros = (cpu_time() - before).as_secs_f64() * 1e6 / passed;
         let micros = |quantile| found.quantile(quantile) as f64 / 1000.0;
         self.rows.push(Row {
             part: part.title(),
@@ -73,6 +77,7 @@ impl Bench<'_> {
                 ("p50", micros(0.5), " us"),
                 ("p99", micros(0.99), " us"),
                 ("most", micros(1.0), " us"),
+                ("CPU each", cpu_micros, " us"),
                 ("pings", count as f64, ""),
                 ("lost", found.lost as f64, ""),
             ],

@@ -176,6 +176,8 @@ pub(crate) struct FaceTable {
 }
 
 const DENSE_LIMIT: usize = 4096;
+/// Places are made so many at a time.
+const DENSE_STEP: usize = 16;
 
 impl FaceTable {
     pub(crate) fn insert(&mut self, id: FaceId, mut face: Face) -> bool {
@@ -186,6 +188,9 @@ impl FaceTable {
         let index = id.0 as usize;
         if index < DENSE_LIMIT {
             if self.dense.len() <= index {
+                // Not doubled: nodes of a simulation have few faces, and there may be 100,000 nodes.
+                let places = (index + 1).next_multiple_of(DENSE_STEP);
+                self.dense.reserve_exact(places - self.dense.len());
                 self.dense.resize_with(index + 1, || None);
             }
             self.dense[index] = Some(Box::new(face));

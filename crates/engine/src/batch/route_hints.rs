@@ -11,35 +11,35 @@ use crate::tables::fib::FibNode;
 /// Places for hints; a new one replaces the old one in its place.
 const PLACES: usize = 256;
 
-/// A small table from names, by hash, to nodes of the routing table.
-#[derive(Debug)]
+/// A small table from names, by hash, to nodes of the routing table. It takes no memory until the first hint
+/// is noted.
+#[derive(Debug, Default)]
 pub(crate) struct RouteHints {
-    places: Box<[(NameHash, Option<FibNode>); PLACES]>,
+    places: Option<Box<Places>>,
 }
 
-impl Default for RouteHints {
-    fn default() -> Self {
-        RouteHints { places: Box::new([(NameHash(0), None); PLACES]) }
-    }
-}
+type Places = [(NameHash, Option<FibNode>); PLACES];
 
 impl RouteHints {
     /// Notes where the longest match of a name is.
     #[inline]
     pub(crate) fn note(&mut self, name: NameHash, node: FibNode) {
-        self.places[place(name)] = (name, Some(node));
+        let places = self.places.get_or_insert_with(|| Box::new([(NameHash(0), None); PLACES]));
+        places[place(name)] = (name, Some(node));
     }
 
     /// What was noted for a name, if it was not replaced since.
     #[inline]
     pub(crate) fn get(&self, name: NameHash) -> Option<FibNode> {
-        let (noted, node) = self.places[place(name)];
+        let (noted, node) = self.places.as_ref()?[place(name)];
         if noted == name { node } else { None }
     }
 
     /// Forgets everything, because routes have changed.
     pub(crate) fn clear(&mut self) {
-        self.places.fill((NameHash(0), None));
+        if let Some(places) = &mut self.places {
+            places.fill((NameHash(0), None));
+        }
     }
 }
 

@@ -250,7 +250,7 @@ impl Face {
     pub(crate) fn status(
         &self,
         now: Instant,
-        packets: FaceCounters,
+        engine: FaceCounters,
         idle: Duration,
         queued: u64,
     ) -> FaceStatus {
@@ -273,7 +273,8 @@ impl Face {
             reliability: settings.reliability,
             congestion_marking: settings.congestion_marking,
             traffic: FaceTraffic {
-                packets,
+                packets: engine.packets,
+                engine_drops: engine.drops,
                 in_bytes: self.counters.traffic.in_bytes,
                 out_bytes: self.counters.traffic.out_bytes,
                 in_frames: self.counters.traffic.in_frames,

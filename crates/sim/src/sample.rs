@@ -65,12 +65,7 @@ impl Network {
                     time,
                     node: number,
                     face,
-                    in_interests: since(now.in_interests, before.in_interests),
-                    in_data: since(now.in_data, before.in_data),
-                    in_nacks: since(now.in_nacks, before.in_nacks),
-                    out_interests: since(now.out_interests, before.out_interests),
-                    out_data: since(now.out_data, before.out_data),
-                    out_nacks: since(now.out_nacks, before.out_nacks),
+                    packets: now.packets.since(&before.packets),
                     pending: engine.face_pending(face).unwrap_or(0),
                 });
             }

@@ -165,7 +165,7 @@ impl Engine {
     #[inline]
     fn admit_data(&mut self, face: FaceId, data: &Data) -> Result<(), DropReason> {
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-        ingress.counters.in_data += 1;
+        ingress.counters.packets.in_data += 1;
         if ingress.config.dialect != data.dialect() {
             return Err(DropReason::WrongDialect);
         }

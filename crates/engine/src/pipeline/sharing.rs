@@ -211,7 +211,7 @@ impl Engine {
         let mut explicit_rate = None;
         let Some(face) = self.faces.get_mut(answer.face) else { return };
         if let Packet::Data(data) = &answer.packet {
-            face.counters.out_data += 1;
+            face.counters.packets.out_data += 1;
             let control = face.rate_control.as_mut();
             explicit_rate = control.map(|control| control.handle_data(now, data.wire().len(), None));
         }
@@ -456,7 +456,7 @@ impl Engine {
 
     fn send_shared(&mut self, interest: Transmit) {
         if let Some(face) = self.faces.get_mut(interest.face) {
-            face.counters.out_interests += 1;
+            face.counters.packets.out_interests += 1;
         }
         self.counters.interests_sent += 1;
         self.transmits.push(interest);

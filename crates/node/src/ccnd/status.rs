@@ -156,7 +156,7 @@ impl Page {
             out,
             "<cobs><accessioned>{}</accessioned><stored>{}</stored><stale>0</stale><sparse>0</sparse>\
              <duplicate>0</duplicate><sent>{}</sent></cobs>",
-            self.status.in_packets[1], tables.cached, engine.data_sent
+            self.status.packets.in_data, tables.cached, engine.data_sent
         );
         let _ = write!(
             out,
@@ -166,7 +166,7 @@ impl Page {
             tables.routes,
             tables.pending,
             tables.pending,
-            self.status.in_packets[0],
+            self.status.packets.in_interests,
             self.dropped(),
             engine.interests_sent
         );
@@ -200,13 +200,13 @@ impl Page {
              {} sent</div>\n<div><b>Interests:</b> {} names, {} pending, {} propagating, 0 noted</div>\n\
              <div><b>Interest totals:</b> {} accepted, {} dropped, {} sent, 0 stuffed</div>\n\
              <h4>Faces</h4>\n<ul>",
-            self.status.in_packets[1],
+            self.status.packets.in_data,
             tables.cached,
             engine.data_sent,
             tables.routes,
             tables.pending,
             tables.pending,
-            self.status.in_packets[0],
+            self.status.packets.in_interests,
             self.dropped(),
             engine.interests_sent
         );

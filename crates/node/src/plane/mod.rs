@@ -45,6 +45,7 @@ use std::sync::mpsc::Receiver;
 
 use engine::batch::Arrivals;
 use engine::{Engine, EngineConfig, FaceId};
+use packet::PacketCounts;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
@@ -183,8 +184,7 @@ impl Batch {
 struct GoneCounters {
     traffic: Traffic,
     drops: DropCounters,
-    /// Received and sent: Interests, Data, Nacks.
-    packets: [[u64; 3]; 2],
+    packets: PacketCounts,
     link_drops: std::collections::BTreeMap<&'static str, u64>,
 }
 

@@ -1,12 +1,21 @@
 //! What a program can choose by name: ours, and what the program adds. Strategies, eviction policies,
 //! controllers and workloads are chosen this way.
+//!
+//! A [`Registry`] holds ours and those that a program adds; a [`Spec`] is a choice from it, with parameters.
+
+mod spec;
 
 use std::sync::OnceLock;
 
 use thiserror::Error;
 
+pub use spec::{Kind, Spec, SpecError};
+
 /// Something with a name of its own among its kind.
 pub trait Named {
+    /// What such a thing is called, for messages.
+    const WHAT: &'static str;
+
     /// What it is called.
     fn word(&self) -> &'static str;
 }
@@ -29,6 +38,18 @@ pub enum AddError {
     /// A name has been looked up, or others were added before: all are added at once, when a program begins.
     #[error("all must be added at once, and before a name is looked up")]
     TooLate,
+}
+
+/// A name that nothing has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no {what} {word}; there are {}", .known.join(", "))]
+pub struct UnknownWord {
+    /// What was looked for.
+    pub what: &'static str,
+    /// The name.
+    pub word: String,
+    /// The names there are.
+    pub known: Vec<&'static str>,
 }
 
 impl<K: Named> Registry<K> {
@@ -62,6 +83,19 @@ impl<K: Named> Registry<K> {
         self.iter().find(|kind| kind.word() == word)
     }
 
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// There is none, and which there are.
+    pub fn named(&self, word: &str) -> Result<&K, UnknownWord> {
+        self.find(word).ok_or_else(|| self.unknown(word))
+    }
+
+    /// Says of a name that it is not here, and which are.
+    pub fn unknown(&self, word: &str) -> UnknownWord {
+        UnknownWord { what: K::WHAT, word: word.to_owned(), known: self.words().collect() }
+    }
+
     /// All names.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.iter().map(K::word)
@@ -76,6 +110,8 @@ mod tests {
     struct Kind(&'static str);
 
     impl Named for Kind {
+        const WHAT: &'static str = "letter";
+
         fn word(&self) -> &'static str {
             self.0
         }
@@ -89,7 +125,8 @@ mod tests {
         assert_eq!(early.add(vec![Kind("b")]), Ok(()));
         assert_eq!((early.find("b"), early.words().count()), (Some(&Kind("b")), 2));
         let late = Registry::new(&[Kind("a")]);
-        assert_eq!(late.find("b"), None);
+        let unknown = late.named("b").unwrap_err();
+        assert_eq!(unknown.to_string(), "there is no letter b; there are a");
         assert_eq!(late.add(vec![Kind("b")]), Err(AddError::TooLate));
     }
 }

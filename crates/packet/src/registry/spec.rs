@@ -1,19 +1,19 @@
-//! What can be chosen by name, with parameters: `<word>/<key>~<value>/<key>~<value>…`.
-//!
-//! A [`Registry`] holds ours and those that a program adds; a [`Spec`] is a choice from it. Controllers and
-//! workloads are chosen this way.
+//! A choice from a registry, with parameters: `<word>/<key>~<value>/<key>~<value>…`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{Named, Registry};
 use thiserror::Error;
 
-/// Something that is chosen by name: a controller or a workload.
+use super::{Named, Registry, UnknownWord};
+use crate::parameters::{ParameterError, Parameters};
+
+/// Something that is chosen by name and started with parameters.
 pub trait Kind: Named + Copy + fmt::Debug + Sized + 'static {
-    /// What such a thing is called, for messages.
-    const WHAT: &'static str;
+    /// What it needs beside its parameters in order to start.
+    type Setting<'a>;
+    /// What is started, or why not if not all that was checked can start everywhere.
+    type Started;
 
     /// All of them.
     fn registry() -> &'static Registry<Self>;
@@ -23,24 +23,17 @@ pub trait Kind: Named + Copy + fmt::Debug + Sized + 'static {
     /// # Errors
     /// A value is wrong.
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError>;
+
+    /// Starts one, with parameters that have been checked.
+    fn start(&self, parameters: Parameters, setting: Self::Setting<'_>) -> Self::Started;
 }
 
 /// A choice that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpecError {
     /// There is nothing of this name.
-    #[error("there is no {what} {word}; there are {}", .known.join(", "))]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// The name.
-        word: String,
-        /// The names there are.
-        known: Vec<&'static str>,
-    },
-    /// A part that is not `key~value`.
-    #[error("parameter {0}: must have the form key~value")]
-    Form(String),
+    #[error(transparent)]
+    Unknown(#[from] UnknownWord),
     /// A parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -67,15 +60,14 @@ impl<K: Kind> Spec<K> {
     /// # Errors
     /// It does not start without parameters.
     pub fn of(kind: K) -> Result<Self, SpecError> {
-        Spec::checked(kind, Parameters::default())
+        Ok(Spec::new(kind, Parameters::default())?)
     }
 
-    /// One of ours without parameters, which is known to start.
-    pub(crate) fn plain(kind: K) -> Self {
-        Spec { kind, parameters: Parameters::default() }
-    }
-
-    fn checked(kind: K, parameters: Parameters) -> Result<Self, SpecError> {
+    /// One of this kind with these parameters.
+    ///
+    /// # Errors
+    /// It does not start with them.
+    pub fn new(kind: K, parameters: Parameters) -> Result<Self, ParameterError> {
         let mut left = parameters.clone();
         kind.check(&mut left)?;
         left.finish(K::WHAT)?;
@@ -93,12 +85,19 @@ impl<K: Kind> Spec<K> {
     /// The parameter is not taken.
     pub fn with(mut self, key: &str, value: impl fmt::Display) -> Result<Self, SpecError> {
         self.parameters.replace(key, &value.to_string());
-        Spec::checked(self.kind, self.parameters)
+        Ok(Spec::new(self.kind, self.parameters)?)
     }
 
-    /// The kind, and a copy of the parameters for it to take.
-    pub fn parts(&self) -> (K, Parameters) {
-        (self.kind, self.parameters.clone())
+    /// Starts one.
+    pub fn start(&self, setting: K::Setting<'_>) -> K::Started {
+        self.kind.start(self.parameters.clone(), setting)
+    }
+}
+
+impl<K: Kind + Default> Default for Spec<K> {
+    /// The usual one of its kind, which is known to start without parameters.
+    fn default() -> Self {
+        Spec { kind: K::default(), parameters: Parameters::default() }
     }
 }
 
@@ -107,18 +106,12 @@ impl<K: Kind> FromStr for Spec<K> {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let mut parts = text.split('/');
-        let word = parts.next().unwrap_or_default();
-        let registry = K::registry();
-        let Some(kind) = registry.find(word) else {
-            let known = registry.words().collect();
-            return Err(SpecError::Unknown { what: K::WHAT, word: word.into(), known });
-        };
+        let kind = K::registry().named(parts.next().unwrap_or_default())?;
         let mut parameters = Parameters::default();
         for part in parts {
-            let (key, value) = part.split_once('~').ok_or_else(|| SpecError::Form(part.into()))?;
-            parameters.set(key, value);
+            parameters.add(part)?;
         }
-        Spec::checked(*kind, parameters)
+        Ok(Spec::new(*kind, parameters)?)
     }
 }
 

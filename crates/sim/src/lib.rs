@@ -46,9 +46,7 @@
 
 mod application;
 mod arena;
-mod cache;
-mod cache_network;
-mod cache_study;
+mod caches;
 mod changes;
 mod checks;
 mod clock;
@@ -92,10 +90,10 @@ pub use application::{
     SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
-pub use cache_network::{
-    CacheNetwork, CacheNetworkError, CacheNetworkReport, CopyPlacement, UnknownCopyPlacement,
+pub use caches::{
+    CacheNetwork, CacheNetworkError, CacheNetworkReport, CacheReport, CopyPlacement, UnknownCopyPlacement,
+    study_cache, study_eviction,
 };
-pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use checks::InvariantViolation;
 pub use clock::Clock;
 pub use error::SimError;

@@ -20,6 +20,7 @@ use caches::Caches;
 use paths::{CachePaths, Stop};
 pub use placement::{CopyPlacement, UnknownCopyPlacement};
 
+use super::requests::{Requests, in_batches};
 use crate::arena::{Arena, CacheId, ObjectId, ReceiverId, SourceId};
 use crate::topology::Topology;
 
@@ -146,14 +147,13 @@ impl CacheNetwork {
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
         let paths = CachePaths::of(self)?;
+        let requests = Requests { catalogue, warm_up, counted: requests };
         // A copy of the loop for each policy, so that nothing is called through a table of functions.
         match self.eviction {
-            EvictionPolicy::Lru => self.run(&paths, Lru::default, (catalogue, warm_up, requests), random),
-            EvictionPolicy::S3Fifo => {
-                self.run(&paths, S3Fifo::default, (catalogue, warm_up, requests), random)
-            }
-            EvictionPolicy::Sieve => self.run(&paths, Sieve::default, (catalogue, warm_up, requests), random),
-            EvictionPolicy::Own(kind) => self.run(&paths, kind.start, (catalogue, warm_up, requests), random),
+            EvictionPolicy::Lru => self.run(&paths, Lru::default, requests, random),
+            EvictionPolicy::S3Fifo => self.run(&paths, S3Fifo::default, requests, random),
+            EvictionPolicy::Sieve => self.run(&paths, Sieve::default, requests, random),
+            EvictionPolicy::Own(kind) => self.run(&paths, kind.start, requests, random),
         }
     }
 
@@ -161,9 +161,10 @@ impl CacheNetwork {
         &self,
         paths: &CachePaths,
         start: impl Fn() -> E,
-        (catalogue, warm_up, requests): (&Zipf, u64, u64),
+        requests: Requests<'_>,
         random: &mut Random,
     ) -> Result<CacheNetworkReport, CacheNetworkError> {
+        let Requests { catalogue, warm_up, counted } = requests;
         let capacities = paths.caches.values().map(|node| self.capacities.get(*node).copied().unwrap_or(0));
         let caches = Caches::new(capacities, catalogue.objects(), start)?;
         // Where each object is for good.
@@ -179,7 +180,7 @@ impl CacheNetwork {
         };
         run.requests(catalogue, warm_up, random);
         run.answered.values_mut().for_each(|count| *count = 0);
-        let sums = run.requests(catalogue, requests, random);
+        let sums = run.requests(catalogue, counted, random);
         let mut hits_at = vec![0; self.topology.nodes.len()];
         for (node, hits) in paths.caches.values().zip(run.answered.values()) {
             if let Some(place) = hits_at.get_mut(*node) {
@@ -187,7 +188,7 @@ impl CacheNetwork {
             }
         }
         Ok(CacheNetworkReport {
-            requests,
+            requests: counted,
             hits: run.answered.values().sum(),
             hits_at,
             hops: sums.hops,
@@ -213,25 +214,16 @@ struct Run<'a, E> {
     answered: Arena<CacheId, u64>,
 }
 
-/// Requests drawn at once, so that what is fetched for one need not wait for another.
-const BATCH: usize = 128;
-
 impl<E: Eviction> Run<'_, E> {
     fn requests(&mut self, catalogue: &Zipf, requests: u64, random: &mut Random) -> Sums {
-        let (mut sums, mut left) = (Sums::default(), requests);
-        let mut batch = [0u32; BATCH];
-        while left > 0 {
-            let count = left.min(BATCH as u64) as usize;
-            left -= count as u64;
-            let batch = &mut batch[..count];
-            catalogue.draw_all(random, batch);
-            let objects = batch.iter().copied().map(ObjectId);
-            self.caches.prefetch(objects.clone());
-            hint::black_box(objects.clone().fold(0, |sum, object| sum ^ self.sources[object].0));
-            for object in objects {
+        let mut sums = Sums::default();
+        in_batches(catalogue, requests, random, |batch, random| {
+            self.caches.prefetch(batch.objects());
+            hint::black_box(batch.objects().fold(0, |sum, object| sum ^ self.sources[object].0));
+            for object in batch.objects() {
                 self.request(object, &mut sums, random);
             }
-        }
+        });
         sums
     }
 
@@ -248,7 +240,7 @@ impl<E: Eviction> Run<'_, E> {
         let has = |stop: &Stop| self.caches.has(row, stop.cache);
         let found = if is_near { path.caches[..reach].iter().position(has) } else { None };
         let missed = found.unwrap_or(path.caches.len());
-        let end = match found.map(|place| path.caches[place]) {
+        let (hops, nanos) = match found.map(|place| path.caches[place]) {
             Some(stop) => {
                 self.answered[stop.cache] += 1;
                 self.caches.touch(object, stop.cache);
@@ -256,8 +248,8 @@ impl<E: Eviction> Run<'_, E> {
             }
             None => (path.hops, path.nanos),
         };
-        sums.hops += u64::from(end.0);
-        sums.one_way_nanos += end.1;
+        sums.hops += u64::from(hops);
+        sums.one_way_nanos += nanos;
         sums.hops_to_source += u64::from(path.hops);
         let (placement, caches) = (self.placement, &mut self.caches);
         placement.leave(path.caches, missed, self.paths, random, &mut |cache| caches.put(object, cache));

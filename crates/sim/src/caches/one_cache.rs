@@ -1,12 +1,13 @@
-//! Caches without packets: requests for objects of a catalogue through an eviction policy, millions a second.
+//! One cache without packets: requests for objects of a catalogue through an eviction policy.
 
 use std::hint;
 
 use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 use packet::random::{Random, Zipf};
 
-use crate::arena::{Id as _, ObjectId};
-use crate::cache::{Cache, key_of};
+use super::cache::{Cache, TakenIn, key_of};
+use super::requests::{BATCH, Batch, Requests, in_batches};
+use crate::arena::{Arena, ObjectId, SlotId};
 
 /// What a cache did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,18 +50,13 @@ pub fn study_cache(
     requests: u64,
     random: &mut Random,
 ) -> CacheReport {
+    let requests = Requests { catalogue, warm_up, counted: requests };
     // A copy of the loop for each policy, so that nothing is called through a table of functions.
     match policy {
-        EvictionPolicy::Lru => study_eviction(catalogue, Lru::default(), capacity, warm_up, requests, random),
-        EvictionPolicy::S3Fifo => {
-            study_eviction(catalogue, S3Fifo::default(), capacity, warm_up, requests, random)
-        }
-        EvictionPolicy::Sieve => {
-            study_eviction(catalogue, Sieve::default(), capacity, warm_up, requests, random)
-        }
-        EvictionPolicy::Own(kind) => {
-            study_eviction(catalogue, (kind.start)(), capacity, warm_up, requests, random)
-        }
+        EvictionPolicy::Lru => study(requests, Lru::default(), capacity, random),
+        EvictionPolicy::S3Fifo => study(requests, S3Fifo::default(), capacity, random),
+        EvictionPolicy::Sieve => study(requests, Sieve::default(), capacity, random),
+        EvictionPolicy::Own(kind) => study(requests, (kind.start)(), capacity, random),
     }
 }
 
@@ -73,86 +69,91 @@ pub fn study_eviction(
     requests: u64,
     random: &mut Random,
 ) -> CacheReport {
-    let slots = vec![ABSENT; catalogue.objects()];
-    let mut study = Study { slots, cache: Cache::new(policy, capacity) };
-    study.requests(catalogue, warm_up, random);
-    let hits = study.requests(catalogue, requests, random);
-    CacheReport { requests, hits }
+    study(Requests { catalogue, warm_up, counted: requests }, policy, capacity, random)
 }
 
-/// Requests drawn at once: the table of the catalogue and that of the slots are large, and what is fetched of
-/// them for one request need not wait for another.
-const BATCH: usize = 128;
-const ABSENT: u32 = u32::MAX;
+fn study(requests: Requests<'_>, policy: impl Eviction, capacity: u32, random: &mut Random) -> CacheReport {
+    let Requests { catalogue, warm_up, counted } = requests;
+    let slots = (0..catalogue.objects()).map(|_| ABSENT).collect();
+    let mut study = Study { slots, cache: Cache::new(policy, capacity) };
+    study.requests(catalogue, warm_up, random);
+    let hits = study.requests(catalogue, counted, random);
+    CacheReport { requests: counted, hits }
+}
+
+/// Where an object is that is in no slot.
+const ABSENT: SlotId = SlotId(u32::MAX);
 
 struct Study<E> {
     /// The slot of each object.
-    slots: Vec<u32>,
+    slots: Arena<ObjectId, SlotId>,
     cache: Cache<E>,
 }
 
 impl<E: Eviction> Study<E> {
     /// Gives how many of so many requests were hits.
     fn requests(&mut self, catalogue: &Zipf, requests: u64, random: &mut Random) -> u64 {
-        let (mut hits, mut left) = (0, requests);
-        let mut batch = [0u32; BATCH];
-        while left > 0 {
-            let count = left.min(BATCH as u64) as usize;
-            left -= count as u64;
-            let batch = &mut batch[..count];
-            catalogue.draw_all(random, batch);
+        let mut hits = 0;
+        in_batches(catalogue, requests, random, |batch, _| {
             self.prefetch(batch);
-            for &object in &*batch {
+            for object in batch.objects() {
                 hits += u64::from(self.request(object));
             }
-        }
+        });
         hits
     }
 
     /// Asks for the memory that these requests will need, so that none waits for another's.
     #[inline(always)]
-    fn prefetch(&self, batch: &[u32]) {
+    fn prefetch(&self, batch: Batch<'_>) {
         let Cache { policy, objects, capacity } = &self.cache;
-        touch(&self.slots, batch.iter().copied());
+        self.touch(batch.objects());
         let mut misses = 0;
-        for &object in batch {
-            match self.slots.get(object as usize) {
+        for object in batch.objects() {
+            match self.slots.get(object) {
                 Some(&ABSENT) | None => {
                     misses += 1;
-                    policy.prefetch(key_of(ObjectId(object)));
+                    policy.prefetch(key_of(object));
                 }
-                Some(&slot) => policy.prefetch_entry(slot),
+                Some(&slot) => policy.prefetch_entry(slot.0),
             }
         }
         // A place is taken away for each that comes.
-        let (mut victims, mut count) = ([0u32; BATCH], 0);
+        let (mut victims, mut count) = ([ABSENT; BATCH], 0);
         if objects.len() as u64 + misses as u64 > u64::from(*capacity) {
             policy.likely_victims(misses, &mut |slot| {
-                if let Some(place) = victims.get_mut(count) {
-                    *place = slot;
+                if let Some(victim) = victims.get_mut(count) {
+                    *victim = SlotId(slot);
                     count += 1;
                 }
             });
         }
-        for &object in batch {
-            if let Some(&slot) = self.slots.get(object as usize) {
-                policy.prefetch_around(slot);
+        for object in batch.objects() {
+            if let Some(&slot) = self.slots.get(object) {
+                policy.prefetch_around(slot.0);
             }
         }
-        let gone = || victims[..count].iter().filter_map(|&slot| objects.get(slot as usize).copied());
+        let gone = || victims[..count].iter().filter_map(|&slot| objects.get(slot).copied());
         gone().for_each(|object| policy.prefetch(key_of(object)));
-        touch(&self.slots, gone().map(|object| object.0));
+        self.touch(gone());
+    }
+
+    /// Loads the slots of these objects, none of which waits for another. What is loaded is of no interest.
+    #[inline(always)]
+    fn touch(&self, objects: impl Iterator<Item = ObjectId>) {
+        let slots = objects.map(|object| self.slots.get(object).map_or(0, |slot| slot.0));
+        hint::black_box(slots.fold(0, |sum, slot| sum ^ slot));
     }
 
     #[inline(always)]
-    fn request(&mut self, object: u32) -> bool {
-        match self.slots.get(object as usize) {
+    fn request(&mut self, object: ObjectId) -> bool {
+        match self.slots.get(object) {
             Some(&ABSENT) => {
                 self.take_in(object);
                 false
             }
             Some(&slot) => {
-                self.cache.policy.touch(slot);
+                self.cache.policy.touch(slot.0);
                 true
             }
             None => false,
@@ -160,20 +161,13 @@ impl<E: Eviction> Study<E> {
     }
 
     #[inline]
-    fn take_in(&mut self, object: u32) {
-        let Some((slot, gone)) = self.cache.take_in(ObjectId(object)) else { return };
+    fn take_in(&mut self, object: ObjectId) {
+        let Some(TakenIn { slot, gone }) = self.cache.take_in(object) else { return };
         if let Some(gone) = gone {
-            self.slots[gone.index()] = ABSENT;
+            self.slots[gone] = ABSENT;
         }
-        self.slots[object as usize] = slot;
+        self.slots[object] = slot;
     }
-}
-
-/// Loads these elements, none of which waits for another. What is loaded is of no interest.
-#[inline(always)]
-fn touch(of: &[u32], places: impl Iterator<Item = u32>) {
-    let sum = places.fold(0, |sum, place| sum ^ of.get(place as usize).copied().unwrap_or_default());
-    hint::black_box(sum);
 }
 
 #[cfg(test)]

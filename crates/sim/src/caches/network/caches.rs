@@ -6,9 +6,9 @@ use std::hint;
 use engine::Eviction;
 
 use super::CacheNetworkError;
-use super::paths::{place_of, words};
-use crate::arena::{Arena, CacheId, Id as _, ObjectId};
-use crate::cache::Cache;
+use super::paths::{bit_of, words};
+use crate::arena::{Arena, CacheId, Id as _, ObjectId, SlotId};
+use crate::caches::cache::{Cache, TakenIn};
 
 /// Objects times caches that there are tables for: four bytes each.
 const MOST_PLACES: usize = 1 << 30;
@@ -23,7 +23,7 @@ pub(super) struct Caches<E> {
     /// Words of that for an object.
     words: usize,
     /// For each object and each cache that has it, its slot there; nothing where slots are looked for.
-    slots: Vec<u32>,
+    slots: Vec<SlotId>,
 }
 
 impl<E: Eviction> Caches<E> {
@@ -39,7 +39,7 @@ impl<E: Eviction> Caches<E> {
         let places = objects.checked_mul(caches).filter(|places| *places <= MOST_PLACES);
         let places = places.ok_or(CacheNetworkError::TooLarge { objects, caches })?;
         let is_scanned = list.values().all(|cache| cache.capacity <= MOST_SCANNED);
-        let slots = vec![0; if is_scanned { 0 } else { places }];
+        let slots = vec![SlotId(0); if is_scanned { 0 } else { places }];
         Ok(Caches { list, holders: vec![0; objects * words], words, slots })
     }
 
@@ -60,8 +60,8 @@ impl<E: Eviction> Caches<E> {
 
     #[inline(always)]
     pub(super) fn has(&self, row: &[u64], cache: CacheId) -> bool {
-        let (word, bit) = place_of(cache);
-        row.get(word).is_some_and(|word| word & bit != 0)
+        let own = bit_of(cache);
+        row.get(own.word).is_some_and(|word| word & own.bit != 0)
     }
 
     #[inline(always)]
@@ -70,20 +70,23 @@ impl<E: Eviction> Caches<E> {
         let own = &mut self.list[cache];
         let slot = match known {
             Some(slot) => slot,
-            None => own.objects.iter().position(|other| *other == object).unwrap_or(0) as u32,
+            None => {
+                let place = own.objects.values().position(|other| *other == object);
+                place.map_or(SlotId(0), SlotId::from_index)
+            }
         };
-        own.policy.touch(slot);
+        own.policy.touch(slot.0);
     }
 
     /// Takes a copy into a cache that has none.
     #[inline]
     pub(super) fn put(&mut self, object: ObjectId, cache: CacheId) {
-        let ((word, bit), count) = (place_of(cache), self.list.len());
-        let Some((slot, gone)) = self.list[cache].take_in(object) else { return };
+        let (own, count) = (bit_of(cache), self.list.len());
+        let Some(TakenIn { slot, gone }) = self.list[cache].take_in(object) else { return };
         if let Some(gone) = gone {
-            self.holders[gone.index() * self.words + word] &= !bit;
+            self.holders[gone.index() * self.words + own.word] &= !own.bit;
         }
-        self.holders[object.index() * self.words + word] |= bit;
+        self.holders[object.index() * self.words + own.word] |= own.bit;
         if let Some(place) = self.slots.get_mut(object.index() * count + cache.index()) {
             *place = slot;
         }

@@ -1,5 +1,7 @@
 //! The shortest paths from receivers to sources, as the caches on them.
 
+use std::ops::Range;
+
 use super::powers::Powers;
 use super::{CacheNetwork, CacheNetworkError};
 use crate::arena::{Arena, CacheId, Id as _, ReceiverId, SourceId};
@@ -28,6 +30,14 @@ pub(super) struct CachePath<'a> {
     pub(super) nanos: u64,
 }
 
+/// A path by where its stops are among those of all.
+#[derive(Clone, Debug)]
+struct Listed {
+    stops: Range<usize>,
+    hops: u32,
+    nanos: u64,
+}
+
 /// All of them.
 pub(super) struct CachePaths {
     /// The node of each cache.
@@ -42,8 +52,8 @@ pub(super) struct CachePaths {
     /// For each path a bit for each cache on it, in so many words.
     masks: Vec<u64>,
     words: usize,
-    /// By receiver and source: where the stops begin and end, links, delay.
-    list: Vec<(usize, usize, u32, u64)>,
+    /// By receiver and source.
+    list: Vec<Listed>,
 }
 
 /// Of paths with the same delay the one with fewer links is shorter.
@@ -89,7 +99,7 @@ impl CachePaths {
                 paths.add(network, receiver, source, exits)?;
             }
         }
-        let longest = paths.list.iter().map(|(begin, end, ..)| end - begin).max().unwrap_or(0);
+        let longest = paths.list.iter().map(|path| path.stops.len()).max().unwrap_or(0);
         paths.powers = Powers::up_to(longest);
         Ok(paths)
     }
@@ -121,10 +131,10 @@ impl CachePaths {
         let first = self.masks.len();
         self.masks.resize(first + self.words, 0);
         for stop in &self.stops[begin..] {
-            let (word, bit) = place_of(stop.cache);
-            self.masks[first + word] |= bit;
+            let of_stop = bit_of(stop.cache);
+            self.masks[first + of_stop.word] |= of_stop.bit;
         }
-        self.list.push((begin, self.stops.len(), hops, nanos));
+        self.list.push(Listed { stops: begin..self.stops.len(), hops, nanos });
         Ok(())
     }
 
@@ -135,9 +145,14 @@ impl CachePaths {
     #[inline(always)]
     pub(super) fn path(&self, receiver: ReceiverId, source: SourceId) -> CachePath<'_> {
         let place = receiver.index() * self.sources + source.index();
-        let (begin, end, hops, nanos) = self.list[place];
+        let Listed { stops, hops, nanos } = &self.list[place];
         let mask = place * self.words;
-        CachePath { caches: &self.stops[begin..end], mask: &self.masks[mask..mask + self.words], hops, nanos }
+        CachePath {
+            caches: &self.stops[stops.start..stops.end],
+            mask: &self.masks[mask..mask + self.words],
+            hops: *hops,
+            nanos: *nanos,
+        }
     }
 }
 
@@ -146,10 +161,16 @@ pub(super) fn words(caches: usize) -> usize {
     caches.div_ceil(64).max(1)
 }
 
-/// The word and the bit of a cache.
+/// Where a cache is in words with a bit for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CacheBit {
+    pub(super) word: usize,
+    pub(super) bit: u64,
+}
+
 #[inline(always)]
-pub(super) fn place_of(cache: CacheId) -> (usize, u64) {
-    (cache.index() / 64, 1 << (cache.0 % 64))
+pub(super) fn bit_of(cache: CacheId) -> CacheBit {
+    CacheBit { word: cache.index() / 64, bit: 1 << (cache.0 % 64) }
 }
 
 fn exits(graph: &Graph<usize>, source: usize, nodes: usize) -> Vec<Option<usize>> {

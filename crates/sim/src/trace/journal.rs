@@ -4,8 +4,8 @@
 use packet::{LinkHeader, Packet};
 
 use crate::arena::{ChannelId, EndId};
-use crate::event_queue::Turn;
-use crate::in_flight::{AllInFlight, OnLink};
+use crate::events::in_flight::{AllInFlight, OnLink};
+use crate::events::queue::Turn;
 use crate::link::Flight;
 use crate::trace::Notes;
 

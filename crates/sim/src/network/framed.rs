@@ -2,10 +2,10 @@
 
 use crate::arena::{ChannelId, EndId, FrameId, FramedId, Id, PacketId};
 use crate::core::Core;
-use crate::event_queue::Source;
-use crate::in_flight::OnLink;
+use crate::events::in_flight::OnLink;
+use crate::events::queue::Source;
+use crate::link::services::Delivered;
 use crate::link::{LinkDropReason, Offer};
-use crate::link_services::Delivered;
 
 impl Core {
     /// Hands a packet to the link service of an end.

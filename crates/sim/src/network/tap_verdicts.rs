@@ -10,8 +10,8 @@ use packet::{DecodeError, Packet};
 use crate::arena::{ChannelId, EndId, PacketId};
 use crate::core::{Core, Held, Stage};
 use crate::dialect::read_frame;
-use crate::event_queue::Source;
-use crate::in_flight::OnLink;
+use crate::events::in_flight::OnLink;
+use crate::events::queue::Source;
 use crate::link::LinkDropReason;
 
 /// Something that a tap is shown, and where.

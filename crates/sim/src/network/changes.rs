@@ -9,7 +9,7 @@ use crate::application::{Application, Context};
 use crate::arena::{AppId, EndId, Id, LinkId, NodeId, PlanId};
 use crate::core::End;
 use crate::error::SimError;
-use crate::event_queue::Source;
+use crate::events::queue::Source;
 use crate::link::LinkConfig;
 use crate::network::{Network, Plan};
 use crate::node::Peer;

@@ -8,10 +8,10 @@ use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
 use crate::core::{Attachment, Core, End, Held, Stage};
 use crate::error::SimError;
-use crate::event_queue::{Event, Source};
-use crate::in_flight::{InFlight, OnLink};
+use crate::events::in_flight::{InFlight, OnLink};
+use crate::events::queue::{Event, Source};
+use crate::link::services::Delivered;
 use crate::link::{Flight, LinkDropReason};
-use crate::link_services::Delivered;
 use crate::network::Network;
 use crate::node::{MAX_EVENTS, Peer, Port};
 

@@ -1,8 +1,8 @@
 //! Looking at everything from time to time.
 
 use crate::arena::Id;
+use crate::network::previous_sample::{OfChannel, OfNode};
 use crate::network::{Network, Plan};
-use crate::previous_sample::{OfChannel, OfNode};
 use crate::trace::{EngineDropRecord, FaceRecord, LinkRecord, NodeRecord, ValueRecord};
 
 impl Network {

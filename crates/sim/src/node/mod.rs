@@ -1,5 +1,8 @@
 //! A node: an engine, what its faces lead to, and its clocks.
 
+pub(crate) mod clock;
+pub(crate) mod processor;
+
 use std::sync::Arc;
 
 use engine::{Engine, EngineConfig, FaceConfig, FaceCounters, FaceId, NextHop, StrategySpec};
@@ -8,11 +11,11 @@ use packet::time::Instant;
 use packet::{Dialect, Name};
 
 use crate::arena::{AppId, Arena, ChannelId, EndId};
-use crate::clock::Clock;
 use crate::error::SimError;
-use crate::event_queue::Alarm;
+use crate::events::queue::Alarm;
+use crate::node::clock::Clock;
+use crate::node::processor::Processor;
 use crate::occupancy::Levels;
-use crate::processor::Processor;
 
 /// Where a face leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use packet::PacketKind;
 use packet::time::{Duration, Instant};
 
 use crate::arena::{LinkId, PacketId};
-use crate::event_queue::Turn;
+use crate::events::queue::Turn;
 use engine::FaceId;
 
 /// Times for packets of each kind, at full capacity.
@@ -204,7 +204,7 @@ mod tests {
     fn who_finds_the_queue_full_is_dropped() {
         let config = ProcessorConfig { max_waiting: 2, ..ProcessorConfig::uniform(Duration::from_millis(1)) };
         let mut processor = Processor::new(config);
-        let mut queue = crate::event_queue::EventQueue::default();
+        let mut queue = crate::events::queue::EventQueue::default();
         for expected in [Some(1), Some(2), None] {
             let done = processor.admit(Instant::ZERO, Use::Application, PacketKind::Data);
             assert_eq!(done, expected.map(Instant::from_millis));

@@ -8,7 +8,7 @@ use packet::{DecodeError, Dialect, LinkHeader, Packet};
 
 use crate::arena::{EndId, LinkId};
 use crate::error::SimError;
-use crate::event_queue::Alarm;
+use crate::events::queue::Alarm;
 use crate::link::Framing;
 
 /// The services at the ends of a link.

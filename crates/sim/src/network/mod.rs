@@ -1,5 +1,16 @@
 //! The network: how it is built. How it is changed, looked at and run stands in files of their own.
 
+mod changes;
+pub(crate) mod checks;
+pub(crate) mod cores;
+mod framed;
+mod observe;
+mod previous_sample;
+mod routes;
+mod run;
+mod sample;
+mod tap_verdicts;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,19 +21,19 @@ use packet::{Dialect, NameHasher};
 
 use crate::application::{Application, Producer};
 use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};
-use crate::clock::Clock;
 use crate::core::{Attachment, Core, End, Link};
-use crate::cores::Cores;
 use crate::error::SimError;
-use crate::event_queue::{Alarm, EventQueue};
-use crate::in_flight::AllInFlight;
+use crate::events::in_flight::AllInFlight;
+use crate::events::queue::{Alarm, EventQueue};
 use crate::into_name::IntoName;
+use crate::link::services::Framed;
+use crate::link::taps::Taps;
 use crate::link::{Channel, LinkConfig};
-use crate::link_services::Framed;
+use crate::network::cores::Cores;
+use crate::network::previous_sample::Previous;
+use crate::node::clock::Clock;
+use crate::node::processor::{Processor, ProcessorConfig};
 use crate::node::{Node, Peer, Port};
-use crate::previous_sample::Previous;
-use crate::processor::{Processor, ProcessorConfig};
-use crate::taps::Taps;
 use crate::trace::Trace;
 
 type Action = Box<dyn FnOnce(&mut Network) + Send>;

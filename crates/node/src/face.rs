@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
+use packet::DoublingWait;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll::EventFlags;
 
@@ -134,8 +135,8 @@ pub(crate) struct StreamPort {
     pub(crate) stream: Option<Stream>,
     /// Where to connect to; `None` if the peer came to us.
     pub(crate) target: Option<StreamTarget>,
-    /// The next attempt's delay.
-    pub(crate) back_off: Duration,
+    /// The delays of attempts.
+    pub(crate) back_off: DoublingWait,
     /// When the attempt under way has failed, or the next begins.
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.

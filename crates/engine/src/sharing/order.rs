@@ -234,8 +234,7 @@ impl InOrder {
         // all Interests are sent again.
         if hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
-            let time = self.answer_time;
-            self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
+            self.answer_time = Some(SmoothedRoundTrip::after(self.answer_time, sample));
         }
         if self.is_behind(now, place, asked_at, times, &mut draw) {
             Order::Missing(asked_at)

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd as _;
 use engine::{FaceId, FaceScope, LinkType};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, PacketCounts};
+use packet::{Dialect, DoublingWait, PacketCounts};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
@@ -197,7 +197,7 @@ impl DataPlane {
                 stream
             }),
             target,
-            back_off: FIRST_BACK_OFF,
+            back_off: DoublingWait::new(FIRST_BACK_OFF, LONGEST_BACK_OFF),
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
@@ -393,7 +393,8 @@ impl DataPlane {
         match stream.socket.take_error() {
             Ok(None) => {
                 face.state = FaceState::Up;
-                (port.attempt_at, port.back_off) = (Instant::NEVER, FIRST_BACK_OFF);
+                port.attempt_at = Instant::NEVER;
+                port.back_off.begin_anew();
                 stream.waits_for_room = false;
                 let token = Token::Face(id).to_data();
                 let _ = epoll::modify(&self.sockets.epoll, &stream.socket, token, epoll::EventFlags::IN);
@@ -420,8 +421,7 @@ impl DataPlane {
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
-        port.attempt_at = now + port.back_off;
-        port.back_off = (port.back_off * 2).min(LONGEST_BACK_OFF);
+        port.attempt_at = now + port.back_off.take();
         tracing::info!(face = id.0, remote = %face.remote, why, "not connected; will try again");
         if was_up {
             self.announce(id, FaceEventKind::Down);

@@ -6,8 +6,8 @@ use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
 use flow::verify::Now;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, LinkHeader, Name};
-use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, Origin, Outgoing};
+use packet::{Dialect, Interest, LinkHeader};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
 use repo::fetch::FetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
@@ -31,8 +31,6 @@ pub(super) struct CcnxRepository {
 struct CcnxFace {
     client: Client,
     driver: CcnrDriver,
-    /// Objects are taken below these.
-    namespaces: Vec<Name>,
 }
 
 impl CcnxRepository {
@@ -44,14 +42,13 @@ impl CcnxRepository {
         signer: CcnxSigner,
         config: CcnrConfig,
     ) -> Result<Self, ToolError> {
-        let namespaces = config.namespaces.clone();
         let ccnr = Ccnr::new(now(&client), signer, config)?;
         for prefix in ccnr.prefixes()? {
             client.register(&prefix)?;
         }
         // The connection cannot be woken by it, and looks.
         let driver = CcnrDriver::new(ccnr, service.clone(), Arc::new(|| {}));
-        let face = CcnxFace { client, driver, namespaces };
+        let face = CcnxFace { client, driver };
         Ok(CcnxRepository { face, service, answers })
     }
 
@@ -81,7 +78,7 @@ impl CcnxFace {
                     self.client.express_as_is(interest, FetchConfig::CCNX.timeout)?;
                 }
                 Outgoing::Data(data) => self.client.reply(&data, &LinkHeader::NONE)?,
-                Outgoing::Namespaces(namespaces) => self.take_namespaces(namespaces)?,
+                Outgoing::Namespaces(change) => self.change_namespaces(&change)?,
                 Outgoing::Fetched { object, stored, is_complete } => {
                     let part = if is_complete { "" } else { ", which are not all" };
                     tell!(
@@ -95,17 +92,14 @@ impl CcnxFace {
     }
 
     /// A policy names other prefixes.
-    fn take_namespaces(&mut self, namespaces: Vec<Name>) -> Result<(), ClientError> {
-        let old = std::mem::replace(&mut self.namespaces, namespaces);
-        for prefix in &self.namespaces {
-            if !old.contains(prefix) {
-                self.client.register(prefix)?;
-            }
+    fn change_namespaces(&mut self, change: &NamespaceChange) -> Result<(), ClientError> {
+        for prefix in &change.added {
+            self.client.register(prefix)?;
         }
-        for prefix in old.iter().filter(|prefix| !self.namespaces.contains(prefix)) {
+        for prefix in &change.removed {
             self.client.unregister(prefix)?;
         }
-        tell!("the policy takes objects below {} names", self.namespaces.len());
+        tell!("the policy takes objects below {} names", change.count);
         Ok(())
     }
 }

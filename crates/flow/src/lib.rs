@@ -59,7 +59,7 @@ pub use fetch::{
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
 pub use packet::parameters::{ParameterError, Parameters};
-pub use packet::registry::{AddError, Kind, Named, Spec, SpecError, UnknownWord};
+pub use packet::registry::{AddError, Named, Spec, SpecError, Startable, UnknownWord};
 pub use publish::{
     Answer, Authenticity, CcnxPublication, OpenSegment, Publication, PublicationConfig, PublishError,
     SegmentMemory, SegmentRange, SegmentSize, SegmentSizeError, SegmentTree, TREE_SEGMENTS,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Location, Place, UNIT_BYTES};
+use crate::extent::{Location, RecordPlace, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
 use packet::UnixTime;
@@ -308,6 +308,6 @@ fn place(
         next_unit: unit.saturating_add(stride_units),
         stride_units,
     });
-    let place = Place { volume, unit, len_bytes: record_bytes as u32 };
+    let place = RecordPlace { volume, unit, len_bytes: record_bytes as u32 };
     Written { location: Location { place, stride_units, continues: continued.is_some() }, start: end }
 }

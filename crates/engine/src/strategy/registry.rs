@@ -1,6 +1,6 @@
 //! Strategies by name: `/localhost/nfd/strategy/<strategy>/v=<version>/<key>~<value>…`.
 
-use packet::registry::{AddError, Kind, Named, Registry, Spec, UnknownWord};
+use packet::registry::{AddError, Named, Registry, Spec, Startable, UnknownWord};
 use packet::{Component, ComponentKind, Name};
 use thiserror::Error;
 
@@ -46,7 +46,7 @@ impl Named for StrategyKind {
     }
 }
 
-impl Kind for StrategyKind {
+impl Startable for StrategyKind {
     type Setting<'a> = ();
     type Started = Result<Box<dyn Strategy>, ParameterError>;
 

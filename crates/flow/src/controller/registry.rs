@@ -5,7 +5,7 @@ use super::{
     stateful_forwarding,
 };
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Kind, Named, Registry, Spec};
+use packet::registry::{AddError, Named, Registry, Spec, Startable};
 
 /// Makes a controller from its parameters and a seed for what it does by chance.
 pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
@@ -44,7 +44,7 @@ impl Named for ControllerKind {
     }
 }
 
-impl Kind for ControllerKind {
+impl Startable for ControllerKind {
     /// A seed, which decides what it does by chance.
     type Setting<'a> = u64;
     type Started = Box<dyn Controller>;

@@ -2,7 +2,7 @@
 
 use super::{Popularity, Setting, Workload, live, steady};
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Kind, Named, Registry, Spec, SpecError};
+use packet::registry::{AddError, Named, Registry, Spec, SpecError, Startable};
 
 /// Makes a workload from its parameters and where it is to run.
 pub type StartWorkload = fn(&mut Parameters, &Setting) -> Result<Box<dyn Workload>, ParameterError>;
@@ -44,7 +44,7 @@ impl Named for WorkloadKind {
     }
 }
 
-impl Kind for WorkloadKind {
+impl Startable for WorkloadKind {
     type Setting<'a> = &'a Setting;
     /// It may be that it cannot run here: it needs to know how many items there are, and neither the setting
     /// nor a parameter says so.

@@ -20,7 +20,7 @@ use crate::control::{FaceEventKind, FaceState, FaceUri};
 use crate::face::{DatagramPath, DatagramPort, Transport};
 use crate::sys::interfaces::{self, Interface};
 use crate::sys::netlink_messages;
-use crate::transport::Place;
+use crate::transport::NamedInterface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
 
@@ -198,7 +198,7 @@ impl DataPlane {
         self.interfaces.check_at = self.interfaces.check_at.min(retry_at);
     }
 
-    fn place(&mut self, bound: Bound) -> Option<&mut Place> {
+    fn place(&mut self, bound: Bound) -> Option<&mut NamedInterface> {
         match bound {
             Bound::Ethernet(number) => {
                 self.sockets.ethernet.get_mut(number).map(|channel| &mut channel.place)

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::SecondStore;
 use packet::{Data, Interest, NameHasher, PrefixHashes, SpareBuffer, UnixTime};
 use repo::ObjectName;
-use repo::service::{self, Busy, Found, ServiceHandle};
+use repo::service::{self, Busy, FoundData, ServiceHandle};
 
-use crate::config::Kept;
+use crate::config::KeepRule;
 
 /// What the data plane asks and offers by.
 #[derive(Debug)]
 pub(crate) struct RepositoryHandles {
-    ends: Vec<(Kept, ServiceHandle)>,
+    ends: Vec<(KeepRule, ServiceHandle)>,
     names: NameHasher,
 }
 
 impl RepositoryHandles {
-    pub(super) fn new(ends: Vec<(Kept, ServiceHandle)>, names: NameHasher) -> Self {
+    pub(super) fn new(ends: Vec<(KeepRule, ServiceHandle)>, names: NameHasher) -> Self {
         RepositoryHandles { ends, names }
     }
 
@@ -36,7 +36,7 @@ impl RepositoryHandles {
         interest: &Interest,
         hashes: &PrefixHashes,
         spare: &mut dyn FnMut(usize) -> Option<SpareBuffer>,
-    ) -> Option<Found> {
+    ) -> Option<FoundData> {
         self.ends.iter().find_map(|(_, end)| end.read_in_memory(now, interest, hashes, &mut *spare))
     }
 
@@ -90,7 +90,7 @@ pub(crate) struct Reply {
     pub(crate) question: u64,
     /// Which repository.
     pub(crate) number: usize,
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundData>,
 }
 
 /// Answers on their way to the data plane. There are never more than questions that wait.

@@ -6,7 +6,7 @@ pub(crate) mod datagram;
 pub(crate) mod ethernet;
 pub(crate) mod ethernet_socket;
 pub(crate) mod inner;
-mod place;
+mod named_interface;
 pub(crate) mod read_size;
 pub(crate) mod ring;
 pub(crate) mod stream;
@@ -14,4 +14,4 @@ pub(crate) mod train;
 pub(crate) mod websocket;
 
 pub(crate) use channels::Channels;
-pub(crate) use place::Place;
+pub(crate) use named_interface::NamedInterface;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
-pub use spec::{Kind, Spec, SpecError};
+pub use spec::{Spec, SpecError, Startable};
 
 /// Something with a name of its own among its kind.
 pub trait Named {

@@ -9,7 +9,7 @@ use super::{Named, Registry, UnknownWord};
 use crate::parameters::{ParameterError, Parameters};
 
 /// Something that is chosen by name and started with parameters.
-pub trait Kind: Named + Copy + fmt::Debug + Sized + 'static {
+pub trait Startable: Named + Copy + fmt::Debug + Sized + 'static {
     /// What it needs beside its parameters in order to start.
     type Setting<'a>;
     /// What is started, or why not if not all that was checked can start everywhere.
@@ -46,15 +46,15 @@ pub struct Spec<K> {
     parameters: Parameters,
 }
 
-impl<K: Kind> PartialEq for Spec<K> {
+impl<K: Startable> PartialEq for Spec<K> {
     fn eq(&self, other: &Self) -> bool {
         self.word() == other.word() && self.parameters == other.parameters
     }
 }
 
-impl<K: Kind> Eq for Spec<K> {}
+impl<K: Startable> Eq for Spec<K> {}
 
-impl<K: Kind> Spec<K> {
+impl<K: Startable> Spec<K> {
     /// One of this kind, without parameters: also for a kind that was added nowhere.
     ///
     /// # Errors
@@ -94,14 +94,14 @@ impl<K: Kind> Spec<K> {
     }
 }
 
-impl<K: Kind + Default> Default for Spec<K> {
+impl<K: Startable + Default> Default for Spec<K> {
     /// The usual one of its kind, which is known to start without parameters.
     fn default() -> Self {
         Spec { kind: K::default(), parameters: Parameters::default() }
     }
 }
 
-impl<K: Kind> FromStr for Spec<K> {
+impl<K: Startable> FromStr for Spec<K> {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
@@ -115,7 +115,7 @@ impl<K: Kind> FromStr for Spec<K> {
     }
 }
 
-impl<K: Kind> fmt::Display for Spec<K> {
+impl<K: Startable> fmt::Display for Spec<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
         for (key, value) in self.parameters.iter() {

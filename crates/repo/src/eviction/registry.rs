@@ -1,7 +1,7 @@
 //! Policies by name, with parameters: `delete-queue/inclusion~0.5/push-every~10`.
 
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Kind, Named, Registry, Spec};
+use packet::registry::{AddError, Named, Registry, Spec, Startable};
 
 use super::{DeleteQueue, DeleteQueueConfig, Eviction, Gdsf, Lfu, Push, S3Fifo, Sieve, TinyLfu};
 
@@ -56,7 +56,7 @@ impl Named for PolicyKind {
     }
 }
 
-impl Kind for PolicyKind {
+impl Startable for PolicyKind {
     type Setting<'a> = ();
     type Started = Box<dyn Eviction>;
 

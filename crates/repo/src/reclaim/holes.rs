@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Phase, Reclaim, ReclaimError};
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Extents, Location, Place, UNIT_BYTES};
+use crate::extent::{Extents, Location, RecordPlace, UNIT_BYTES};
 use crate::space::VolumeSpace;
 
 /// Holes of a step.
@@ -17,7 +17,7 @@ const HOLES: usize = 16;
 struct Waiting {
     object: u64,
     segment: u32,
-    place: Place,
+    place: RecordPlace,
     stride_units: u32,
 }
 
@@ -58,7 +58,7 @@ impl Reclaim for PunchHoles {
         let record = (wire.len() + 4) as u64;
         let stride = (record + UNIT_BYTES / 2).div_ceil(UNIT_BYTES) as u32;
         let offset = self.space.len_bytes() + self.waiting.len() as u64;
-        let place = Place { volume: 0, unit: (offset / UNIT_BYTES) as u32, len_bytes: record as u32 };
+        let place = RecordPlace { volume: 0, unit: (offset / UNIT_BYTES) as u32, len_bytes: record as u32 };
         self.waiting.extend_from_slice(&(wire.len() as u32).to_le_bytes());
         self.waiting.extend_from_slice(wire);
         let len = self.waiting.len() - (record as usize) + (stride as usize * UNIT_BYTES as usize);

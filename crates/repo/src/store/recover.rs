@@ -13,12 +13,12 @@ use super::{
 use crate::catalogue::Catalogue;
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
-use crate::extent::{Extent, Location, Place, UNIT_BYTES};
+use crate::extent::{Extent, Location, RecordPlace, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
 use crate::object::{Object, ObjectId};
-use crate::record::{Format, Found, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, scan};
+use crate::record::{Format, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, ScanFinding, scan};
 use crate::volume::{self, HEAD_BYTES, LogPosition, MAX_VOLUME_BYTES, VolumeRange, Volumes};
 
 /// So much of the log is read at a time.
@@ -174,7 +174,7 @@ impl Store {
                 let is_last = at + bytes.len() as u64 >= len;
                 let format = self.format.clone();
                 let done = scan(&format, &bytes, number, at, is_last, &mut |place, found| match found {
-                    Found::Record(header, payload) => {
+                    ScanFinding::Record(header, payload) => {
                         recovery.replayed_records += 1;
                         self.apply(
                             replay,
@@ -182,7 +182,7 @@ impl Store {
                         );
                         end = place + header.footprint_bytes();
                     }
-                    Found::BadPayload(_) | Found::Garbage(_) => recovery.damaged += 1,
+                    ScanFinding::BadPayload(_) | ScanFinding::Garbage(_) => recovery.damaged += 1,
                 });
                 at += done as u64;
                 recovery.replayed_bytes += done as u64;
@@ -257,7 +257,7 @@ impl Store {
         };
         let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         learn(object, &data, record.header.arrival);
-        let place = Place {
+        let place = RecordPlace {
             volume: record.volume,
             unit: (record.offset / UNIT_BYTES) as u32,
             len_bytes: record.header.record_bytes() as u32,

@@ -5,7 +5,7 @@ use crate::sys::interfaces::Interface;
 
 /// An interface by its name, which lasts longer than its number.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct NamedInterface {
     pub(crate) name: String,
     pub(crate) index: u32,
     mac: Option<MacAddress>,
@@ -17,9 +17,9 @@ pub(crate) struct Place {
     pub(crate) has_failed: bool,
 }
 
-impl Place {
+impl NamedInterface {
     pub(crate) fn of(interface: &Interface) -> Self {
-        Place {
+        NamedInterface {
             name: interface.name.clone(),
             index: interface.index,
             mac: interface.mac,
@@ -40,7 +40,7 @@ impl Place {
 
     /// A socket has been bound to the interface as it is now.
     pub(crate) fn comes_up(&mut self, interface: &Interface) {
-        *self = Place::of(interface);
+        *self = NamedInterface::of(interface);
     }
 
     /// Whether the interface has the same Ethernet address.
@@ -50,7 +50,7 @@ impl Place {
 
     /// Whether the socket must be made anew for this interface, which is up.
     pub(crate) fn differs_from(&self, interface: &Interface) -> bool {
-        let now = Place::of(interface);
+        let now = NamedInterface::of(interface);
         self.is_down
             || self.is_lost
             || (self.index, self.mac, self.mtu_bytes) != (now.index, now.mac, now.mtu_bytes)

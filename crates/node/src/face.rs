@@ -10,10 +10,11 @@ use packet::DoublingWait;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll::EventFlags;
 
-use crate::codec::{Codec, FrameSink};
+use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
 use crate::origin::Origin;
+use crate::transport::FrameSink;
 use crate::transport::inner::InnerPort;
 use crate::transport::stream::{Queue, Stream};
 use crate::transport::train::Outbox;

@@ -16,7 +16,7 @@ use crate::control::{
     StrategyChoice, UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
-use crate::repository::status::{RepositoryStatus, Watched};
+use crate::repository_status::{RepositoryStatus, Watched};
 use crate::transport::inner::{InnerFace, inner_face};
 
 /// Counters, each with its word.

@@ -5,7 +5,6 @@
 //! have been meant.
 
 mod ccnx;
-mod check;
 mod cold;
 mod from_nfd;
 mod impairment;

@@ -5,7 +5,7 @@ use packet::time::Duration;
 use packet::{Dialect, PacketCounts};
 use thiserror::Error;
 
-use super::face_uri::{FaceUri, Purpose};
+use crate::face_uri::{FaceUri, Purpose};
 use crate::transport::inner::InnerLimits;
 
 /// What becomes of a face that is not used or whose socket fails.

@@ -10,8 +10,8 @@ use packet::{Interest, UnixTime};
 use repo::service::FoundData;
 
 use super::DataPlane;
+use super::repository_handles::{Answers, Reply, RepositoryHandles};
 use crate::drop_reason::DropReason;
-use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {

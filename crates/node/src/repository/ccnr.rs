@@ -18,11 +18,11 @@ use repo::service::ServiceHandle;
 use trust::SignError;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 
-use super::status::SharedCounters;
 use crate::ccnd::{Asker, Strangers};
 use crate::clock::Clock;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
+use crate::repository_status::SharedCounters;
 use crate::share_of_time::StrangersTime;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;

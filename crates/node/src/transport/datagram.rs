@@ -13,8 +13,8 @@ use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use super::NamedInterface;
 use super::read_size::ReadSize;
 use super::train::{Outbox, Run, RunLimits};
-use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
+use crate::face_uri::FaceUri;
 use crate::sys::datagrams::{
     self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_SLICES, SEND_TRAINS, Train,
 };

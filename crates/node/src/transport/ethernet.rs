@@ -8,8 +8,8 @@ use packet::Dialect;
 
 use super::NamedInterface;
 use super::train::Outbox;
-use crate::control::{FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
+use crate::face_uri::{FaceUri, MacAddress};
 use crate::sys::interfaces::Interface;
 use crate::sys::packet_ring::PacketRing;
 

@@ -1,6 +1,6 @@
 //! The interface that a socket is bound to, as it was when that was done.
 
-use crate::control::MacAddress;
+use crate::face_uri::MacAddress;
 use crate::sys::interfaces::Interface;
 
 /// An interface by its name, which lasts longer than its number.

@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
-use crate::start::error::StartError;
+use crate::start_error::StartError;
 use crate::sys::random_words;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};

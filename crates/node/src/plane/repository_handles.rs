@@ -19,7 +19,7 @@ pub(crate) struct RepositoryHandles {
 }
 
 impl RepositoryHandles {
-    pub(super) fn new(ends: Vec<(KeepRule, ServiceHandle)>, names: NameHasher) -> Self {
+    pub(crate) fn new(ends: Vec<(KeepRule, ServiceHandle)>, names: NameHasher) -> Self {
         RepositoryHandles { ends, names }
     }
 
@@ -108,7 +108,7 @@ impl Answers {
     }
 
     /// Takes what repository number `number` says.
-    pub(super) fn put(&self, number: usize, said: &mut Vec<service::Reply>) {
+    pub(crate) fn put(&self, number: usize, said: &mut Vec<service::Reply>) {
         let replies =
             said.drain(..).map(|service::Reply { question, found }| Reply { question, number, found });
         self.replies.lock().unwrap_or_else(PoisonError::into_inner).extend(replies);

@@ -6,12 +6,12 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use packet::time::Instant;
 use packet::{CachePolicy, LinkHeader, Packet};
 
-use super::{ControlApplication, MANAGEMENT_FACE, Now, shown};
 use crate::clock::Clock;
+use crate::control::{ControlApplication, MANAGEMENT_FACE, Now, shown};
 use crate::inner_service::InnerService;
 use crate::plane::Message;
 use crate::remote_control::RemoteControl;
-use crate::start::threads::EndNotifier;
+use crate::sys::threads::EndNotifier;
 use crate::transport::inner::{InnerFace, InnerPacket};
 use crate::transport::ring::{Ended, RingReceiver};
 

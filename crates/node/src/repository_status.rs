@@ -59,11 +59,11 @@ impl RepositoryStatus {
 /// Tells how a repository is.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    pub(super) path: PathBuf,
-    pub(super) max_bytes: u64,
-    pub(super) handle: ServiceHandle,
-    pub(super) cold: Option<Arc<TieredDisk>>,
-    pub(super) ccnr: Option<SharedCounters>,
+    pub(crate) path: PathBuf,
+    pub(crate) max_bytes: u64,
+    pub(crate) handle: ServiceHandle,
+    pub(crate) cold: Option<Arc<TieredDisk>>,
+    pub(crate) ccnr: Option<SharedCounters>,
 }
 
 impl Watched {
@@ -80,10 +80,10 @@ impl Watched {
 
 /// What a repository of CCNx has counted, as others see it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SharedCounters(pub(super) Arc<Mutex<CcnrCounters>>);
+pub(crate) struct SharedCounters(pub(crate) Arc<Mutex<CcnrCounters>>);
 
 impl SharedCounters {
-    pub(super) fn get(&self) -> CcnrCounters {
+    pub(crate) fn get(&self) -> CcnrCounters {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -94,7 +94,7 @@ pub(crate) struct CcnxSettings {
 
 impl FaceLimits {
     /// What the engine is told of a face, with the limits that hold for every face.
-    pub(super) fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
+    pub(crate) fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
         engine::FaceConfig {
             max_pending: self.max_pending_per_face,
             interest_rate: self.interest_rate_per_face,

@@ -53,12 +53,12 @@ impl ConfiguredInterfaces {
     }
 
     /// The interfaces of Ethernet.
-    pub(super) fn ethernet(&self) -> Option<&Selection> {
+    pub(crate) fn ethernet(&self) -> Option<&Selection> {
         self.ethernet.as_ref()
     }
 
     /// Those of UDP multicast.
-    pub(super) fn groups(&self) -> Option<&Selection> {
+    pub(crate) fn groups(&self) -> Option<&Selection> {
         self.groups.as_ref().map(|groups| &groups.selection)
     }
 

@@ -22,14 +22,14 @@ enum Pattern {
 
 /// The interfaces that are meant.
 #[derive(Clone, Debug)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     included: Vec<Pattern>,
     excluded: Vec<Pattern>,
 }
 
 impl Selection {
     /// Understands the lists of one section.
-    pub(super) fn read(section: &str, included: &[String], excluded: &[String]) -> Result<Self, ConfigError> {
+    pub(crate) fn read(section: &str, included: &[String], excluded: &[String]) -> Result<Self, ConfigError> {
         let read = |key: &str, words: &[String]| {
             let read = |word: &String| {
                 let bad = |problem| ConfigError::new(format!("{section}.{key}: {word:?}: {problem}"));
@@ -41,7 +41,7 @@ impl Selection {
     }
 
     /// A name that no interface has.
-    pub(super) fn missing<'a>(&'a self, all: &[Interface]) -> Option<&'a str> {
+    pub(crate) fn missing<'a>(&'a self, all: &[Interface]) -> Option<&'a str> {
         self.included.iter().find_map(|pattern| match pattern {
             Pattern::Name(name) if all.iter().all(|interface| interface.name != *name) => Some(name.as_str()),
             _ => None,
@@ -49,17 +49,17 @@ impl Selection {
     }
 
     /// Whether interfaces that are not there yet may be meant.
-    pub(super) fn may_grow(&self) -> bool {
+    pub(crate) fn may_grow(&self) -> bool {
         self.included.iter().any(|pattern| !matches!(pattern, Pattern::Name(_)))
     }
 
     /// Whether the interface is called by its very name, and not excluded.
-    pub(super) fn names(&self, interface: &Interface) -> bool {
+    pub(crate) fn names(&self, interface: &Interface) -> bool {
         self.included.contains(&Pattern::Name(interface.name.clone())) && !self.excludes(interface)
     }
 
     /// Whether the interface is meant by a pattern, and not excluded.
-    pub(super) fn matches(&self, interface: &Interface) -> bool {
+    pub(crate) fn matches(&self, interface: &Interface) -> bool {
         self.included.iter().any(|pattern| pattern.matches(interface)) && !self.excludes(interface)
     }
 

@@ -1,8 +1,8 @@
 //! Whether a configuration could be used.
 
-use super::{Config, ConfigError};
+use super::CheckedConfig;
+use crate::config::{Config, ConfigError};
 use crate::management::ManagementConfig;
-use crate::start::CheckedConfig;
 
 impl Config {
     /// Whether all names, addresses, words and limits mean something, and the certificates can be read. What

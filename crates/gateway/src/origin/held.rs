@@ -28,7 +28,7 @@ pub(super) enum HeldAnswer {
 
 /// What the web server tells of an object.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct ServerAnswer {
     pub(super) fields: Fields,
     pub(super) known: Known,
 }
@@ -59,10 +59,10 @@ impl Held {
         version: u64,
         size_bytes: u64,
         signer: Signer,
-        told: Told,
+        told: ServerAnswer,
         fresh: Duration,
     ) -> Result<Self, PublishError> {
-        let Told { fields, known } = told;
+        let ServerAnswer { fields, known } = told;
         let config = PublicationConfig::new(name, version, size_bytes, signer.clone());
         let publication = Publication::new(config)?;
         let fresh_until = Instant::now() + fresh;

@@ -69,8 +69,8 @@ impl Startable for PolicyKind {
     }
 
     fn start(&self, mut parameters: Parameters, (): ()) -> Box<dyn Eviction> {
-        // The parameters were checked when the choice was made; a policy that refuses them now is its author's
-        // mistake, and the paper's is as good as any.
+        // The parameters were checked when the choice was made; a policy that refuses them now is its
+        // author's mistake, and the paper's is as good as any.
         (self.start)(&mut parameters).unwrap_or_else(|_| Box::new(DeleteQueue::default()))
     }
 }

@@ -1,4 +1,5 @@
-//! Caches without packets: one, or a network of them, and requests for objects of a catalogue, millions a second.
+//! Caches without packets: one, or a network of them, and requests for objects of a catalogue, millions a
+//! second.
 
 mod cache;
 mod network;

@@ -257,6 +257,8 @@ mod tests {
         }
     }
 
+    const OURS: &str =
+        "best-route, multicast, access, asf, self-learning, random, load-balance, stateful-forwarding";
     const OWN: StrategyKind = StrategyKind { word: "own", version: 3, start: best_route::start };
 
     #[test]
@@ -264,7 +266,7 @@ mod tests {
         let own = StrategySpec::of(OWN).unwrap();
         assert_eq!(own.name().to_string(), "/localhost/nfd/strategy/own/v=3");
         assert_eq!(own.start(Name::root(), CachePlacement::default()).unwrap().name, *own.name());
-        assert_eq!(spec("own"), Err("there is no strategy own".into()));
+        assert_eq!(spec("own"), Err(format!("there is no strategy own; there are {OURS}")));
     }
 
     #[test]
@@ -278,10 +280,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_strategy_is_said() {
+        for text in ["bestroute", "/localhost/nfd/strategy/x", "/a"] {
+            assert_eq!(spec(text), Err(format!("there is no strategy {text}; there are {OURS}")));
+        }
         for (text, message) in [
-            ("bestroute", "there is no strategy bestroute"),
-            ("/localhost/nfd/strategy/x", "there is no strategy /localhost/nfd/strategy/x"),
-            ("/a", "there is no strategy /a"),
             ("/localhost/nfd/strategy/multicast/v=4", "strategy multicast exists in version 5, not 4"),
             ("multicast/fast", "parameter fast: must have the form key~value"),
             ("multicast/speed~1", "parameter speed: is not known to this strategy"),

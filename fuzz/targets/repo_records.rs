@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 use packet::{Dialect, NameHash};
 use repo::UnixTime;
 use repo::extent::UNIT_BYTES;
-use repo::record::{Format, Found, HEADER_BYTES, Header, RecordKind, scan};
+use repo::record::{Format, HEADER_BYTES, Header, RecordKind, ScanFinding, scan};
 
 /// Where the bytes lie.
 const VOLUME: u32 = 3;
@@ -108,13 +108,13 @@ fn findings(format: &Format, bytes: &[u8], piece: usize) -> Vec<(u64, Option<Hea
         let done = scan(format, &bytes[at..end], VOLUME, START + at as u64, is_last, &mut |place, found| {
             assert!(place >= behind, "in order, without overlap");
             match found {
-                Found::Record(header, payload) => {
+                ScanFinding::Record(header, payload) => {
                     assert_eq!(payload.len(), header.payload_bytes as usize);
                     behind = place + header.record_bytes() as u64;
                     found_all.push((place, Some(header)));
                 }
-                Found::BadPayload(_) => behind = place + HEADER_BYTES as u64,
-                Found::Garbage(bytes) => behind = place + bytes,
+                ScanFinding::BadPayload(_) => behind = place + HEADER_BYTES as u64,
+                ScanFinding::Garbage(bytes) => behind = place + bytes,
             }
         });
         assert!(done > 0 && done <= end - at, "it ends");

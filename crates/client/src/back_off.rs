@@ -1,5 +1,6 @@
 //! When to try again what failed: later and later, and never all at the same moment.
 
+use packet::DoublingWait;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
@@ -37,15 +38,15 @@ impl Default for BackOffConfig {
 #[derive(Clone, Debug)]
 pub struct BackOff {
     config: BackOffConfig,
-    /// The next wait, before jitter.
-    step: Duration,
+    /// Before jitter.
+    waits: DoublingWait,
     holds_since: Option<Instant>,
 }
 
 impl BackOff {
     /// Nothing has failed yet.
     pub fn new(config: BackOffConfig) -> Self {
-        BackOff { config, step: config.first.min(config.longest), holds_since: None }
+        BackOff { config, waits: DoublingWait::new(config.first, config.longest), holds_since: None }
     }
 
     /// What is tried has worked. The waits begin anew only if it goes on working.
@@ -57,11 +58,10 @@ impl BackOff {
     pub fn handle_failure(&mut self, now: Instant, random: &mut Random) -> Instant {
         let held = self.holds_since.take().map(|since| now.saturating_since(since));
         if held.is_some_and(|held| held >= self.config.steady) {
-            self.step = self.config.first.min(self.config.longest);
+            self.waits.begin_anew();
         }
-        let half = self.step.as_nanos() / 2;
+        let half = self.waits.take().as_nanos() / 2;
         let wait = Duration::from_nanos(half.saturating_add(random.below(half.saturating_add(1))));
-        self.step = (self.step * 2).min(self.config.longest);
         now + wait
     }
 }

@@ -180,8 +180,8 @@ fn fetch_from(
     };
     // Losses by number hit the same segment several times now and then.
     config.transfer.max_attempts = 12;
-    config.transfer.round_trip.min_timeout = Duration::from_millis(10);
-    config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
+    config.transfer.round_trip.bounds.min = Duration::from_millis(10);
+    config.transfer.round_trip.bounds.initial = Duration::from_millis(50);
     let fetcher = Fetcher::new(name(uri), config, client.now(), 1);
     let mut collected = Collected::default();
     let fetch = VerifiedFetch::new(fetcher, verifier);

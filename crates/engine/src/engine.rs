@@ -575,7 +575,7 @@ impl Engine {
         if !target.is_point_to_point() || !both_know_nacks {
             return;
         }
-        target.counters.out_nacks += 1;
+        target.counters.packets.out_nacks += 1;
         self.counters.nacks_sent += 1;
         let packet = Packet::Nack(interest, reason);
         self.transmits.push(Transmit::plain(face, packet, pit_token));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use packet::Dialect;
+use packet::{Dialect, PacketCounts};
 
 use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
@@ -89,18 +89,8 @@ impl FaceConfig {
 /// What went through a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceCounters {
-    /// Interests received.
-    pub in_interests: u64,
-    /// Data received.
-    pub in_data: u64,
-    /// Nacks received.
-    pub in_nacks: u64,
-    /// Interests sent.
-    pub out_interests: u64,
-    /// Data sent.
-    pub out_data: u64,
-    /// Nacks sent.
-    pub out_nacks: u64,
+    /// Packets by kind and direction.
+    pub packets: PacketCounts,
     /// What was dropped of the packets received here.
     pub drops: DropCounters,
 }

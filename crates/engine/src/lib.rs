@@ -80,11 +80,10 @@ pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfi
 pub use sharing::{SharingConfig, SharingCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
-    StrategySpec, add_strategies, strategy_names,
+    StrategySpec, UnknownWord, add_strategies, strategy_names,
 };
 pub use tables::content_store::eviction::{
-    Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, UnknownEviction, add_evictions,
-    eviction_names,
+    Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions, eviction_names,
 };
 pub use tables::content_store::placement::{CachePlacement, CacheProbability, UnknownPlacement};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Name, NameHash};
+use packet::{AnyName, Data, NameHash};
 
 use crate::face_id::FaceId;
 use crate::tables::content_store::placement::CacheProbability;
@@ -25,8 +25,8 @@ use crate::tables::content_store::placement::CacheProbability;
 pub struct SamplingConfig {
     /// How much of the Data that is kept.
     pub share: CacheProbability,
-    /// Only Data of NDN under these prefixes: those for which there are rules.
-    pub prefixes: Vec<Name>,
+    /// Only Data under these prefixes, each of its dialect: those for which there are rules.
+    pub prefixes: Vec<AnyName>,
     /// Samples that may wait to be polled; more are not taken.
     pub max_waiting: usize,
     /// For how long nothing of a refused object is kept.
@@ -151,8 +151,10 @@ impl Sampling {
     }
 
     fn concerns(&self, data: &Data) -> bool {
-        let is_below = |prefix: &Name| prefix.as_ref().is_prefix_of(data.name());
-        data.dialect() == Dialect::Ndn && self.config.prefixes.iter().any(is_below)
+        self.config
+            .prefixes
+            .iter()
+            .any(|prefix| prefix.dialect == data.dialect() && prefix.name.as_ref().is_prefix_of(data.name()))
     }
 
     /// Takes Data aside if `drawn`, a random number, falls into the share, and if there is room.

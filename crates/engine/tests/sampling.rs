@@ -5,14 +5,24 @@
 use cairn_engine::{
     Arrival, CacheProbability, Engine, EngineConfig, FaceConfig, FaceId, NextHop, Sample, SamplingConfig,
 };
+use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks, uri};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, NameRef, Packet};
+use packet::{Data, Dialect, EncodeError, Interest, NameRef, Packet};
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);
 const FORGER: FaceId = FaceId(258);
 const DISTRUST: Duration = Duration::from_secs(60);
+
+fn sampling(share: f64, max_waiting: usize) -> SamplingConfig {
+    SamplingConfig {
+        share: CacheProbability::new(share).unwrap(),
+        prefixes: vec!["/film".parse().unwrap(), "ccnx:/song".parse().unwrap()],
+        max_waiting,
+        distrust: DISTRUST,
+    }
+}
 
 struct Router {
     engine: Engine,
@@ -26,12 +36,7 @@ impl Router {
         for face in [CONSUMER, PRODUCER, FORGER] {
             engine.add_face(now, face, FaceConfig::remote()).unwrap();
         }
-        engine.set_sampling(Some(SamplingConfig {
-            share: CacheProbability::new(share).unwrap(),
-            prefixes: vec!["/film".parse().unwrap()],
-            max_waiting,
-            distrust: DISTRUST,
-        }));
+        engine.set_sampling(Some(sampling(share, max_waiting)));
         Router { engine, nonce: 0 }
     }
 
@@ -97,6 +102,57 @@ fn what_is_refused_leaves_the_store_and_no_more_of_its_object_is_kept_for_a_whil
     assert!(router.fetch(at(3), PRODUCER, "/film/1/2"), "the same object by another face");
     assert!(router.fetch(at(3), FORGER, "/film/2/0"), "another object by the same face");
     assert!(router.fetch(at(63), FORGER, "/film/1/3"), "after a minute");
+}
+
+fn object_of_ccnx(uri: &str) -> Data {
+    let name = uri::parse(uri).unwrap();
+    let fields = ContentObjectFields {
+        name: (&name).into(),
+        signed_info: SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0)),
+        content: b"content",
+    };
+    let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
+    Data::decode_ccnx(wire.into()).unwrap()
+}
+
+/// Has an object of CCNx fetched; whether the content store had it.
+fn fetch_in_ccnx(engine: &mut Engine, uri: &str, nonce: &[u8]) -> bool {
+    let data = object_of_ccnx(uri);
+    let fields = InterestFields { nonce: Some(nonce), ..InterestFields::default() };
+    let interest = Interest::decode_ccnx(fields.encode(&data.name().to_name()).unwrap().into()).unwrap();
+    let hashes = engine.hasher().hash(Dialect::Ccnx, data.name().components());
+    engine.receive(Arrival::bare(at(1), CONSUMER, &hashes), Packet::Interest(interest));
+    let is_here = std::iter::from_fn(|| engine.poll_transmit()).any(|sent| sent.face == CONSUMER);
+    if !is_here {
+        engine.receive(Arrival::bare(at(1), FORGER, &hashes), Packet::Data(data));
+        assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 1, "whoever has asked gets it");
+    }
+    is_here
+}
+
+#[test]
+fn data_of_ccnx_is_taken_aside_below_prefixes_of_ccnx_and_what_is_refused_leaves_the_store() {
+    let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();
+    for face in [CONSUMER, FORGER] {
+        engine.add_face(at(1), face, FaceConfig { dialect: Dialect::Ccnx, ..FaceConfig::remote() }).unwrap();
+    }
+    let hop = NextHop { face: FORGER, cost: 0 };
+    engine.add_route(at(1), Dialect::Ccnx, NameRef::ROOT, hop).unwrap();
+    engine.set_sampling(Some(sampling(1.0, 16)));
+    let mut nonces = (0_u32..).map(u32::to_be_bytes);
+    let mut fetch = |engine: &mut Engine, uri| fetch_in_ccnx(engine, uri, &nonces.next().unwrap());
+    // A prefix of NDN that is spelt alike says nothing of it.
+    for uri in ["ccnx:/song/1/%00", "ccnx:/film/1/%00"] {
+        assert!(!fetch(&mut engine, uri) && fetch(&mut engine, uri));
+    }
+    let samples: Vec<Sample> = std::iter::from_fn(|| engine.poll_sample()).collect();
+    let [sample] = &samples[..] else { panic!("{samples:?}") };
+    assert_eq!(sample.data.name(), object_of_ccnx("ccnx:/song/1/%00").name());
+    engine.refuse_sample(at(1), sample);
+    assert!(!fetch(&mut engine, "ccnx:/song/1/%00"), "it has left the store");
+    assert!(!fetch(&mut engine, "ccnx:/song/1/%00"), "and is not kept again");
+    assert!(!fetch(&mut engine, "ccnx:/song/2/%00") && fetch(&mut engine, "ccnx:/song/2/%00"));
+    assert_eq!(engine.sampling_counters().unwrap().kept_out, 2);
 }
 
 #[test]

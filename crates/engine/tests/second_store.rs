@@ -117,7 +117,7 @@ fn what_the_store_has_is_not_asked_for_upstream_and_then_comes_from_the_content_
     world.ask(CONSUMERS[0], "/a", true);
     assert_eq!(world.sent(), [CONSUMERS[0]]);
     assert!(world.question().is_none());
-    assert_eq!(world.engine.face_counters(PRODUCER).unwrap().out_interests, 0);
+    assert_eq!(world.engine.face_counters(PRODUCER).unwrap().packets.out_interests, 0);
     assert_eq!(world.engine.next_deadline().max(world.now + TIMEOUT * 2), world.engine.next_deadline());
 }
 

@@ -42,7 +42,6 @@ pub mod fetch;
 pub mod naming;
 pub mod pacer;
 pub mod publish;
-mod registry;
 pub mod round_trip;
 pub mod source;
 pub mod transfer;
@@ -60,13 +59,12 @@ pub use fetch::{
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
 pub use packet::parameters::{ParameterError, Parameters};
-pub use packet::registry::{AddError, Named};
+pub use packet::registry::{AddError, Named, Spec, SpecError, Startable, UnknownWord};
 pub use publish::{
     Answer, Authenticity, CcnxPublication, OpenSegment, Publication, PublicationConfig, PublishError,
     SegmentMemory, SegmentRange, SegmentSize, SegmentSizeError, SegmentTree, TREE_SEGMENTS,
     USUAL_CONTENT_BYTES,
 };
-pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, DataOutcome, Failure, Request, Transfer, TransferConfig, TransferCounters};
 pub use verified::{RefusedPacket, VerifiedFetch};

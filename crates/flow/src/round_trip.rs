@@ -1,5 +1,6 @@
 //! Round-trip times, and how long to wait before an Interest counts as lost (RFC 6298).
 
+use packet::TimeoutBounds;
 use packet::time::{Duration, Instant};
 
 /// Constants of a [`RoundTrip`] estimator.
@@ -16,12 +17,8 @@ pub struct RoundTripConfig {
     /// variation dies away, and the first queue on the way would then make everything count as lost at
     /// once.
     pub min_margin: Duration,
-    /// The timeout before there is a sample.
-    pub initial_timeout: Duration,
-    /// The shortest timeout.
-    pub min_timeout: Duration,
-    /// The longest timeout, back-off included.
-    pub max_timeout: Duration,
+    /// Bounds of the timeout, back-off included.
+    pub bounds: TimeoutBounds,
 }
 
 impl Default for RoundTripConfig {
@@ -31,9 +28,7 @@ impl Default for RoundTripConfig {
             beta: 0.25,
             variations: 8.0,
             min_margin: Duration::from_millis(50),
-            initial_timeout: Duration::from_secs(1),
-            min_timeout: Duration::from_millis(200),
-            max_timeout: Duration::from_secs(60),
+            bounds: TimeoutBounds::DEFAULT,
         }
     }
 }
@@ -106,15 +101,11 @@ impl RoundTrip {
 
     /// How long to wait for an answer.
     pub fn timeout(&self) -> Duration {
-        let base = match self.estimate {
-            None => self.config.initial_timeout,
-            Some(estimate) => {
-                let margin = Duration::from_secs_f64(self.config.variations * estimate.variation);
-                Duration::from_secs_f64(estimate.smoothed) + margin.max(self.config.min_margin)
-            }
-        };
-        let base = base.max(self.config.min_timeout);
-        (base * (1 << self.backed_off)).min(self.config.max_timeout)
+        let measured = self.estimate.map(|estimate| {
+            let margin = Duration::from_secs_f64(self.config.variations * estimate.variation);
+            Duration::from_secs_f64(estimate.smoothed) + margin.max(self.config.min_margin)
+        });
+        self.config.bounds.bound(measured, self.backed_off)
     }
 
     /// The smoothed time; `None` before the first sample.

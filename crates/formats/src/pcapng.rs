@@ -5,7 +5,7 @@ mod read;
 
 use std::io::{self, Write};
 
-pub use read::{Kept, Reader};
+pub use read::{Reader, RecordedFrame};
 
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;

@@ -66,7 +66,7 @@ impl Connections {
     }
 
     /// A place for somebody who has connected from `from`. `None` if all who could give way are at work.
-    pub(crate) fn admit(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
+    pub(crate) fn admit(self: &Arc<Self>, from: IpAddr) -> Option<ConnectionSlot> {
         let origin = Origin::of(from);
         let mut table = self.table();
         if let Some(crowded) = self.crowded(&table, origin) {
@@ -79,7 +79,7 @@ impl Connections {
         table.held.entry(origin).or_default().push_back(shared.clone());
         table.total += 1;
         self.counters.connections.add(1);
-        Some(Place { connections: self.clone(), origin, shared })
+        Some(ConnectionSlot { connections: self.clone(), origin, shared })
     }
 
     /// The origin that must give a place up for a newcomer from `origin`, if any must.
@@ -133,13 +133,13 @@ impl Table {
 
 /// A connection's place, which is free when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
     origin: Origin,
     shared: Arc<Shared>,
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Waits until this place is given to another.
     pub(crate) async fn given_away(&self) {
         self.shared.gives_way.notified().await;
@@ -152,7 +152,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.table().remove(self.origin, &self.shared);
         self.connections.counters.connections.take(1);
@@ -179,7 +179,7 @@ mod tests {
         Connections::new(LIMIT, Arc::default())
     }
 
-    fn fill(connections: &Arc<Connections>, from: &str, count: usize) -> Vec<Place> {
+    fn fill(connections: &Arc<Connections>, from: &str, count: usize) -> Vec<ConnectionSlot> {
         (0..count).filter_map(|_| connections.admit(from.parse().unwrap())).collect()
     }
 
@@ -223,7 +223,7 @@ mod tests {
     fn who_is_being_answered_gives_no_way() {
         let connections = connections();
         let crowd = fill(&connections, "192.0.2.1", LIMIT / 2);
-        let working: Vec<_> = crowd.iter().map(Place::begin_request).collect();
+        let working: Vec<_> = crowd.iter().map(ConnectionSlot::begin_request).collect();
         assert!(connections.admit("192.0.2.1".parse().unwrap()).is_none());
         drop(working);
         assert!(connections.admit("192.0.2.1".parse().unwrap()).is_some());

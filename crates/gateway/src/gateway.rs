@@ -23,7 +23,7 @@ use crate::object::{self, Asked, SendContext};
 use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::reply::{Reply, error_page, in_time, plain, set};
-use crate::resolve::{Found, resolve};
+use crate::resolve::{ResolvedObject, resolve};
 use crate::trust_policy::TrustPolicy;
 use crate::{name_path, own_page, pages};
 
@@ -248,7 +248,7 @@ impl Gateway {
     async fn folder(
         &self,
         asked: Asked<'_>,
-        found: Found,
+        found: ResolvedObject,
         permit: OwnedSemaphorePermit,
     ) -> Result<Reply, Failure> {
         if !asked.is_folder {

@@ -15,7 +15,7 @@ use crate::name_path;
 use crate::outgoing::Content;
 use crate::range::{RequestedRange, wanted};
 use crate::reply::{Reply, in_time, set};
-use crate::resolve::{Extent, Found};
+use crate::resolve::{Extent, ResolvedObject};
 use crate::stream::{Chunk, FetchContext, Stream};
 use crate::trust_policy::TrustPolicy;
 
@@ -45,7 +45,7 @@ pub(crate) struct SendContext<'a> {
 pub(crate) async fn send(
     context: &SendContext<'_>,
     asked: &Asked<'_>,
-    found: Found,
+    found: ResolvedObject,
     permit: OwnedSemaphorePermit,
 ) -> Result<Reply, Failure> {
     if let Some(location) = &found.fields.location {
@@ -116,7 +116,7 @@ pub(crate) async fn send(
 async fn open(
     context: &SendContext<'_>,
     asked: &Asked<'_>,
-    found: Found,
+    found: ResolvedObject,
     permit: OwnedSemaphorePermit,
     kind: Option<String>,
     mut response: Reply,
@@ -134,7 +134,7 @@ async fn open(
     Ok(response.map(|_| Content::Stream(Box::new(stream))))
 }
 
-fn fetch_context(context: &SendContext<'_>, found: &Found) -> FetchContext {
+fn fetch_context(context: &SendContext<'_>, found: &ResolvedObject) -> FetchContext {
     FetchContext {
         client: context.client.clone(),
         trust_policy: context.trust_policy.clone(),
@@ -158,7 +158,7 @@ fn redirect(location: &crate::fields::Location, is_own_origin: bool) -> Reply {
 }
 
 /// An object of one packet without a version is known by its bytes.
-fn validators(found: &Found) -> Validators {
+fn validators(found: &ResolvedObject) -> Validators {
     let modified = found.fields.modified.or_else(|| time_of_version(found));
     match &found.extent {
         Extent::Packet(bytes) => {
@@ -174,7 +174,7 @@ fn validators(found: &Found) -> Validators {
 
 /// The time that a version is by convention, in milliseconds, microseconds or nanoseconds since 1970, if it
 /// lies between 2001 and 2100.
-fn time_of_version(found: &Found) -> Option<UnixTime> {
+fn time_of_version(found: &ResolvedObject) -> Option<UnixTime> {
     let version = flow::naming::version_number(found.object.as_ref().last()?)?;
     let (first, end) = (978_307_200_000, 4_102_444_800_000);
     [1, 1000, 1_000_000]
@@ -185,7 +185,7 @@ fn time_of_version(found: &Found) -> Option<UnixTime> {
 }
 
 /// The headers that a response has whether the object is in it or not.
-fn describe(response: &mut Reply, asked: &Asked<'_>, found: &Found, validators: &Validators) {
+fn describe(response: &mut Reply, asked: &Asked<'_>, found: &ResolvedObject, validators: &Validators) {
     set(response, header::ACCEPT_RANGES, "bytes");
     set(response, header::ETAG, &validators.etag);
     if let Some(modified) = validators.last_modified() {

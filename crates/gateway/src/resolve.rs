@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 3;
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedObject {
     /// The name that segment numbers are appended to.
     pub(crate) object: Name,
     pub(crate) extent: Extent,
@@ -43,7 +43,7 @@ pub(crate) enum Extent {
     Packet(Vec<u8>),
 }
 
-impl Found {
+impl ResolvedObject {
     /// Whether it is what lies in a folder.
     pub(crate) fn is_listing(&self) -> bool {
         let components: Vec<Component<'_>> = self.object.components().collect();
@@ -64,15 +64,15 @@ pub(crate) async fn resolve(
     client: &AsyncClient,
     trust_policy: &TrustPolicy,
     name: &Name,
-) -> Result<Found, Failure> {
+) -> Result<ResolvedObject, Failure> {
     let last = name.as_ref().last();
     if let Some(number) = last.filter(|last| last.kind == ComponentKind::SEGMENT).and_then(segment_number) {
         let object = name.prefix(name.as_ref().component_count() - 1);
-        return Ok(Found { object, extent: Extent::Segment(number), fields: Fields::default() });
+        return Ok(ResolvedObject { object, extent: Extent::Segment(number), fields: Fields::default() });
     }
     if last.and_then(version_number).is_some() {
         let extent = probe(client, trust_policy, name).await?;
-        return Ok(Found { object: name.clone(), extent, fields: Fields::default() });
+        return Ok(ResolvedObject { object: name.clone(), extent, fields: Fields::default() });
     }
     match by_metadata(client, trust_policy, name).await {
         Ok(found) => Ok(found),
@@ -86,7 +86,7 @@ async fn by_metadata(
     client: &AsyncClient,
     trust_policy: &TrustPolicy,
     name: &Name,
-) -> Result<Found, Failure> {
+) -> Result<ResolvedObject, Failure> {
     let asked = name.with(METADATA)?;
     let config = FetchConfig {
         discovery: Discovery::Prefix,
@@ -111,7 +111,7 @@ async fn by_metadata(
         }
         _ => probe(client, trust_policy, &metadata.name).await?,
     };
-    Ok(Found { object: metadata.name, extent, fields })
+    Ok(ResolvedObject { object: metadata.name, extent, fields })
 }
 
 /// Learns an object's size from its first segment and its last. The first is a hint that nobody has verified:
@@ -154,7 +154,11 @@ fn segment_name(object: &Name, segment: u64) -> Result<Name, Failure> {
 }
 
 /// Asks for the name as a prefix, and takes the version of what comes.
-async fn by_prefix(client: &AsyncClient, trust_policy: &TrustPolicy, name: &Name) -> Result<Found, Failure> {
+async fn by_prefix(
+    client: &AsyncClient,
+    trust_policy: &TrustPolicy,
+    name: &Name,
+) -> Result<ResolvedObject, Failure> {
     let interest = InterestBuilder::new(name.clone()).can_be_prefix(true).must_be_fresh(true);
     let data = ask(client, interest).await?;
     let found = data.name();
@@ -175,14 +179,14 @@ async fn by_prefix(client: &AsyncClient, trust_policy: &TrustPolicy, name: &Name
             let get = client.get(name, trust_policy.packet()).config(config).at_most(MAX_CONTENT_BYTES);
             let (content, fetched) = get.into_memory().await?;
             let fields = Fields::default();
-            return Ok(Found { object: fetched.name, extent: Extent::Packet(content), fields });
+            return Ok(ResolvedObject { object: fetched.name, extent: Extent::Packet(content), fields });
         }
         _ => {
             return Err(Failure::NotFound(format!("nothing has the name {name}; below it there is {found}")));
         }
     };
     let extent = probe(client, trust_policy, &object).await?;
-    Ok(Found { object, extent, fields: Fields::default() })
+    Ok(ResolvedObject { object, extent, fields: Fields::default() })
 }
 
 /// One question, a few times.

@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::connections::{Connections, Place};
+use crate::connections::{ConnectionSlot, Connections};
 use crate::gateway::{Gateway, GatewayConfig};
 use crate::until::unless;
 use crate::write_timeout::WriteTimeoutStream;
@@ -80,7 +80,7 @@ async fn serve(
     stream: TcpStream,
     from: SocketAddr,
     mut told: watch::Receiver<bool>,
-    place: Place,
+    place: ConnectionSlot,
 ) {
     // What is sent are whole parts: there is nothing to be gained by waiting for more.
     let _ = stream.set_nodelay(true);

@@ -4,12 +4,11 @@
 
 use cairn_link::v2::{
     Config, EndpointId, LinkService, MIN_MTU_BYTES, MIN_STOCK_BUFFER_BYTES, PacingConfig, ReliabilityConfig,
-    RtoConfig,
 };
 use packet::ndn::lp::{Echo, LpPacketView};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, LinkHeader};
+use packet::{Buffer, LinkHeader, TimeoutBounds};
 
 mod common;
 use common::{data, frames};
@@ -91,7 +90,7 @@ fn worlds() -> Vec<Config> {
                     Some(ReliabilityConfig {
                         max_unacknowledged_frames,
                         max_retries,
-                        rto: RtoConfig { max: Duration::from_secs(1), ..RtoConfig::default() },
+                        rto: TimeoutBounds { max: Duration::from_secs(1), ..TimeoutBounds::default() },
                         ..ReliabilityConfig::default()
                     }),
                 ));

@@ -72,7 +72,7 @@ pub use control_parameters::ControlParameters;
 pub use control_response::ControlResponse;
 pub use dataset::{
     ChannelStatus, CsInfo, DatasetItem, Dropped, FaceStatus, FibEntry, GeneralStatus, NextHopRecord,
-    PacketCounts, RepositoryTotals, RibEntry, Route, StrategyChoice, Totals, decode_list, encode_list,
+    RepositoryTotals, RibEntry, Route, StrategyChoice, Totals, decode_list, encode_list,
 };
 pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;

@@ -5,9 +5,10 @@
 use cairn_management::{
     ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
     FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
-    NextHopRecord, PacketCounts, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags,
-    RouteOrigin, StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
+    NextHopRecord, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags, RouteOrigin,
+    StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
 };
+use packet::PacketCounts;
 use packet::ndn::tlv::{Reader, write_element, write_header};
 use packet::{Component, ComponentKind, Name};
 use proptest::collection::vec;

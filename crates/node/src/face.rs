@@ -6,13 +6,15 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
+use packet::DoublingWait;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll::EventFlags;
 
-use crate::codec::{Codec, FrameSink};
+use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
 use crate::origin::Origin;
+use crate::transport::FrameSink;
 use crate::transport::inner::InnerPort;
 use crate::transport::stream::{Queue, Stream};
 use crate::transport::train::Outbox;
@@ -134,8 +136,8 @@ pub(crate) struct StreamPort {
     pub(crate) stream: Option<Stream>,
     /// Where to connect to; `None` if the peer came to us.
     pub(crate) target: Option<StreamTarget>,
-    /// The next attempt's delay.
-    pub(crate) back_off: Duration,
+    /// The delays of attempts.
+    pub(crate) back_off: DoublingWait,
     /// When the attempt under way has failed, or the next begins.
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
@@ -250,7 +252,7 @@ impl Face {
     pub(crate) fn status(
         &self,
         now: Instant,
-        packets: FaceCounters,
+        engine: FaceCounters,
         idle: Duration,
         queued: u64,
     ) -> FaceStatus {
@@ -273,7 +275,8 @@ impl Face {
             reliability: settings.reliability,
             congestion_marking: settings.congestion_marking,
             traffic: FaceTraffic {
-                packets,
+                packets: engine.packets,
+                engine_drops: engine.drops,
                 in_bytes: self.counters.traffic.in_bytes,
                 out_bytes: self.counters.traffic.out_bytes,
                 in_frames: self.counters.traffic.in_frames,

@@ -9,8 +9,9 @@ use packet::{Buffer, Data, Dialect, Interest, Name};
 use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
 
-use crate::codec::{Codec, FrameSink, Framing, LinkSettings};
+use crate::codec::{Codec, Framing, LinkSettings};
 use crate::control::{CongestionSettings, NodeControl, Now};
+use crate::transport::FrameSink;
 
 /// What carries the frames of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

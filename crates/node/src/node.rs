@@ -12,17 +12,17 @@ use crate::capture::CaptureServer;
 use crate::ccnd::CcndService;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::control::service::ControlService;
 use crate::control::{ControlApplication, CreateInnerFace, MANAGEMENT_FACE, NodeControl, Purpose};
+use crate::control_service::ControlService;
 use crate::inner_service::ServiceThread;
 use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Listener};
 use crate::remote_control::RemoteControl;
 use crate::repository::{self, Repositories};
-use crate::start::error::StartError;
-use crate::start::threads::EndNotifier;
 use crate::start::{self, CheckedConfig};
+use crate::start_error::StartError;
+use crate::sys::threads::{self, EndNotifier};
 use crate::transport::inner::{InnerFace, InnerLimits};
 use crate::transport::ring::{RingLimits, Signal, ring};
 use crate::verification::VerificationService;
@@ -73,7 +73,7 @@ impl Node {
         let plane_end = EndNotifier(end_sender.clone());
         let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
             let _plane_end = plane_end;
-            start::threads::pin_to_cpu(pin);
+            threads::pin_to_cpu(pin);
             match start::data_plane(clock, prepared, ends) {
                 Ok(mut plane) => {
                     let _ = started_sender.send(Ok(()));

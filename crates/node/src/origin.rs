@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use engine::FaceScope;
+use engine::{FaceId, FaceScope};
 
-use crate::control::FaceUri;
+use crate::face_uri::FaceUri;
 
 /// Where a face leads, as far as it says who is behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,6 +15,13 @@ pub(crate) enum Origin {
     V6(u64),
     /// An interface without IP: whoever is on that link may use any address there.
     Link(usize),
+}
+
+/// Who answers for what a face holds: the address of a stranger, and otherwise the face alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Owner {
+    Origin(Origin),
+    Face(FaceId),
 }
 
 impl Origin {

@@ -16,7 +16,7 @@ use crate::control::{
     StrategyChoice, UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
-use crate::repository::status::{RepositoryStatus, Watched};
+use crate::repository_status::{RepositoryStatus, Watched};
 use crate::transport::inner::{InnerFace, inner_face};
 
 /// Counters, each with its word.
@@ -249,8 +249,7 @@ impl NodeControl for RemoteControl {
             tables: engine::TableSizes::default(),
             engine: engine::EngineCounters::default(),
             content_store: engine::ContentStoreCounters::default(),
-            in_packets: [0; 3],
-            out_packets: [0; 3],
+            packets: Default::default(),
             sharing: Default::default(),
             memory: Default::default(),
             turns: Default::default(),
@@ -307,7 +306,7 @@ mod tests {
         let Some(FaceUri::Udp(here)) = remote.channels().into_iter().next() else { panic!("no channel") };
         let interest = InterestBuilder::new("/x".parse().unwrap()).nonce(1).build().unwrap();
         let sockets: Vec<UdpSocket> = (0..FACES).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-        let received = || status_of(&node.control()).unwrap().in_packets[0];
+        let received = || status_of(&node.control()).unwrap().packets.in_interests;
         let deadline = Instant::now() + Duration::from_secs(10);
         for socket in &sockets {
             socket.send_to(interest.wire(), here).unwrap();

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::plane::Owner;
+use crate::origin::Owner;
 
 /// One part in so many of a thread's time goes into one kind of work for strangers …
 pub(crate) const PART_FOR_STRANGERS: u32 = 10;

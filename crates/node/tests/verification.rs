@@ -8,9 +8,11 @@ use cairn_node::config::Config;
 use cairn_node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
 use cairn_node::{InnerFace, InnerLimits, InnerPacket, Node};
 use engine::{NextHop, SamplingCounters};
+use packet::ccnx::{InterestFields, Ticks, uri};
 use packet::ndn::{DataBuilder, InterestBuilder};
-use packet::{Component, Data, Dialect, NackReason, Name, Packet};
+use packet::{Component, Data, Dialect, Interest, NackReason, Name, Packet};
 use testkit::folder::TestFolder;
+use trust::ccnx::CcnxSigner;
 use trust::certificate::{Issue, names, self_signed};
 use trust::{
     Certificate, KeyKind, PrivateKey, Revocation, RevocationReason, Signer, UnixTime, ValidityPeriod,
@@ -216,6 +218,85 @@ fn a_key_that_is_revoked_while_the_node_runs_no_longer_counts() {
     assert!(world.fetch(&after));
     world.until(|counters| counters.refused == 1);
     assert!(!world.has(&after));
+}
+
+/// An object of CCNx.
+fn song(signer: &CcnxSigner, uri: &str) -> Data {
+    let name = uri::parse(uri).unwrap();
+    let time = Ticks::from(now());
+    Data::decode_ccnx(signer.sign(&name, b"a song", time, |info| info).unwrap().into()).unwrap()
+}
+
+/// Asks for an object of CCNx, which must come; whether the producer was asked for it.
+fn fetch_in_ccnx(consumer: &mut InnerFace, producer: &mut InnerFace, produced: &Data, nonce: u32) -> bool {
+    let nonce = nonce.to_be_bytes();
+    let fields = InterestFields { nonce: Some(&nonce), ..InterestFields::default() };
+    let interest = Interest::decode_ccnx(fields.encode(&produced.name().to_name()).unwrap().into()).unwrap();
+    consumer.send(InnerPacket::interest(interest)).unwrap();
+    let (until, mut was_asked) = (Instant::now() + PATIENCE, false);
+    while Instant::now() < until {
+        if let Some(Packet::Interest(_)) = producer.recv().unwrap().map(|packet| packet.packet) {
+            was_asked = true;
+            producer.send(InnerPacket::data(produced.clone())).unwrap();
+        }
+        match consumer.recv().unwrap().map(|packet| packet.packet) {
+            Some(Packet::Data(data)) => {
+                assert_eq!(data.wire(), produced.wire());
+                return was_asked;
+            }
+            Some(other) => panic!("{other:?}"),
+            None => drop(consumer.wait(Some(Duration::from_millis(1)))),
+        }
+    }
+    panic!("{} did not come", produced.name());
+}
+
+#[test]
+fn data_of_ccnx_is_judged_by_its_publishers_key() {
+    let folder = TestFolder::new("publishers");
+    let [honest, forger] =
+        [(); 2].map(|()| CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap());
+    std::fs::write(folder.join("publisher"), honest.spki()).unwrap();
+    let key = folder.join("publisher");
+    let text = format!(
+        "[verification]\npublishers = ['{}']\nprefixes = ['ccnx:/song']\nshare = 1.0\n",
+        key.display()
+    );
+    let mut config = Config::read(&text).unwrap();
+    config.udp.listen = Vec::new();
+    config.tcp.listen = Vec::new();
+    config.websocket.listen = Vec::new();
+    config.unix.listen = Some(Vec::new());
+    let node = Node::start(&config, Box::new(Unmanaged)).unwrap();
+    let mut control = node.control();
+    let mut face = |purpose: &str| {
+        let (purpose, limits) = (purpose.parse().unwrap(), InnerLimits::default());
+        control.create_inner_face(CreateInnerFace { purpose, dialect: Dialect::Ccnx, limits }).unwrap()
+    };
+    let (mut consumer, mut producer) = (face("consumer"), face("producer"));
+    let hop = NextHop { face: producer.id(), cost: 0 };
+    for prefix in ["ccnx:/song", "ccnx:/other"] {
+        control.add_next_hop(Dialect::Ccnx, &uri::parse(prefix).unwrap(), hop, None).unwrap();
+    }
+    let mut nonce = 0;
+    let mut fetch = |data: &Data| {
+        nonce += 1;
+        fetch_in_ccnx(&mut consumer, &mut producer, data, nonce)
+    };
+    let right = song(&honest, "ccnx:/song/a/%00");
+    let forged = song(&forger, "ccnx:/song/b/%00");
+    let elsewhere = song(&forger, "ccnx:/other/a/%00");
+    assert!([&right, &elsewhere, &forged].map(&mut fetch).iter().all(|was_asked| *was_asked));
+    let counters = || node.control().status().sampling.unwrap();
+    let until = Instant::now() + PATIENCE;
+    while counters().refused == 0 {
+        assert!(Instant::now() < until, "{:?}", counters());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!fetch(&right) && !fetch(&elsewhere), "what is right stays, and what nobody is to judge");
+    assert!(fetch(&forged), "what is forged has gone");
+    assert!(fetch(&song(&forger, "ccnx:/song/b/%00%01")), "and nothing of its object is kept");
+    assert_eq!((counters().taken, counters().refused, counters().kept_out), (2, 1, 2));
 }
 
 #[test]

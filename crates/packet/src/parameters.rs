@@ -53,6 +53,18 @@ impl Parameters {
         self.pairs.push((key.into(), value.into()));
     }
 
+    /// Adds one parameter that is written `key~value`.
+    ///
+    /// # Errors
+    /// It is written otherwise.
+    pub fn add(&mut self, written: &str) -> Result<(), ParameterError> {
+        let Some((key, value)) = written.split_once('~') else {
+            return Err(ParameterError::new(written, "must have the form key~value"));
+        };
+        self.set(key, value);
+        Ok(())
+    }
+
     /// Sets one parameter, whether or not it was set before.
     pub fn replace(&mut self, key: &str, value: &str) {
         self.pairs.retain(|(other, _)| other != key);

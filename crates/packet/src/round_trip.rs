@@ -27,6 +27,11 @@ impl SmoothedRoundTrip {
         SmoothedRoundTrip { smoothed: sample, variation: sample / 2 }
     }
 
+    /// After one more measurement, which may be the first.
+    pub fn after(before: Option<Self>, sample: Duration) -> Self {
+        before.map_or_else(|| SmoothedRoundTrip::first(sample), |before| before.and(sample))
+    }
+
     /// After another one.
     pub fn and(self, sample: Duration) -> Self {
         let SmoothedRoundTrip { smoothed, variation } = self;
@@ -37,6 +42,39 @@ impl SmoothedRoundTrip {
     /// SRTT and four times RTTVAR: the timeout, before its bounds.
     pub fn timeout(self) -> Duration {
         self.smoothed + self.variation * 4
+    }
+}
+
+/// How long is waited for an answer before, and after, it is known how long answers take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeoutBounds {
+    /// The timeout before anything has been measured. Default 1 s (RFC 6298, 2.1).
+    pub initial: Duration,
+    /// The shortest timeout. Default 200 ms: the RFC says a second, for the sake of TCP's delayed
+    /// acknowledgements, which nobody here sends.
+    pub min: Duration,
+    /// The longest timeout. Default 60 s (RFC 6298, 2.5: at least that).
+    pub max: Duration,
+}
+
+impl TimeoutBounds {
+    /// The defaults.
+    pub const DEFAULT: TimeoutBounds = TimeoutBounds {
+        initial: Duration::from_secs(1),
+        min: Duration::from_millis(200),
+        max: Duration::from_secs(60),
+    };
+
+    /// What a timeout becomes within the bounds after it has been doubled so many times; the initial one if
+    /// there is none.
+    pub fn bound(&self, timeout: Option<Duration>, doublings: u32) -> Duration {
+        (timeout.unwrap_or(self.initial).max(self.min) * (1 << doublings.min(31))).min(self.max)
+    }
+}
+
+impl Default for TimeoutBounds {
+    fn default() -> Self {
+        TimeoutBounds::DEFAULT
     }
 }
 

@@ -10,7 +10,7 @@ pub const UNIT_BYTES: u64 = 16;
 
 /// Where one record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct RecordPlace {
     /// Number of the volume.
     pub volume: u32,
     /// Where in the volume, in units.
@@ -20,7 +20,7 @@ pub struct Place {
     pub len_bytes: u32,
 }
 
-impl Place {
+impl RecordPlace {
     /// The first byte.
     pub fn offset(&self) -> u64 {
         u64::from(self.unit) * UNIT_BYTES
@@ -36,7 +36,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Where.
-    pub place: Place,
+    pub place: RecordPlace,
     /// The size of a place of its run, in units.
     pub stride_units: u32,
     /// Whether nothing lies between this record and the one before it in its run. That it lies where the run
@@ -63,8 +63,8 @@ pub struct Extent {
 
 impl Extent {
     /// Of one record, in a place of its own.
-    pub fn single(segment: u32, place: Place, stride_units: u32) -> Self {
-        let Place { volume, unit, len_bytes } = place;
+    pub fn single(segment: u32, place: RecordPlace, stride_units: u32) -> Self {
+        let RecordPlace { volume, unit, len_bytes } = place;
         Extent { volume, unit, stride_units, last_bytes: len_bytes, first: segment, count: 1 }
     }
 
@@ -74,11 +74,11 @@ impl Extent {
     }
 
     /// Where `segment` lies, if it is in this run.
-    pub fn place(&self, segment: u32) -> Option<Place> {
+    pub fn place(&self, segment: u32) -> Option<RecordPlace> {
         let index = segment.checked_sub(self.first).filter(|&index| index < self.count)?;
         let is_last = index + 1 == self.count;
         let len_bytes = if is_last { self.last_bytes } else { self.stride_bytes() };
-        Some(Place { volume: self.volume, unit: self.unit + index * self.stride_units, len_bytes })
+        Some(RecordPlace { volume: self.volume, unit: self.unit + index * self.stride_units, len_bytes })
     }
 
     /// Where the record that continues this run would lie.
@@ -161,7 +161,7 @@ impl Extents {
     }
 
     /// Where `segment` lies.
-    pub fn find(&self, segment: u32) -> Option<Place> {
+    pub fn find(&self, segment: u32) -> Option<RecordPlace> {
         let at = self.runs.partition_point(|run| run.end() <= segment.into());
         self.runs.get(at)?.place(segment)
     }
@@ -252,8 +252,8 @@ mod tests {
     use packet::random::Random;
     use std::collections::BTreeMap;
 
-    fn place(volume: u32, unit: u32, len_bytes: u32) -> Place {
-        Place { volume, unit, len_bytes }
+    fn place(volume: u32, unit: u32, len_bytes: u32) -> RecordPlace {
+        RecordPlace { volume, unit, len_bytes }
     }
 
     #[test]

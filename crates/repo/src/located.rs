@@ -7,7 +7,7 @@ use packet::time::Duration;
 use packet::{Data, Dialect, Interest, SpareBuffer, UnixTime};
 
 use crate::disk::DiskFile;
-use crate::extent::Place;
+use crate::extent::RecordPlace;
 use crate::object::ObjectId;
 use crate::record::{Format, Header};
 
@@ -29,7 +29,7 @@ pub struct Located {
     pub id: ObjectId,
     /// The packet's number in the object.
     pub segment: u32,
-    pub(crate) place: Place,
+    pub(crate) place: RecordPlace,
     pub(crate) object: u64,
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) format: Format,

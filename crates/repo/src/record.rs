@@ -184,7 +184,7 @@ impl Format {
 
 /// One finding of a [`scan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found<'b> {
+pub enum ScanFinding<'b> {
     /// A sound record.
     Record(Header, &'b [u8]),
     /// A header without the payload that belongs to it.
@@ -202,7 +202,7 @@ pub fn scan<'b>(
     volume: u32,
     offset: u64,
     last: bool,
-    see: &mut dyn FnMut(u64, Found<'b>),
+    see: &mut dyn FnMut(u64, ScanFinding<'b>),
 ) -> usize {
     let unit = UNIT_BYTES as usize;
     let mut at = 0;
@@ -216,7 +216,7 @@ pub fn scan<'b>(
             if rest.iter().take(unit).any(|&byte| byte != 0) {
                 garbage += rest.len().min(unit) as u64;
             } else if garbage > 0 {
-                see(place - garbage, Found::Garbage(garbage));
+                see(place - garbage, ScanFinding::Garbage(garbage));
                 garbage = 0;
             }
             at += rest.len().min(unit);
@@ -227,17 +227,17 @@ pub fn scan<'b>(
             break;
         }
         if garbage > 0 {
-            see(place - garbage, Found::Garbage(garbage));
+            see(place - garbage, ScanFinding::Garbage(garbage));
             garbage = 0;
         }
         match format.read(rest, volume, place) {
-            Some((header, payload)) => see(place, Found::Record(header, payload)),
-            None => see(place, Found::BadPayload(header)),
+            Some((header, payload)) => see(place, ScanFinding::Record(header, payload)),
+            None => see(place, ScanFinding::BadPayload(header)),
         }
         at += whole.min(rest.len());
     }
     if garbage > 0 {
-        see(offset + at as u64 - garbage, Found::Garbage(garbage));
+        see(offset + at as u64 - garbage, ScanFinding::Garbage(garbage));
     }
     at
 }
@@ -289,9 +289,9 @@ mod tests {
         let mut seen = Vec::new();
         let done = scan(format, bytes, 5, 64, true, &mut |at, found| {
             seen.push(match found {
-                Found::Record(header, _) => format!("{at}: {}", header.object),
-                Found::BadPayload(header) => format!("{at}: bad {}", header.object),
-                Found::Garbage(bytes) => format!("{at}: garbage {bytes}"),
+                ScanFinding::Record(header, _) => format!("{at}: {}", header.object),
+                ScanFinding::BadPayload(header) => format!("{at}: bad {}", header.object),
+                ScanFinding::Garbage(bytes) => format!("{at}: garbage {bytes}"),
             });
         });
         assert_eq!(done, bytes.len());
@@ -350,7 +350,7 @@ mod tests {
             end = (end + random.below(500) as usize).min(volume.len());
             let last = end == volume.len();
             start += scan(&format, &volume[start..end], 5, 64 + start as u64, last, &mut |at, found| {
-                assert!(matches!(found, Found::Record(..)));
+                assert!(matches!(found, ScanFinding::Record(..)));
                 seen.push(at);
             });
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Location, Place, UNIT_BYTES};
+use crate::extent::{Location, RecordPlace, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
 use packet::UnixTime;
@@ -27,6 +28,20 @@ const SLACK_BYTES: u64 = 8;
 pub(crate) struct Volume {
     pub(crate) file: Arc<dyn DiskFile>,
     pub(crate) space: VolumeSpace,
+}
+
+/// A place in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogPosition {
+    pub(crate) volume: u32,
+    pub(crate) offset: u64,
+}
+
+/// Bytes of a volume.
+#[derive(Clone, Debug)]
+pub(crate) struct VolumeRange {
+    pub(crate) volume: u32,
+    pub(crate) bytes: Range<u64>,
 }
 
 /// All volumes. The one with the highest number is written to.
@@ -161,15 +176,18 @@ impl Volumes {
     }
 
     /// Where the log ends.
-    pub(crate) fn end(&self) -> (u32, u64) {
+    pub(crate) fn end(&self) -> LogPosition {
         let last = self.volumes.iter().next_back();
-        last.map_or((0, HEAD_BYTES), |(&number, volume)| (number, volume.space.len_bytes()))
+        last.map_or(LogPosition { volume: 0, offset: HEAD_BYTES }, |(&number, volume)| LogPosition {
+            volume: number,
+            offset: volume.space.len_bytes(),
+        })
     }
 
     /// The volume to be begun before anything is written, if there is none or the last one has reached
     /// `max_bytes`.
     pub(crate) fn roll(&self, max_bytes: u64) -> Option<Opening> {
-        let (last, len) = self.end();
+        let LogPosition { volume: last, offset: len } = self.end();
         let is_due = self.volumes.is_empty() || len >= max_bytes;
         is_due.then(|| Opening { disk: Arc::clone(&self.disk), number: last + 1, key: self.key })
     }
@@ -290,6 +308,6 @@ fn place(
         next_unit: unit.saturating_add(stride_units),
         stride_units,
     });
-    let place = Place { volume, unit, len_bytes: record_bytes as u32 };
+    let place = RecordPlace { volume, unit, len_bytes: record_bytes as u32 };
     Written { location: Location { place, stride_units, continues: continued.is_some() }, start: end }
 }

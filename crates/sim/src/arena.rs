@@ -61,6 +61,8 @@ ids! {
     pub(crate) PlanId;
     /// An object of a catalogue, in the order of popularity.
     pub(crate) ObjectId;
+    /// A place for an object in a cache.
+    pub(crate) SlotId;
     /// A node's cache that has room, in the order of the nodes.
     pub(crate) CacheId;
     /// Somebody from whom requests come, in the order in which they were named.

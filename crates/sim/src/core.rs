@@ -10,16 +10,16 @@ use packet::time::Instant;
 use packet::{Dialect, LinkHeader, NameHasher, Packet, PrefixHashes};
 
 use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool};
-use crate::event_queue::{Alarm, EventQueue, Source};
-use crate::in_flight::{AllInFlight, InFlight, OnLink};
-use crate::journal::Journal;
+use crate::events::in_flight::{AllInFlight, InFlight, OnLink};
+use crate::events::queue::{Alarm, EventQueue, Source};
 use crate::link::Departure;
+use crate::link::services::Framed;
+use crate::link::taps::Taps;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
-use crate::link_services::Framed;
+use crate::node::processor::Use;
 use crate::node::{Node, Peer};
-use crate::processor::Use;
-use crate::taps::Taps;
 use crate::trace::Trace;
+use crate::trace::journal::Journal;
 
 /// A link as the network knows it.
 #[derive(Clone, Debug)]

@@ -46,38 +46,19 @@
 
 mod application;
 mod arena;
-mod cache;
-mod cache_network;
-mod cache_study;
-mod changes;
-mod checks;
-mod clock;
+mod caches;
 mod core;
-mod cores;
 mod dialect;
 mod error;
-mod event_queue;
-mod framed;
-mod in_flight;
+mod events;
 mod into_name;
-mod journal;
 mod link;
-mod link_services;
 mod network;
 mod node;
-mod observe;
 mod occupancy;
 mod parallel;
 pub mod paths;
-mod previous_sample;
-mod processor;
-mod request;
-mod routes;
-mod run;
-mod sample;
 pub mod swarm;
-mod tap_verdicts;
-mod taps;
 pub mod topology;
 pub mod trace;
 
@@ -92,21 +73,20 @@ pub use application::{
     SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
-pub use cache_network::{
-    CacheNetwork, CacheNetworkError, CacheNetworkReport, CopyPlacement, UnknownCopyPlacement,
+pub use caches::{
+    CacheNetwork, CacheNetworkError, CacheNetworkReport, CacheReport, CopyPlacement, UnknownCopyPlacement,
+    study_cache, study_eviction,
 };
-pub use cache_study::{CacheReport, study_cache, study_eviction};
-pub use checks::InvariantViolation;
-pub use clock::Clock;
+pub use dialect::request::Request;
 pub use error::SimError;
 pub use into_name::IntoName;
 pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, Framing, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::Network;
+pub use network::checks::InvariantViolation;
+pub use node::clock::Clock;
+pub use node::processor::{FaceTimes, KindTimes, ProcessorConfig};
 pub use occupancy::{Occupancy, OccupancyKnot};
-pub use processor::{FaceTimes, KindTimes, ProcessorConfig};
-
-pub use request::Request;
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};

@@ -8,7 +8,7 @@ use packet::Name;
 use serde_json::{Value, json};
 
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
-use crate::tool::switch::{Switch, flags_and_mask};
+use crate::tool::switch::{MaskedFlags, Switch, masked_flags};
 use crate::tool::units::size;
 use crate::tool::{ToolError, output};
 
@@ -105,7 +105,7 @@ fn config_parameters(
     serve: Option<Switch>,
 ) -> ControlParameters {
     let switches = [(admit, CsFlags::ENABLE_ADMIT.0), (serve, CsFlags::ENABLE_SERVE.0)];
-    let (flags, mask) = flags_and_mask(&switches);
+    let MaskedFlags { flags, mask } = masked_flags(&switches);
     ControlParameters { capacity, flags, mask, ..Default::default() }
 }
 

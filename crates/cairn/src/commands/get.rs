@@ -171,7 +171,7 @@ impl GetArguments {
         if self.target.list && name.as_ref().last() != Some(LISTING) {
             name = name.with(LISTING)?;
         }
-        let (target, name, first_segment, skipped_bytes) = match self.open(name, &interrupt) {
+        let (target, point) = match self.open(name, &interrupt) {
             Ok(opened) => opened,
             Err(error) => {
                 tell!("cairn: {error}");
@@ -182,7 +182,7 @@ impl GetArguments {
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.target.list, &message);
         let refusals = Refusals::default();
-        let room = Room::new(self.target.max_size, target.file(), skipped_bytes);
+        let room = Room::new(self.target.max_size, target.file(), point.bytes);
         let mut writer = Writer {
             target,
             room,
@@ -190,12 +190,12 @@ impl GetArguments {
             interrupt,
             bytes: 0,
             refusals,
-            skipped_bytes,
+            skipped_bytes: point.bytes,
             last_shown: now,
             clock,
         };
         let Fetched { outcome, fetch, refetch } =
-            self.fetch(&mut client, &mut writer, &name, first_segment)?;
+            self.fetch(&mut client, &mut writer, &point.name, point.segment)?;
         writer.progress.finish();
         writer.close(outcome.is_ok())?;
         let elapsed = client.now().saturating_since(now);
@@ -303,20 +303,20 @@ impl GetArguments {
         }
     }
 
-    /// Where to write, what to fetch, from which segment on, and how many bytes are there already.
-    fn open(&self, name: Name, interrupt: &Interrupt) -> Result<(Target, Name, u64, u64), ToolError> {
+    /// Where to write, and what is still to be fetched.
+    fn open(&self, name: Name, interrupt: &Interrupt) -> Result<(Target, ResumePoint), ToolError> {
         let Some(path) = &self.target.output else {
             let target = match self.target.list {
                 true => Target::List(ListingWriter::new(BufWriter::new(io::stdout()))),
                 false => Target::Output(writer(standard_output()?)),
             };
-            return Ok((target, name, 0, 0));
+            return Ok((target, ResumePoint::beginning(name)));
         };
         let path = files::destination(path).map_err(ToolError::file(path))?;
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // Nothing can take its place by being renamed, and nobody would want that.
             let file = files::open_special(&path, || interrupt.came()).map_err(ToolError::file(&path))?;
-            return Ok((Target::Special(writer(file), path), name, 0, 0));
+            return Ok((Target::Special(writer(file), path), ResumePoint::beginning(name)));
         }
         let (part, notes) = (beside(&path, ".part"), beside(&path, ".part.name"));
         let resumed = if self.target.resume {
@@ -337,11 +337,11 @@ impl GetArguments {
             // Notes of an earlier run would be wrong about this one, should it end before it makes its own.
             let _ = std::fs::remove_file(&notes);
         }
-        let (name, segment, bytes) = resumed.unwrap_or((name, 0, 0));
-        file.set_len(bytes).map_err(ToolError::file(&part))?;
-        file.seek(SeekFrom::Start(bytes)).map_err(ToolError::file(&part))?;
+        let point = resumed.unwrap_or_else(|| ResumePoint::beginning(name));
+        file.set_len(point.bytes).map_err(ToolError::file(&part))?;
+        file.seek(SeekFrom::Start(point.bytes)).map_err(ToolError::file(&part))?;
         let out = writer(file);
-        Ok((Target::File { out, part, notes, path, noted }, name, segment, bytes))
+        Ok((Target::File { out, part, notes, path, noted }, point))
     }
 
     fn report(
@@ -419,8 +419,24 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What an earlier run noted: the object with its version, whole segments, and their bytes.
-fn resume_point(name: &AnyName, part: &Path, notes: &Path) -> Result<Option<(Name, u64, u64)>, ToolError> {
+/// From where on an object is fetched.
+struct ResumePoint {
+    /// With its version, if an earlier run noted it.
+    name: Name,
+    /// The first segment that is not here.
+    segment: u64,
+    /// Bytes of those before it.
+    bytes: u64,
+}
+
+impl ResumePoint {
+    fn beginning(name: Name) -> Self {
+        ResumePoint { name, segment: 0, bytes: 0 }
+    }
+}
+
+/// What an earlier run noted.
+fn resume_point(name: &AnyName, part: &Path, notes: &Path) -> Result<Option<ResumePoint>, ToolError> {
     let notes_file = files::open_own(notes, false).map_err(ToolError::file(notes))?;
     let part_file = files::open_own(part, false).map_err(ToolError::file(part))?;
     let (Some(notes_file), Some(part_file)) = (notes_file, part_file) else { return Ok(None) };
@@ -439,7 +455,7 @@ fn resume_point(name: &AnyName, part: &Path, notes: &Path) -> Result<Option<(Nam
                 return Err(ToolError::Other(text));
             }
             let segments = metadata.len() / segment_bytes;
-            Ok(Some((noted, segments, segments * segment_bytes)))
+            Ok(Some(ResumePoint { name: noted, segment: segments, bytes: segments * segment_bytes }))
         }
         _ => Ok(None),
     }

@@ -210,7 +210,7 @@ impl PeekArguments {
                 "final_block": object.final_block_id().and_then(markers::parse_segment),
                 "content_bytes": data.content().len(),
                 "packet_bytes": data.wire().len(),
-                "publisher": object.publisher().iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+                "publisher": packet::hex::encode(object.publisher()),
                 "trusted_signer": signer,
             }))?;
         } else if self.json {

@@ -305,7 +305,7 @@ fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'stati
 
 #[cfg(test)]
 mod tests {
-    use management::PacketCounts;
+    use packet::PacketCounts;
 
     use super::*;
 

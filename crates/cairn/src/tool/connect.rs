@@ -18,25 +18,25 @@ pub(crate) struct ConnectArguments {
     /// it, it is what NDN_CLIENT_TRANSPORT or client.conf say, or else the socket of the forwarder on
     /// this host; for names of CCNx, what CCN_LOCAL_TRANSPORT, CCN_LOCAL_SOCKNAME and CCN_LOCAL_PORT say.
     #[arg(long, value_name = "URI", global = true, help_heading = "Forwarder")]
-    pub(crate) connect: Option<Place>,
+    pub(crate) connect: Option<ForwarderAddress>,
 }
 
 /// A forwarder's address as it was given.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ForwarderAddress {
     text: String,
     remote: Remote,
 }
 
-impl FromStr for Place {
+impl FromStr for ForwarderAddress {
     type Err = RemoteError;
 
     fn from_str(text: &str) -> Result<Self, RemoteError> {
-        Ok(Place { text: text.to_owned(), remote: text.parse()? })
+        Ok(ForwarderAddress { text: text.to_owned(), remote: text.parse()? })
     }
 }
 
-impl Place {
+impl ForwarderAddress {
     /// Where that is for a dialect, which decides about the port if none was given.
     fn in_dialect(&self, dialect: Dialect) -> Remote {
         self.remote.clone().or_port_of(dialect, &self.text)

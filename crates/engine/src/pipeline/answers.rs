@@ -44,7 +44,7 @@ impl<'h> DataName<'h> {
 
 /// What the tables say about a Data.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct DataMatches {
     /// Pending Interests that it answers.
     pub(super) matches: Matches,
     /// Kept Data of the same name.
@@ -136,10 +136,10 @@ struct NamePart<'a> {
 impl Engine {
     /// Finds what is pending and kept for the name of a Data that came from `from`.
     #[inline(always)]
-    pub(super) fn look_up_data(&self, from: FaceId, data: &Data, name: DataName<'_>) -> Found {
+    pub(super) fn look_up_data(&self, from: FaceId, data: &Data, name: DataName<'_>) -> DataMatches {
         let DataName { hash, asked, .. } = name;
         let (dialect, mut others) = (data.dialect(), Others::default());
-        let mut found = Found::default();
+        let mut found = DataMatches::default();
         for id in self.tables.index.candidates(hash) {
             match EntryId::from_raw(id) {
                 // A Data answers every Interest for its name whose selectors, which CCNx alone has, do not
@@ -183,7 +183,14 @@ impl Engine {
 
     /// Looks for those that answer by more than the name: by a longer one, by selectors, by its digest.
     #[inline(never)]
-    fn look_further(&self, from: FaceId, data: &Data, name: DataName<'_>, others: Others, found: &mut Found) {
+    fn look_further(
+        &self,
+        from: FaceId,
+        data: &Data,
+        name: DataName<'_>,
+        others: Others,
+        found: &mut DataMatches,
+    ) {
         let mut candidate = Candidate { data, from, digest: OnceCell::new(), selector_bytes: 0, examined: 0 };
         let (components, length, dialect) = (data.wire_components(), data.component_count(), data.dialect());
         if others.have_selectors {
@@ -221,7 +228,7 @@ impl Engine {
         ids: impl Iterator<Item = PendingId>,
         NamePart { hash, length, components }: NamePart<'_>,
         candidate: &mut Candidate<'_>,
-        found: &mut Found,
+        found: &mut DataMatches,
     ) {
         for id in ids {
             if candidate.examined >= MAX_EXAMINED {
@@ -252,7 +259,7 @@ impl Engine {
     /// The same for those who ask by digest. Each Interest that a face was asked pays for some digests of its
     /// Data.
     #[cold]
-    fn examine_by_digest(&self, candidate: &mut Candidate<'_>, found: &mut Found) {
+    fn examine_by_digest(&self, candidate: &mut Candidate<'_>, found: &mut DataMatches) {
         let data = candidate.data;
         let is_unpaid = || self.faces.get(candidate.from).is_none_or(|face| face.digests_due == 0);
         if candidate.from != FaceId::SECOND_STORE && is_unpaid() {

@@ -3,7 +3,7 @@
 use packet::time::Instant;
 use packet::{CachePolicy, Data, Dialect, LinkHeader, NameHash, PrefixHashes};
 
-use super::answers::{DataName, Found};
+use super::answers::{DataMatches, DataName};
 use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, Target, send_data};
 use super::strategy_calls::DataActions;
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn accept_data(&mut self, arrived: Arrived<'_>, data: Data, found: &Found, cacheable: bool) {
+    fn accept_data(&mut self, arrived: Arrived<'_>, data: Data, found: &DataMatches, cacheable: bool) {
         let Arrived { now, from, name, .. } = arrived;
         let Some((&last, others)) = found.matches.split_last() else {
             return self.take_unsolicited(arrived, &data, found, cacheable);
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     #[inline]
-    fn note_search(&mut self, face: FaceId, found: &Found) {
+    fn note_search(&mut self, face: FaceId, found: &DataMatches) {
         self.counters.searches_cut_short += u64::from(found.cut_short);
         if found.digested
             && let Some(face) = self.faces.get_mut(face)
@@ -165,7 +165,7 @@ impl Engine {
     #[inline]
     fn admit_data(&mut self, face: FaceId, data: &Data) -> Result<(), DropReason> {
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-        ingress.counters.in_data += 1;
+        ingress.counters.packets.in_data += 1;
         if ingress.config.dialect != data.dialect() {
             return Err(DropReason::WrongDialect);
         }
@@ -193,7 +193,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn take_unsolicited(&mut self, arrived: Arrived<'_>, data: &Data, found: &Found, cacheable: bool) {
+    fn take_unsolicited(&mut self, arrived: Arrived<'_>, data: &Data, found: &DataMatches, cacheable: bool) {
         let Arrived { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);

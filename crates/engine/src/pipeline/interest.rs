@@ -63,7 +63,7 @@ impl Engine {
     fn admit(&mut self, arrival: Arrival<'_>, interest: &mut Interest) -> Result<Nonce, DropReason> {
         let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-        ingress.counters.in_interests += 1;
+        ingress.counters.packets.in_interests += 1;
         if ingress.config.dialect != interest.dialect() {
             return Err(DropReason::WrongDialect);
         }

@@ -37,7 +37,7 @@ impl Engine {
         hashes: &PrefixHashes,
     ) -> Result<PendingId, DropReason> {
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-        ingress.counters.in_nacks += 1;
+        ingress.counters.packets.in_nacks += 1;
         if ingress.config.dialect != interest.dialect() {
             return Err(DropReason::WrongDialect);
         }

@@ -3,7 +3,7 @@
 use packet::time::Instant;
 use packet::{CachePolicy, Data, Dialect, LinkHeader};
 
-use super::answers::{DataName, Found};
+use super::answers::{DataMatches, DataName};
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::tables::content_store::ContentStoreConfig;
@@ -25,7 +25,7 @@ impl Engine {
         from: FaceId,
         data: &Data,
         name: DataName<'_>,
-        found: &Found,
+        found: &DataMatches,
     ) -> bool {
         if !self.is_to_be_kept(now, from, data) {
             return false;
@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// The face because of which Data of this name may be kept: the first that has asked for it.
-    fn admitted_for(&mut self, now: Instant, name: DataName<'_>, found: &Found) -> Option<FaceId> {
+    fn admitted_for(&mut self, now: Instant, name: DataName<'_>, found: &DataMatches) -> Option<FaceId> {
         let asking = found.matches.iter().filter_map(|id| self.tables.pending.get(*id));
         let face = asking.flat_map(|entry| &entry.in_records).map(|record| record.face).next()?;
         let store = &mut self.tables.store;

@@ -60,7 +60,7 @@ pub(super) fn send_data(
             Some(fields.explicit_rate.map_or(own, |told| told.min(own)))
         }
     };
-    target.counters.out_data += 1;
+    target.counters.packets.out_data += 1;
     counters.data_sent += 1;
     transmits.push(Transmit {
         packet: Packet::Data(data),

@@ -8,7 +8,7 @@ use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::limit::{Admission, Held, RateControl, RateControlConfig};
+use crate::limit::{Admission, RateControl, RateControlConfig, ShapedInterest};
 use crate::tables::pending::PendingId;
 use crate::trigger::Trigger;
 
@@ -48,7 +48,7 @@ impl Engine {
             Admission::Wait => {
                 let before = control.next_turn();
                 let non_discovery = header.non_discovery;
-                control.hold(Held { interest: interest.clone(), trigger, non_discovery });
+                control.hold(ShapedInterest { interest: interest.clone(), trigger, non_discovery });
                 self.maintenance.turns.set(face, before, control.next_turn());
                 false
             }
@@ -113,7 +113,7 @@ impl Engine {
     }
 
     /// Forwards an Interest that waited; false if nobody wants it any more, or it has been answered.
-    fn go_on(&mut self, now: Instant, face: FaceId, held: &Held) -> bool {
+    fn go_on(&mut self, now: Instant, face: FaceId, held: &ShapedInterest) -> bool {
         let interest = &held.interest;
         let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
         let waits = |engine: &Engine, id| {

@@ -4,7 +4,7 @@
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
-use super::answers::Found;
+use super::answers::DataMatches;
 use super::data::Arrived;
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, Turn, Waiting};
-use crate::sharing::order::{Held, HeldData, Order, Place, Repeat};
+use crate::sharing::order::{HeldBack, HeldData, LastComponent, Order, Repeat};
 use crate::sharing::{MAX_PATIENCE, part_of};
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
@@ -43,7 +43,7 @@ impl Engine {
             && let Some(sharing) = self.shared.get_mut(face)
         {
             let random = &mut self.random;
-            let (object, place) = (object_of(hashes), Place::of(interest.name()));
+            let (object, place) = (object_of(hashes), LastComponent::of(interest.name()));
             sharing.note_interest(now, hashes.whole(), object, place, || random.chance(0.5));
         }
     }
@@ -64,7 +64,7 @@ impl Engine {
         let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
         let is_local = entry.in_records.iter().any(|record| record.is_local);
         let (expires, lifetime) = (entry.expires, entry.interest.lifetime());
-        let place = if is_local { Place::of(entry.name()) } else { None };
+        let place = if is_local { LastComponent::of(entry.name()) } else { None };
         let face = transmit.face;
         let wait = self.random_wait(face);
         let Some(sharing) = self.shared.get_mut(transmit.face) else { return };
@@ -185,8 +185,8 @@ impl Engine {
         let mut place = 0;
         while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
             match flow.in_order.pop_held(now) {
-                Some(Held { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
-                Some(Held { what: HeldData::Arrived { name, data, header }, .. }) => {
+                Some(HeldBack { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
+                Some(HeldBack { what: HeldData::Arrived { name, data, header }, .. }) => {
                     self.take_held(now, face, name, data, &header);
                 }
                 None => place += 1,
@@ -211,7 +211,7 @@ impl Engine {
         let mut explicit_rate = None;
         let Some(face) = self.faces.get_mut(answer.face) else { return };
         if let Packet::Data(data) = &answer.packet {
-            face.counters.out_data += 1;
+            face.counters.packets.out_data += 1;
             let control = face.rate_control.as_mut();
             explicit_rate = control.map(|control| control.handle_data(now, data.wire().len(), None));
         }
@@ -281,7 +281,7 @@ impl Engine {
             return None;
         };
         let place = match &waiting.transmit.packet {
-            Packet::Interest(interest) => Place::of(interest.name()),
+            Packet::Interest(interest) => LastComponent::of(interest.name()),
             _ => None,
         };
         sharing.note_own_interest(now, hash, waiting.object, place);
@@ -309,7 +309,7 @@ impl Engine {
         answer: Transmit,
     ) -> Option<Transmit> {
         let Packet::Data(data) = &answer.packet else { return Some(answer) };
-        let (Some(object), Some(place)) = (object_of(hashes), Place::of(data.name())) else {
+        let (Some(object), Some(place)) = (object_of(hashes), LastComponent::of(data.name())) else {
             return Some(answer);
         };
         let (shared, random) = (&mut self.shared, &mut self.random);
@@ -328,7 +328,7 @@ impl Engine {
             if !has_room {
                 return Some(answer);
             }
-            let held = Held { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
+            let held = HeldBack { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
             let back = flow.in_order.hold(held);
             sharing.counters.held += u64::from(back.is_none());
             let due = flow.in_order.next_deadline();
@@ -348,7 +348,7 @@ impl Engine {
         &mut self,
         Arrived { now, from: face, name, header }: Arrived<'_>,
         data: &Data,
-        found: &Found,
+        found: &DataMatches,
         cacheable: bool,
     ) -> bool {
         let own = |id: &PendingId| {
@@ -366,7 +366,7 @@ impl Engine {
         let (config, times) = (sharing.config, sharing.times());
         let has_room = sharing.flows.may_hold();
         let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
-        let place = Place::of(data.name());
+        let place = LastComponent::of(data.name());
         if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
             // A repair says nothing about who asks for all.
         } else if is_own {
@@ -382,7 +382,7 @@ impl Engine {
             if let (Order::Missing(asked_at), true) = (order, is_wanted && has_room) {
                 let (data, header) = (data.clone(), header.clone());
                 let what = HeldData::Arrived { name: name.hash, data, header };
-                let held = Held { place, asked_at, what };
+                let held = HeldBack { place, asked_at, what };
                 if flow.in_order.hold(held).is_none() {
                     sharing.counters.held += 1;
                     let due = flow.in_order.next_deadline();
@@ -456,7 +456,7 @@ impl Engine {
 
     fn send_shared(&mut self, interest: Transmit) {
         if let Some(face) = self.faces.get_mut(interest.face) {
-            face.counters.out_interests += 1;
+            face.counters.packets.out_interests += 1;
         }
         self.counters.interests_sent += 1;
         self.transmits.push(interest);

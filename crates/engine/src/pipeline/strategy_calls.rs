@@ -349,7 +349,7 @@ impl Engine {
         let local = target.is_local();
         // What may wait on a shared link counts when it leaves.
         if target.config.sharing.is_none() {
-            target.counters.out_interests += 1;
+            target.counters.packets.out_interests += 1;
             self.counters.interests_sent += 1;
         }
         let pit_token = if target.config.send_pit_tokens { id.token() } else { PitToken::NONE };

@@ -38,7 +38,7 @@ use packet::time::{Duration, Instant};
 use crate::face_id::FaceId;
 use answers::WaitingAnswers;
 use flows::Flows;
-use order::{Place, Times};
+use order::{LastComponent, Times};
 use recent::Recent;
 
 /// How a node on a multi-access link waits for the others there.
@@ -162,7 +162,7 @@ impl Sharing {
         now: Instant,
         name: NameHash,
         object: NameHash,
-        place: Option<Place>,
+        place: Option<LastComponent>,
     ) {
         self.sent.note(now, name);
         let times = self.times();
@@ -178,7 +178,7 @@ impl Sharing {
         now: Instant,
         name: NameHash,
         object: Option<NameHash>,
-        place: Option<Place>,
+        place: Option<LastComponent>,
         yields: impl FnOnce() -> bool,
     ) {
         let times = self.times();

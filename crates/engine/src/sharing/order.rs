@@ -45,17 +45,17 @@ pub(crate) struct Times {
 
 /// The last component of a name, in canonical order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct LastComponent {
     kind: ComponentKind,
     length: usize,
     value: SmallVec<[u8; 12]>,
 }
 
-impl Place {
+impl LastComponent {
     pub(crate) fn of(name: NameRef<'_>) -> Option<Self> {
         let Component { kind, value } = name.last()?;
         let length = value.len();
-        (length <= MAX_COMPONENT).then(|| Place { kind, length, value: value.into() })
+        (length <= MAX_COMPONENT).then(|| LastComponent { kind, length, value: value.into() })
     }
 }
 
@@ -103,8 +103,8 @@ enum Answer {
 
 /// Data that waits for others of earlier names.
 #[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) place: Place,
+pub(crate) struct HeldBack {
+    pub(crate) place: LastComponent,
     pub(crate) asked_at: Instant,
     pub(crate) what: HeldData,
 }
@@ -121,7 +121,7 @@ pub(crate) enum HeldData {
 /// An Interest to send again.
 #[derive(Debug)]
 pub(crate) struct Repeat {
-    pub(crate) place: Place,
+    pub(crate) place: LastComponent,
     pub(crate) id: PendingId,
     pub(crate) transmit: Transmit,
 }
@@ -140,8 +140,8 @@ pub(crate) enum Order {
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    open: BTreeMap<Place, Open>,
-    held: VecDeque<Held>,
+    open: BTreeMap<LastComponent, Open>,
+    held: VecDeque<HeldBack>,
     answer_time: Option<SmoothedRoundTrip>,
     /// When something is asked for again or held no longer, or earlier.
     next: Instant,
@@ -163,7 +163,7 @@ impl InOrder {
     /// An application has an Interest for a name, which was on the link at `asked_at`, if at all.
     pub(crate) fn enter(
         &mut self,
-        place: Place,
+        place: LastComponent,
         id: PendingId,
         transmit: Transmit,
         asked_at: Option<Instant>,
@@ -184,7 +184,7 @@ impl InOrder {
     }
 
     /// An Interest for a name was on the link, and this node sent it or not.
-    pub(crate) fn note_asked(&mut self, now: Instant, place: &Place, is_own: bool, times: Times) {
+    pub(crate) fn note_asked(&mut self, now: Instant, place: &LastComponent, is_own: bool, times: Times) {
         let (answer_timeout, Times { longest, just_now }) = (self.answer_timeout(times), times);
         let Some(open) = self.open.get_mut(place) else { return };
         let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
@@ -206,13 +206,13 @@ impl InOrder {
 
     /// Whether a name was asked for on the link and will be again if need be, or the Data is there already;
     /// and if so, whether this node has asked.
-    pub(crate) fn is_under_way(&self, place: &Place) -> Option<bool> {
+    pub(crate) fn is_under_way(&self, place: &LastComponent) -> Option<bool> {
         let asked = self.open.get(place).and_then(|open| open.asked).map(|asked| asked.is_own);
         asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
     }
 
     /// Whether the answer for a name was lost, as far as is known.
-    pub(crate) fn is_lost(&self, place: &Place) -> bool {
+    pub(crate) fn is_lost(&self, place: &LastComponent) -> bool {
         self.open.get(place).is_some_and(|open| open.answer != Answer::Awaited)
     }
 
@@ -221,7 +221,7 @@ impl InOrder {
     pub(crate) fn note_data(
         &mut self,
         now: Instant,
-        place: &Place,
+        place: &LastComponent,
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
@@ -234,8 +234,7 @@ impl InOrder {
         // all Interests are sent again.
         if hold_until == Instant::NEVER {
             let sample = now.saturating_since(asked_at);
-            let time = self.answer_time;
-            self.answer_time = Some(time.map_or_else(|| SmoothedRoundTrip::first(sample), |t| t.and(sample)));
+            self.answer_time = Some(SmoothedRoundTrip::after(self.answer_time, sample));
         }
         if self.is_behind(now, place, asked_at, times, &mut draw) {
             Order::Missing(asked_at)
@@ -248,7 +247,7 @@ impl InOrder {
     pub(crate) fn is_behind(
         &mut self,
         now: Instant,
-        place: &Place,
+        place: &LastComponent,
         asked_at: Instant,
         times: Times,
         mut draw: impl FnMut() -> Duration,
@@ -275,7 +274,7 @@ impl InOrder {
     }
 
     /// Keeps Data back; gives it again if there is no room.
-    pub(crate) fn hold(&mut self, held: Held) -> Option<Held> {
+    pub(crate) fn hold(&mut self, held: HeldBack) -> Option<HeldBack> {
         if self.held.len() >= MAX_HELD {
             return Some(held);
         }
@@ -284,9 +283,9 @@ impl InOrder {
     }
 
     /// Data that is held back for nothing any more.
-    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<Held> {
+    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<HeldBack> {
         let front = self.held.front()?;
-        let blocks = |(_, open): (&Place, &Open)| {
+        let blocks = |(_, open): (&LastComponent, &Open)| {
             open.asked.is_some_and(|asked| asked.first_at <= front.asked_at)
                 && open.hold_until != Instant::NEVER
                 && open.hold_until > now
@@ -303,7 +302,7 @@ impl InOrder {
         if self.next > now {
             return repeats;
         }
-        let mut gone = SmallVec::<[Place; 4]>::new();
+        let mut gone = SmallVec::<[LastComponent; 4]>::new();
         self.next = Instant::NEVER;
         for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
             if !is_wanted(open.id) || open.times_asked() > MAX_REPEATS {

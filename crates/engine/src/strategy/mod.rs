@@ -29,7 +29,7 @@ use crate::tables::fib::NextHop;
 pub use context::StrategyContext;
 pub(crate) use context::{Action, HashedInterest, Routes, StrategyEvent, may_send};
 pub use packet::parameters::{ParameterError, Parameters};
-pub use packet::registry::AddError;
+pub use packet::registry::{AddError, UnknownWord};
 pub(crate) use registry::Instance;
 pub use registry::{StrategyError, StrategyKind, StrategySpec, add_strategies, strategy_names};
 

@@ -1,6 +1,6 @@
 //! Strategies by name: `/localhost/nfd/strategy/<strategy>/v=<version>/<key>~<value>…`.
 
-use packet::registry::{AddError, Named, Registry};
+use packet::registry::{AddError, Named, Registry, Spec, Startable, UnknownWord};
 use packet::{Component, ComponentKind, Name};
 use thiserror::Error;
 
@@ -39,8 +39,27 @@ static STRATEGIES: Registry<StrategyKind> = Registry::new(&[
 ]);
 
 impl Named for StrategyKind {
+    const WHAT: &'static str = "strategy";
+
     fn word(&self) -> &'static str {
         self.word
+    }
+}
+
+impl Startable for StrategyKind {
+    type Setting<'a> = ();
+    type Started = Result<Box<dyn Strategy>, ParameterError>;
+
+    fn registry() -> &'static Registry<Self> {
+        &STRATEGIES
+    }
+
+    fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
+        (self.start)(parameters).map(|_| ())
+    }
+
+    fn start(&self, mut parameters: Parameters, (): ()) -> Self::Started {
+        (self.start)(&mut parameters)
     }
 }
 
@@ -57,8 +76,8 @@ pub fn add_strategies(added: Vec<StrategyKind>) -> Result<(), AddError> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StrategyError {
     /// The name is not a strategy's.
-    #[error("there is no strategy {0}")]
-    Unknown(String),
+    #[error(transparent)]
+    Unknown(#[from] UnknownWord),
     /// The strategy exists, but not in this version.
     #[error("strategy {word} exists in version {available}, not {wanted}")]
     Version {
@@ -74,6 +93,13 @@ pub enum StrategyError {
     Parameter(#[from] ParameterError),
 }
 
+impl StrategyError {
+    /// There is no strategy that is called so.
+    pub fn unknown(called: &str) -> Self {
+        StrategyError::Unknown(STRATEGIES.unknown(called))
+    }
+}
+
 /// Which strategy, with which parameters.
 ///
 /// ```
@@ -85,14 +111,13 @@ pub enum StrategyError {
 #[derive(Clone, Debug)]
 pub struct StrategySpec {
     name: Name,
-    kind: StrategyKind,
-    parameters: Parameters,
+    choice: Spec<StrategyKind>,
 }
 
 impl PartialEq for StrategySpec {
     fn eq(&self, other: &Self) -> bool {
-        // The word and the version stand in the name.
-        self.name == other.name && self.parameters == other.parameters
+        // The version stands in the name.
+        self.name == other.name && self.choice == other.choice
     }
 }
 
@@ -118,7 +143,7 @@ impl StrategySpec {
     /// # Errors
     /// No such strategy or version, or a component behind the version that is not `key~value`.
     pub fn from_name(name: &Name) -> Result<Self, StrategyError> {
-        let unknown = || StrategyError::Unknown(name.to_string());
+        let unknown = || StrategyError::unknown(&name.to_string());
         let mut components = name.components();
         for expected in STRATEGY_PREFIX {
             if components.next() != Some(Component::generic(expected.as_bytes())) {
@@ -136,13 +161,13 @@ impl StrategySpec {
     /// # Errors
     /// Its word makes no name, or it does not start without parameters.
     pub fn of(kind: StrategyKind) -> Result<Self, StrategyError> {
-        let name = canonical_name(&kind).map_err(|_| StrategyError::Unknown(kind.word.into()))?;
+        let name = canonical_name(&kind).map_err(|_| StrategyError::unknown(kind.word))?;
         StrategySpec::of_kind(kind, &name)
     }
 
     /// The strategy of this kind by its name, which begins with that of the kind.
     fn of_kind(known: StrategyKind, name: &Name) -> Result<Self, StrategyError> {
-        let unknown = || StrategyError::Unknown(name.to_string());
+        let unknown = || StrategyError::unknown(&name.to_string());
         let mut components = name.components().skip(STRATEGY_PREFIX.len() + 1);
         let version = components.next();
         let wanted = version.map(|version| match version.kind {
@@ -157,20 +182,15 @@ impl StrategySpec {
         }
         let mut parameters = Parameters::default();
         for component in components {
-            let text = std::str::from_utf8(component.value).unwrap_or_default();
-            let (key, value) = text
-                .split_once('~')
-                .ok_or_else(|| ParameterError::new(&component.to_string(), "must have the form key~value"))?;
-            parameters.set(key, value);
+            let written = component.to_string();
+            parameters.add(std::str::from_utf8(component.value).unwrap_or(&written))?;
         }
         let name = match wanted {
             Some(_) => name.clone(),
             None => canonical_name(&known).map_err(|_| unknown())?,
         };
-        let spec = StrategySpec { name, kind: known, parameters };
         // Bad parameters are found here, not when the first packet comes.
-        spec.start(Name::root(), CachePlacement::default())?;
-        Ok(spec)
+        Ok(StrategySpec { name, choice: Spec::new(known, parameters)? })
     }
 
     /// The full name, version included.
@@ -180,9 +200,7 @@ impl StrategySpec {
 
     /// Starts the strategy for the names under `prefix`.
     pub(crate) fn start(&self, prefix: Name, placement: CachePlacement) -> Result<Instance, StrategyError> {
-        let mut parameters = self.parameters.clone();
-        let strategy = (self.kind.start)(&mut parameters)?;
-        parameters.finish("strategy")?;
+        let strategy = self.choice.start(())?;
         let watches_data = strategy.watches_data() || placement.marks_data();
         let sends_new_to_first = strategy.sends_new_to_first();
         Ok(Instance { name: self.name.clone(), prefix, strategy, watches_data, sends_new_to_first })
@@ -195,7 +213,7 @@ impl std::str::FromStr for StrategySpec {
     /// Reads a full strategy name, or the strategy's word followed by parameters: `best-route`,
     /// `stateful-forwarding/rate~1000/depth~50`.
     fn from_str(text: &str) -> Result<Self, StrategyError> {
-        let unknown = || StrategyError::Unknown(text.into());
+        let unknown = || StrategyError::unknown(text);
         let uri = if text.starts_with('/') {
             text.to_owned()
         } else {
@@ -239,6 +257,8 @@ mod tests {
         }
     }
 
+    const OURS: &str =
+        "best-route, multicast, access, asf, self-learning, random, load-balance, stateful-forwarding";
     const OWN: StrategyKind = StrategyKind { word: "own", version: 3, start: best_route::start };
 
     #[test]
@@ -246,7 +266,7 @@ mod tests {
         let own = StrategySpec::of(OWN).unwrap();
         assert_eq!(own.name().to_string(), "/localhost/nfd/strategy/own/v=3");
         assert_eq!(own.start(Name::root(), CachePlacement::default()).unwrap().name, *own.name());
-        assert_eq!(spec("own"), Err("there is no strategy own".into()));
+        assert_eq!(spec("own"), Err(format!("there is no strategy own; there are {OURS}")));
     }
 
     #[test]
@@ -260,10 +280,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_strategy_is_said() {
+        for text in ["bestroute", "/localhost/nfd/strategy/x", "/a"] {
+            assert_eq!(spec(text), Err(format!("there is no strategy {text}; there are {OURS}")));
+        }
         for (text, message) in [
-            ("bestroute", "there is no strategy bestroute"),
-            ("/localhost/nfd/strategy/x", "there is no strategy /localhost/nfd/strategy/x"),
-            ("/a", "there is no strategy /a"),
             ("/localhost/nfd/strategy/multicast/v=4", "strategy multicast exists in version 5, not 4"),
             ("multicast/fast", "parameter fast: must have the form key~value"),
             ("multicast/speed~1", "parameter speed: is not known to this strategy"),

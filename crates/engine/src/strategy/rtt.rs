@@ -1,7 +1,7 @@
 //! Round-trip times (RFC 6298).
 
-use packet::SmoothedRoundTrip;
 use packet::time::Duration;
+use packet::{SmoothedRoundTrip, TimeoutBounds};
 
 /// Estimates the round-trip time, and how long to wait for an answer before it counts as lost.
 ///
@@ -13,20 +13,9 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// What [`RttEstimator::timeout`] is without a measurement (RFC 6298, 2.1).
-    pub(super) const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
-    /// The shortest timeout. The RFC says a second, for the sake of TCP's delayed acknowledgements, which
-    /// nobody here sends.
-    pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
-    /// The longest timeout (RFC 6298, 2.5: at least 60 s).
-    pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(60);
-
     /// Takes one measurement.
     pub(super) fn measure(&mut self, rtt: Duration) {
-        self.estimate = Some(match self.estimate {
-            None => SmoothedRoundTrip::first(rtt),
-            Some(estimate) => estimate.and(rtt),
-        });
+        self.estimate = Some(SmoothedRoundTrip::after(self.estimate, rtt));
     }
 
     /// SRTT; `None` before the first measurement.
@@ -36,10 +25,7 @@ impl RttEstimator {
 
     /// RTO.
     pub(super) fn timeout(&self) -> Duration {
-        match self.estimate {
-            None => Self::INITIAL_TIMEOUT,
-            Some(estimate) => estimate.timeout().clamp(Self::MIN_TIMEOUT, Self::MAX_TIMEOUT),
-        }
+        TimeoutBounds::DEFAULT.bound(self.estimate.map(SmoothedRoundTrip::timeout), 0)
     }
 }
 
@@ -73,10 +59,10 @@ mod tests {
     fn timeouts_stay_within_their_bounds_whatever_is_measured() {
         let mut estimator = RttEstimator::default();
         estimator.measure(Duration::ZERO);
-        assert_eq!(estimator.timeout(), RttEstimator::MIN_TIMEOUT);
+        assert_eq!(estimator.timeout(), TimeoutBounds::DEFAULT.min);
         for rtt in [Duration::MAX, Duration::ZERO, Duration::MAX] {
             estimator.measure(rtt);
-            assert!(estimator.timeout() <= RttEstimator::MAX_TIMEOUT);
+            assert!(estimator.timeout() <= TimeoutBounds::DEFAULT.max);
         }
     }
 }

@@ -27,6 +27,13 @@ struct Bucket {
     ids_and_len: [u32; WIDTH + 1],
 }
 
+/// An entry's number, and what buckets remember of its hash.
+#[derive(Clone, Copy)]
+struct Tagged {
+    tag: u32,
+    id: u32,
+}
+
 const EMPTY: Bucket = Bucket { tags_and_next: [0, 0, 0, 0, 0, 0, 0, NONE], ids_and_len: [0; WIDTH + 1] };
 
 impl Bucket {
@@ -45,9 +52,9 @@ impl Bucket {
     }
 
     #[inline(always)]
-    fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    fn entries(&self) -> impl Iterator<Item = Tagged> + '_ {
         let pairs = self.tags_and_next.iter().copied().zip(self.ids_and_len.iter().copied());
-        pairs.take(self.len() as usize)
+        pairs.take(self.len() as usize).map(|(tag, id)| Tagged { tag, id })
     }
 
     #[inline]
@@ -85,10 +92,10 @@ impl Bucket {
     }
 
     /// Takes the last entry out.
-    fn pop(&mut self) -> (u32, u32) {
+    fn pop(&mut self) -> Tagged {
         let last = (self.len() - 1) as usize % WIDTH;
         self.ids_and_len[WIDTH] -= 1;
-        (self.tags_and_next[last], self.ids_and_len[last])
+        Tagged { tag: self.tags_and_next[last], id: self.ids_and_len[last] }
     }
 
     #[inline]
@@ -188,12 +195,12 @@ impl HashIndex {
             last = Place::Spare(self.bucket(last).next());
         }
         let bucket = self.bucket_mut(last);
-        let (moved_tag, moved_id) = bucket.pop();
+        let moved = bucket.pop();
         let emptied = bucket.len() == 0;
         let hole = self.bucket_mut(place);
         if at < WIDTH && !(place == last && at as u32 == hole.len()) {
-            hole.tags_and_next[at] = moved_tag;
-            hole.ids_and_len[at] = moved_id;
+            hole.tags_and_next[at] = moved.tag;
+            hole.ids_and_len[at] = moved.id;
         }
         if let (true, Some(before), Place::Spare(number)) = (emptied, before_last, last) {
             self.bucket_mut(before).set_next(NONE);
@@ -283,7 +290,7 @@ impl HashIndex {
         let mut chain = std::mem::replace(&mut self.buckets[sibling], EMPTY);
         let wide_mask = self.level_mask << 1 | 1;
         loop {
-            for (tag, id) in chain.entries() {
+            for Tagged { tag, id } in chain.entries() {
                 self.push(tag & wide_mask, tag, id);
             }
             let number = chain.next();

@@ -4,9 +4,8 @@ use super::{
     Controller, aimd, bbr, bic, cubic, fixed, hobhis, mircc, nack_suppressing, pcon, raaqm,
     stateful_forwarding,
 };
-use crate::registry::{Kind, Spec};
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Named, Registry};
+use packet::registry::{AddError, Named, Registry, Spec, Startable};
 
 /// Makes a controller from its parameters and a seed for what it does by chance.
 pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
@@ -38,13 +37,17 @@ static CONTROLLERS: Registry<ControllerKind> = Registry::new(&[
 ]);
 
 impl Named for ControllerKind {
+    const WHAT: &'static str = "controller";
+
     fn word(&self) -> &'static str {
         self.word
     }
 }
 
-impl Kind for ControllerKind {
-    const WHAT: &'static str = "controller";
+impl Startable for ControllerKind {
+    /// A seed, which decides what it does by chance.
+    type Setting<'a> = u64;
+    type Started = Box<dyn Controller>;
 
     fn registry() -> &'static Registry<Self> {
         &CONTROLLERS
@@ -52,6 +55,14 @@ impl Kind for ControllerKind {
 
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
         (self.start)(parameters, 0).map(|_| ())
+    }
+
+    fn start(&self, mut parameters: Parameters, seed: u64) -> Box<dyn Controller> {
+        match (self.start)(&mut parameters, seed) {
+            Ok(controller) => controller,
+            // Parameters were checked when the specification was made.
+            Err(error) => unreachable!("{error}"),
+        }
     }
 }
 
@@ -76,22 +87,10 @@ pub fn add_controllers(added: Vec<ControllerKind>) -> Result<(), AddError> {
 /// ```
 pub type ControllerSpec = Spec<ControllerKind>;
 
-impl Spec<ControllerKind> {
-    /// Starts a controller. `seed` decides what it does by chance.
-    pub fn start(&self, seed: u64) -> Box<dyn Controller> {
-        let (kind, mut parameters) = self.parts();
-        match (kind.start)(&mut parameters, seed) {
-            Ok(controller) => controller,
-            // Parameters were checked when the specification was made.
-            Err(error) => unreachable!("{error}"),
-        }
-    }
-}
-
-impl Default for Spec<ControllerKind> {
+impl Default for ControllerKind {
     /// CUBIC, as in the chunk tools of NDN.
     fn default() -> Self {
-        Spec::plain(CUBIC)
+        CUBIC
     }
 }
 

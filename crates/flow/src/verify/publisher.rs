@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::ccnx::{ContentObjectView, InterestFields, KeyLocator, NameSource, Ticks};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason, Name, NameRef};
+use packet::{Data, Interest, NackReason, Name, NameRef, hex};
 use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
 use super::unverified::{Subject, Unverified};
@@ -82,7 +82,7 @@ impl PublisherVerifier {
             return Ok(Found::Key(key.clone()));
         }
         if !self.anchors.is_empty() {
-            return Err(VerificationError::Other(format!("{} is no trust anchor", hex(publisher))));
+            return Err(VerificationError::Other(format!("{} is no trust anchor", hex::encode(publisher))));
         }
         if let Some(key) = ccnx::own_key(object)? {
             return Ok(Found::Key(key));
@@ -108,7 +108,7 @@ impl PublisherVerifier {
         let is_found = |(object, _): &&(Name, Digest)| *object == object_of(&packet.data);
         let found = self.found.as_ref().filter(is_found).map(|(_, publisher)| publisher);
         let pinned = self.pinned.as_ref().or(found).filter(|pinned| *pinned != publisher)?;
-        let (pinned, publisher) = (hex(pinned), hex(publisher));
+        let (pinned, publisher) = (hex::encode(pinned), hex::encode(publisher));
         Some(VerificationError::Other(format!("{publisher} signed it, and {pinned} what came before")))
     }
 
@@ -154,7 +154,7 @@ impl PublisherVerifier {
             let bits = object.signature().bits.len() * 8;
             self.shortest_bits = Some(self.shortest_bits.map_or(bits, |shortest| shortest.min(bits)));
         }
-        note_signer(&mut self.signers, hex(object.publisher()));
+        note_signer(&mut self.signers, hex::encode(object.publisher()));
         if self.keys.len() < MAX_KEYS {
             self.keys.insert(*object.publisher(), key.clone());
         }
@@ -211,7 +211,7 @@ impl Verifier for PublisherVerifier {
             let (its, others) = std::mem::take(&mut self.held).into_iter().partition(is_its);
             self.held = others;
             for packet in Vec::from(its) {
-                let words = format!("nobody answers for the key of its publisher, {}", hex(&digest));
+                let words = format!("nobody answers for the key of its publisher, {}", hex::encode(&digest));
                 self.conclude(packet.subject, Some(VerificationError::Other(words)));
             }
         }
@@ -269,8 +269,4 @@ impl Verifier for PublisherVerifier {
 /// The name of the object that a packet is a segment of.
 fn object_of(data: &Data) -> Name {
     data.name().prefix(data.name().component_count().saturating_sub(1)).to_name()
-}
-
-fn hex(digest: &Digest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,9 +1,8 @@
 //! Workloads by name.
 
 use super::{Popularity, Setting, Workload, live, steady};
-use crate::registry::{Kind, Spec, SpecError};
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Named, Registry};
+use packet::registry::{AddError, Named, Registry, Spec, SpecError, Startable};
 
 /// Makes a workload from its parameters and where it is to run.
 pub type StartWorkload = fn(&mut Parameters, &Setting) -> Result<Box<dyn Workload>, ParameterError>;
@@ -38,13 +37,18 @@ static WORKLOADS: Registry<WorkloadKind> = Registry::new(&[
 const ANYWHERE: Setting = Setting { items: Some(1), ..Setting::forever(0) };
 
 impl Named for WorkloadKind {
+    const WHAT: &'static str = "workload";
+
     fn word(&self) -> &'static str {
         self.word
     }
 }
 
-impl Kind for WorkloadKind {
-    const WHAT: &'static str = "workload";
+impl Startable for WorkloadKind {
+    type Setting<'a> = &'a Setting;
+    /// It may be that it cannot run here: it needs to know how many items there are, and neither the setting
+    /// nor a parameter says so.
+    type Started = Result<Box<dyn Workload>, SpecError>;
 
     fn registry() -> &'static Registry<Self> {
         &WORKLOADS
@@ -52,6 +56,10 @@ impl Kind for WorkloadKind {
 
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
         (self.start)(parameters, &ANYWHERE).map(|_| ())
+    }
+
+    fn start(&self, mut parameters: Parameters, setting: &Setting) -> Self::Started {
+        Ok((self.start)(&mut parameters, setting)?)
     }
 }
 
@@ -66,18 +74,6 @@ pub fn add_workloads(added: Vec<WorkloadKind>) -> Result<(), AddError> {
 
 /// Which workload, with which parameters: `zipf/rate~500/spacing~poisson`.
 pub type WorkloadSpec = Spec<WorkloadKind>;
-
-impl Spec<WorkloadKind> {
-    /// Starts a workload.
-    ///
-    /// # Errors
-    /// It cannot run here: it needs to know how many items there are, and neither the setting nor a parameter
-    /// says so.
-    pub fn start(&self, setting: &Setting) -> Result<Box<dyn Workload>, SpecError> {
-        let (kind, mut parameters) = self.parts();
-        Ok((kind.start)(&mut parameters, setting)?)
-    }
-}
 
 /// The words of all workloads, for help texts.
 pub fn workload_names() -> impl Iterator<Item = &'static str> {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::NackReason;
+use packet::registry::SpecError;
 use packet::time::{Duration, Instant};
 
 use super::{Outcome, Setting, Workload, WorkloadSpec};
-use crate::registry::SpecError;
 
 /// Runs a workload: hands out items to ask for, notes when they were, and tells it what came of each, for
 /// owners that send Interests themselves. An item that is asked for twice before it comes is open twice, and

@@ -9,7 +9,7 @@ const LONGEST_BLOCK_BYTES: u32 = 1 << 20;
 
 /// A frame that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct RecordedFrame {
     /// The interface, counted from 0 in the file.
     pub interface: u32,
     /// Nanoseconds since 1970.
@@ -47,7 +47,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// When the file cannot be read or is no capture.
-    pub fn next_frame(&mut self) -> io::Result<Option<Kept>> {
+    pub fn next_frame(&mut self) -> io::Result<Option<RecordedFrame>> {
         loop {
             let mut head = [0; 8];
             if !fill(&mut self.input, &mut head)? {
@@ -90,14 +90,14 @@ fn number(body: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?))
 }
 
-fn frame(body: &[u8]) -> Option<Kept> {
+fn frame(body: &[u8]) -> Option<RecordedFrame> {
     let time_ns = (u64::from(number(body, 4)?) << 32) | u64::from(number(body, 8)?);
     let kept = usize::try_from(number(body, 12)?).ok()?;
     let bytes = body.get(20..20usize.checked_add(kept)?)?.to_vec();
     let options = 20 + kept.next_multiple_of(4);
     let flags = find_option(body, options, OPTION_FLAGS).and_then(|value| number(value, 0)).unwrap_or(1);
     let direction = if flags & 3 == 2 { Direction::Out } else { Direction::In };
-    Some(Kept { interface: number(body, 0)?, time_ns, direction, length: number(body, 16)?, bytes })
+    Some(RecordedFrame { interface: number(body, 0)?, time_ns, direction, length: number(body, 16)?, bytes })
 }
 
 fn find_option(body: &[u8], mut at: usize, wanted: u16) -> Option<&[u8]> {

@@ -26,6 +26,20 @@ pub(super) enum HeldAnswer {
     Other,
 }
 
+/// What the web server tells of an object.
+#[derive(Clone, Debug)]
+pub(super) struct ServerAnswer {
+    pub(super) fields: Fields,
+    pub(super) known: Known,
+}
+
+/// A version that is published, and how the web server named it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeldVersion<'a> {
+    pub(super) known: &'a Known,
+    pub(super) version: u64,
+}
+
 /// An object in the making, or whole.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -45,9 +59,10 @@ impl Held {
         version: u64,
         size_bytes: u64,
         signer: Signer,
-        (fields, known): (Fields, Known),
+        told: ServerAnswer,
         fresh: Duration,
     ) -> Result<Self, PublishError> {
+        let ServerAnswer { fields, known } = told;
         let config = PublicationConfig::new(name, version, size_bytes, signer.clone());
         let publication = Publication::new(config)?;
         let fresh_until = Instant::now() + fresh;
@@ -150,13 +165,13 @@ pub(super) fn version_of(
     known: &Known,
     modified: Option<UnixTime>,
     now: UnixTime,
-    held: Option<(&Known, u64)>,
+    held: Option<HeldVersion<'_>>,
 ) -> u64 {
     let is_weak = known.etag.as_ref().is_some_and(|etag| etag.starts_with("W/"));
     match held {
-        Some((before, version)) if before == known && *known != Known::default() && !is_weak => version,
+        Some(held) if held.known == known && *known != Known::default() && !is_weak => held.version,
         _ => {
-            let least = held.map_or(0, |(_, version)| version.saturating_add(1));
+            let least = held.map_or(0, |held| held.version.saturating_add(1));
             time_of_change(known, modified, now).max(least)
         }
     }
@@ -198,12 +213,20 @@ mod tests {
             let [first, second] = tags.map(|tag| known(Some(tag)));
             for modified in [None, Some(UnixTime::from_secs(1_700_000_000))] {
                 let before = version_of(&first, modified, now, None);
-                assert!(version_of(&second, modified, now, Some((&first, before))) > before, "{tags:?}");
-                assert_eq!(version_of(&first, modified, now, Some((&first, before))), before, "{tags:?}");
+                assert!(
+                    version_of(&second, modified, now, Some(HeldVersion { known: &first, version: before }))
+                        > before,
+                    "{tags:?}"
+                );
+                assert_eq!(
+                    version_of(&first, modified, now, Some(HeldVersion { known: &first, version: before })),
+                    before,
+                    "{tags:?}"
+                );
             }
         }
         let weak = known(Some("W/\"a\""));
         let before = version_of(&weak, None, now, None);
-        assert!(version_of(&weak, None, now, Some((&weak, before))) > before);
+        assert!(version_of(&weak, None, now, Some(HeldVersion { known: &weak, version: before })) > before);
     }
 }

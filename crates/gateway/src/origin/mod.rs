@@ -29,7 +29,7 @@ use trust::Signer;
 use crate::conditions::parse_date;
 use crate::fields::{Fields, Location};
 use crate::until::unless;
-use held::{Held, version_of};
+use held::{Held, ServerAnswer, version_of};
 use mapping::Mapping;
 use policy::Verdict;
 use table::{Outcome, Table};
@@ -252,7 +252,7 @@ impl Origin {
         let length =
             text(&parts.headers, header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         let make = |size_bytes| {
-            let told = (fields.clone(), known.clone());
+            let told = ServerAnswer { fields: fields.clone(), known: known.clone() };
             Held::new(object.clone(), version, size_bytes, config.signer.clone(), told, fresh).ok()
         };
         if let Some(size_bytes) = length.filter(|_| has_validator) {

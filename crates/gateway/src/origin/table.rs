@@ -9,7 +9,7 @@ use packet::{ContentType, Interest, LinkHeader, Name, NameRef, time};
 use tokio::time::Instant;
 use trust::Signer;
 
-use super::held::{Held, HeldAnswer};
+use super::held::{Held, HeldAnswer, HeldVersion};
 use super::web::Known;
 use super::{OriginLimits, Sent};
 
@@ -90,10 +90,10 @@ impl Table {
     pub(super) fn next_version(
         &self,
         object: &Name,
-        version_of: impl FnOnce(Option<(&Known, u64)>) -> u64,
+        version_of: impl FnOnce(Option<HeldVersion<'_>>) -> u64,
     ) -> u64 {
         let held = self.entries.get(object).and_then(|entry| entry.held.as_ref());
-        version_of(held.map(|held| (&held.known, held.version())))
+        version_of(held.map(|held| HeldVersion { known: &held.known, version: held.version() }))
     }
 
     /// An Interest about this URL came.

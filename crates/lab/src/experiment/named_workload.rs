@@ -7,7 +7,7 @@ use super::problem::suggest;
 pub(super) fn named_workload(key: &str, text: &str, f: &mut Findings) -> Option<String> {
     match text.parse::<flow::WorkloadSpec>() {
         Ok(spec) => Some(spec.to_string()),
-        Err(flow::SpecError::Unknown { word, known, .. }) => {
+        Err(flow::SpecError::Unknown(flow::UnknownWord { word, known, .. })) => {
             f.add(key, format!("`{word}` is not known here"), Some(suggest(&word, &known)));
             None
         }

@@ -35,6 +35,13 @@ struct Sent {
     retries: u32,
 }
 
+/// Where a packet is kept.
+struct KeptPacket {
+    sequence: u64,
+    /// In `packets`.
+    place: usize,
+}
+
 impl SentPackets {
     pub(crate) fn new(capacity: usize, retry_count: u32, retransmit_time: Duration) -> Self {
         SentPackets {
@@ -83,13 +90,13 @@ impl SentPackets {
 
     /// The packets kept whose numbers are `first` or one of the `count - 1` after it, which may begin again
     /// at 0.
-    fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
+    fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = KeptPacket> + '_ {
         let (first, end) = (first.get(), first.get().saturating_add(count));
         let begun_again = end.saturating_sub(SEQUENCES).min(first);
         self.places
             .range(first..end)
             .chain(self.places.range(..begun_again))
-            .map(|(key, place)| (*key, *place))
+            .map(|(sequence, place)| KeptPacket { sequence: *sequence, place: *place })
     }
 
     /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the
@@ -101,14 +108,13 @@ impl SentPackets {
             byte.is_some_and(|byte| byte & 0x80 >> (offset % 8) != 0)
         };
         let bits = block.bitmap.len() as u64 * 8;
-        let gone: Vec<_> =
-            self.in_range(block.base, bits).filter(|(sequence, _)| has_bit(*sequence)).collect();
+        let gone: Vec<_> = self.in_range(block.base, bits).filter(|kept| has_bit(kept.sequence)).collect();
         self.forget(&gone);
         gone.len()
     }
 
-    fn forget(&mut self, gone: &[(u64, usize)]) {
-        for (sequence, place) in gone {
+    fn forget(&mut self, gone: &[KeptPacket]) {
+        for KeptPacket { sequence, place } in gone {
             self.places.remove(sequence);
             self.packets.remove(*place);
         }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::congestion::CongestionConfig;
 use super::pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
-use super::rto::RtoConfig;
+use packet::TimeoutBounds;
 
 /// The smallest MTU a link may have, whether its own or by override.
 pub const MIN_MTU_BYTES: usize = 64;
@@ -85,7 +85,7 @@ pub struct ReliabilityConfig {
     /// How many later frames must be acknowledged for one to count as lost. Default 3.
     pub loss_threshold: u32,
     /// Bounds of the retransmission timeout.
-    pub rto: RtoConfig,
+    pub rto: TimeoutBounds,
     /// How long acks wait for a frame to travel with before they travel alone. Default 5 ms.
     pub idle_ack_delay: Duration,
     /// Transmissions that are remembered until acknowledged, counted from the oldest; at the limit the
@@ -150,7 +150,7 @@ impl Default for ReliabilityConfig {
         ReliabilityConfig {
             max_retries: 3,
             loss_threshold: 3,
-            rto: RtoConfig::default(),
+            rto: TimeoutBounds::default(),
             idle_ack_delay: Duration::from_millis(5),
             max_unacknowledged_frames: 4096,
             max_unacknowledged_bytes: 8 << 20,

@@ -51,7 +51,6 @@ pub use pacing::echo::answer_echo;
 pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 pub use report::{Counters, Usage};
 pub use results::{Delivery, EndpointId, Framed, Received};
-pub use rto::RtoConfig;
 pub use service::LinkService;
 
 /// The dialect of the packets that NDNLPv2 carries.

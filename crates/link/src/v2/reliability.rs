@@ -59,7 +59,7 @@ pub(crate) struct Reliability {
 impl Reliability {
     pub(crate) fn new(config: ReliabilityConfig, first_tx_sequence: u64) -> Self {
         Reliability {
-            rto: RtoEstimator::new(config.rto.clone()),
+            rto: RtoEstimator::new(config.rto),
             window: VecDeque::new(),
             first: first_tx_sequence,
             overdue: VecDeque::new(),

@@ -1,28 +1,7 @@
 //! How long to wait for an acknowledgement: RFC 6298 with the constants NFD uses.
 
-use packet::SmoothedRoundTrip;
 use packet::time::Duration;
-
-/// Bounds of the retransmission timeout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RtoConfig {
-    /// Timeout before the first round-trip time has been measured. Default 1 s.
-    pub initial: Duration,
-    /// Smallest timeout. Default 200 ms.
-    pub min: Duration,
-    /// Largest timeout. Default 60 s.
-    pub max: Duration,
-}
-
-impl Default for RtoConfig {
-    fn default() -> Self {
-        RtoConfig {
-            initial: Duration::from_secs(1),
-            min: Duration::from_millis(200),
-            max: Duration::from_secs(60),
-        }
-    }
-}
+use packet::{SmoothedRoundTrip, TimeoutBounds};
 
 /// Estimates the retransmission timeout from round-trip times: smoothed with α = 1/8, varied with β = 1/4,
 /// and four times the variation on top. A timeout that passes doubles it until the next round-trip time is
@@ -33,7 +12,7 @@ impl Default for RtoConfig {
 /// peer must remember what it has received for as long as this end may repeat it.
 #[derive(Clone, Debug)]
 pub(crate) struct RtoEstimator {
-    config: RtoConfig,
+    bounds: TimeoutBounds,
     smoothed: Option<SmoothedRoundTrip>,
     /// How often the timeout was doubled since the last sample.
     backoffs: u32,
@@ -42,17 +21,14 @@ pub(crate) struct RtoEstimator {
 const MAX_BACKOFFS: u32 = 2;
 
 impl RtoEstimator {
-    pub(crate) fn new(config: RtoConfig) -> Self {
-        RtoEstimator { config, smoothed: None, backoffs: 0 }
+    pub(crate) fn new(bounds: TimeoutBounds) -> Self {
+        RtoEstimator { bounds, smoothed: None, backoffs: 0 }
     }
 
     /// Takes in the round-trip time of one transmission.
     pub(crate) fn add_sample(&mut self, sample: Duration) {
         self.backoffs = 0;
-        self.smoothed = Some(match self.smoothed {
-            None => SmoothedRoundTrip::first(sample),
-            Some(smoothed) => smoothed.and(sample),
-        });
+        self.smoothed = Some(SmoothedRoundTrip::after(self.smoothed, sample));
     }
 
     /// Doubles the timeout, for it has passed without an acknowledgement.
@@ -67,21 +43,18 @@ impl RtoEstimator {
 
     /// The current timeout.
     pub(crate) fn timeout(&self) -> Duration {
-        (self.measured() * (1 << self.backoffs)).min(self.config.max)
+        self.bounds.bound(self.measured(), self.backoffs)
     }
 
     /// The longest timeout there may be unless round trips change.
     pub(crate) fn longest_timeout(&self) -> Duration {
-        (self.measured().max(self.config.initial) * (1 << MAX_BACKOFFS)).min(self.config.max)
+        let least = self.measured().map(|timeout| timeout.max(self.bounds.initial));
+        self.bounds.bound(least, MAX_BACKOFFS)
     }
 
     /// The timeout by what was measured alone.
-    fn measured(&self) -> Duration {
-        let timeout = match self.smoothed {
-            None => self.config.initial,
-            Some(smoothed) => smoothed.timeout(),
-        };
-        timeout.max(self.config.min)
+    fn measured(&self) -> Option<Duration> {
+        self.smoothed.map(SmoothedRoundTrip::timeout)
     }
 }
 
@@ -95,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_timeout_follows_rfc_6298_on_a_worked_sequence() {
-        let bounds = RtoConfig { min: Duration::ZERO, ..RtoConfig::default() };
+        let bounds = TimeoutBounds { min: Duration::ZERO, ..TimeoutBounds::default() };
         let mut rto = RtoEstimator::new(bounds);
         assert_eq!(rto.timeout(), millis(1000));
         rto.add_sample(millis(400)); // 400 + 4 * 200
@@ -109,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_timeout_doubles_twice_when_it_passes_and_a_round_trip_brings_it_back() {
-        let mut rto = RtoEstimator::new(RtoConfig::default());
+        let mut rto = RtoEstimator::new(TimeoutBounds::default());
         let timeouts = [(); 4].map(|()| {
             rto.back_off();
             rto.timeout()
@@ -122,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_timeout_stays_within_its_bounds() {
-        let mut rto = RtoEstimator::new(RtoConfig::default());
+        let mut rto = RtoEstimator::new(TimeoutBounds::default());
         for _ in 0..100 {
             rto.add_sample(Duration::from_micros(50));
         }

@@ -1,8 +1,10 @@
 //! `faces/list` and `faces/query`: the faces.
 
+use packet::PacketCounts;
 use packet::error::DecodeError;
 
-use super::{PacketCounts, sealed};
+use super::packet_counts::{read_packet_counts, write_packet_counts};
+use super::sealed;
 use crate::fields::{self, Fields};
 use crate::types;
 use crate::values::{FaceFlags, FacePersistency, FaceScope, LinkType};
@@ -60,7 +62,7 @@ impl sealed::Fields for FaceStatus {
             default_congestion_threshold_bytes: fields
                 .number(types::DEFAULT_CONGESTION_THRESHOLD, "DefaultCongestionThreshold")?,
             mtu_bytes: fields.number(types::MTU, "Mtu")?,
-            packets: PacketCounts::read(number)?,
+            packets: read_packet_counts(number)?,
             in_bytes: number(types::N_IN_BYTES, "NInBytes")?,
             out_bytes: number(types::N_OUT_BYTES, "NOutBytes")?,
             flags: FaceFlags(number(types::FLAGS, "Flags")?),
@@ -79,7 +81,7 @@ impl sealed::Fields for FaceStatus {
         write_number(out, types::BASE_CONGESTION_MARKING_INTERVAL, self.base_congestion_marking_interval_ns);
         write_number(out, types::DEFAULT_CONGESTION_THRESHOLD, self.default_congestion_threshold_bytes);
         write_number(out, types::MTU, self.mtu_bytes);
-        self.packets.write(out);
+        write_packet_counts(&self.packets, out);
         write_number(out, types::N_IN_BYTES, Some(self.in_bytes));
         write_number(out, types::N_OUT_BYTES, Some(self.out_bytes));
         write_number(out, types::FLAGS, Some(self.flags.0));

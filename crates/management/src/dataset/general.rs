@@ -1,10 +1,12 @@
 //! `status/general`: the forwarder as a whole. Not a list: its fields stand in the content without a
 //! container.
 
+use packet::PacketCounts;
 use packet::error::DecodeError;
 use packet::ndn::tlv::Reader;
 
-use super::{PacketCounts, Totals};
+use super::Totals;
+use super::packet_counts::{read_packet_counts, write_packet_counts};
 use crate::fields::{self, Fields};
 use crate::types;
 
@@ -53,7 +55,7 @@ impl GeneralStatus {
         ] {
             fields::write_number(&mut out, kind, Some(number));
         }
-        self.packets.write(&mut out);
+        write_packet_counts(&self.packets, &mut out);
         fields::write_number(&mut out, types::N_SATISFIED_INTERESTS, Some(self.satisfied_interests));
         fields::write_number(&mut out, types::N_UNSATISFIED_INTERESTS, Some(self.unsatisfied_interests));
         if let Some(totals) = &self.totals {
@@ -78,7 +80,7 @@ impl GeneralStatus {
             pit_entries: count(types::N_PIT_ENTRIES, "NPitEntries")?,
             measurements_entries: count(types::N_MEASUREMENTS_ENTRIES, "NMeasurementsEntries")?,
             cs_entries: count(types::N_CS_ENTRIES, "NCsEntries")?,
-            packets: PacketCounts::read(count)?,
+            packets: read_packet_counts(count)?,
             satisfied_interests: count(types::N_SATISFIED_INTERESTS, "NSatisfiedInterests")?,
             unsatisfied_interests: count(types::N_UNSATISFIED_INTERESTS, "NUnsatisfiedInterests")?,
             totals: Totals::read(&fields)?,

@@ -24,7 +24,6 @@ pub use content_store::CsInfo;
 pub use face::FaceStatus;
 pub use fib::{FibEntry, NextHopRecord};
 pub use general::GeneralStatus;
-pub use packet_counts::PacketCounts;
 pub use rib::{RibEntry, Route};
 pub use strategy::StrategyChoice;
 pub use totals::{Dropped, RepositoryTotals, Totals};

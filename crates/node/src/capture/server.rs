@@ -39,7 +39,7 @@ impl CaptureServer {
         let stopped = stop.clone();
         let thread = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
             // Its own threads inherit that.
-            crate::start::threads::go_behind_the_data_plane();
+            crate::sys::threads::go_behind_the_data_plane();
             let running = Arc::new(AtomicUsize::new(0));
             for client in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {

@@ -38,8 +38,15 @@ struct Shown {
     flags: u32,
     received: u64,
     address: Option<String>,
-    /// What each meter counted, and its rate a second.
-    meters: [(u64, u64); 6],
+    /// In the order of [`METERS`].
+    meters: [Meter; 6],
+}
+
+/// What a meter counted.
+#[derive(Clone, Copy)]
+struct Meter {
+    total: u64,
+    rate_per_second: u64,
 }
 
 /// All that a page says.
@@ -114,10 +121,10 @@ impl Ccnd {
         let elapsed = now.saturating_since(self.meters.at).as_nanos().max(1);
         let before = self.meters.totals.get(&face.id);
         let totals = totals(face);
-        let mut meters = totals.map(|total| (total, 0));
-        for ((total, rate), before) in meters.iter_mut().zip(before.copied().unwrap_or(totals)) {
-            let since = u128::from(total.saturating_sub(before)) * 1_000_000_000;
-            *rate = u64::try_from(since / u128::from(elapsed)).unwrap_or(u64::MAX);
+        let mut meters = totals.map(|total| Meter { total, rate_per_second: 0 });
+        for (meter, before) in meters.iter_mut().zip(before.copied().unwrap_or(totals)) {
+            let since = u128::from(meter.total.saturating_sub(before)) * 1_000_000_000;
+            meter.rate_per_second = u64::try_from(since / u128::from(elapsed)).unwrap_or(u64::MAX);
         }
         Shown {
             id: face.id.0,
@@ -156,7 +163,7 @@ impl Page {
             out,
             "<cobs><accessioned>{}</accessioned><stored>{}</stored><stale>0</stale><sparse>0</sparse>\
              <duplicate>0</duplicate><sent>{}</sent></cobs>",
-            self.status.in_packets[1], tables.cached, engine.data_sent
+            self.status.packets.in_data, tables.cached, engine.data_sent
         );
         let _ = write!(
             out,
@@ -166,7 +173,7 @@ impl Page {
             tables.routes,
             tables.pending,
             tables.pending,
-            self.status.in_packets[0],
+            self.status.packets.in_interests,
             self.dropped(),
             engine.interests_sent
         );
@@ -200,13 +207,13 @@ impl Page {
              {} sent</div>\n<div><b>Interests:</b> {} names, {} pending, {} propagating, 0 noted</div>\n\
              <div><b>Interest totals:</b> {} accepted, {} dropped, {} sent, 0 stuffed</div>\n\
              <h4>Faces</h4>\n<ul>",
-            self.status.in_packets[1],
+            self.status.packets.in_data,
             tables.cached,
             engine.data_sent,
             tables.routes,
             tables.pending,
             tables.pending,
-            self.status.in_packets[0],
+            self.status.packets.in_interests,
             self.dropped(),
             engine.interests_sent
         );
@@ -216,7 +223,7 @@ impl Page {
         out.push_str("</ul><h4>Face Activity Rates</h4><table><tbody>\n");
         for face in &self.faces {
             let [bytes_in, bytes_out, data_in, interests_out, data_out, interests_in] =
-                face.meters.map(|(_, rate)| rate);
+                face.meters.map(|meter| meter.rate_per_second);
             let _ = writeln!(
                 out,
                 " <tr><td><b>face:</b> {}</td>\t<td>{bytes_in:6} / {bytes_out}</td>\t\t\
@@ -253,7 +260,7 @@ impl Shown {
             let _ = write!(out, "<ip>{}</ip>", escaped(address));
         }
         out.push_str("<meters>");
-        for (name, (total, rate)) in METERS.into_iter().zip(self.meters) {
+        for (name, Meter { total, rate_per_second: rate }) in METERS.into_iter().zip(self.meters) {
             let _ = write!(out, "<{name}><total>{total}</total><persec>{rate}</persec></{name}>");
         }
         out.push_str("</meters></face>\n");

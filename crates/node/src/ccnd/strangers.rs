@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use engine::FaceId;
 
-use crate::plane::Owner;
+use crate::origin::Owner;
 use crate::remote_control::RemoteControl;
 use crate::share_of_time::StrangersTime;
 

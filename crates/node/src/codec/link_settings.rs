@@ -6,8 +6,9 @@ use link::v1::Timings;
 use packet::Dialect;
 
 use super::{ccnx, ndn};
-use crate::control::{CongestionSettings, FaceUri, MacAddress};
-use crate::plane::Settings;
+use crate::control::CongestionSettings;
+use crate::face_uri::{FaceUri, MacAddress};
+use crate::settings::Settings;
 
 /// What a link does beside its transport; see [`crate::control::FaceChanges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

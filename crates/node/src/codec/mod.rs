@@ -23,7 +23,8 @@ pub(crate) use ccnx::CcnxCodec;
 pub(crate) use link_settings::LinkSettings;
 pub(crate) use ndn::NdnCodec;
 
-use crate::control::FaceUri;
+use crate::face_uri::FaceUri;
+use crate::transport::FrameSink;
 
 /// What a face's frames are made of.
 pub(crate) enum Codec {
@@ -52,15 +53,6 @@ pub(crate) enum Framing {
     StatusRequest(usize),
     /// This is no stream of frames, or the frame is larger than any may be.
     Invalid,
-}
-
-/// Where a codec puts the frames it makes.
-pub(crate) trait FrameSink {
-    /// The bytes that the next frame is appended to.
-    fn bytes(&mut self) -> &mut Vec<u8>;
-    /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is
-    /// one.
-    fn end_frame(&mut self, packet: Option<packet::Buffer>);
 }
 
 impl Codec {

@@ -5,7 +5,6 @@
 //! have been meant.
 
 mod ccnx;
-mod check;
 mod cold;
 mod from_nfd;
 mod impairment;
@@ -29,7 +28,7 @@ pub use from_nfd::{Converted, from_nfd};
 pub use impairment::{ImpairedDirection, ImpairmentSection};
 pub use ndnlp_timings::NdnlpTimingsSection;
 pub use read::ConfigError;
-pub(crate) use repository::Kept;
+pub(crate) use repository::KeepRule;
 pub use repository::{CcnxClients, RepositorySection};
 pub use verification::VerificationConfig;
 

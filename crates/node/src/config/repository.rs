@@ -184,7 +184,7 @@ impl RepositorySection {
     ///
     /// # Errors
     /// What makes no sense.
-    pub(crate) fn understood(&self) -> Result<(StoreConfig, Kept), ConfigError> {
+    pub(crate) fn understood(&self) -> Result<(StoreConfig, KeepRule), ConfigError> {
         let bad = |key: &str, why: String| ConfigError::new(format!("repository.{key}: {why}"));
         let names = |key: &str, given: &[String]| {
             let name = |text: &String| text.parse().map_err(|error| bad(key, format!("{text:?}: {error}")));
@@ -235,7 +235,7 @@ impl RepositorySection {
             deletion: DeletionRule { threshold_bytes: self.max_bytes, ratio: self.delete_part },
             ..StoreConfig::default()
         };
-        let kept = Kept {
+        let kept = KeepRule {
             prefixes: names("prefixes", &self.prefixes)?,
             excluded: names("exclude", &self.exclude)?,
             packet_bytes: self.min_packet_bytes..=self.max_packet_bytes.unwrap_or(usize::MAX),
@@ -250,14 +250,14 @@ const LEAST_BYTES: u64 = 1 << 20;
 
 /// Which Data a repository keeps.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeepRule {
     prefixes: Vec<Name>,
     excluded: Vec<Name>,
     packet_bytes: std::ops::RangeInclusive<usize>,
     min_freshness: packet::time::Duration,
 }
 
-impl Kept {
+impl KeepRule {
     /// Whether this Data is kept. What is for this host or this link alone never is, nor metadata: the store
     /// makes it from what it holds, and what has passed by is soon out of date.
     pub(crate) fn is_kept(&self, data: &packet::Data) -> bool {

@@ -10,11 +10,15 @@ section! {
     VerificationConfig {
         /// Certificates that are believed without proof: a file for each. Without any nothing is verified.
         anchors: Vec<PathBuf> = Vec::new(),
+        /// The same for Data of CCNx: files with public keys (DER), or with the objects that hold them. What
+        /// lies under a prefix of CCNx must be signed by one of these.
+        publishers: Vec<PathBuf> = Vec::new(),
         /// A file with rules: who may sign what; it may name anchors too. Without it an identity may sign
         /// what lies under its own name.
         rules: Option<PathBuf> = None,
-        /// Only Data under these prefixes: those that the anchors and rules are about. What lies elsewhere is
-        /// not judged. Left out, the identities of the anchors.
+        /// Only Data under these prefixes: those that the anchors and rules are about, and for publishers
+        /// those of CCNx (`ccnx:/…`), which must be named. What lies elsewhere is not judged. Without any of
+        /// NDN, the identities of the anchors.
         prefixes: Option<Vec<String>> = None,
         /// How much of it, from 0 to 1.
         share: f64 = 0.05,

@@ -1,11 +1,11 @@
 //! What a node tells of its faces, and what can be asked of them.
 
-use engine::{FaceCounters, FaceId, FaceScope, LinkType};
-use packet::Dialect;
+use engine::{FaceId, FaceScope, LinkType};
 use packet::time::Duration;
+use packet::{Dialect, PacketCounts};
 use thiserror::Error;
 
-use super::face_uri::{FaceUri, Purpose};
+use crate::face_uri::{FaceUri, Purpose};
 use crate::transport::inner::InnerLimits;
 
 /// What becomes of a face that is not used or whose socket fails.
@@ -168,8 +168,10 @@ impl FaceStatus {
 /// What went through a face, at every layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaceTraffic {
-    /// Packets, and drops by the engine of what came in.
-    pub packets: FaceCounters,
+    /// Packets by kind and direction.
+    pub packets: PacketCounts,
+    /// What the engine dropped of the packets that came in.
+    pub engine_drops: engine::DropCounters,
     /// Bytes of frames received.
     pub in_bytes: u64,
     /// Bytes of frames sent.

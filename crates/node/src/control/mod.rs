@@ -17,8 +17,6 @@
 //! [`NodeControl::create_inner_face`].
 
 mod face;
-mod face_uri;
-pub(crate) mod service;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;
@@ -33,7 +31,6 @@ pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
     FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
 };
-pub use face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
 pub use tables::{
     ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, StrategyChoice,
     TurnCounters,
@@ -41,6 +38,7 @@ pub use tables::{
 pub use unmanaged::Unmanaged;
 
 pub use crate::clock::Now;
+pub use crate::face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
 use crate::transport::inner::InnerFace;
 
 /// The face by which Interests reach the node's management, as in NFD: the first that is made.

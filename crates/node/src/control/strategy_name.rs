@@ -27,7 +27,7 @@ pub(crate) fn strategy_called(name: &Name) -> Result<StrategySpec, StrategyError
     }
     loop {
         let name = Name::from_components(components.iter().copied())
-            .map_err(|_| StrategyError::Unknown(name.to_string()))?;
+            .map_err(|_| StrategyError::unknown(&name.to_string()))?;
         let unknown = match StrategySpec::from_name(&name) {
             Err(StrategyError::Parameter(error)) if error.is_of_unknown_key() => error,
             other => return other,

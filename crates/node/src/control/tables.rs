@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{CachePlacement, EvictionPolicy, NextHop, UnsolicitedPolicy};
-use packet::Name;
 use packet::time::{Duration, Instant};
+use packet::{Name, PacketCounts};
 
 use crate::drop_reason::DropCounters;
 
@@ -119,10 +119,8 @@ pub struct NodeStatus {
     pub engine: engine::EngineCounters,
     /// Everything the content store has done.
     pub content_store: engine::ContentStoreCounters,
-    /// Interests, Data and Nacks received, over all faces, past ones included.
-    pub in_packets: [u64; 3],
-    /// Interests, Data and Nacks sent, over all faces, past ones included.
-    pub out_packets: [u64; 3],
+    /// Packets by kind and direction, over all faces, past ones included.
+    pub packets: PacketCounts,
     /// What was done on links that nodes share, over all faces, past ones included.
     pub sharing: engine::SharingCounters,
     /// Memory in use and how much there may be.

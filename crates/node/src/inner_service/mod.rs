@@ -85,7 +85,7 @@ impl ServiceThread {
         service: impl InnerService,
     ) -> io::Result<Self> {
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-            crate::start::threads::go_behind_the_data_plane();
+            crate::sys::threads::go_behind_the_data_plane();
             run(clock, face, service);
         })?;
         Ok(ServiceThread(Some(thread)))

@@ -3,7 +3,7 @@
 use engine::{FaceScope, LinkType, NextHop};
 use management::{
     ControlParameters, CsFlags, FaceEventKind, FaceEventNotification, FaceFlags, FacePersistency, FaceStatus,
-    FibEntry, NextHopRecord, PacketCounts, StatusCode,
+    FibEntry, NextHopRecord, StatusCode,
 };
 use packet::time::Duration;
 
@@ -17,7 +17,6 @@ const UNLIMITED_MTU_BYTES: u64 = MANAGED.max_packet_bytes() as u64;
 
 /// Status of a face as a dataset has it.
 pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
-    let counters = &face.traffic.packets;
     FaceStatus {
         face_id: face.id.0.into(),
         uri: face.remote.to_string(),
@@ -29,14 +28,7 @@ pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
         base_congestion_marking_interval_ns: Some(face.congestion.interval.as_nanos()),
         default_congestion_threshold_bytes: Some(face.congestion.threshold_bytes),
         mtu_bytes: Some(mtu(face)),
-        packets: PacketCounts {
-            in_interests: counters.in_interests,
-            in_data: counters.in_data,
-            in_nacks: counters.in_nacks,
-            out_interests: counters.out_interests,
-            out_data: counters.out_data,
-            out_nacks: counters.out_nacks,
-        },
+        packets: face.traffic.packets,
         in_bytes: face.traffic.in_bytes,
         out_bytes: face.traffic.out_bytes,
         flags: face_flags(face),
@@ -62,7 +54,7 @@ pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
         base_congestion_marking_interval_ns: None,
         default_congestion_threshold_bytes: None,
         mtu_bytes: Some(UNLIMITED_MTU_BYTES),
-        packets: PacketCounts::default(),
+        packets: Default::default(),
         in_bytes: 0,
         out_bytes: 0,
         flags: FaceFlags::NONE,

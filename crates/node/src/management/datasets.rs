@@ -2,8 +2,8 @@
 
 use management::{
     ChannelStatus, CommandScope, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter,
-    FaceStatus, FibEntry, GeneralStatus, PacketCounts, RepositoryTotals, RequestName, RibEntry, StatusCode,
-    StrategyChoice, Totals, encode_list, refusal_data, segments,
+    FaceStatus, FibEntry, GeneralStatus, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
+    Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Interest, Name};
@@ -109,8 +109,6 @@ impl NfdManagement {
     /// Measurements are not counted.
     fn general(&self, now: Now, node: &mut dyn NodeControl) -> GeneralStatus {
         let status = node.status();
-        let [in_interests, in_data, in_nacks] = status.in_packets;
-        let [out_interests, out_data, out_nacks] = status.out_packets;
         let tables = &status.tables;
         let totals = Totals {
             rib_routes: self.rib.route_count() as u64,
@@ -125,7 +123,7 @@ impl NfdManagement {
             pit_entries: tables.pending.into(),
             measurements_entries: 0,
             cs_entries: tables.cached.into(),
-            packets: PacketCounts { in_interests, in_data, in_nacks, out_interests, out_data, out_nacks },
+            packets: status.packets,
             satisfied_interests: status.engine.satisfied,
             unsatisfied_interests: status.engine.unsatisfied,
             version: status.version,

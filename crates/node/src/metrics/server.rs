@@ -76,7 +76,7 @@ struct Serving {
 
 impl Serving {
     fn run(mut self) {
-        crate::start::threads::go_behind_the_data_plane();
+        crate::sys::threads::go_behind_the_data_plane();
         loop {
             let now = Instant::now();
             self.connections.handle_timeout(now);

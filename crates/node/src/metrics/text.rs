@@ -57,7 +57,10 @@ fn render(status: &NodeStatus) -> Page {
     page.counter("cairn_satisfied_total", "Pending Interests that Data answered.", engine.satisfied);
     page.counter("cairn_unsatisfied_total", "Pending Interests that nothing answered.", engine.unsatisfied);
     page.head("cairn_packets_total", "Packets, by kind and direction.", "counter");
-    for (direction, counts) in [("in", status.in_packets), ("out", status.out_packets)] {
+    let packets = &status.packets;
+    let received = [packets.in_interests, packets.in_data, packets.in_nacks];
+    let sent = [packets.out_interests, packets.out_data, packets.out_nacks];
+    for (direction, counts) in [("in", received), ("out", sent)] {
         for (kind, count) in ["interest", "data", "nack"].into_iter().zip(counts) {
             page.line("cairn_packets_total", &[("direction", direction), ("kind", kind)], count as f64);
         }
@@ -207,7 +210,7 @@ impl Page {
         self.head(name, "What was dropped on a face, by layer and reason.", "counter");
         for face in faces {
             let id = face.id.to_string();
-            let engine = face.traffic.packets.drops.iter().map(|(reason, count)| (reason.as_str(), count));
+            let engine = face.traffic.engine_drops.iter().map(|(reason, count)| (reason.as_str(), count));
             let layers = [
                 ("engine", engine.filter(|(_, count)| *count > 0).collect()),
                 ("link", face.traffic.link_drops.clone()),

@@ -2,6 +2,7 @@
 //! and to add all of them up at once would keep everybody waiting.
 
 use engine::FaceId;
+use packet::PacketCounts;
 
 use super::DataPlane;
 use crate::control::NodeStatus;
@@ -14,8 +15,7 @@ pub(crate) const FACES_AT_ONCE: usize = 128;
 #[derive(Clone, Debug)]
 pub(crate) struct FaceCounts {
     pub(crate) face: FaceId,
-    /// Received and sent: Interests, Data, Nacks.
-    packets: [[u64; 3]; 2],
+    packets: PacketCounts,
     drops: DropCounters,
     link_drops: Vec<(&'static str, u64)>,
 }
@@ -23,10 +23,7 @@ pub(crate) struct FaceCounts {
 impl FaceCounts {
     /// Adds them to the sums over all faces.
     pub(crate) fn add_to(&self, status: &mut NodeStatus) {
-        let sums = [&mut status.in_packets, &mut status.out_packets];
-        for (sums, counts) in sums.into_iter().zip(&self.packets) {
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        }
+        status.packets += self.packets;
         status.transport_drops.absorb(&self.drops);
         for (word, count) in &self.link_drops {
             *status.link_drops.entry(word).or_default() += count;
@@ -43,13 +40,10 @@ impl DataPlane {
     /// What those of these faces have counted that are still there.
     pub(crate) fn face_counts(&self, faces: &[FaceId]) -> Vec<FaceCounts> {
         let counts = faces.iter().filter_map(|id| {
-            let (face, packets) = (self.faces.get(id)?, self.engine.face_counters(*id).copied()?);
+            let (face, counted) = (self.faces.get(id)?, self.engine.face_counters(*id)?);
             Some(FaceCounts {
                 face: *id,
-                packets: [
-                    [packets.in_interests, packets.in_data, packets.in_nacks],
-                    [packets.out_interests, packets.out_data, packets.out_nacks],
-                ],
+                packets: counted.packets,
                 drops: face.counters.drops,
                 link_drops: face.codec.drops(),
             })

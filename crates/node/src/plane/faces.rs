@@ -4,10 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 
-use engine::{FaceCounters, FaceId, FaceScope, LinkType};
-use packet::Dialect;
+use engine::{FaceId, FaceScope, LinkType};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
+use packet::{Dialect, DoublingWait, PacketCounts};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
@@ -197,7 +197,7 @@ impl DataPlane {
                 stream
             }),
             target,
-            back_off: FIRST_BACK_OFF,
+            back_off: DoublingWait::new(FIRST_BACK_OFF, LONGEST_BACK_OFF),
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
@@ -281,7 +281,7 @@ impl DataPlane {
     /// What management is told about a face.
     pub(crate) fn face_status(&self, id: FaceId) -> Option<FaceStatus> {
         let face = self.faces.get(&id)?;
-        let packets = self.engine.face_counters(id).copied().unwrap_or_default();
+        let counted = self.engine.face_counters(id).copied().unwrap_or_default();
         let queued = match &face.transport {
             Transport::Datagram(port) => match port.path {
                 DatagramPath::Udp { channel, .. } => {
@@ -292,7 +292,7 @@ impl DataPlane {
             Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
             Transport::Inner(port) => port.queued_bytes(),
         };
-        Some(face.status(self.now, packets, self.settings.timeouts.idle, queued))
+        Some(face.status(self.now, counted, self.settings.timeouts.idle, queued))
     }
 
     pub(super) fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
@@ -305,8 +305,8 @@ impl DataPlane {
     pub(crate) fn destroy_face(&mut self, id: FaceId, why: &str) {
         let Some(mut face) = self.faces.remove(&id) else { return };
         let is_presentable = face.is_presentable();
-        let packets: FaceCounters = self.engine.face_counters(id).copied().unwrap_or_default();
-        let status = face.status(self.now, packets, self.settings.timeouts.idle, 0);
+        let counted = self.engine.face_counters(id).copied().unwrap_or_default();
+        let status = face.status(self.now, counted, self.settings.timeouts.idle, 0);
         self.engine.remove_face(id);
         self.schedule.alarms.remove(&(face.activity.alarm, id));
         self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
@@ -314,7 +314,7 @@ impl DataPlane {
         if let Some(origin) = face.stranger.origin {
             self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
-        self.absorb(&face.counters.traffic, &face.counters.drops, &packets);
+        self.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.path {
@@ -347,21 +347,13 @@ impl DataPlane {
     }
 
     /// Keeps what a face counted.
-    fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: &FaceCounters) {
+    fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: PacketCounts) {
         self.gone_counters.traffic.in_frames += traffic.in_frames;
         self.gone_counters.traffic.in_bytes += traffic.in_bytes;
         self.gone_counters.traffic.out_frames += traffic.out_frames;
         self.gone_counters.traffic.out_bytes += traffic.out_bytes;
         self.gone_counters.drops.absorb(drops);
-        let [received, sent] = &mut self.gone_counters.packets;
-        for (sum, count) in received.iter_mut().zip([packets.in_interests, packets.in_data, packets.in_nacks])
-        {
-            *sum += count;
-        }
-        for (sum, count) in sent.iter_mut().zip([packets.out_interests, packets.out_data, packets.out_nacks])
-        {
-            *sum += count;
-        }
+        self.gone_counters.packets += packets;
     }
 
     /// Begins an attempt to connect. An error has been dealt with as the end of the connection.
@@ -401,7 +393,8 @@ impl DataPlane {
         match stream.socket.take_error() {
             Ok(None) => {
                 face.state = FaceState::Up;
-                (port.attempt_at, port.back_off) = (Instant::NEVER, FIRST_BACK_OFF);
+                port.attempt_at = Instant::NEVER;
+                port.back_off.begin_anew();
                 stream.waits_for_room = false;
                 let token = Token::Face(id).to_data();
                 let _ = epoll::modify(&self.sockets.epoll, &stream.socket, token, epoll::EventFlags::IN);
@@ -428,8 +421,7 @@ impl DataPlane {
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
-        port.attempt_at = now + port.back_off;
-        port.back_off = (port.back_off * 2).min(LONGEST_BACK_OFF);
+        port.attempt_at = now + port.back_off.take();
         tracing::info!(face = id.0, remote = %face.remote, why, "not connected; will try again");
         if was_up {
             self.announce(id, FaceEventKind::Down);

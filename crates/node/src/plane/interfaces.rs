@@ -9,6 +9,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use engine::FaceId;
+use packet::DoublingWait;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
@@ -19,7 +20,7 @@ use crate::control::{FaceEventKind, FaceState, FaceUri};
 use crate::face::{DatagramPath, DatagramPort, Transport};
 use crate::sys::interfaces::{self, Interface};
 use crate::sys::netlink_messages;
-use crate::transport::Place;
+use crate::transport::NamedInterface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
 
@@ -46,7 +47,7 @@ pub(super) struct InterfaceWatch {
     monitor: Option<OwnedFd>,
     is_needed: bool,
     check_at: Instant,
-    retry: Duration,
+    retry: DoublingWait,
     /// What is to become of interfaces that appear.
     pub(super) new: NewInterfaces,
 }
@@ -57,7 +58,7 @@ impl Default for InterfaceWatch {
             monitor: None,
             is_needed: false,
             check_at: Instant::NEVER,
-            retry: FIRST_RETRY,
+            retry: DoublingWait::new(FIRST_RETRY, LONGEST_RETRY),
             new: NewInterfaces::default(),
         }
     }
@@ -188,17 +189,16 @@ impl DataPlane {
         if has_failed {
             self.retry_later();
         } else {
-            self.interfaces.retry = FIRST_RETRY;
+            self.interfaces.retry.begin_anew();
         }
     }
 
     fn retry_later(&mut self) {
-        let retry = self.interfaces.retry;
-        self.interfaces.check_at = self.interfaces.check_at.min(self.now + retry);
-        self.interfaces.retry = (retry * 2).min(LONGEST_RETRY);
+        let retry_at = self.now + self.interfaces.retry.take();
+        self.interfaces.check_at = self.interfaces.check_at.min(retry_at);
     }
 
-    fn place(&mut self, bound: Bound) -> Option<&mut Place> {
+    fn place(&mut self, bound: Bound) -> Option<&mut NamedInterface> {
         match bound {
             Bound::Ethernet(number) => {
                 self.sockets.ethernet.get_mut(number).map(|channel| &mut channel.place)

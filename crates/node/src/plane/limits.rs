@@ -6,11 +6,12 @@ use packet::time::{Duration, Instant};
 use super::DataPlane;
 use super::face_numbers::Numbers;
 use super::on_demand::OnDemandFaces;
-use super::partials::{Owner, Partials};
+use super::partials::Partials;
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, StreamPort, Transport};
 use crate::origin::Origin;
+use crate::origin::Owner;
 
 /// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not
 /// shut them out.

@@ -10,6 +10,7 @@ mod alarms;
 mod bench;
 mod busy_poll;
 mod channels;
+mod configured_interfaces;
 mod descriptors;
 mod face_counts;
 mod face_numbers;
@@ -24,14 +25,15 @@ mod on_demand;
 mod operations;
 mod own_sockets;
 mod partials;
+mod patterns;
 mod receive;
 mod reception;
 mod repository;
+mod repository_handles;
 mod samples;
 mod schedule;
 mod send;
 mod services;
-mod settings;
 mod sockets;
 mod status_requests;
 mod taps;
@@ -45,6 +47,7 @@ use std::sync::mpsc::Receiver;
 
 use engine::batch::Arrivals;
 use engine::{Engine, EngineConfig, FaceId};
+use packet::PacketCounts;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
@@ -53,16 +56,18 @@ use crate::clock::Clock;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
+use crate::settings::Settings;
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
 use turn::Source;
 
 pub(crate) use channels::Listener;
+pub(crate) use configured_interfaces::ConfiguredInterfaces;
 pub(crate) use face_counts::FACES_AT_ONCE;
 pub(crate) use impaired::Impaired;
-pub(crate) use partials::Owner;
-pub(crate) use settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
+pub(crate) use patterns::Selection;
+pub(crate) use repository_handles::{Answers, RepositoryHandles};
 pub(crate) use status_requests::{BUSY, StatusRequest};
 pub(crate) use taps::TapMaker;
 
@@ -183,8 +188,7 @@ impl Batch {
 struct GoneCounters {
     traffic: Traffic,
     drops: DropCounters,
-    /// Received and sent: Interests, Data, Nacks.
-    packets: [[u64; 3]; 2],
+    packets: PacketCounts,
     link_drops: std::collections::BTreeMap<&'static str, u64>,
 }
 

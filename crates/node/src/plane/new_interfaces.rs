@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use super::DataPlane;
-use crate::start::configured_interfaces::ConfiguredInterfaces;
+use super::configured_interfaces::ConfiguredInterfaces;
 use crate::sys::interfaces::Interface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;

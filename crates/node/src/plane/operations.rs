@@ -337,7 +337,6 @@ impl DataPlane {
 
     /// The status, with no more in the sums over all faces than those have counted that are gone.
     pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
-        let [received, sent] = self.gone_counters.packets;
         let started = crate::clock::Clock::START;
         NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -347,8 +346,7 @@ impl DataPlane {
             tables: self.engine.table_sizes(),
             engine: *self.engine.counters(),
             content_store: *self.engine.content_store_counters(),
-            in_packets: received,
-            out_packets: sent,
+            packets: self.gone_counters.packets,
             sharing: self.engine.sharing_counters(),
             memory: MemoryStatus {
                 queued_bytes: self.occupancy.held.queued_bytes,

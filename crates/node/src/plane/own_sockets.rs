@@ -42,8 +42,8 @@ impl DataPlane {
             return;
         }
         // Whoever only asks, or only sends what nobody asked for, need not be heard before others.
-        let counters = self.engine.face_counters(id).copied().unwrap_or_default();
-        let is_useful = (counters.in_data + counters.out_data).saturating_mul(4) >= in_frames;
+        let packets = self.engine.face_counters(id).copied().unwrap_or_default().packets;
+        let is_useful = (packets.in_data + packets.out_data).saturating_mul(4) >= in_frames;
         if persistency == FacePersistency::OnDemand && !is_useful {
             return;
         }

@@ -5,14 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use engine::FaceId;
 
-use crate::origin::Origin;
-
-/// Who answers for what a face holds: the address of a stranger, and otherwise the face alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Owner {
-    Origin(Origin),
-    Face(FaceId),
-}
+use crate::origin::Owner;
 
 /// What packets of one kind take, by face and by owner.
 #[derive(Debug, Default)]
@@ -66,6 +59,7 @@ impl Partials {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::origin::Origin;
 
     #[test]
     fn many_faces_of_one_address_go_before_one_of_another_that_holds_more_than_each() {

@@ -7,11 +7,11 @@ use engine::batch::spare_buffer;
 use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
 use packet::time::{Duration, Instant};
 use packet::{Interest, UnixTime};
-use repo::service::Found;
+use repo::service::FoundData;
 
 use super::DataPlane;
+use super::repository_handles::{Answers, Reply, RepositoryHandles};
 use crate::drop_reason::DropReason;
-use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {
@@ -116,7 +116,7 @@ impl DataPlane {
 }
 
 /// When what was found stops being fresh, by the clock of the data plane.
-fn fresh_until(now: Instant, unix: UnixTime, found: &Found) -> Instant {
+fn fresh_until(now: Instant, unix: UnixTime, found: &FoundData) -> Instant {
     let left = found.fresh_until.as_millis().saturating_sub(unix.as_millis()).max(1);
     if found.is_fresh { now + Duration::from_millis(left) } else { Instant::ZERO }
 }

@@ -1,13 +1,20 @@
 //! Passing on a sample of what the content store takes in to the thread that verifies it.
 
 use engine::Sample;
-use packet::Dialect;
+use packet::{ccnx, ndn};
 
 use super::DataPlane;
 use crate::transport::ring::RingSender;
 
 /// What the data plane reaches the thread by.
 pub(crate) struct SamplesEnd(RingSender<Sample>);
+
+/// Bytes of the largest Data that a face of either dialect reads.
+const LARGEST_BYTES: usize = if ndn::tlv::MAX_PACKET_BYTES > ccnx::MAX_MESSAGE_BYTES {
+    ndn::tlv::MAX_PACKET_BYTES
+} else {
+    ccnx::MAX_MESSAGE_BYTES
+};
 
 impl DataPlane {
     /// Has a sample of what is kept go to `samples`.
@@ -22,7 +29,7 @@ impl DataPlane {
     pub(crate) fn pass_on_samples(&mut self) {
         let Some(SamplesEnd(samples)) = self.services.verification.as_deref_mut() else { return };
         let mut has_any = false;
-        while samples.has_room_for(Dialect::Ndn.max_packet_bytes())
+        while samples.has_room_for(LARGEST_BYTES)
             && let Some(sample) = self.engine.poll_sample()
         {
             let bytes = sample.data.wire().len();

@@ -6,10 +6,11 @@
 
 use engine::FaceId;
 
-use super::{DataPlane, Owner};
+use super::DataPlane;
 use crate::control::FaceUri;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, Transport};
+use crate::origin::Owner;
 use crate::transport::ring::RingSender;
 
 /// A request for the status page.

@@ -10,9 +10,10 @@ use packet::time::Instant;
 
 use super::DataPlane;
 use super::send::touch;
-use crate::codec::{Codec, FrameSink};
+use crate::codec::Codec;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::Face;
+use crate::transport::FrameSink;
 use crate::transport::train::Outbox;
 
 /// Something that sees the frames of a face; made anew for each face.

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use packet::DoublingWait;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 
@@ -34,7 +35,7 @@ pub(super) struct Watchdog {
 #[derive(Debug)]
 struct Suspect {
     in_a_row: u32,
-    next_rest: Duration,
+    next_rest: DoublingWait,
     /// When it is watched again, if it rests.
     rests_until: Option<Instant>,
 }
@@ -62,7 +63,11 @@ impl Watchdog {
     #[cold]
     pub(super) fn idled(&mut self, token: Token, now: Instant) -> Option<Duration> {
         self.idle_wakeups += 1;
-        let fresh = || Suspect { in_a_row: 0, next_rest: FIRST_REST, rests_until: None };
+        let fresh = || Suspect {
+            in_a_row: 0,
+            next_rest: DoublingWait::new(FIRST_REST, LONGEST_REST),
+            rests_until: None,
+        };
         let suspect = self.suspects.entry(token).or_insert_with(fresh);
         suspect.in_a_row += 1;
         if suspect.in_a_row < PATIENCE {
@@ -70,8 +75,7 @@ impl Watchdog {
         }
         // It stays a suspect: the next time once is enough.
         suspect.in_a_row = PATIENCE - 1;
-        let rest = suspect.next_rest;
-        suspect.next_rest = (rest * 2).min(LONGEST_REST);
+        let rest = suspect.next_rest.take();
         suspect.rests_until = Some(now + rest);
         self.rests += 1;
         Some(rest)

@@ -13,16 +13,16 @@ use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse,
 use packet::ccnx::{InterestFields, Ticks};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, Name, Packet};
-use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, Origin, Outgoing};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
 use repo::service::ServiceHandle;
 use trust::SignError;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 
-use super::status::SharedCounters;
 use crate::ccnd::{Asker, Strangers};
 use crate::clock::Clock;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
+use crate::repository_status::SharedCounters;
 use crate::share_of_time::StrangersTime;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;
@@ -44,7 +44,6 @@ pub(super) struct CcnrService {
     driver: CcnrDriver,
     /// Raised when the store has said something.
     told: Arc<Signal>,
-    namespaces: Vec<Name>,
     strangers: Strangers,
     time: StrangersTime,
     counters: SharedCounters,
@@ -61,7 +60,6 @@ impl CcnrService {
         counters: SharedCounters,
     ) -> std::io::Result<ServiceThread> {
         let mut face = open_face(&mut remote, "ccnr", Dialect::Ccnx, LIMITS)?;
-        let namespaces = config.namespaces.clone();
         let ccnr = Ccnr::new(clock.both().into(), signer.clone(), config).map_err(IoError::other)?;
         let prefixes = ccnr.prefixes().map_err(IoError::other)?;
         let began = StdInstant::now();
@@ -73,7 +71,6 @@ impl CcnrService {
             signer,
             driver: CcnrDriver::new(ccnr, service, Arc::new(move || raised.raise())),
             told,
-            namespaces,
             strangers: Strangers::new(began),
             time: StrangersTime::new(began),
             counters,
@@ -132,7 +129,7 @@ impl CcnrService {
         match outgoing {
             Outgoing::Interest(interest) => send(face, InnerPacket::interest(interest)),
             Outgoing::Data(data) => send(face, InnerPacket::data(data)),
-            Outgoing::Namespaces(namespaces) => self.take_namespaces(face, namespaces),
+            Outgoing::Namespaces(change) => self.change_namespaces(face, change),
             Outgoing::Fetched { object, stored, is_complete } => {
                 tracing::debug!(%object, stored, is_complete, "an object of CCNx was fetched");
             }
@@ -140,13 +137,9 @@ impl CcnrService {
     }
 
     /// A policy names other prefixes.
-    fn take_namespaces(&mut self, face: &mut InnerFace, namespaces: Vec<Name>) {
-        let old = std::mem::replace(&mut self.namespaces, namespaces);
-        let is_new = |name: &&Name| !old.contains(name);
-        let added: Vec<Name> = self.namespaces.iter().filter(is_new).cloned().collect();
-        let removed = old.iter().filter(|name| !self.namespaces.contains(name)).cloned();
-        let requests = added.into_iter().map(|name| (Verb::SelfReg, name));
-        for (verb, name) in requests.chain(removed.map(|name| (Verb::Unreg, name))).collect::<Vec<_>>() {
+    fn change_namespaces(&mut self, face: &mut InnerFace, change: NamespaceChange) {
+        let added = change.added.into_iter().map(|name| (Verb::SelfReg, name));
+        for (verb, name) in added.chain(change.removed.into_iter().map(|name| (Verb::Unreg, name))) {
             match self.request(face.id(), verb, &name) {
                 Ok(request) => send(face, InnerPacket::interest(request)),
                 Err(error) => tracing::warn!(%name, %error, "a prefix of the policy is not registered"),

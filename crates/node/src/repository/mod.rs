@@ -8,9 +8,7 @@
 
 mod ccnr;
 mod cold;
-pub(crate) mod handles;
 mod s3;
-pub(crate) mod status;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -26,12 +24,12 @@ use crate::ccnd::load_or_make_key;
 use crate::clock::Clock;
 use crate::config::{CcnxConfig, RepositorySection};
 use crate::inner_service::ServiceThread;
+use crate::plane::{Answers, RepositoryHandles};
 use crate::remote_control::RemoteControl;
-use crate::start::error::StartError;
+use crate::repository_status::{SharedCounters, Watched};
+use crate::start_error::StartError;
 use crate::sys::random_words;
 use ccnr::CcnrService;
-use handles::{Answers, RepositoryHandles};
-use status::{SharedCounters, Watched};
 
 /// All repositories of a node, with their threads.
 #[derive(Default)]

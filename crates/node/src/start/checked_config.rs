@@ -11,7 +11,6 @@ use packet::time::Duration;
 use packet::{AnyName, Dialect, Name};
 
 use super::limits;
-use super::patterns::Selection;
 use super::places;
 use crate::config::{
     Config, ConfigError, ContentStoreSection, FaceSection, NdnlpTimingsSection, TablesConfig,
@@ -22,10 +21,9 @@ use crate::control::{
     NodeControl,
 };
 use crate::management::MANAGED;
-use crate::plane::{
-    CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
-};
+use crate::plane::{Impaired, Selection};
 use crate::remote_control::RemoteControl;
+use crate::settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 use crate::start::descriptors;
 use crate::start::memory::Shares;
 use crate::sys::random_words;

@@ -1,15 +1,12 @@
 //! From a configuration to a data plane: the sockets.
 
+mod check;
 mod checked_config;
-pub(crate) mod configured_interfaces;
 mod control_groups;
 pub(crate) mod descriptors;
-pub(crate) mod error;
 mod limits;
 mod memory;
-mod patterns;
 mod places;
-pub(crate) mod threads;
 
 use std::path::PathBuf;
 
@@ -19,14 +16,14 @@ use packet::Dialect;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::FaceUri;
-use crate::plane::{DataPlane, Ends, Listener, Settings};
+use crate::plane::{ConfiguredInterfaces, DataPlane, Ends, Listener};
+use crate::settings::Settings;
 use crate::socket_path;
-use crate::start::error::StartError;
+use crate::start_error::StartError;
 use crate::sys::interfaces;
 use crate::transport::datagram::{DatagramChannel, IP_PROTOCOL};
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
-use configured_interfaces::ConfiguredInterfaces;
 pub use memory::memory_at_hand_bytes;
 
 /// All that a data plane is made of, with the sockets bound already.

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd as _;
 
-use crate::control::MacAddress;
+use crate::face_uri::MacAddress;
 
 /// A network interface.
 #[derive(Clone, Debug, PartialEq, Eq)]

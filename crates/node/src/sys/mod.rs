@@ -7,6 +7,7 @@ pub(crate) mod options;
 pub(crate) mod packet_ring;
 pub(crate) mod pages;
 mod ring_slots;
+pub(crate) mod threads;
 
 /// Numbers from the system's random source.
 pub(crate) fn random_words<const N: usize>() -> std::io::Result<[u64; N]> {

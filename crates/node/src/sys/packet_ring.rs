@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use super::ring_slots::{HEADER_BYTES, ReceivedFrame, RingSlots};
-use crate::control::MacAddress;
 use crate::drop_reason::{DropCounters, DropReason};
+use crate::face_uri::MacAddress;
 
 /// Slots of the ring, and the memory that they may take together.
 const MAX_SLOTS: usize = 1024;

@@ -5,7 +5,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::control::MacAddress;
+use crate::face_uri::MacAddress;
 
 /// Bytes of the header of a frame: both addresses and the type.
 pub(super) const HEADER_BYTES: usize = 14;

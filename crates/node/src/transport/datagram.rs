@@ -10,11 +10,11 @@ use packet::Dialect;
 use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
-use super::Place;
+use super::NamedInterface;
 use super::read_size::ReadSize;
 use super::train::{Outbox, Run, RunLimits};
-use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
+use crate::face_uri::FaceUri;
 use crate::sys::datagrams::{
     self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_SLICES, SEND_TRAINS, Train,
 };
@@ -43,7 +43,7 @@ pub(crate) struct DatagramChannel {
     backlog_bytes: usize,
     send_buffer_bytes: usize,
     /// The interface, if it is bound to one.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<NamedInterface>,
     pub(crate) receive_buffer_bytes: usize,
     /// The one neighbour that it is connected to.
     own: Option<Own>,
@@ -150,7 +150,7 @@ impl DatagramChannel {
         let _ = enlarge_buffers(&socket, receive_bytes, receive_bytes);
         let _ = options::receive_trains(&socket);
         let mut channel = DatagramChannel::over(socket.into(), group, dialect, receive_bytes)?;
-        channel.place = Some(Place::of(interface));
+        channel.place = Some(NamedInterface::of(interface));
         Ok(channel)
     }
 

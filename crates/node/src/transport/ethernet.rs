@@ -6,10 +6,10 @@ use std::io;
 use engine::FaceId;
 use packet::Dialect;
 
-use super::Place;
+use super::NamedInterface;
 use super::train::Outbox;
-use crate::control::{FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
+use crate::face_uri::{FaceUri, MacAddress};
 use crate::sys::interfaces::Interface;
 use crate::sys::packet_ring::PacketRing;
 
@@ -21,7 +21,7 @@ pub(crate) const GROUP: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0x00, 0x17, 0
 /// An interface, and whom is known on it.
 pub(crate) struct EthernetChannel {
     pub(crate) ring: PacketRing,
-    pub(crate) place: Place,
+    pub(crate) place: NamedInterface,
     pub(crate) mac: MacAddress,
     /// The language of whoever is on it.
     pub(crate) dialect: Dialect,
@@ -39,7 +39,7 @@ impl EthernetChannel {
         if multicast {
             ring.join(interface.index, GROUP)?;
         }
-        let place = Place::of(interface);
+        let place = NamedInterface::of(interface);
         let (peers, spare) = (HashMap::new(), Vec::new());
         Ok(EthernetChannel { ring, place, mac, dialect, mtu_bytes, peers, spare, is_in_group: multicast })
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::ethernet::ETHERTYPE;
-use crate::control::MacAddress;
+use crate::face_uri::MacAddress;
 use crate::sys::interfaces;
 use crate::sys::packet_ring::PacketRing;
 

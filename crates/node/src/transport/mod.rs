@@ -5,8 +5,9 @@ mod channels;
 pub(crate) mod datagram;
 pub(crate) mod ethernet;
 pub(crate) mod ethernet_socket;
+mod frame_sink;
 pub(crate) mod inner;
-mod place;
+mod named_interface;
 pub(crate) mod read_size;
 pub(crate) mod ring;
 pub(crate) mod stream;
@@ -14,4 +15,5 @@ pub(crate) mod train;
 pub(crate) mod websocket;
 
 pub(crate) use channels::Channels;
-pub(crate) use place::Place;
+pub(crate) use frame_sink::FrameSink;
+pub(crate) use named_interface::NamedInterface;

@@ -12,8 +12,8 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use smallvec::SmallVec;
 
+use super::FrameSink;
 use super::websocket;
-use crate::codec::FrameSink;
 use crate::sys::options;
 
 /// A connected, or connecting, socket that never blocks.

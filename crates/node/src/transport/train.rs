@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use packet::Buffer;
 
-use crate::codec::FrameSink;
+use super::FrameSink;
 
 /// Frames in the order in which they leave. Large packets are not copied: a frame holds a reference to their
 /// bytes.

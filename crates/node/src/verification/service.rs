@@ -5,8 +5,9 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use engine::{Sample, SamplingConfig};
-use flow::verify::{AnchoredVerifier, Now, VerificationError, Verifier};
+use flow::verify::{AnchoredVerifier, Now, PublisherVerifier, VerificationError, Verifier};
 use flow::{Subject, Unverified};
+use packet::name::name_in_dialect;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Packet};
@@ -18,7 +19,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
-use crate::start::error::StartError;
+use crate::start_error::StartError;
 use crate::sys::random_words;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};
@@ -42,8 +43,11 @@ pub(crate) struct VerificationService {
     revocations: Arc<Revocations>,
     looked_at: Instant,
     random: Random,
+    /// Of NDN.
     verifier: AnchoredVerifier,
-    /// Samples that the verifier has, by the numbers it knows them by.
+    /// Of CCNx. It has all keys that it believes, and asks for none.
+    publishers: PublisherVerifier,
+    /// Samples that a verifier has, by the numbers it knows them by.
     verifying: BTreeMap<u64, Sample>,
     next_number: u64,
     /// Samples that it may have at once.
@@ -80,6 +84,7 @@ impl VerificationService {
         let revocations = trusted.revocations.current();
         let mut random = Random::from_seed(seed);
         let verifier = verifier(&trusted, &revocations, random.next_u64());
+        let publishers = PublisherVerifier::new(trusted.publishers.clone(), random.next_u64());
         let at_once = sampling.max_waiting;
         let service = VerificationService {
             clock,
@@ -90,6 +95,7 @@ impl VerificationService {
             looked_at: clock.now(),
             random,
             verifier,
+            publishers,
             verifying: BTreeMap::new(),
             next_number: 0,
             at_once,
@@ -155,9 +161,13 @@ impl VerificationService {
         self.heed_revocations();
         let number = self.next_number;
         self.next_number += 1;
-        let data = sample.data.clone();
+        let (data, now) = (sample.data.clone(), self.now());
+        let packet = Unverified { subject: Subject::Segment(number), data };
+        match sample.data.dialect() {
+            Dialect::Ndn => self.verifier.handle_packet(now, packet),
+            Dialect::Ccnx => self.publishers.handle_packet(now, packet),
+        }
         self.verifying.insert(number, sample);
-        self.verifier.handle_packet(self.now(), Unverified { subject: Subject::Segment(number), data });
     }
 
     /// Begins anew if keys have been revoked since: nothing that was believed before is.
@@ -174,7 +184,7 @@ impl VerificationService {
         self.revocations = current;
         self.verifier = verifier(&self.trusted, &self.revocations, self.random.next_u64());
         let now = self.now();
-        for (number, sample) in &self.verifying {
+        for (number, sample) in self.verifying.iter().filter(|(_, sample)| sample.data.ndn().is_some()) {
             let data = sample.data.clone();
             self.verifier.handle_packet(now, Unverified { subject: Subject::Segment(*number), data });
         }
@@ -187,7 +197,7 @@ impl VerificationService {
             // One that finds no room is given up by its deadline.
             let _ = face.send(InnerPacket::interest(interest));
         }
-        while let Some(outcome) = self.verifier.poll_outcome() {
+        while let Some(outcome) = self.verifier.poll_outcome().or_else(|| self.publishers.poll_outcome()) {
             let Subject::Segment(number) = outcome.subject else { continue };
             let Some(sample) = self.verifying.remove(&number) else { continue };
             match outcome.refused {
@@ -208,7 +218,7 @@ impl VerificationService {
             return;
         }
         self.told_at = Some(now);
-        let (name, face) = (sample.data.name(), sample.face);
+        let (name, face) = (name_in_dialect(sample.data.dialect(), sample.data.name()), sample.face);
         tracing::warn!(%name, %face, "Data that was kept is not to be believed, and has been removed: {why}");
     }
 }

@@ -4,16 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{CacheProbability, SamplingConfig};
-use packet::Name;
 use packet::time::Duration;
-use trust::Certificate;
+use packet::{AnyName, Dialect};
 use trust::policy::{Policy, Rules};
+use trust::{Certificate, PublicKey};
 
 use crate::config::{Config, ConfigError, VerificationConfig};
 use crate::management::{RevocationList, read_certificate};
 
 /// The largest file with rules that is read.
 const MAX_RULES_BYTES: u64 = 1 << 20;
+/// The largest file with a publisher's key that is read.
+const MAX_KEY_BYTES: u64 = 1 << 16;
 /// Most samples that may wait.
 const MAX_WAITING: usize = 4096;
 /// The longest distrust, in seconds: an hour.
@@ -24,6 +26,8 @@ const MAX_DISTRUST_SECS: u64 = 3600;
 pub(crate) struct Trusted {
     pub(super) policy: Policy,
     pub(super) anchors: Vec<Certificate>,
+    /// Of CCNx.
+    pub(super) publishers: Vec<PublicKey>,
     pub(super) revocations: Arc<RevocationList>,
 }
 
@@ -34,6 +38,8 @@ pub(crate) struct Trusted {
 pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>, ConfigError> {
     let section = &config.verification;
     let mut sampling = sampling(section)?;
+    let publishers = section.publishers.iter().map(|path| publisher(path)).collect::<Result<Vec<_>, _>>()?;
+    check_publishers(&sampling, &publishers)?;
     let mut anchors = Vec::new();
     for path in &section.anchors {
         anchors.push(anchor(path)?);
@@ -48,13 +54,20 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
         policy = Policy::Rules(rules);
     }
     if anchors.is_empty() {
-        return match section.rules {
-            Some(_) => Err(wrong("there is no trust anchor: name one in anchors or in the rules")),
-            None => Ok(None),
-        };
+        if section.rules.is_some() {
+            return Err(wrong("there is no trust anchor: name one in anchors or in the rules"));
+        }
+        if publishers.is_empty() {
+            return Ok(None);
+        }
+        // Nobody could judge what is of NDN.
+        sampling.prefixes.retain(AnyName::is_of_ccnx);
     }
-    if section.prefixes.is_none() {
-        sampling.prefixes = anchors.iter().map(|anchor| anchor.identity().to_name()).collect();
+    if sampling.prefixes.iter().all(AnyName::is_of_ccnx)
+        && section.prefixes.as_ref().is_none_or(|named| !named.is_empty())
+    {
+        let identities = anchors.iter().map(|anchor| anchor.identity().to_name());
+        sampling.prefixes.extend(identities.map(|name| AnyName::new(Dialect::Ndn, name)));
     }
     let revocations = match &config.management.revocations {
         Some(path) => {
@@ -63,7 +76,7 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
         }
         None => Arc::default(),
     };
-    Ok(Some((sampling, Trusted { policy, anchors, revocations })))
+    Ok(Some((sampling, Trusted { policy, anchors, publishers, revocations })))
 }
 
 fn sampling(section: &VerificationConfig) -> Result<SamplingConfig, ConfigError> {
@@ -76,7 +89,7 @@ fn sampling(section: &VerificationConfig) -> Result<SamplingConfig, ConfigError>
         return Err(wrong(format_args!("distrust_secs is {MAX_DISTRUST_SECS} at most")));
     }
     let prefixes = section.prefixes.iter().flatten().map(|prefix| {
-        prefix.parse::<Name>().map_err(|error| wrong(format_args!("prefixes: {prefix}: {error}")))
+        prefix.parse::<AnyName>().map_err(|error| wrong(format_args!("prefixes: {prefix}: {error}")))
     });
     Ok(SamplingConfig {
         share,
@@ -84,6 +97,22 @@ fn sampling(section: &VerificationConfig) -> Result<SamplingConfig, ConfigError>
         max_waiting: section.max_waiting,
         distrust: Duration::from_secs(section.distrust_secs),
     })
+}
+
+/// Publishers and prefixes of CCNx go together: without the one nothing is sampled, without the other nobody
+/// would be believed.
+fn check_publishers(sampling: &SamplingConfig, publishers: &[PublicKey]) -> Result<(), ConfigError> {
+    match (sampling.prefixes.iter().any(AnyName::is_of_ccnx), publishers.is_empty()) {
+        (true, true) => Err(wrong("prefixes of CCNx need publishers, who may sign below them")),
+        (false, false) => Err(wrong("publishers need prefixes of CCNx, below which they may sign")),
+        _ => Ok(()),
+    }
+}
+
+fn publisher(path: &Path) -> Result<PublicKey, ConfigError> {
+    let problem = |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", path.display()));
+    let bytes = trust::whole_file::read(path, MAX_KEY_BYTES).map_err(|error| problem(&error))?;
+    trust::ccnx::publisher_key(&bytes).map_err(|error| problem(&error))
 }
 
 fn anchor(path: &Path) -> Result<Certificate, ConfigError> {
@@ -120,6 +149,8 @@ mod tests {
             ("anchors = [\"/none\"]", "/none: "),
             ("rules = \"/none\"", "/none: "),
             ("anchors = [\"/dev/zero\"]", "/dev/zero: "),
+            ("publishers = [\"/none\"]", "/none: "),
+            ("prefixes = [\"ccnx:/song\"]", "prefixes of CCNx need publishers"),
         ] {
             let found = problem(&format!("[verification]\n{text}\n"));
             assert!(found.starts_with("verification: ") && found.contains(expected), "{text}: {found}");

@@ -287,7 +287,7 @@ fn data_that_is_offered_reaches_who_waits_and_is_no_mistake_if_nobody_does() {
     inside.send(offer("/news/2")).unwrap();
     assert_eq!(next_data(&mut asking).name().to_string(), "/news/2");
     let unasked = |node: &TestNode, face: &InnerFace| {
-        let drops = node.status_of(face).unwrap().traffic.packets.drops;
+        let drops = node.status_of(face).unwrap().traffic.engine_drops;
         drops.iter().map(|(_, count)| count).sum::<u64>()
     };
     assert_eq!(unasked(&node, &inside), 0);

@@ -9,9 +9,9 @@ use cairn_node::control::{
     FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
     StrategyChoice, TurnCounters, UpdateFaceError,
 };
-use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
+use engine::{FaceId, FaceScope, LinkType, NextHop, StrategySpec};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Dialect, Name};
+use packet::{Buffer, Dialect, Name, PacketCounts};
 
 /// The application that commands come from.
 pub(crate) const APPLICATION: FaceId = FaceId(300);
@@ -72,7 +72,7 @@ impl FakeNode {
         application.persistency = FacePersistency::OnDemand;
         application.expires_in = Some(Duration::from_secs(600));
         application.traffic.packets =
-            FaceCounters { in_interests: 15, in_data: 1, out_data: 14, ..Default::default() };
+            PacketCounts { in_interests: 15, in_data: 1, out_data: 14, ..Default::default() };
         let neighbour = face(NEIGHBOUR, "udp4://192.0.2.1:6363", "udp4://192.0.2.2:6363");
         FakeNode {
             faces: [internal, application, neighbour].map(|face| (face.id, face)).into(),
@@ -283,8 +283,14 @@ impl NodeControl for FakeNode {
             tables: engine.table_sizes(),
             engine: *engine.counters(),
             content_store: *engine.content_store_counters(),
-            in_packets: [1, 2, 3],
-            out_packets: [4, 5, 6],
+            packets: PacketCounts {
+                in_interests: 1,
+                in_data: 2,
+                in_nacks: 3,
+                out_interests: 4,
+                out_data: 5,
+                out_nacks: 6,
+            },
             sharing: engine::SharingCounters { waited: 11, ..Default::default() },
             memory: MemoryStatus { queued_bytes: 7, reassembly_bytes: 8, budget_bytes: 10 },
             turns: TurnCounters::default(),

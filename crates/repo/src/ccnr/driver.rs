@@ -8,7 +8,7 @@ use flow::verify::Now;
 use packet::time::Instant;
 use packet::{Data, Dialect, Interest, Name};
 
-use super::{Ccnr, CcnrCounters, Effect, Origin, Question, StoreAnswer};
+use super::{Ccnr, CcnrCounters, Effect, NamespaceChange, Origin, Question, StoreAnswer};
 use crate::limits::Rejection;
 use crate::service::ServiceHandle;
 use crate::store::{Answer, Store};
@@ -21,8 +21,8 @@ pub enum Outgoing {
     Interest(Interest),
     /// An answer.
     Data(Data),
-    /// Objects are taken below other names now, whose Interests it is to be given.
-    Namespaces(Vec<Name>),
+    /// Objects are taken below other names now: Interests for the new ones are to lead here.
+    Namespaces(NamespaceChange),
     /// An object was fetched.
     Fetched {
         /// Its name.
@@ -143,7 +143,7 @@ impl CcnrDriver {
         match effect {
             Effect::Send(interest) => self.outgoing.push_back(Outgoing::Interest(interest)),
             Effect::Answer(data) => self.outgoing.push_back(Outgoing::Data(data)),
-            Effect::Namespaces(names) => self.outgoing.push_back(Outgoing::Namespaces(names)),
+            Effect::Namespaces(change) => self.outgoing.push_back(Outgoing::Namespaces(change)),
             Effect::Fetched { object, stored, is_complete } => {
                 self.outgoing.push_back(Outgoing::Fetched { object, stored, is_complete });
             }

@@ -86,7 +86,7 @@ pub enum Effect {
         question: Question,
     },
     /// Objects are taken below other names now.
-    Namespaces(Vec<Name>),
+    Namespaces(NamespaceChange),
     /// A fetch has ended.
     Fetched {
         /// The object.
@@ -96,6 +96,26 @@ pub enum Effect {
         /// Whether these are all.
         is_complete: bool,
     },
+}
+
+/// Below which names objects are taken, compared with before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespaceChange {
+    /// Names that are new.
+    pub added: Vec<Name>,
+    /// Names that were there and are not any more.
+    pub removed: Vec<Name>,
+    /// How many there are now.
+    pub count: usize,
+}
+
+impl NamespaceChange {
+    fn between(old: &[Name], new: &[Name]) -> Self {
+        let only = |these: &[Name], others: &[Name]| {
+            these.iter().filter(|name| !others.contains(name)).cloned().collect()
+        };
+        NamespaceChange { added: only(new, old), removed: only(old, new), count: new.len() }
+    }
 }
 
 /// What the store is asked.
@@ -465,7 +485,8 @@ impl Ccnr {
         let Ok(told) = self.objects.policy(now, &next) else { return };
         self.counters.policies += 1;
         if next.namespaces != self.policy.namespaces {
-            self.effects.push_back(Effect::Namespaces(next.namespaces.clone()));
+            let change = NamespaceChange::between(&self.policy.namespaces, &next.namespaces);
+            self.effects.push_back(Effect::Namespaces(change));
         }
         (self.policy, self.told) = (next, told);
     }

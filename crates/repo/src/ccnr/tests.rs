@@ -476,8 +476,9 @@ fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
     assert!(store(&mut ccnr, versions[0], &wrong).is_empty());
     let right = next(versions[1], &["ccnx:/g", "/h"], GLOBAL_PREFIX);
     let said = store(&mut ccnr, versions[1], &right);
-    let [Effect::Namespaces(names)] = &said[..] else { panic!("{said:?}") };
-    assert_eq!(*names, [name("ccnx:/g"), name("ccnx:/h")]);
+    let [Effect::Namespaces(change)] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(change.added, [name("ccnx:/g"), name("ccnx:/h")]);
+    assert_eq!((&change.removed[..], change.count), (&[name("ccnx:/f")][..], 2));
     let earlier = next(versions[0], &["ccnx:/f"], GLOBAL_PREFIX);
     assert!(store(&mut ccnr, versions[0], &earlier).is_empty());
     assert_eq!(ccnr.counters().policies, 1);

@@ -1,8 +1,7 @@
 //! Policies by name, with parameters: `delete-queue/inclusion~0.5/push-every~10`.
 
-use flow::{Kind, Spec};
 use packet::parameters::{ParameterError, Parameters};
-use packet::registry::{AddError, Named, Registry};
+use packet::registry::{AddError, Named, Registry, Spec, Startable};
 
 use super::{DeleteQueue, DeleteQueueConfig, Eviction, Gdsf, Lfu, Push, S3Fifo, Sieve, TinyLfu};
 
@@ -50,13 +49,16 @@ fn delete_queue(parameters: &mut Parameters) -> Result<Box<dyn Eviction>, Parame
 }
 
 impl Named for PolicyKind {
+    const WHAT: &'static str = "policy";
+
     fn word(&self) -> &'static str {
         self.word
     }
 }
 
-impl Kind for PolicyKind {
-    const WHAT: &'static str = "policy";
+impl Startable for PolicyKind {
+    type Setting<'a> = ();
+    type Started = Box<dyn Eviction>;
 
     fn registry() -> &'static Registry<Self> {
         &POLICIES
@@ -64,6 +66,12 @@ impl Kind for PolicyKind {
 
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
         (self.start)(parameters).map(|_| ())
+    }
+
+    fn start(&self, mut parameters: Parameters, (): ()) -> Box<dyn Eviction> {
+        // The parameters were checked when the choice was made; a policy that refuses them now is its
+        // author's mistake, and the paper's is as good as any.
+        (self.start)(&mut parameters).unwrap_or_else(|_| Box::new(DeleteQueue::default()))
     }
 }
 
@@ -74,16 +82,13 @@ impl Kind for PolicyKind {
 /// let spec: PolicySpec = "delete-queue/inclusion~0.5".parse()?;
 /// assert!(eviction::start(&spec).is_empty());
 /// assert!("delete-queue/inclusion~2".parse::<PolicySpec>().is_err());
-/// # Ok::<(), flow::SpecError>(())
+/// # Ok::<(), packet::registry::SpecError>(())
 /// ```
 pub type PolicySpec = Spec<PolicyKind>;
 
 /// An empty policy.
 pub fn start(spec: &PolicySpec) -> Box<dyn Eviction> {
-    let (kind, mut parameters) = spec.parts();
-    // The parameters were checked when the choice was made; a policy that refuses them now is its author's
-    // mistake, and the paper's is as good as any.
-    (kind.start)(&mut parameters).unwrap_or_else(|_| Box::new(DeleteQueue::default()))
+    spec.start(())
 }
 
 /// The words of all policies, for help texts.

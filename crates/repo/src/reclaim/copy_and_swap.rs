@@ -36,22 +36,38 @@ pub struct CopyAndSwap {
     number: u64,
     len: u64,
     waiting: Vec<u8>,
-    open: Vec<(u64, u32, u64, u32)>,
+    open: Vec<Placed>,
     deletion: Option<Deletion>,
 }
 
 #[derive(Debug)]
 struct Deletion {
-    /// Segments that go: place, bytes, object, segment. Sorted by place after the first step.
-    going: Vec<(u64, u32, u64, u32)>,
+    /// Segments that go. Sorted by place after the first step.
+    going: Vec<Placed>,
     is_sorted: bool,
     new: Arc<dyn DiskFile>,
     new_len: u64,
     /// Up to where the old repofile was copied, and how many of `going` were passed over.
     copied: u64,
     passed: usize,
-    /// From where on what stays lies so much further ahead in the new repofile.
-    moves: Vec<(u64, u64)>,
+    /// Where what stays lies in the new repofile.
+    moves: Vec<Move>,
+}
+
+/// A segment in the repofile; the first in the order of these lies first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    place: u64,
+    bytes: u32,
+    object: u64,
+    segment: u32,
+}
+
+/// From one place on, what stays lies so much further ahead.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: u64,
+    by: u64,
 }
 
 fn file_name(number: u64) -> String {
@@ -108,7 +124,7 @@ impl CopyAndSwap {
         let mut room = COPIED_IN_A_STEP;
         while room > 0 {
             let next = deletion.going.get(deletion.passed).copied();
-            let until = next.map_or(self.len, |(place, ..)| place);
+            let until = next.map_or(self.len, |next| next.place);
             let len = (until.saturating_sub(deletion.copied) as usize).min(room);
             let mut bytes = vec![0; len];
             self.repofile.read_at(deletion.copied, &mut bytes)?;
@@ -117,10 +133,11 @@ impl CopyAndSwap {
             deletion.new_len += len as u64;
             room -= len;
             if deletion.copied == until {
-                let Some((place, bytes, ..)) = next else { return Ok(true) };
-                deletion.copied = place + u64::from(bytes);
+                let Some(next) = next else { return Ok(true) };
+                deletion.copied = next.place + u64::from(next.bytes);
                 deletion.passed += 1;
-                deletion.moves.push((deletion.copied, deletion.copied - deletion.new_len));
+                let by = deletion.copied - deletion.new_len;
+                deletion.moves.push(Move { from: deletion.copied, by });
             }
         }
         Ok(false)
@@ -134,15 +151,16 @@ impl CopyAndSwap {
         let old = self.number;
         self.number += 1;
         self.write_tree(|tree| {
-            for &(_, _, object, segment) in &deletion.going {
-                tree.remove((object, segment))?;
+            for gone in &deletion.going {
+                tree.remove((gone.object, gone.segment))?;
             }
             let mut moved = Vec::new();
             for entry in tree.iter()? {
                 let (key, value) = entry?;
                 let (place, bytes) = value.value();
-                let at = deletion.moves.partition_point(|&(from, _)| from <= place);
-                let shift = at.checked_sub(1).and_then(|at| deletion.moves.get(at)).map_or(0, |&(_, by)| by);
+                let at = deletion.moves.partition_point(|moved| moved.from <= place);
+                let shift =
+                    at.checked_sub(1).and_then(|at| deletion.moves.get(at)).map_or(0, |moved| moved.by);
                 if shift > 0 {
                     moved.push((key.value(), (place - shift, bytes)));
                 }
@@ -166,7 +184,7 @@ impl Reclaim for CopyAndSwap {
         }
         let place = self.len + self.waiting.len() as u64;
         self.waiting.extend_from_slice(wire);
-        self.open.push((object, segment, place, wire.len() as u32));
+        self.open.push(Placed { place, bytes: wire.len() as u32, object, segment });
         Ok(())
     }
 
@@ -178,7 +196,7 @@ impl Reclaim for CopyAndSwap {
         self.repofile.sync()?;
         let open = std::mem::take(&mut self.open);
         self.write_tree(|tree| {
-            for &(object, segment, place, bytes) in &open {
+            for &Placed { place, bytes, object, segment } in &open {
                 tree.insert((object, segment), (place, bytes))?;
             }
             Ok(())
@@ -194,7 +212,7 @@ impl Reclaim for CopyAndSwap {
                 return Err(ReclaimError::Deleting);
             }
             // What goes is found by object; the list may be long, but it is only looked at here.
-            if deletion.going.iter().any(|&(_, _, going, _)| going == object) {
+            if deletion.going.iter().any(|going| going.object == object) {
                 return Ok(None);
             }
         }
@@ -218,7 +236,8 @@ impl Reclaim for CopyAndSwap {
         for &object in objects {
             for entry in tree.range((object, 0)..=(object, u32::MAX)).map_err(ReclaimError::database)? {
                 let (key, value) = entry.map_err(ReclaimError::database)?;
-                going.push((value.value().0, value.value().1, object, key.value().1));
+                let (place, bytes) = value.value();
+                going.push(Placed { place, bytes, object, segment: key.value().1 });
             }
         }
         let new = self.disk.open(&file_name(self.number + 1), true)?;

@@ -13,12 +13,20 @@ const PAYLOAD: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("pa
 /// Objects deleted in a step, which is one transaction.
 const OBJECTS: usize = 16;
 
+/// A segment that is not committed yet.
+#[derive(Debug)]
+struct Waiting {
+    object: u64,
+    segment: u32,
+    wire: Vec<u8>,
+}
+
 /// The layout.
 #[derive(Debug)]
 pub struct PayloadDatabase {
     file: Arc<dyn DiskFile>,
     database: Database,
-    open: Vec<(u64, u32, Vec<u8>)>,
+    open: Vec<Waiting>,
     going: VecDeque<u64>,
 }
 
@@ -36,7 +44,7 @@ impl PayloadDatabase {
 
 impl Reclaim for PayloadDatabase {
     fn insert(&mut self, object: u64, segment: u32, wire: &[u8]) -> Result<(), ReclaimError> {
-        self.open.push((object, segment, wire.to_vec()));
+        self.open.push(Waiting { object, segment, wire: wire.to_vec() });
         Ok(())
     }
 
@@ -44,7 +52,7 @@ impl Reclaim for PayloadDatabase {
         let writing = self.database.begin_write().map_err(ReclaimError::database)?;
         {
             let mut table = writing.open_table(PAYLOAD).map_err(ReclaimError::database)?;
-            for (object, segment, wire) in self.open.drain(..) {
+            for Waiting { object, segment, wire } in self.open.drain(..) {
                 table.insert((object, segment), wire.as_slice()).map_err(ReclaimError::database)?;
             }
         }

@@ -6,11 +6,20 @@ use std::sync::Arc;
 
 use super::{Phase, Reclaim, ReclaimError};
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Extents, Location, Place, UNIT_BYTES};
+use crate::extent::{Extents, Location, RecordPlace, UNIT_BYTES};
 use crate::space::VolumeSpace;
 
 /// Holes of a step.
 const HOLES: usize = 16;
+
+/// A segment that is not committed yet.
+#[derive(Debug)]
+struct Waiting {
+    object: u64,
+    segment: u32,
+    place: RecordPlace,
+    stride_units: u32,
+}
 
 /// The layout.
 #[derive(Debug)]
@@ -20,7 +29,7 @@ pub struct PunchHoles {
     objects: BTreeMap<u64, Extents>,
     waiting: Vec<u8>,
     /// What is in `waiting`.
-    open: Vec<(u64, u32, Place, u32)>,
+    open: Vec<Waiting>,
     holes: VecDeque<Range<u64>>,
 }
 
@@ -49,12 +58,12 @@ impl Reclaim for PunchHoles {
         let record = (wire.len() + 4) as u64;
         let stride = (record + UNIT_BYTES / 2).div_ceil(UNIT_BYTES) as u32;
         let offset = self.space.len_bytes() + self.waiting.len() as u64;
-        let place = Place { volume: 0, unit: (offset / UNIT_BYTES) as u32, len_bytes: record as u32 };
+        let place = RecordPlace { volume: 0, unit: (offset / UNIT_BYTES) as u32, len_bytes: record as u32 };
         self.waiting.extend_from_slice(&(wire.len() as u32).to_le_bytes());
         self.waiting.extend_from_slice(wire);
         let len = self.waiting.len() - (record as usize) + (stride as usize * UNIT_BYTES as usize);
         self.waiting.resize(len, 0);
-        self.open.push((object, segment, place, stride));
+        self.open.push(Waiting { object, segment, place, stride_units: stride });
         Ok(())
     }
 
@@ -64,10 +73,10 @@ impl Reclaim for PunchHoles {
         self.file.sync()?;
         self.space.append(start..start + self.waiting.len() as u64);
         self.waiting.clear();
-        for (object, segment, place, stride) in std::mem::take(&mut self.open) {
+        for Waiting { object, segment, place, stride_units } in std::mem::take(&mut self.open) {
             let mut freed = Vec::new();
             // Every record fills its place here.
-            let location = Location { place, stride_units: stride, continues: true };
+            let location = Location { place, stride_units, continues: true };
             self.objects.entry(object).or_default().insert(segment, location, &mut freed);
             self.holes.extend(freed.into_iter().map(|run| self.space.free(run.range())));
         }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use packet::{Interest, UnixTime};
 
 use super::readers::{Job, Made, Outcome, ReadQueue, found};
-use super::{Answered, Found, Reply, unix_now};
+use super::{Answered, FoundData, Reply, unix_now};
 use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.
@@ -76,7 +76,7 @@ impl Lookups {
         self.queue.put(&mut self.jobs);
     }
 
-    fn reply(&mut self, question: u64, found: Option<Found>) {
+    fn reply(&mut self, question: u64, found: Option<FoundData>) {
         self.replies.push(Reply { question, found });
         if self.replies.len() >= REPLIES_AT_ONCE {
             (self.answered)(&mut self.replies);
@@ -119,7 +119,7 @@ impl Lookups {
             let prefix = interest.name().prefix(interest.component_count() - 1).to_name();
             let data = metadata_packet(now, &prefix, &metadata).ok()?;
             let fresh_until = now.after(data.freshness());
-            Some(Made { metadata, found: Found { data, fresh_until, is_fresh: true } })
+            Some(Made { metadata, found: FoundData { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
         let likely = places.first().and_then(|located| located.read_in_memory(|_| None));

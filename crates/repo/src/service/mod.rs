@@ -74,7 +74,7 @@ impl Default for ServiceConfig {
 
 /// A packet that answers.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundData {
     /// The packet.
     pub data: Data,
     /// When it stops being fresh; [`UnixTime::ZERO`] if it never was.
@@ -90,7 +90,7 @@ pub struct Reply {
     /// The number of the question.
     pub question: u64,
     /// What was found; `None` if the store has nothing.
-    pub found: Option<Found>,
+    pub found: Option<FoundData>,
 }
 
 /// Takes all answers in a list out of it. There are several where several were found at once, so that whoever
@@ -266,7 +266,7 @@ impl ServiceHandle {
         interest: &Interest,
         hashes: &PrefixHashes,
         spare: impl FnOnce(usize) -> Option<SpareBuffer>,
-    ) -> Option<Found> {
+    ) -> Option<FoundData> {
         let (data, arrival) = self.hot.read(now, interest, hashes, spare)?;
         if self.hot.has_many_requests() {
             self.wake();

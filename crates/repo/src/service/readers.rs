@@ -9,7 +9,7 @@ use flow::Metadata;
 use packet::time::Duration;
 use packet::{Data, Interest, UnixTime};
 
-use super::{Answered, Found, Reply, unix_now};
+use super::{Answered, FoundData, Reply, unix_now};
 use crate::store::{Located, ReadError, is_answer, is_outdated};
 
 /// A question, and where its answer may lie.
@@ -26,7 +26,7 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) metadata: Metadata,
-    pub(super) found: Found,
+    pub(super) found: FoundData,
 }
 
 /// What reading found that the store wants to know.
@@ -196,7 +196,7 @@ fn serve(kind: Kind, queue: &ReadQueue, answered: &Answered) {
     }
 }
 
-fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
+fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<FoundData> {
     let known = job.otherwise.as_ref().map(|made| &made.metadata);
     for located in job.places {
         match located.read_data() {
@@ -217,10 +217,10 @@ fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
 }
 
 /// A packet that came at `arrival`, as an answer.
-pub(super) fn found(now: UnixTime, data: Data, arrival: UnixTime) -> Found {
+pub(super) fn found(now: UnixTime, data: Data, arrival: UnixTime) -> FoundData {
     let fresh_until = match data.freshness() {
         Duration::ZERO => UnixTime::ZERO,
         freshness => arrival.after(freshness),
     };
-    Found { data, fresh_until, is_fresh: fresh_until > now }
+    FoundData { data, fresh_until, is_fresh: fresh_until > now }
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::disk::{Call, Disk, DiskFile, FolderLock, SimulatedDisk};
 use crate::store::{Selection, StoreConfig, StoreKeys};
 
-pub(super) type Answers = Receiver<(u64, Option<Found>)>;
+pub(super) type Answers = Receiver<(u64, Option<FoundData>)>;
 
 fn start(disk: &SimulatedDisk, config: ServiceConfig) -> (Service, Answers) {
     start_on(Arc::new(disk.clone()), config)
@@ -28,7 +28,7 @@ fn data(uri: &str) -> Data {
     DataBuilder::new(uri.parse().unwrap()).content(uri.as_bytes().to_vec()).build_with_digest().unwrap()
 }
 
-pub(super) fn bytes(found: Option<Found>) -> Option<Vec<u8>> {
+pub(super) fn bytes(found: Option<FoundData>) -> Option<Vec<u8>> {
     found.map(|found| found.data.wire().to_vec())
 }
 

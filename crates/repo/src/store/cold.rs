@@ -36,7 +36,7 @@ impl Store {
         }
         let may_leave = here().filter(|(number, volume)| {
             // Opening reads nothing before the checkpoint.
-            *number < self.unindexed.since.0
+            *number < self.unindexed.since.volume
                 && Some(*number) != self.volumes.active()
                 && Some(*number) != self.reclaiming.compaction.volume
                 // What is mostly holes is compacted.

@@ -8,7 +8,7 @@ use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Rejection;
 use crate::object::ObjectId;
 use crate::record::RecordKind;
-use crate::volume::Entry;
+use crate::volume::{Entry, VolumeRange};
 use packet::UnixTime;
 
 /// What is to be deleted.
@@ -170,7 +170,8 @@ impl Store {
         let written = written.map_err(|error| self.history.rejections.count(rejection_of(&error)))?;
         // Wanted until the index says the same.
         self.unindexed.notices.extend(written.iter().map(|record| {
-            (record.location.place.volume, record.location.place.offset()..record.location.place.end())
+            let place = record.location.place;
+            VolumeRange { volume: place.volume, bytes: place.offset()..place.end() }
         }));
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Rejection};
 use crate::object::{Object, ObjectId};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
-use crate::volume::{Entry, Written};
+use crate::volume::{Entry, VolumeRange, Written};
 use packet::UnixTime;
 
 /// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
@@ -281,7 +281,7 @@ impl Store {
         for run in runs {
             if let Some(volume) = self.volumes.get_mut(run.volume) {
                 let hole = volume.space.free(run.range());
-                self.reclaiming.punches.push_back((run.volume, hole));
+                self.reclaiming.punches.push_back(VolumeRange { volume: run.volume, bytes: hole });
             }
         }
     }

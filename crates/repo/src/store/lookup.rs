@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::{Event, Store};
 use crate::disk::DiskFile;
-use crate::extent::Place;
+use crate::extent::RecordPlace;
 use crate::hot::{HotObject, HotObjects, Request};
 use crate::key::{ObjectName, prefix_key};
 use crate::limits::Rejection;
@@ -179,7 +179,7 @@ impl Store {
         }
     }
 
-    pub(super) fn located_at(&self, place: Place, object: u64, segment: u32) -> Option<Located> {
+    pub(super) fn located_at(&self, place: RecordPlace, object: u64, segment: u32) -> Option<Located> {
         let file = Arc::clone(&self.volumes.get(place.volume)?.file);
         Some(Located { id: ObjectId::MAX, segment, place, object, file, format: self.format.clone() })
     }

@@ -12,7 +12,7 @@ use crate::limits::Rejection;
 use crate::object::ObjectId;
 use crate::record::RecordKind;
 use crate::space::BLOCK_BYTES;
-use crate::volume::{Entry, file_name};
+use crate::volume::{Entry, LogPosition, VolumeRange, file_name};
 use packet::UnixTime;
 
 /// Bytes of one hole: a file system holds others up for as long as it takes a hole out of a file.
@@ -123,14 +123,14 @@ impl Store {
         let (mut bytes, mut parts) = (0, Vec::new());
         while parts.len() < count
             && bytes < max_bytes
-            && let Some((number, hole)) = self.reclaiming.punches.pop_front()
+            && let Some(VolumeRange { volume: number, bytes: hole }) = self.reclaiming.punches.pop_front()
         {
             let Some(volume) = self.volumes.get(number) else { continue };
             let cut = hole.start.saturating_add(HOLE_BYTES).next_multiple_of(BLOCK_BYTES);
             let part = hole.start..hole.end.min(cut);
             bytes += part.end - part.start;
             if part.end < hole.end {
-                self.reclaiming.punches.push_front((number, part.end..hole.end));
+                self.reclaiming.punches.push_front(VolumeRange { volume: number, bytes: part.end..hole.end });
             }
             parts.push((number, Arc::clone(&volume.file), part));
         }
@@ -141,7 +141,7 @@ impl Store {
                     Ok(()) => done.push(number),
                     // Where one hole cannot be made, others may make the room that it needs.
                     Err(error) => {
-                        left.push((number, part));
+                        left.push(VolumeRange { volume: number, bytes: part });
                         result = Err(error);
                     }
                 }
@@ -189,16 +189,18 @@ impl Store {
         written?;
         self.unindexed.dirty.clear();
         self.unindexed.gone.clear();
-        self.unindexed.since = (checkpoint.volume, checkpoint.offset);
+        self.unindexed.since = LogPosition { volume: checkpoint.volume, offset: checkpoint.offset };
         self.unindexed.log_bytes = 0;
         self.history.counters.checkpoints += 1;
-        for (number, range) in std::mem::take(&mut self.unindexed.notices) {
-            let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
+        for VolumeRange { volume: number, bytes } in std::mem::take(&mut self.unindexed.notices) {
+            let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(bytes));
             // So small a hole is worth a call only where it makes whole blocks free.
             let is_worth_it = |hole: &Range<u64>| {
                 hole.start.is_multiple_of(BLOCK_BYTES) && hole.end.is_multiple_of(BLOCK_BYTES)
             };
-            self.reclaiming.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
+            self.reclaiming
+                .punches
+                .extend(hole.filter(is_worth_it).map(|bytes| VolumeRange { volume: number, bytes }));
         }
         self.remove_emptied();
         Ok(())
@@ -207,7 +209,7 @@ impl Store {
     /// Removes volumes that neither the index nor the log behind the checkpoint refers to.
     fn remove_emptied(&mut self) {
         for number in std::mem::take(&mut self.reclaiming.emptied) {
-            let is_behind = number >= self.unindexed.since.0;
+            let is_behind = number >= self.unindexed.since.volume;
             let is_alive = self.volumes.get(number).is_some_and(|volume| volume.space.live_bytes() > 0);
             if is_behind || is_alive {
                 continue;
@@ -251,7 +253,7 @@ impl Store {
             .iter()
             .filter(|&(number, volume)| {
                 Some(number) != active
-                    && number <= self.unindexed.since.0
+                    && number <= self.unindexed.since.volume
                     && volume.space.is_mostly_holes(share)
                     // To copy out of what lives elsewhere costs the network more than the room is worth.
                     && (volume.space.live_bytes() == 0 || !volume.file.is_remote())

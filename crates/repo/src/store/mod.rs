@@ -14,7 +14,6 @@ mod reserve;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use packet::{AnyName, Component, Data, NameHasher, PrefixHashes};
@@ -29,7 +28,7 @@ use crate::limits::{Limits, Rejection, RejectionCounters};
 pub use crate::located::{Located, ReadError, is_answer};
 use crate::object::{Object, ObjectId};
 use crate::record::Format;
-use crate::volume::Volumes;
+use crate::volume::{LogPosition, VolumeRange, Volumes};
 use packet::UnixTime;
 
 pub use children::Children;
@@ -232,21 +231,21 @@ struct Objects {
 /// What differs from the index.
 #[derive(Debug)]
 struct Unindexed {
-    /// Up to where in the log the index says everything: volume and offset.
-    since: (u32, u64),
+    /// Up to where in the log the index says everything.
+    since: LogPosition,
     /// Bytes of the log behind that.
     log_bytes: u64,
     dirty: BTreeSet<ObjectId>,
     gone: Vec<Key>,
     /// Where records lie that belong to no object and say what the index does not say yet.
-    notices: Vec<(u32, Range<u64>)>,
+    notices: Vec<VolumeRange>,
 }
 
 /// Space that is on its way back to the file system.
 #[derive(Debug, Default)]
 struct Reclaiming {
     /// Holes that are to be punched.
-    punches: VecDeque<(u32, Range<u64>)>,
+    punches: VecDeque<VolumeRange>,
     /// Volumes with holes that the file system may forget again.
     punched: BTreeSet<u32>,
     /// Volumes without anything alive; removed after the next checkpoint.
@@ -364,7 +363,7 @@ impl Store {
     }
 
     fn checkpoint_now(&self) -> Checkpoint {
-        let (volume, offset) = self.volumes.end();
+        let LogPosition { volume, offset } = self.volumes.end();
         Checkpoint { key: self.key, volume, offset, next_object: self.objects.next_object }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 use packet::{Buffer, Data, Dialect};
@@ -14,13 +13,13 @@ use super::{
 use crate::catalogue::Catalogue;
 use crate::cold;
 use crate::disk::{Disk, read_up_to};
-use crate::extent::{Extent, Location, Place, UNIT_BYTES};
+use crate::extent::{Extent, Location, RecordPlace, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
 use crate::object::{Object, ObjectId};
-use crate::record::{Format, Found, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, scan};
-use crate::volume::{self, HEAD_BYTES, MAX_VOLUME_BYTES, Volumes};
+use crate::record::{Format, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, ScanFinding, scan};
+use crate::volume::{self, HEAD_BYTES, LogPosition, MAX_VOLUME_BYTES, VolumeRange, Volumes};
 
 /// So much of the log is read at a time.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -84,7 +83,7 @@ impl Store {
             open: Open::default(),
             buffer: Vec::new(),
             unindexed: Unindexed {
-                since: (0, HEAD_BYTES),
+                since: LogPosition { volume: 0, offset: HEAD_BYTES },
                 log_bytes: 0,
                 dirty: BTreeSet::new(),
                 gone: Vec::new(),
@@ -110,7 +109,7 @@ impl Store {
 
     fn restore(&mut self, contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
         if let Some(Checkpoint { volume, offset, next_object, .. }) = contents.checkpoint {
-            self.unindexed.since = (volume, offset);
+            self.unindexed.since = LogPosition { volume, offset };
             self.objects.next_object = next_object;
         }
         let mut replay = Replay::default();
@@ -128,12 +127,12 @@ impl Store {
         ids.into_iter().for_each(|id| self.include(id));
         // What came behind the last record that anybody was told of must never be read.
         self.volumes.cut_tail()?;
-        let freed = replay.freed.iter().map(|run| (run.volume, run.range()));
-        for (number, range) in freed.chain(replay.rests) {
+        let freed = replay.freed.iter().map(|run| VolumeRange { volume: run.volume, bytes: run.range() });
+        for VolumeRange { volume: number, bytes } in freed.chain(replay.rests) {
             if let Some(volume) = self.volumes.get_mut(number) {
                 // Dead already; this only says how far the hole may go.
-                let hole = volume.space.free_again(range);
-                self.reclaiming.punches.push_back((number, hole));
+                let hole = volume.space.free_again(bytes);
+                self.reclaiming.punches.push_back(VolumeRange { volume: number, bytes: hole });
             }
         }
         // The index catches up when it is time for it, not while somebody waits for the store.
@@ -156,7 +155,7 @@ impl Store {
     /// Reads the log behind the checkpoint. Returns where each volume ends.
     fn replay_log(&mut self, replay: &mut Replay, recovery: &mut Recovery) -> io::Result<BTreeMap<u32, u64>> {
         let mut ends = BTreeMap::new();
-        let (first, offset) = self.unindexed.since;
+        let LogPosition { volume: first, offset } = self.unindexed.since;
         let numbers: Vec<u32> = self.volumes.iter().map(|(number, _)| number).collect();
         for number in numbers {
             let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else {
@@ -175,7 +174,7 @@ impl Store {
                 let is_last = at + bytes.len() as u64 >= len;
                 let format = self.format.clone();
                 let done = scan(&format, &bytes, number, at, is_last, &mut |place, found| match found {
-                    Found::Record(header, payload) => {
+                    ScanFinding::Record(header, payload) => {
                         recovery.replayed_records += 1;
                         self.apply(
                             replay,
@@ -183,7 +182,7 @@ impl Store {
                         );
                         end = place + header.footprint_bytes();
                     }
-                    Found::BadPayload(_) | Found::Garbage(_) => recovery.damaged += 1,
+                    ScanFinding::BadPayload(_) | ScanFinding::Garbage(_) => recovery.damaged += 1,
                 });
                 at += done as u64;
                 recovery.replayed_bytes += done as u64;
@@ -197,7 +196,7 @@ impl Store {
             let is_last = Some(number) == self.volumes.active();
             ends.insert(number, if is_last { end } else { len });
             if !is_last && end < len {
-                replay.rests.push((number, end..len));
+                replay.rests.push(VolumeRange { volume: number, bytes: end..len });
             }
         }
         Ok(ends)
@@ -209,7 +208,7 @@ impl Store {
         let known = replay.ids.get(&header.object).copied();
         if header.kind != RecordKind::Data {
             let end = record.offset + header.footprint_bytes();
-            self.unindexed.notices.push((record.volume, record.offset..end));
+            self.unindexed.notices.push(VolumeRange { volume: record.volume, bytes: record.offset..end });
         }
         match (header.kind, known) {
             (RecordKind::Data, _) => self.apply_data(replay, known, record),
@@ -258,7 +257,7 @@ impl Store {
         };
         let Some(object) = self.objects.catalogue.get_mut(id) else { return };
         learn(object, &data, record.header.arrival);
-        let place = Place {
+        let place = RecordPlace {
             volume: record.volume,
             unit: (record.offset / UNIT_BYTES) as u32,
             len_bytes: record.header.record_bytes() as u32,
@@ -312,9 +311,9 @@ impl Store {
                 volume.space.restore(run.range());
             }
         }
-        for (number, range) in self.unindexed.notices.clone() {
-            if let Some(volume) = self.volumes.get_mut(number) {
-                volume.space.restore(range);
+        for notice in self.unindexed.notices.clone() {
+            if let Some(volume) = self.volumes.get_mut(notice.volume) {
+                volume.space.restore(notice.bytes);
             }
         }
         for (&number, &end) in ends {
@@ -352,7 +351,7 @@ struct Replay {
     ids: BTreeMap<u64, ObjectId>,
     freed: Vec<Extent>,
     /// What lies behind the last record of a volume that is not the last one.
-    rests: Vec<(u32, Range<u64>)>,
+    rests: Vec<VolumeRange>,
 }
 
 fn open_index(disk: &Arc<dyn Disk>, recovery: &mut Recovery) -> Result<(Index, Contents), OpenError> {

@@ -8,7 +8,7 @@ use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Pac
 
 use super::{Application, Context};
 use crate::dialect;
-use crate::request::Request;
+use crate::dialect::request::Request;
 
 /// What a [`CheckedProducer`] answers with. The content follows from the name, so that anybody can tell
 /// whether Data arrived as it was made.

@@ -29,7 +29,7 @@ pub use workload::WorkloadConsumer;
 
 use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;
-use crate::event_queue::Source;
+use crate::events::queue::Source;
 use crate::trace::Delay;
 
 /// A program on a node. All methods have a default that does nothing, so a new application writes down what

@@ -3,13 +3,14 @@
 
 mod ccnx;
 mod ndn;
+pub(crate) mod request;
 
 use packet::time::Duration;
 use packet::{
     Component, ComponentKind, Data, DecodeError, Dialect, Interest, LinkHeader, Name, NameRef, Packet,
 };
 
-use crate::request::Request;
+use crate::dialect::request::Request;
 
 /// Bytes of a packet in the link header of its dialect.
 #[inline]

@@ -9,7 +9,7 @@ use packet::{
 };
 
 use super::{DataSize, NumberComponent, longest_within};
-use crate::request::Request;
+use crate::dialect::request::Request;
 
 #[inline]
 pub(super) fn size_bytes(packet: &Packet, header: &LinkHeader) -> usize {

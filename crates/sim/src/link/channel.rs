@@ -8,8 +8,8 @@ use super::fifo::Fifo;
 use super::flights::Flights;
 use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
 use crate::arena::{EndId, FramedId, LinkId, PacketId};
-use crate::event_queue::Turn;
-use crate::in_flight::OnLink;
+use crate::events::in_flight::OnLink;
+use crate::events::queue::Turn;
 
 /// One direction of a link: from one end to the other, or to all others.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use packet::time::Instant;
 
 use crate::arena::EndId;
-use crate::event_queue::Turn;
-use crate::in_flight::OnLink;
+use crate::events::in_flight::OnLink;
+use crate::events::queue::Turn;
 
 /// A packet, or a frame, that crosses a link.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,8 @@ mod codel;
 mod drop_reason;
 mod fifo;
 mod flights;
+pub(crate) mod services;
+pub(crate) mod taps;
 
 use packet::Dialect;
 use packet::time::Duration;

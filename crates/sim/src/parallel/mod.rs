@@ -30,10 +30,10 @@ use std::num::NonZeroUsize;
 use packet::time::{Duration, Instant};
 
 use self::partition::Partition;
-use crate::cores::Cores;
 use crate::error::SimError;
-use crate::event_queue::Source;
+use crate::events::queue::Source;
 use crate::network::Network;
+use crate::network::cores::Cores;
 
 impl Network {
     /// Lets so many cores work on this network, where [`run_until`](Self::run_until) and

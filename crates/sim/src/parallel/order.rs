@@ -1,7 +1,7 @@
 //! The order of one core, found for what several have done.
 
-use crate::event_queue::{STRIDE, Turn};
-use crate::journal::{Crossing, Done, Journal};
+use crate::events::queue::{STRIDE, Turn};
+use crate::trace::journal::{Crossing, Done, Journal};
 use crate::trace::{Note, Notes, Trace};
 
 /// Which numbers one core would have given to what the parts have planned.

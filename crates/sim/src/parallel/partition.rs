@@ -12,7 +12,7 @@ use packet::time::Duration;
 
 use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, Id, LinkId, NodeId};
 use crate::core::Link;
-use crate::event_queue::Source;
+use crate::events::queue::Source;
 use crate::network::Network;
 use crate::topology::components;
 

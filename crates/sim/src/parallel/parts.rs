@@ -14,12 +14,12 @@ use super::partition::Partition;
 use crate::application::Application;
 use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, Held, Link, Stage};
-use crate::event_queue::{Alarm, Event, STRIDE, Source, Turn};
-use crate::in_flight::{AllInFlight, OnLink};
-use crate::journal::{Crossing, Journal};
+use crate::events::in_flight::{AllInFlight, OnLink};
+use crate::events::queue::{Alarm, Event, STRIDE, Source, Turn};
 use crate::link::{Channel, Flight, LinkConfig};
 use crate::network::Network;
 use crate::node::Node;
+use crate::trace::journal::{Crossing, Journal};
 use crate::trace::{Notes, Trace};
 
 /// Stands where another part has an application.

@@ -12,12 +12,12 @@ use packet::time::{Duration, Instant};
 use super::partition::Partition;
 use crate::application::{Application, Consumer, Context, Producer};
 use crate::arena::NodeId;
-use crate::clock::Clock;
-use crate::cores::Cores;
 use crate::error::SimError;
 use crate::link::{CoDel, Faults, LinkConfig, Queue};
 use crate::network::Network;
-use crate::processor::ProcessorConfig;
+use crate::network::cores::Cores;
+use crate::node::clock::Clock;
+use crate::node::processor::ProcessorConfig;
 use crate::swarm;
 use crate::trace::TraceConfig;
 

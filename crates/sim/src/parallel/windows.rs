@@ -11,9 +11,9 @@ use packet::time::{Duration, Instant};
 use super::order::{Handover, Order, Window};
 use super::partition::Partition;
 use crate::error::SimError;
-use crate::journal::Crossing;
 use crate::network::Network;
 use crate::trace::Trace;
+use crate::trace::journal::Crossing;
 
 /// Windows after which is looked whether dividing was worth it.
 const WINDOWS_LOOKED_AT: u64 = 16;

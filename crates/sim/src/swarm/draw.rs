@@ -12,11 +12,11 @@ use packet::{Dialect, Name};
 use super::Broken;
 use crate::application::{CheckedConsumer, CheckedProducer, Produce};
 use crate::arena::{AppId, Arena, LinkId, NodeId};
-use crate::clock::Clock;
+use crate::dialect::request::Request;
 use crate::link::{CoDel, CoDelAction, Faults, Framing, LinkConfig, Queue};
 use crate::network::Network;
-use crate::processor::ProcessorConfig;
-use crate::request::Request;
+use crate::node::clock::Clock;
+use crate::node::processor::ProcessorConfig;
 
 /// A network, and what is known of it from outside.
 pub(super) struct World {

@@ -9,8 +9,8 @@ use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
 use crate::application::{CheckedConsumer, Outcome};
 use crate::arena::{Id, NodeId};
+use crate::dialect::request::Request;
 use crate::link::{Faults, Queue};
-use crate::request::Request;
 use crate::trace::TraceConfig;
 
 /// Longest time for what must happen in the end.

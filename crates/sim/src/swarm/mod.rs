@@ -23,8 +23,8 @@ mod life;
 
 use thiserror::Error;
 
-use crate::checks::InvariantViolation;
 use crate::error::SimError;
+use crate::network::checks::InvariantViolation;
 
 /// What became of a network that healed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub fn run(seed: u64) -> Result<SwarmReport, SwarmFailure> {
 #[cfg(test)]
 pub(crate) fn run_on(
     seed: u64,
-    cores: crate::cores::Cores<crate::network::Network>,
+    cores: crate::network::cores::Cores<crate::network::Network>,
 ) -> (Result<SwarmReport, SwarmFailure>, u64) {
     let failed = |Broken { promise, problem }| SwarmFailure { seed, promise, problem };
     match draw::World::draw(seed) {

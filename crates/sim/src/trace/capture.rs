@@ -6,7 +6,7 @@ use formats::pcapng::{ETHERTYPE_NDN, Frame, Interface, Writer};
 use packet::time::Instant;
 
 use crate::arena::{EndId, LinkId};
-use crate::in_flight::InFlight;
+use crate::events::in_flight::InFlight;
 
 /// The frames of one link, in order of arrival where packets pass by reference and of sending where the link
 /// carries frames.

@@ -1,6 +1,7 @@
 //! What happened: one number over everything, and typed records of what was asked for.
 
 mod capture;
+pub(crate) mod journal;
 mod parquet;
 mod records;
 mod table;
@@ -16,7 +17,7 @@ pub use records::{
 pub use table::Table;
 
 use crate::arena::{AppId, EndId, LinkId, NodeId};
-use crate::in_flight::InFlight;
+use crate::events::in_flight::InFlight;
 use crate::link::LinkDropReason;
 
 /// What to record. Nothing, to begin with; the hash over everything is always computed.

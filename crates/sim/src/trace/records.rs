@@ -2,7 +2,7 @@
 
 use engine::FaceId;
 use packet::time::{Duration, Instant};
-use packet::{Name, PacketKind};
+use packet::{Name, PacketCounts, PacketKind};
 
 use crate::arena::{AppId, EndId, LinkId, NodeId};
 use crate::link::LinkDropReason;
@@ -227,18 +227,8 @@ pub struct FaceRecord {
     pub node: NodeId,
     /// Its number.
     pub face: FaceId,
-    /// Interests received.
-    pub in_interests: u64,
-    /// Data received.
-    pub in_data: u64,
-    /// Nacks received.
-    pub in_nacks: u64,
-    /// Interests sent.
-    pub out_interests: u64,
-    /// Data sent.
-    pub out_data: u64,
-    /// Nacks sent.
-    pub out_nacks: u64,
+    /// Packets by kind and direction.
+    pub packets: PacketCounts,
     /// Interests that the face waits for at present.
     pub pending: u32,
 }
@@ -247,12 +237,12 @@ record! { FaceRecord:
     "time_ns" Whole = |r| r.time,
     "node" Whole = |r| r.node.0,
     "face" Whole = |r| r.face.0,
-    "in_interests" Whole = |r| r.in_interests,
-    "in_data" Whole = |r| r.in_data,
-    "in_nacks" Whole = |r| r.in_nacks,
-    "out_interests" Whole = |r| r.out_interests,
-    "out_data" Whole = |r| r.out_data,
-    "out_nacks" Whole = |r| r.out_nacks,
+    "in_interests" Whole = |r| r.packets.in_interests,
+    "in_data" Whole = |r| r.packets.in_data,
+    "in_nacks" Whole = |r| r.packets.in_nacks,
+    "out_interests" Whole = |r| r.packets.out_interests,
+    "out_data" Whole = |r| r.packets.out_data,
+    "out_nacks" Whole = |r| r.packets.out_nacks,
     "pending" Whole = |r| r.pending,
 }
 

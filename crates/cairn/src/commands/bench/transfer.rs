@@ -170,8 +170,8 @@ impl Software {
         loop {
             let cpu = || far_node.cpu_time() + near_node.cpu_time();
             let (before, children, begun) = (cpu(), cpu_time_of_ended_children(), Instant::now());
-            let (ended, outcome, said) = compare(&mut self.get(&near), object)?;
-            if ended && outcome.is_none() {
+            let Comparison { ended, difference, said } = compare(&mut self.get(&near), object)?;
+            if ended && difference.is_none() {
                 let of_get = cpu_time_of_ended_children() - children;
                 return Ok(Fetched {
                     wall: begun.elapsed(),
@@ -181,7 +181,7 @@ impl Software {
             }
             if started.elapsed() > TIMEOUT {
                 let tool = self.name();
-                return Err(match outcome {
+                return Err(match difference {
                     Some(at) if ended => TransferError::Different { tool, at },
                     _ => TransferError::NoObject { tool, seconds: TIMEOUT.as_secs(), said },
                 });
@@ -252,9 +252,18 @@ impl Software {
 const PREFIX: &str = "/bench";
 const NAME: &str = "/bench/object";
 
-/// Runs a command and compares what it prints with a file: whether it ended well, where they differ first,
-/// and what it said last.
-fn compare(command: &mut Command, object: &Path) -> io::Result<(bool, Option<u64>, String)> {
+/// What a command printed, beside a file.
+struct Comparison {
+    /// Whether it ended well.
+    ended: bool,
+    /// Where the two differ first.
+    difference: Option<u64>,
+    /// What it said last.
+    said: String,
+}
+
+/// Runs a command and compares what it prints with a file.
+fn compare(command: &mut Command, object: &Path) -> io::Result<Comparison> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // Read beside, for a pipe that is full would stop the command.
     let errors = child.stderr.take().map(|mut pipe| {
@@ -286,7 +295,8 @@ fn compare(command: &mut Command, object: &Path) -> io::Result<(bool, Option<u64
     }
     let ended = child.wait()?.success();
     let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    Ok((ended, difference, said.lines().last().unwrap_or_default().to_owned()))
+    let said = said.lines().last().unwrap_or_default().to_owned();
+    Ok(Comparison { ended, difference, said })
 }
 
 fn cairn(

@@ -9,7 +9,7 @@ use crate::tool::ToolError;
 use crate::tool::face_address::{FaceName, canonical};
 use crate::tool::forwarder::{Forwarder, accepted};
 use crate::tool::output;
-use crate::tool::switch::{Switch, flags_and_mask};
+use crate::tool::switch::{MaskedFlags, Switch, masked_flags};
 use crate::tool::units::{duration, size};
 
 /// How the addresses of faces begin that forwarders have for themselves.
@@ -73,7 +73,7 @@ struct Settings {
 
 impl Settings {
     fn parameters(&self) -> ControlParameters {
-        let (flags, mask) = flags_and_mask(&[
+        let MaskedFlags { flags, mask } = masked_flags(&[
             (self.local_fields, FaceFlags::LOCAL_FIELDS.0),
             (self.reliability, FaceFlags::LP_RELIABILITY.0),
             (self.congestion_marking, FaceFlags::CONGESTION_MARKING.0),

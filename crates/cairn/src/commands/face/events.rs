@@ -3,6 +3,7 @@
 use clap::Args;
 use client::Event;
 use management::{FaceEventNotification, NOTIFICATION_LIFETIME, StreamPosition, face_events_name};
+use packet::DoublingWait;
 use packet::time::Duration;
 use serde_json::json;
 
@@ -20,15 +21,17 @@ pub(super) struct EventArguments {
     count: Option<u64>,
 }
 
-/// How long to wait before asking again when the forwarder sends our question back, at first and at most.
-const BACK_OFF: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(16)];
+/// How long to wait before asking again when the forwarder sends our question back.
+fn back_off() -> DoublingWait {
+    DoublingWait::new(Duration::from_millis(250), Duration::from_secs(16))
+}
 
 /// Where in the stream we are.
 struct Listening {
     position: StreamPosition,
     /// The number of the last event.
     last: Option<u64>,
-    back_off: Duration,
+    back_off: DoublingWait,
     events_left: u64,
 }
 
@@ -38,7 +41,7 @@ impl EventArguments {
         let mut listening = Listening {
             position: StreamPosition::new(face_events_name()?),
             last: None,
-            back_off: BACK_OFF[0],
+            back_off: back_off(),
             events_left: self.count.unwrap_or(u64::MAX),
         };
         while listening.events_left > 0 && !interrupt.came() {
@@ -60,16 +63,15 @@ impl Listening {
         forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
         match forwarder.client.next(None)? {
             Some(Event::Data { data, .. }) => {
-                self.back_off = BACK_OFF[0];
+                self.back_off.begin_anew();
                 match self.position.receive(&data) {
                     Some((number, content)) => self.tell(forwarder.json, number, content)?,
                     None => self.restart(),
                 }
             }
             Some(Event::Nack { .. }) => {
-                let until = forwarder.client.now() + self.back_off;
+                let until = forwarder.client.now() + self.back_off.take();
                 forwarder.client.next(Some(until))?;
-                self.back_off = (self.back_off * 2).min(BACK_OFF[1]);
                 self.restart();
             }
             // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes

@@ -222,7 +222,7 @@ fn link_type(word: &str) -> Result<LinkType, String> {
 
 #[cfg(test)]
 mod tests {
-    use management::PacketCounts;
+    use packet::PacketCounts;
 
     use super::*;
 

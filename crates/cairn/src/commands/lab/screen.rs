@@ -18,10 +18,16 @@ pub(super) struct Screen {
     open: bool,
     interrupt: Interrupt,
     folder: Option<PathBuf>,
-    /// Repeats before this one, and how many there are in all.
-    done: (u64, u64),
+    repeats: Repeats,
     /// In virtual time there is little to wait for: only a terminal is told of every step.
     pub(super) brief: bool,
+}
+
+/// Repeats of all cases.
+struct Repeats {
+    /// Those before the one that runs.
+    before: u64,
+    all: u64,
 }
 
 impl Screen {
@@ -36,7 +42,7 @@ impl Screen {
             open: false,
             interrupt: Interrupt::catch()?,
             folder: None,
-            done: (0, 1),
+            repeats: Repeats { before: 0, all: 1 },
         })
     }
 
@@ -53,7 +59,7 @@ impl Screen {
 
     /// How much of the whole is done, and how long the rest will take at this pace.
     fn overall(&self, part: f64) -> String {
-        let share = ((self.done.0 as f64 + part) / self.done.1.max(1) as f64).clamp(0.0, 1.0);
+        let share = ((self.repeats.before as f64 + part) / self.repeats.all.max(1) as f64).clamp(0.0, 1.0);
         time_left(share, self.began.elapsed().as_secs_f64())
     }
 
@@ -90,7 +96,7 @@ impl Screen {
             Progress::Repeat { case, name, repeat, seconds } => {
                 self.seconds = *seconds;
                 let before = (case.0 as u64 - 1) * u64::from(repeat.1) + u64::from(repeat.0) - 1;
-                self.done = (before, case.1 as u64 * u64::from(repeat.1));
+                self.repeats = Repeats { before, all: case.1 as u64 * u64::from(repeat.1) };
                 let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
                 let text = format!("case {}/{}{name}, repeat {}/{}", case.0, case.1, repeat.0, repeat.1);
                 self.line(&text);

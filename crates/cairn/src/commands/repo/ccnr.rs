@@ -1,20 +1,18 @@
 //! Serving a repository to clients of CCNx, beside any forwarder that speaks it.
 
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 
 use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
 use flow::verify::Now;
-use packet::ccnx::uri;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, Name};
-use repo::ccnr::{Authority, Ccnr, CcnrConfig, CcnrDriver, GLOBAL_PREFIX, Origin, Outgoing};
+use packet::{Dialect, Interest, LinkHeader};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
 use repo::fetch::FetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
 
-use super::window::{Window, ask_for_ccnx};
+use super::window::{Answers, Served, Window, ask_for_ccnx};
 use crate::tool::ToolError;
 use crate::tool::serving::leave;
 use packet::name::name_in_dialect;
@@ -26,40 +24,36 @@ const LOOK: Duration = Duration::from_millis(1);
 pub(super) struct CcnxRepository {
     face: CcnxFace,
     service: ServiceHandle,
-    answers: Receiver<(u64, Option<Data>)>,
+    answers: Answers,
 }
 
 /// A connection whose Interests that the store has no answer for go to the repository's protocol.
 struct CcnxFace {
     client: Client,
     driver: CcnrDriver,
-    /// Objects are taken below these.
-    namespaces: Vec<Name>,
 }
 
 impl CcnxRepository {
     /// Registers its prefixes with the forwarder.
     pub(super) fn start(
         mut client: Client,
-        (service, answers): (ServiceHandle, Receiver<(u64, Option<Data>)>),
+        service: ServiceHandle,
+        answers: Answers,
         signer: CcnxSigner,
-        namespaces: &[Name],
-        (global_prefix, authority): (Option<Name>, Authority),
+        config: CcnrConfig,
     ) -> Result<Self, ToolError> {
-        let global_prefix = global_prefix.map_or_else(|| uri::parse(GLOBAL_PREFIX), Ok)?;
-        let config = CcnrConfig { global_prefix, namespaces: namespaces.to_vec(), authority };
         let ccnr = Ccnr::new(now(&client), signer, config)?;
         for prefix in ccnr.prefixes()? {
             client.register(&prefix)?;
         }
         // The connection cannot be woken by it, and looks.
         let driver = CcnrDriver::new(ccnr, service.clone(), Arc::new(|| {}));
-        let face = CcnxFace { client, driver, namespaces: namespaces.to_vec() };
+        let face = CcnxFace { client, driver };
         Ok(CcnxRepository { face, service, answers })
     }
 
-    /// Serves for as long as `goes_on` says. Gives how many packets it served, and bytes of content.
-    pub(super) fn run(mut self, goes_on: impl Fn() -> bool) -> Result<(u64, u64), ToolError> {
+    /// Serves for as long as `goes_on` says. Gives what it served.
+    pub(super) fn run(mut self, goes_on: impl Fn() -> bool) -> Result<Served, ToolError> {
         let mut window = Window::new(ask_for_ccnx(self.service), self.answers);
         while goes_on() {
             window.turn(&mut self.face)?;
@@ -84,7 +78,7 @@ impl CcnxFace {
                     self.client.express_as_is(interest, FetchConfig::CCNX.timeout)?;
                 }
                 Outgoing::Data(data) => self.client.reply(&data, &LinkHeader::NONE)?,
-                Outgoing::Namespaces(namespaces) => self.take_namespaces(namespaces)?,
+                Outgoing::Namespaces(change) => self.change_namespaces(&change)?,
                 Outgoing::Fetched { object, stored, is_complete } => {
                     let part = if is_complete { "" } else { ", which are not all" };
                     tell!(
@@ -98,17 +92,14 @@ impl CcnxFace {
     }
 
     /// A policy names other prefixes.
-    fn take_namespaces(&mut self, namespaces: Vec<Name>) -> Result<(), ClientError> {
-        let old = std::mem::replace(&mut self.namespaces, namespaces);
-        for prefix in &self.namespaces {
-            if !old.contains(prefix) {
-                self.client.register(prefix)?;
-            }
+    fn change_namespaces(&mut self, change: &NamespaceChange) -> Result<(), ClientError> {
+        for prefix in &change.added {
+            self.client.register(prefix)?;
         }
-        for prefix in old.iter().filter(|prefix| !self.namespaces.contains(prefix)) {
+        for prefix in &change.removed {
             self.client.unregister(prefix)?;
         }
-        tell!("the policy takes objects below {} names", self.namespaces.len());
+        tell!("the policy takes objects below {} names", change.count);
         Ok(())
     }
 }

@@ -150,7 +150,8 @@ impl CommandHandler {
         connect: ConnectArguments,
         repository: Name,
         service: ServiceHandle,
-        (signer, trust): (Signer, Trust),
+        signer: Signer,
+        trust: Trust,
     ) -> Result<(Self, Receiver<PrefixChange>), ToolError> {
         let (changes, wanted) = channel();
         let jobs = Arc::new(Jobs::default());

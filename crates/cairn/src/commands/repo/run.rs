@@ -9,16 +9,17 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use client::Client;
-use packet::{Data, Dialect, Name};
+use packet::ccnx::uri;
+use packet::{Dialect, Name};
 use repo::Event;
-use repo::ccnr::Authority;
+use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
 use repo::eviction::{self, PolicySpec};
 use repo::service::{Service, ServiceConfig, ServiceHandle};
 
 use super::ccnr::CcnxRepository;
 use super::commands::{CommandHandler, PrefixChange, Trust};
 use super::folder::FolderArguments;
-use super::window::{Window, answer_box};
+use super::window::{Answers, Served, Window, answer_box};
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -82,7 +83,7 @@ impl RunArguments {
         let mut store = self.folder.open_or_make(self.max_bytes.unwrap_or(u64::MAX))?;
         store.set_eviction(eviction::start(&self.eviction));
         let (objects, bytes) = (store.catalogue().len(), store.bytes());
-        let (answer_box, answers, answers_in_ccnx) = answer_box();
+        let (answer_box, answers) = answer_box();
         let service = Service::start(store, ServiceConfig::default(), answer_box.answered())?;
         if let Some(address) = self.bulk {
             let bound = super::bulk::listen(address, service.handle());
@@ -93,15 +94,14 @@ impl RunArguments {
         let changes = self.take_commands(&service, &interrupt)?;
         let mut client = self.client()?;
         let is_over = Arc::new(AtomicBool::new(false));
-        let end = (service.handle(), answers_in_ccnx);
-        let in_ccnx = self.serve_in_ccnx(end, &interrupt, Arc::clone(&is_over))?;
+        let in_ccnx = self.serve_in_ccnx(service.handle(), answers.ccnx, &interrupt, Arc::clone(&is_over))?;
         tell!(
             "serving {objects} objects, {}, from {}",
             show_size(bytes as f64),
             self.folder.path().display()
         );
         let handle = service.handle();
-        let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers);
+        let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers.ndn);
         let mut served = Ok(());
         if let Some(client) = &mut client {
             let has_ended = || in_ccnx.as_ref().is_some_and(JoinHandle::is_finished);
@@ -119,12 +119,8 @@ impl RunArguments {
         while let Some(Event::Corrupt(name)) = store.poll_event() {
             tell!("cairn: {name} was not as it had been written, and was dropped");
         }
-        let (mut packets, mut bytes) = window.served();
-        if let Some(served) = in_ccnx {
-            let served = served?;
-            (packets, bytes) = (packets + served.0, bytes + served.1);
-        }
-        tell!("served {packets} packets, {}", show_size(bytes as f64));
+        let served = window.served() + in_ccnx.transpose()?.unwrap_or_default();
+        tell!("served {} packets, {}", served.packets, show_size(served.content_bytes as f64));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -133,8 +129,8 @@ fn failed() -> ToolError {
     ToolError::other("the repository's thread has failed")
 }
 
-/// Serves clients of CCNx, and gives how many packets, and bytes of content.
-type CcnxThread = JoinHandle<Result<(u64, u64), ToolError>>;
+/// Serves clients of CCNx, and gives what it served.
+type CcnxThread = JoinHandle<Result<Served, ToolError>>;
 
 impl RunArguments {
     /// The prefixes of a dialect.
@@ -164,12 +160,13 @@ impl RunArguments {
     /// Begins to serve clients of CCNx, if there are prefixes for them.
     fn serve_in_ccnx(
         &self,
-        end: (ServiceHandle, Receiver<(u64, Option<Data>)>),
+        service: ServiceHandle,
+        answers: Answers,
         interrupt: &Interrupt,
         is_over: Arc<AtomicBool>,
     ) -> Result<Option<CcnxThread>, ToolError> {
-        let prefixes = self.prefixes(Dialect::Ccnx);
-        if prefixes.is_empty() {
+        let namespaces = self.prefixes(Dialect::Ccnx);
+        if namespaces.is_empty() {
             return Ok(None);
         }
         let authority = match (self.anyone, self.trust.is_given()) {
@@ -179,8 +176,12 @@ impl RunArguments {
         };
         let signer = self.signing.ccnx_signer()?;
         let client = self.connect.ccnx_client_as(&signer)?;
-        let name = self.name(Dialect::Ccnx).cloned();
-        let repository = CcnxRepository::start(client, end, signer, &prefixes, (name, authority))?;
+        let global_prefix = match self.name(Dialect::Ccnx) {
+            Some(name) => name.clone(),
+            None => uri::parse(GLOBAL_PREFIX)?,
+        };
+        let config = CcnrConfig { global_prefix, namespaces, authority };
+        let repository = CcnxRepository::start(client, service, answers, signer, config)?;
         let interrupt = interrupt.clone();
         let run = move || repository.run(|| !interrupt.came() && !is_over.load(Ordering::Relaxed));
         Ok(Some(std::thread::Builder::new().name("ccnr".to_owned()).spawn(run)?))
@@ -205,7 +206,7 @@ impl RunArguments {
         let connect = self.connect.clone();
         let signer = self.signing.signer()?;
         let (handler, changes) =
-            CommandHandler::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
+            CommandHandler::start(client, connect, name.clone(), service.handle(), signer, trust)?;
         let interrupt = interrupt.clone();
         let run = move || {
             if let Err(error) = handler.run(|| !interrupt.came()) {

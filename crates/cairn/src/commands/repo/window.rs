@@ -2,6 +2,7 @@
 //! each is sent when it is found.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration as StdDuration;
 
@@ -18,10 +19,27 @@ const TURN: Duration = Duration::from_millis(100);
 const PAUSE: StdDuration = StdDuration::from_millis(1);
 
 /// An answer by the number of its question; nothing if there is none.
-type QuestionAnswer = (u64, Option<Data>);
+pub(super) type QuestionAnswer = (u64, Option<Data>);
 
 /// Set in the numbers of questions of a window for CCNx: one service answers both.
 const OF_CCNX: u64 = 1 << 63;
+
+/// What was served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Served {
+    pub(super) packets: u64,
+    /// Bytes of content in them.
+    pub(super) content_bytes: u64,
+}
+
+impl Add for Served {
+    type Output = Served;
+
+    fn add(self, other: Served) -> Served {
+        let content_bytes = self.content_bytes + other.content_bytes;
+        Served { packets: self.packets + other.packets, content_bytes }
+    }
+}
 
 /// Takes a service's answers to [`Window`]s, one for each dialect.
 pub(super) struct AnswerBox {
@@ -29,10 +47,19 @@ pub(super) struct AnswerBox {
     ccnx: Sender<QuestionAnswer>,
 }
 
-/// Where answers go, and where those for NDN and for CCNx come from.
-pub(super) fn answer_box() -> (AnswerBox, Receiver<QuestionAnswer>, Receiver<QuestionAnswer>) {
+/// Where a window takes its answers from.
+pub(super) type Answers = Receiver<QuestionAnswer>;
+
+/// Where the answers in a dialect come from.
+pub(super) struct AnswersByDialect {
+    pub(super) ndn: Answers,
+    pub(super) ccnx: Answers,
+}
+
+/// Where answers go, and where they come from.
+pub(super) fn answer_box() -> (AnswerBox, AnswersByDialect) {
     let ((ndn, from_ndn), (ccnx, from_ccnx)) = (channel(), channel());
-    (AnswerBox { ndn, ccnx }, from_ndn, from_ccnx)
+    (AnswerBox { ndn, ccnx }, AnswersByDialect { ndn: from_ndn, ccnx: from_ccnx })
 }
 
 impl AnswerBox {
@@ -56,11 +83,10 @@ pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) 
 /// Interests that wait for their answers.
 pub(super) struct Window<A> {
     ask: A,
-    answers: Receiver<QuestionAnswer>,
+    answers: Answers,
     waiting: BTreeMap<u64, Waiting>,
     next: u64,
-    packets: u64,
-    content_bytes: u64,
+    served: Served,
 }
 
 struct Waiting {
@@ -71,13 +97,13 @@ struct Waiting {
 
 impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
     /// With what asks the repository, and what brings its answers.
-    pub(super) fn new(ask: A, answers: Receiver<QuestionAnswer>) -> Self {
-        Window { ask, answers, waiting: BTreeMap::new(), next: 0, packets: 0, content_bytes: 0 }
+    pub(super) fn new(ask: A, answers: Answers) -> Self {
+        Window { ask, answers, waiting: BTreeMap::new(), next: 0, served: Served::default() }
     }
 
-    /// Packets sent, and bytes of content in them.
-    pub(super) fn served(&self) -> (u64, u64) {
-        (self.packets, self.content_bytes)
+    /// What was sent.
+    pub(super) fn served(&self) -> Served {
+        self.served
     }
 
     /// Takes the Interests there are, as far as there is room, and sends the answers there are; the face
@@ -99,8 +125,8 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
             if let Some(waiting) = self.waiting.remove(&question) {
                 let reply = data.map_or(Reply::NoReply, Reply::Data);
                 if let Reply::Data(data) = &reply {
-                    self.packets += 1;
-                    self.content_bytes += data.content().len() as u64;
+                    self.served.packets += 1;
+                    self.served.content_bytes += data.content().len() as u64;
                 }
                 face.send(&waiting.interest, &waiting.asked, &reply)?;
             }
@@ -200,7 +226,7 @@ mod tests {
             }
         }
         assert_eq!(most, WINDOW);
-        assert_eq!((crowd.sent[0].0, window.served().0), (WINDOW as u64 - 1, count));
+        assert_eq!((crowd.sent[0].0, window.served().packets), (WINDOW as u64 - 1, count));
         assert!(crowd.sent.iter().all(|(number, name)| *name == format!("/a/{number}")));
     }
 

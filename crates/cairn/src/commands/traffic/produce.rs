@@ -1,5 +1,6 @@
 //! The side that answers.
 
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -26,7 +27,7 @@ pub(super) struct ProduceArguments {
     prefix: Vec<AnyName>,
     /// Bytes of payload: a size, or two with - between for any size from the one to the other.
     #[arg(short, long, value_parser = size_range, default_value = "1000")]
-    size: (usize, usize),
+    size: RangeInclusive<usize>,
     /// How long Data counts as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0ms")]
     freshness: Duration,
@@ -45,10 +46,10 @@ pub(super) struct ProduceArguments {
     connect: ConnectArguments,
 }
 
-fn size_range(text: &str) -> Result<(usize, usize), String> {
+fn size_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let (from, to) = (payload_size(from)?, payload_size(to)?);
-    if from <= to { Ok((from, to)) } else { Err("the smaller size comes first".to_owned()) }
+    if from <= to { Ok(from..=to) } else { Err("the smaller size comes first".to_owned()) }
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -85,11 +86,11 @@ impl ProduceArguments {
     /// registered.
     fn prepare(&self) -> Result<(Box<dyn Source>, Client), ToolError> {
         let of_ccnx = self.prefix.iter().filter(|prefix| prefix.is_of_ccnx()).count();
-        let payload = vec![0x5a; self.size.1];
+        let payload = vec![0x5a; *self.size.end()];
         if of_ccnx == 0 {
             let source = Generator::new(vec![Name::root()], self.signing.signer()?, Clock::seed())
                 .with_content(payload)
-                .with_least_bytes(self.size.0 as u64)
+                .with_least_bytes(*self.size.start() as u64)
                 .with_freshness(self.freshness)
                 .with_failures(self.ignore, self.nack);
             return Ok((Box::new(source), self.connect.client_as(&self.signing)?));
@@ -104,7 +105,7 @@ impl ProduceArguments {
         let client = self.connect.ccnx_client_as(&signer)?;
         let source = ccnx_generator(Name::root(), signer)
             .with_content(payload)
-            .with_least_bytes(self.size.0 as u64)
+            .with_least_bytes(*self.size.start() as u64)
             .with_failures(self.ignore, 0.0);
         // An object of CCNx that says nothing of it counts as fresh for ever.
         let source =

@@ -25,7 +25,7 @@ use load::Load;
 use mircc::Mircc;
 use shaper::Shaper;
 
-pub(crate) use shaper::Held;
+pub(crate) use shaper::ShapedInterest;
 
 /// Interests are forwarded, and consumers asked, at this part of what the link carries at least: with nothing
 /// under way there is nobody to be told that things are better.
@@ -135,12 +135,12 @@ impl RateControl {
     }
 
     /// Keeps an Interest until its turn comes.
-    pub(crate) fn hold(&mut self, held: Held) {
+    pub(crate) fn hold(&mut self, held: ShapedInterest) {
         self.shaper.hold(held);
     }
 
     /// Interests that wait.
-    pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
+    pub(crate) fn held(&self) -> impl Iterator<Item = &ShapedInterest> {
         self.shaper.held()
     }
 
@@ -150,7 +150,7 @@ impl RateControl {
     }
 
     /// The Interest whose turn it is. Call [`RateControl::spend_turn`] if it goes on.
-    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<Held> {
+    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<ShapedInterest> {
         self.shaper.pop_due(now)
     }
 
@@ -164,7 +164,7 @@ impl RateControl {
     }
 
     /// Gives up all that waits.
-    pub(crate) fn release_all(&mut self) -> impl Iterator<Item = Held> {
+    pub(crate) fn release_all(&mut self) -> impl Iterator<Item = ShapedInterest> {
         self.shaper.release_all()
     }
 

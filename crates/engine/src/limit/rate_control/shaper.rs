@@ -10,7 +10,7 @@ use crate::trigger::Trigger;
 
 /// An Interest that waits, and what is needed to forward it.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct ShapedInterest {
     pub(crate) interest: Interest,
     pub(crate) trigger: Trigger,
     pub(crate) non_discovery: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Held {
 /// First come, first served, each some time after the one before, and no burst after a pause.
 #[derive(Debug)]
 pub(super) struct Shaper {
-    held: VecDeque<Held>,
+    held: VecDeque<ShapedInterest>,
     max_held: u32,
     next_turn: Instant,
     /// By which part of a nanosecond the next turn really is later. At a million Interests a second a
@@ -41,11 +41,11 @@ impl Shaper {
         }
     }
 
-    pub(super) fn hold(&mut self, held: Held) {
+    pub(super) fn hold(&mut self, held: ShapedInterest) {
         self.held.push_back(held);
     }
 
-    pub(super) fn held(&self) -> impl Iterator<Item = &Held> {
+    pub(super) fn held(&self) -> impl Iterator<Item = &ShapedInterest> {
         self.held.iter()
     }
 
@@ -58,7 +58,7 @@ impl Shaper {
         (!self.held.is_empty()).then_some(self.next_turn)
     }
 
-    pub(super) fn pop_due(&mut self, now: Instant) -> Option<Held> {
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<ShapedInterest> {
         if self.next_turn <= now { self.held.pop_front() } else { None }
     }
 
@@ -74,7 +74,7 @@ impl Shaper {
         self.later = nanos.fract().max(0.0);
     }
 
-    pub(super) fn release_all(&mut self) -> impl Iterator<Item = Held> {
+    pub(super) fn release_all(&mut self) -> impl Iterator<Item = ShapedInterest> {
         std::mem::take(&mut self.held).into_iter()
     }
 }
@@ -83,9 +83,9 @@ impl Shaper {
 mod tests {
     use super::*;
 
-    fn held() -> Held {
+    fn held() -> ShapedInterest {
         let interest = packet::ndn::InterestBuilder::new("/a/b".parse().unwrap()).nonce(1).build().unwrap();
-        Held { interest, trigger: Trigger::New, non_discovery: false }
+        ShapedInterest { interest, trigger: Trigger::New, non_discovery: false }
     }
 
     #[test]

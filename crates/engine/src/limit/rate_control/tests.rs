@@ -101,9 +101,9 @@ fn mircc_gives_less_while_data_waits() {
     assert!(after < before - 50.0, "{before} and {after}");
 }
 
-fn held() -> Held {
+fn held() -> ShapedInterest {
     let interest = packet::ndn::InterestBuilder::new("/a/b".parse().unwrap()).nonce(1).build().unwrap();
-    Held { interest, trigger: crate::trigger::Trigger::New, non_discovery: false }
+    ShapedInterest { interest, trigger: crate::trigger::Trigger::New, non_discovery: false }
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use ::management::{FaceScope, FaceStatus, GeneralStatus, PacketCounts};
+use ::management::{FaceScope, FaceStatus, GeneralStatus};
+use packet::PacketCounts;
 
 use super::cgroup::Group;
 use super::processes::{self, with_children};
@@ -220,7 +221,7 @@ fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
     let managing = managing.saturating_sub(1);
     let to_others = sum(|packets| packets.out_data) + managing;
     Carried {
-        link_packets: sum(|packets| packets.in_interests + packets.in_data + packets.in_nacks),
+        link_packets: sum(PacketCounts::received),
         link_data: sum(|packets| packets.in_data),
         application_data: status.packets.out_data.saturating_sub(to_others),
         nacks_sent: status.packets.out_nacks,

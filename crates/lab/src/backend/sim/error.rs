@@ -22,7 +22,7 @@ pub enum SimulationError {
     Strategy(#[from] engine::StrategyError),
     /// An eviction policy that does not exist.
     #[error(transparent)]
-    Eviction(#[from] engine::UnknownEviction),
+    Eviction(#[from] engine::UnknownWord),
     /// A placement of copies that does not exist.
     #[error(transparent)]
     Placement(#[from] engine::UnknownPlacement),

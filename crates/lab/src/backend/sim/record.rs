@@ -6,8 +6,7 @@ use std::path::Path;
 
 use engine::{Engine, FaceScope};
 use formats::csv;
-use packet::Name;
-use packet::PacketKind;
+use packet::{Name, PacketCounts, PacketKind};
 use sim::trace::PacketRecord;
 use sim::{EndId, LinkId, OccupancyKnot};
 
@@ -154,16 +153,11 @@ impl Recorder {
             let part = part_of_a_core(plan, index, now_ns.saturating_sub(passed_ns / 2));
             let cpu = (busy * part + idle_percent(plan, index)).min(100.0 * part);
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
-            let (mut in_interests, mut in_data, mut in_nacks) = (0, 0, 0);
-            for face in faces {
-                in_interests += face.in_interests;
-                in_data += face.in_data;
-                in_nacks += face.in_nacks;
-            }
+            let packets: PacketCounts = faces.map(|face| face.packets).sum();
             let sent = counters.interests_sent;
             let per_second = |more: u64| more as f64 / (passed_ns.max(1) as f64 / 1e9);
             let propagated = per_second(sent.saturating_sub(before.sent));
-            let not_sent = in_interests.saturating_sub(sent);
+            let not_sent = packets.in_interests.saturating_sub(sent);
             let noted = per_second(not_sent.saturating_sub(before.received));
             let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
             // As the daemon counts them: the names of pending Interests, and the prefixes of routes.
@@ -174,11 +168,11 @@ impl Recorder {
                 propagated,
                 noted,
                 cached: sizes.cached.into(),
-                in_interests,
+                in_interests: packets.in_interests,
                 out_interests: sent,
-                in_data,
+                in_data: packets.in_data,
                 out_data: counters.data_sent,
-                in_nacks,
+                in_nacks: packets.in_nacks,
                 out_nacks: counters.nacks_sent,
                 satisfied: counters.satisfied,
                 unsatisfied: counters.unsatisfied,
@@ -285,10 +279,10 @@ fn carried(engine: &Engine) -> Carried {
     for (face, config) in engine.faces() {
         let Some(counted) = engine.face_counters(face) else { continue };
         match config.scope {
-            FaceScope::Local => carried.application_data += counted.out_data,
+            FaceScope::Local => carried.application_data += counted.packets.out_data,
             FaceScope::NonLocal => {
-                carried.link_packets += counted.in_interests + counted.in_data + counted.in_nacks;
-                carried.link_data += counted.in_data;
+                carried.link_packets += counted.packets.received();
+                carried.link_data += counted.packets.in_data;
             }
         }
     }

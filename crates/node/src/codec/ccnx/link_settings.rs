@@ -4,8 +4,8 @@ use engine::FaceScope;
 
 use super::super::LinkSettings;
 use super::is_ndnlp1;
-use crate::control::FaceUri;
-use crate::plane::Settings;
+use crate::face_uri::FaceUri;
+use crate::settings::Settings;
 use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 
 /// Applications of CCNx may say by which face an Interest shall leave.

@@ -72,8 +72,8 @@ impl Bench {
     /// Interests and ContentObjects that the engine was given.
     fn taken(&mut self) -> [u64; 2] {
         self.arrivals.hand_over(Instant::ZERO, &mut self.engine);
-        let counters = self.engine.face_counters(NEAR).unwrap();
-        [counters.in_interests, counters.in_data]
+        let packets = self.engine.face_counters(NEAR).unwrap().packets;
+        [packets.in_interests, packets.in_data]
     }
 
     /// Splits a stream that comes in pieces; the lengths of what was found.

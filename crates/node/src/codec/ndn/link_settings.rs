@@ -1,8 +1,8 @@
 //! What links of NDN do unless somebody asks for something else.
 
 use super::super::LinkSettings;
-use crate::control::MacAddress;
-use crate::plane::Settings;
+use crate::face_uri::MacAddress;
+use crate::settings::Settings;
 
 /// What is told of the ring behind an Ethernet face: 1,024 frames of 2,304 bytes.
 const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;

@@ -14,7 +14,8 @@ use repo::service::unix_now;
 use thiserror::Error;
 
 use http::{Connection, Endpoint, EndpointError};
-use sign::{Credentials, Request, encoded, headers, sha256};
+use sign::{Credentials, Request, encoded, headers};
+use trust::sha256;
 
 /// S3 takes no more by one request.
 const MAX_OBJECT_BYTES: u64 = 5 << 30;

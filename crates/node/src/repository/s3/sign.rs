@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use aws_lc_rs::{digest, hmac};
-use packet::UnixTime;
+use aws_lc_rs::hmac;
+use packet::{UnixTime, hex};
+use trust::sha256;
 
 /// Who asks.
 #[derive(Clone)]
@@ -41,7 +42,7 @@ pub(super) fn headers(
 ) -> Vec<(&'static str, String)> {
     let time = format!("{}Z", String::from_utf8_lossy(&now.to_iso()));
     let day = time.get(..8).unwrap_or_default();
-    let body = hex(&request.body_digest);
+    let body = hex::encode(&request.body_digest);
     // In the order of their names.
     let mut signed = vec![("host", request.host.to_owned())];
     signed.extend(request.range.map(|range| ("range", range.to_owned())));
@@ -54,7 +55,8 @@ pub(super) fn headers(
     }
     let _ = write!(canonical, "\n{names}\n{body}");
     let scope = format!("{day}/{region}/s3/aws4_request");
-    let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", hex(&sha256(canonical.as_bytes())));
+    let to_sign =
+        format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{}", hex::encode(&sha256(canonical.as_bytes())));
     let mut key = format!("AWS4{}", credentials.secret_key).into_bytes();
     for part in [day, region, "s3", "aws4_request", &to_sign] {
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), part.as_bytes());
@@ -63,23 +65,11 @@ pub(super) fn headers(
     let authorization = format!(
         "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={}",
         credentials.access_key,
-        hex(&key)
+        hex::encode(&key)
     );
     signed.retain(|(name, _)| *name != "host");
     signed.push(("authorization", authorization));
     signed
-}
-
-pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
-    let digest = digest::digest(&digest::SHA256, bytes);
-    digest.as_ref().try_into().unwrap_or_default()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Everything but what is unreserved in RFC 3986, and slashes, in per cent.

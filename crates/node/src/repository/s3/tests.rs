@@ -51,7 +51,7 @@ fn serve(connection: &mut BufReader<TcpStream>, objects: &Objects) -> Option<()>
     let mut body = vec![0; header("content-length").map_or(0, |len| len.parse().unwrap())];
     connection.read_exact(&mut body).ok()?;
     let is_signed = header("authorization").is_some_and(|text| text.starts_with("AWS4-HMAC-SHA256 Cred"));
-    let digest = sha256(&body).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = packet::hex::encode(&sha256(&body));
     let mut objects = objects.lock().unwrap();
     let (status, answer) = match method {
         _ if !is_signed || header("x-amz-content-sha256") != Some(digest) => ("403 Forbidden", Vec::new()),

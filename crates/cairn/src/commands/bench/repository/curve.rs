@@ -46,6 +46,21 @@ struct Sample {
     disk_bytes: u64,
 }
 
+/// A read of one packet, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    /// When it ended.
+    at: f64,
+    took: f64,
+}
+
+/// From when to when, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    from: f64,
+    to: f64,
+}
+
 /// Draws the curve into `file`, and its numbers beside it.
 pub(super) fn measure(stage: &Stage, file: &Path, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("a deletion through the router");
@@ -119,8 +134,8 @@ fn pass_by(exchange: &mut StreamExchange, state: &State) -> Result<(), ToolError
     Ok(())
 }
 
-/// Reads segments of objects that stay, one at a time: when each read ended, and how long it took.
-fn read(objects: u64, remote: &Remote, began: Instant, state: &State) -> Result<Vec<(f64, f64)>, ToolError> {
+/// Reads segments of objects that stay, one at a time.
+fn read(objects: u64, remote: &Remote, began: Instant, state: &State) -> Result<Vec<Read>, ToolError> {
     let mut client = Client::connect(remote)?;
     let kept: Vec<u64> = (0..objects).filter(|&object| !Stage::goes(object)).collect();
     let kept = kept.get(kept.len() / 2..).unwrap_or_default();
@@ -132,8 +147,8 @@ fn read(objects: u64, remote: &Remote, began: Instant, state: &State) -> Result<
     let (mut random, mut reads) = (Random::from_seed(7), Vec::new());
     while !state.is_over.load(Ordering::Relaxed) {
         let object = kept.get(random.below(kept.len() as u64) as usize).copied().unwrap_or_default();
-        let seconds = read_one(&mut client, object, random.below(SEGMENTS))?;
-        reads.push((began.elapsed().as_secs_f64(), seconds));
+        let took = read_one(&mut client, object, random.below(SEGMENTS))?;
+        reads.push(Read { at: began.elapsed().as_secs_f64(), took });
     }
     Ok(reads)
 }
@@ -198,7 +213,7 @@ struct Interval {
     given_back: u64,
 }
 
-fn steps(samples: &[Sample], reads: &[(f64, f64)]) -> Vec<Interval> {
+fn steps(samples: &[Sample], reads: &[Read]) -> Vec<Interval> {
     let step = STEP.as_secs_f64();
     let end = samples.last().map_or(0.0, |last| last.at);
     let mut steps: Vec<Interval> = (0..(end / step) as usize)
@@ -212,10 +227,10 @@ fn steps(samples: &[Sample], reads: &[(f64, f64)]) -> Vec<Interval> {
     }
     let mut rest = reads;
     for of in &mut steps {
-        let count = rest.iter().take_while(|(at, _)| *at < of.at + step).count();
+        let count = rest.iter().take_while(|read| read.at < of.at + step).count();
         let (these, others) = rest.split_at(count);
         rest = others;
-        let mut seconds: Vec<f64> = these.iter().map(|(_, seconds)| *seconds).collect();
+        let mut seconds: Vec<f64> = these.iter().map(|read| read.took).collect();
         seconds.sort_unstable_by(f64::total_cmp);
         of.reads = count as u64;
         let at = |place: usize| seconds.get(place).copied().unwrap_or(f64::NAN);
@@ -225,13 +240,13 @@ fn steps(samples: &[Sample], reads: &[(f64, f64)]) -> Vec<Interval> {
 }
 
 /// When the first bytes were given back, and the last.
-fn deleting(steps: &[Interval]) -> (f64, f64) {
+fn deleting(steps: &[Interval]) -> Span {
     let mut gave = steps.iter().filter(|step| step.given_back >= TRIMMED).map(|step| step.at);
     let first = gave.next().unwrap_or(0.0);
-    (first, gave.next_back().unwrap_or(first))
+    Span { from: first, to: gave.next_back().unwrap_or(first) }
 }
 
-fn draw(steps: &[Interval], (from, to): (f64, f64)) -> Drawing {
+fn draw(steps: &[Interval], Span { from, to }: Span) -> Drawing {
     let chart = |title: &str, y: Axis, of: &dyn Fn(&Interval) -> f64| {
         let points = steps.iter().map(|step| (step.at, of(step))).filter(|(_, value)| value.is_finite());
         let series = vec![Series { label: String::new(), points: points.collect() }];
@@ -265,10 +280,10 @@ fn table(steps: &[Interval]) -> String {
     csv::to_string(std::iter::once(head).chain(rows))
 }
 
-fn add_rows(steps: &[Interval], reads: &[(f64, f64)], (from, to): (f64, f64), rows: &mut Vec<Row>) {
+fn add_rows(steps: &[Interval], reads: &[Read], Span { from, to }: Span, rows: &mut Vec<Row>) {
     let of = |is_within: &dyn Fn(f64) -> bool| {
         let mut seconds: Vec<f64> =
-            reads.iter().filter(|(at, _)| is_within(*at)).map(|(_, seconds)| *seconds).collect();
+            reads.iter().filter(|read| is_within(read.at)).map(|read| read.took).collect();
         seconds.sort_unstable_by(f64::total_cmp);
         let at = |place: usize| seconds.get(place).copied().unwrap_or(f64::NAN);
         let p99 = quantile(seconds.len(), 0.99, at).unwrap_or(f64::NAN);
@@ -294,7 +309,10 @@ mod tests {
     fn what_happened_is_counted_in_its_ten_milliseconds() {
         let sample = |at, len_bytes, disk_bytes| Sample { at, len_bytes, disk_bytes };
         let samples = [sample(0.0, 100, TRIMMED), sample(0.011, 150, TRIMMED + 50), sample(0.031, 160, 40)];
-        let steps = steps(&samples, &[(0.001, 0.5), (0.012, 0.25), (0.013, 0.75)]);
+        let steps = steps(
+            &samples,
+            &[(0.001, 0.5), (0.012, 0.25), (0.013, 0.75)].map(|(at, took)| Read { at, took }),
+        );
         let of = |step: &Interval| (step.reads, step.taken_in, step.given_back);
         assert_eq!(steps.iter().map(of).collect::<Vec<_>>(), [(1, 0, 0), (2, 50, 0), (0, 0, 0)]);
         assert!((steps[1].p99 - 0.745).abs() < 1e-9 && steps[2].p99.is_nan());
@@ -302,7 +320,8 @@ mod tests {
             &[samples.as_slice(), &[sample(0.055, 160, 40), sample(0.075, 160, 30)]].concat(),
             &[],
         );
-        assert_eq!(deleting(&all), (all[3].at, all[3].at));
+        let Span { from, to } = deleting(&all);
+        assert_eq!((from, to), (all[3].at, all[3].at));
         assert_eq!(table(&steps).lines().count(), 4);
     }
 }

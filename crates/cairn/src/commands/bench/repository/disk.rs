@@ -194,15 +194,15 @@ fn delete(service: &Service, answers: Answers, objects: u64, rows: &mut Vec<Row>
     let began = Instant::now();
     let before = reader.read(|| began.elapsed() < BEFORE)?;
     let is_over = AtomicBool::new(false);
-    let (acknowledged, given_back, during) = std::thread::scope(|scope| {
+    let (DeletionTimes { acknowledged, given_back }, during) = std::thread::scope(|scope| {
         let deleter = scope.spawn(|| {
             let times = delete_and_wait(&handle);
             is_over.store(true, Ordering::Relaxed);
             times
         });
         let during = reader.read(|| !is_over.load(Ordering::Relaxed));
-        let (acknowledged, given_back) = deleter.join().map_err(|_| gone())??;
-        Ok::<_, ToolError>((acknowledged, given_back, during?))
+        let times = deleter.join().map_err(|_| gone())??;
+        Ok::<_, ToolError>((times, during?))
     })?;
     let millis = |duration: packet::time::Duration| duration.as_nanos() as f64 / 1e6;
     let (p99_before, p99) = (millis(before.quantile(0.99)), millis(during.quantile(0.99)));
@@ -217,8 +217,15 @@ fn delete(service: &Service, answers: Answers, objects: u64, rows: &mut Vec<Row>
     Ok(())
 }
 
-/// Seconds until the deletion is acknowledged, and until its room is given back.
-fn delete_and_wait(service: &ServiceHandle) -> Result<(f64, f64), ToolError> {
+/// How many seconds a deletion takes.
+struct DeletionTimes {
+    /// Until it is acknowledged.
+    acknowledged: f64,
+    /// Until its room is given back.
+    given_back: f64,
+}
+
+fn delete_and_wait(service: &ServiceHandle) -> Result<DeletionTimes, ToolError> {
     let began = Instant::now();
     let selection = Selection::Prefix(Dialect::Ndn, "/gone".parse().map_err(ToolError::other)?);
     let deleted = service.call(move |store, now| store.delete(now, &selection)).ok_or_else(gone)?;
@@ -227,7 +234,7 @@ fn delete_and_wait(service: &ServiceHandle) -> Result<(f64, f64), ToolError> {
     while service.call(|store, _| store.stats().pending_punches).ok_or_else(gone)? > 0 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    Ok((acknowledged, began.elapsed().as_secs_f64()))
+    Ok(DeletionTimes { acknowledged, given_back: began.elapsed().as_secs_f64() })
 }
 
 /// What it costs the data plane that nothing is here.

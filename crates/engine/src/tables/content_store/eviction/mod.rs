@@ -13,8 +13,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use packet::registry::{AddError, Named, Registry};
-use thiserror::Error;
+use packet::registry::{AddError, Named, Registry, UnknownWord};
 
 use crate::batch::EvictionHints;
 pub use lru::Lru;
@@ -123,6 +122,8 @@ pub enum EvictionPolicy {
 static POLICIES: Registry<EvictionPolicy> = Registry::new(&EvictionPolicy::ALL);
 
 impl Named for EvictionPolicy {
+    const WHAT: &'static str = "policy";
+
     fn word(&self) -> &'static str {
         self.as_str()
     }
@@ -167,16 +168,11 @@ impl EvictionPolicy {
     }
 }
 
-/// A word that is no eviction policy's.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no policy {0}; there are {names}", names = eviction_names().collect::<Vec<_>>().join(", "))]
-pub struct UnknownEviction(pub String);
-
 impl FromStr for EvictionPolicy {
-    type Err = UnknownEviction;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownEviction> {
-        POLICIES.find(word).copied().ok_or_else(|| UnknownEviction(word.to_owned()))
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        POLICIES.named(word).copied()
     }
 }
 

@@ -32,6 +32,16 @@ const AHEAD: usize = 6;
 /// many as it has entries.
 const VACANT: usize = 64;
 
+/// An entry that was taken out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Oldest {
+    pub(super) id: u32,
+    /// What it holds.
+    pub(super) key: u32,
+    /// How often it was asked for.
+    pub(super) mark: u8,
+}
+
 /// One queue.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -63,9 +73,9 @@ impl Queue {
         self.len += 1;
     }
 
-    /// Takes the oldest entry out: its number, its key and its mark.
+    /// Takes the oldest entry out.
     #[inline]
-    pub(super) fn pop(&mut self, nodes: &mut Nodes) -> Option<(u32, u32, u8)> {
+    pub(super) fn pop(&mut self, nodes: &mut Nodes) -> Option<Oldest> {
         while let Some(id) = self.ids.pop_front() {
             let place = self.first;
             self.first = self.first.wrapping_add(1);
@@ -76,7 +86,7 @@ impl Queue {
             if node.queue == self.number && node.place == place {
                 node.queue = OFF;
                 self.len -= 1;
-                return Some((id, node.key, node.mark));
+                return Some(Oldest { id, key: node.key, mark: node.mark });
             }
         }
         None
@@ -179,7 +189,7 @@ mod tests {
             match random.below(if step / 10_000 % 2 == 0 { 3 } else { 6 }) {
                 0 => {
                     let expected = model.pop_front();
-                    assert_eq!(queue.pop(&mut nodes).map(|(id, key, _)| (id, key)), expected);
+                    assert_eq!(queue.pop(&mut nodes).map(|oldest| (oldest.id, oldest.key)), expected);
                 }
                 1 | 3 | 4 if nodes.queue_of(id) == Some(which as u8) => {
                     queue.remove(&mut nodes, id);

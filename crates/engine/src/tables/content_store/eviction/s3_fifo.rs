@@ -1,7 +1,7 @@
 //! Three first-in-first-out queues: a small one that everything enters, a main one for what proved useful
 //! there, and a ghost that remembers what left the small one lately, without its content.
 
-use super::queue::{Nodes, Queue};
+use super::queue::{Nodes, Oldest, Queue};
 use super::{Eviction, MAX_SPARED};
 use crate::batch::EvictionHints;
 use crate::batch::processor::prefetch;
@@ -54,19 +54,20 @@ impl Eviction for S3Fifo {
         for spared in 0.. {
             let may_spare = spared < MAX_SPARED;
             let small_is_due = self.small.len() * SMALL_SHARE >= self.len() || self.main.len() == 0;
-            if small_is_due && let Some((oldest, key, mark)) = self.small.pop(&mut self.nodes) {
+            if small_is_due && let Some(Oldest { id, key, mark }) = self.small.pop(&mut self.nodes) {
                 // Asked for more than once since it came: it has earned its place.
                 if mark > 1 && may_spare {
-                    self.main.push(&mut self.nodes, oldest, key, 0);
+                    self.main.push(&mut self.nodes, id, key, 0);
                 } else {
                     self.ghost.insert(key, self.main.len().max(self.small.len()));
-                    return Some(oldest);
+                    return Some(id);
                 }
             } else {
-                match self.main.pop(&mut self.nodes)? {
-                    (oldest, _, mark) if mark == 0 || !may_spare => return Some(oldest),
-                    (oldest, key, mark) => self.main.push(&mut self.nodes, oldest, key, mark - 1),
+                let Oldest { id, key, mark } = self.main.pop(&mut self.nodes)?;
+                if mark == 0 || !may_spare {
+                    return Some(id);
                 }
+                self.main.push(&mut self.nodes, id, key, mark - 1);
             }
         }
         None

@@ -63,7 +63,8 @@ fn a_policy_of_ones_own_is_had_from_its_kind_and_added_only_before_any_is_looked
     assert_eq!(add_evictions(vec![EvictionKind { word: "sieve", ..own }]), Err(AddError::Taken("sieve")));
     assert_eq!(eviction_names().collect::<Vec<_>>(), ["lru", "s3-fifo", "sieve"]);
     assert_eq!(add_evictions(vec![own]), Err(AddError::TooLate));
-    assert_eq!("own".parse::<EvictionPolicy>(), Err(UnknownEviction("own".into())));
+    let unknown = "own".parse::<EvictionPolicy>().unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no policy own; there are lru, s3-fifo, sieve");
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! How a node's repositories are, for whoever asks.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use repo::ccnr::CcnrCounters;
+use repo::cold::{TieredCounters, TieredDisk};
+use repo::service::{ServiceHandle, ServiceStatus};
+
+/// What a repository holds and has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryStatus {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Bytes that its packets may take.
+    pub max_bytes: u64,
+    /// What it holds and has done.
+    pub service: ServiceStatus,
+    /// What its cold tier has done, if it has one.
+    pub cold: Option<TieredCounters>,
+    /// What clients of CCNx have asked for, if it takes their objects.
+    pub ccnr: Option<CcnrCounters>,
+}
+
+impl RepositoryStatus {
+    /// All numbers, each under the word that metrics and status have for it; refusals under their reasons.
+    pub fn numbers(&self) -> Vec<(&'static str, u64)> {
+        let ServiceStatus { stats, counters, rejections, busy } = &self.service;
+        let cold = self.cold.unwrap_or_default();
+        let mut numbers = vec![
+            ("objects", stats.objects),
+            ("segments", stats.segments),
+            ("bytes", stats.bytes),
+            ("max-bytes", self.max_bytes),
+            ("disk-bytes", stats.disk_bytes),
+            ("memory-bytes", stats.memory_bytes),
+            ("hits", counters.hits),
+            ("untold-hits", counters.untold_hits),
+            ("misses", counters.misses),
+            ("insertions", counters.insertions),
+            ("duplicates", counters.duplicates),
+            ("deletions", counters.deletions),
+            ("evictions", counters.evictions),
+            ("busy", *busy),
+            ("cold-volumes", stats.cold_volumes),
+            ("cold-bytes", stats.cold_bytes),
+            ("cold-migrations", cold.migrations),
+            ("cold-failed-migrations", cold.failed_migrations),
+            ("cold-reads", cold.reads),
+            ("cold-failed-reads", cold.failed_reads),
+            ("cold-orphans", cold.orphans),
+        ];
+        numbers.extend(self.ccnr.iter().flat_map(CcnrCounters::numbers));
+        numbers.extend(rejections.iter().map(|(reason, count)| (reason.as_str(), count)));
+        numbers
+    }
+}
+
+/// Tells how a repository is.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    pub(crate) path: PathBuf,
+    pub(crate) max_bytes: u64,
+    pub(crate) handle: ServiceHandle,
+    pub(crate) cold: Option<Arc<TieredDisk>>,
+    pub(crate) ccnr: Option<SharedCounters>,
+}
+
+impl Watched {
+    pub(crate) fn status(&self) -> RepositoryStatus {
+        RepositoryStatus {
+            path: self.path.clone(),
+            max_bytes: self.max_bytes,
+            service: self.handle.status(),
+            cold: self.cold.as_ref().map(|cold| cold.counters()),
+            ccnr: self.ccnr.as_ref().map(SharedCounters::get),
+        }
+    }
+}
+
+/// What a repository of CCNx has counted, as others see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedCounters(pub(crate) Arc<Mutex<CcnrCounters>>);
+
+impl SharedCounters {
+    pub(crate) fn get(&self) -> CcnrCounters {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,4 @@
+//! What happens when, and what is on its way meanwhile.
+
+pub(crate) mod in_flight;
+pub(crate) mod queue;

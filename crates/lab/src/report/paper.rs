@@ -7,7 +7,7 @@ use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
 use super::round_trips;
-use crate::experiment::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
+use crate::experiment::check::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};

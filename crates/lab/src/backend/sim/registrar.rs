@@ -19,7 +19,7 @@ use trust::Revocations;
 use super::error::{ApplicationError, SimulationError};
 use super::network::Built;
 use crate::experiment::plan::{EarlierKey, NodeIndex, Plan, Registrations};
-use crate::experiment::resolve_registrations::MANAGEMENT;
+use crate::experiment::resolve::registrations::MANAGEMENT;
 use crate::keys;
 
 /// How soon after a command has come its route is there.

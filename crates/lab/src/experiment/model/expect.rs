@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::is_empty;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
 use crate::experiment::units::Share;
 
 tables! {

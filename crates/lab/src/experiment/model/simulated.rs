@@ -1,8 +1,8 @@
 //! What only virtual time has so far, and what draws or imports a network.
 
 use super::is_empty;
-use crate::experiment::choice::Choice;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
+use crate::experiment::resolve::choice::Choice;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
 
 tables! {

@@ -21,7 +21,7 @@ use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
 use crate::agent::STANDSTILL;
-use crate::experiment::plan::{Activity, Change, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, Change, LinkIndex, NodeIndex, Plan};
 use crate::order::sample;
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_table;
@@ -138,7 +138,8 @@ pub(crate) fn numbers(
         let mut traffic = match node.watch {
             Some(link) if plan.recording.probe.capture && outcome.taps.contains_key(&node.name) => {
                 let place = derived.unwrap_or(raw);
-                traffic(plan, (index, link), (raw, place), &outcome, &origins)?
+                let capture = Capture { node: index, link, raw, derived: place };
+                traffic(plan, &capture, &outcome, &origins)?
             }
             Some(_) => counted_elsewhere(&raw.join(format!("traffic-{}.csv", node.name)), seconds)?,
             None => Table::default(),
@@ -249,10 +250,17 @@ fn add_outcomes(log: &mut Table) {
     }
 }
 
+/// What a node captured on the link that it watches, and where what is found in it goes.
+struct Capture<'a> {
+    node: NodeIndex,
+    link: LinkIndex,
+    raw: &'a Path,
+    derived: &'a Path,
+}
+
 fn traffic(
     plan: &Plan,
-    (node, link): (NodeIndex, usize),
-    (raw, derived): (&Path, &Path),
+    &Capture { node, link, raw, derived }: &Capture<'_>,
     outcome: &Outcome,
     origins: &Origins,
 ) -> Result<Table, CaptureError> {

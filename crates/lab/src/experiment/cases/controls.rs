@@ -105,7 +105,7 @@ pub(in crate::experiment) fn controls(
         for variant in variants.iter().filter(is_meant) {
             let (mut content, mut origins) = (variant.content.clone(), variant.origins.clone());
             let set = origins.of_set(&format!("{key}.set"));
-            if let Err(more) = apply_all((&mut content, &mut origins), &control.set, &set) {
+            if let Err(more) = apply_all(&mut content, &mut origins, &control.set, &set) {
                 findings.extend(more);
             }
             // Where it is about several cases, one of them may be as it sets them all.
@@ -163,7 +163,7 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
         let mut keys = BTreeSet::new();
         for variant in variants {
             let (mut content, mut origins) = (variant.content.clone(), variant.origins.clone());
-            if apply_all((&mut content, &mut origins), [(set, value)], &Vec::new()).is_ok() {
+            if apply_all(&mut content, &mut origins, [(set, value)], &Vec::new()).is_ok() {
                 differing("", Some(&variant.content), Some(&content), &mut keys);
             }
         }

@@ -58,7 +58,7 @@ pub(super) fn variants(
         let set = origins.of_set(&format!("case.{number}.set"));
         for (key, value) in &case.set {
             let place = set.iter().cloned().chain([key.clone()]).collect();
-            apply((&mut variant.content, &mut variant.origins), key, value, place, &mut findings);
+            apply(&mut variant.content, &mut variant.origins, key, value, place, &mut findings);
         }
         variants.push(variant);
     }
@@ -69,13 +69,15 @@ pub(super) fn variants(
     for (number, sweep) in file.sweep.iter().enumerate() {
         let at = format!("sweep.{number}");
         let together = if sweep.sample.is_none() {
-            values(sweep).map(|values| vec![(sweep, at.clone(), values)])
+            values(sweep).map(|values| vec![Along { sweep, at: at.clone(), values }])
         } else {
             // All that are drawn stand where the first of them does.
             let drawn = std::mem::take(&mut drawn);
             Ok(drawn
                 .into_iter()
-                .filter_map(|(n, values)| Some((file.sweep.get(n)?, format!("sweep.{n}"), values)))
+                .filter_map(|(n, values)| {
+                    Some(Along { sweep: file.sweep.get(n)?, at: format!("sweep.{n}"), values })
+                })
                 .collect())
         };
         match together {
@@ -100,16 +102,18 @@ pub(super) fn variants(
     if findings.is_empty() { Ok(variants) } else { Err(findings) }
 }
 
-/// Every variant with every value of a sweep, or with every value of several that are changed together: each
-/// with its place in the file.
-fn swept(
-    variants: &[Variant],
-    together: &[(&Sweep, String, Vec<Value>)],
-    findings: &mut Vec<Finding>,
-) -> Vec<Variant> {
-    let count = together.iter().map(|(.., values)| values.len()).min().unwrap_or(0);
+/// A sweep with its place in the file and its values.
+struct Along<'a> {
+    sweep: &'a Sweep,
+    at: String,
+    values: Vec<Value>,
+}
+
+/// Every variant with every value of a sweep, or with every value of several that are changed together.
+fn swept(variants: &[Variant], together: &[Along<'_>], findings: &mut Vec<Finding>) -> Vec<Variant> {
+    let count = together.iter().map(|along| along.values.len()).min().unwrap_or(0);
     if variants.len().saturating_mul(count) > MOST_CASES {
-        let at = together.first().map_or("sweep", |(_, at, _)| at.as_str());
+        let at = together.first().map_or("sweep", |along| along.at.as_str());
         let message = format!("{} cases are too many: {MOST_CASES} are the most", variants.len() * count);
         findings.push(finding(at, message));
         return variants.to_vec();
@@ -118,10 +122,8 @@ fn swept(
     for variant in variants {
         for index in 0..count {
             let mut variant = variant.clone();
-            for (sweep, at, values) in together {
-                if let Some(value) = values.get(index) {
-                    set_swept(&mut variant, (sweep, at), (index, value), findings);
-                }
+            for along in together {
+                set_swept(&mut variant, along, index, findings);
             }
             next.push(variant);
         }
@@ -144,17 +146,18 @@ fn number_drawn_again(variants: &mut [Variant]) {
 /// A variant with one value of a sweep.
 fn set_swept(
     variant: &mut Variant,
-    (sweep, at): (&Sweep, &str),
-    (index, value): (usize, &Value),
+    Along { sweep, at, values }: &Along<'_>,
+    index: usize,
     findings: &mut Vec<Finding>,
 ) {
+    let Some(value) = values.get(index) else { return };
     let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
     let key = origin::plain(&format!("{at}.key"));
     // A range has no values of its own to point at.
     let of_value = || origin::plain(&format!("{at}.values.{index}"));
     let place = if sweep.values.is_some() { of_value() } else { key.clone() };
     let before = findings.len();
-    apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, findings);
+    apply(&mut variant.content, &mut variant.origins, &sweep.key, value, place, findings);
     // A key that leads nowhere is no value's fault.
     for finding in findings.iter_mut().skip(before) {
         finding.place.clone_from(&key);
@@ -171,14 +174,15 @@ fn set_swept(
 
 /// Puts values at their keys, as for the overrides of a backend.
 pub(super) fn apply_all<'a>(
-    (content, origins): (&mut Table, &mut Origins),
+    content: &mut Table,
+    origins: &mut Origins,
     values: impl IntoIterator<Item = (&'a String, &'a Value)>,
     set: &Place,
 ) -> Result<(), Vec<Finding>> {
     let mut findings = Vec::new();
     for (key, value) in values {
         let place = set.iter().cloned().chain([key.clone()]).collect();
-        apply((&mut *content, &mut *origins), key, value, place, &mut findings);
+        apply(content, origins, key, value, place, &mut findings);
     }
     if findings.is_empty() { Ok(()) } else { Err(findings) }
 }
@@ -230,7 +234,8 @@ fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
 }
 
 fn apply(
-    (content, origins): (&mut Table, &mut Origins),
+    content: &mut Table,
+    origins: &mut Origins,
     key: &str,
     value: &Value,
     place: Place,

@@ -461,7 +461,7 @@ tables! {
         /// its own share keeps it from running does not count.
         waited: Option<Share> = "25 %",
         /// How long a forwarder may give no answer.
-        silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
+        forwarder_standstill or "silence": Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
         /// How long a client may stand still, because it is frozen or waits for a processor.
         client_standstill: Option<Span> = "1 s",
         /// How far clocks may differ, or by how much the clock may be set during a run.

@@ -113,7 +113,7 @@ tables! {
         /// Interests a second of `rate`, `zipf` and `flood`.
         rate: Option<Frequency> = "must be given for those",
         /// Between Interests of `rate` and `zipf`: `constant`, `uniform` or `poisson` times.
-        gap: Option<String> = "constant; for `zipf` poisson",
+        spacing or "gap": Option<String> = "constant; for `zipf` poisson",
         /// Interests in flight of `window`.
         window: Option<u32> = "must be given for it",
         /// What `batch` asks for, and when.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared};
+pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared, Turn};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
 pub use self::link::SharedPlan;
@@ -464,10 +464,10 @@ pub struct GatePlan {
     /// Part of the time that a forwarder may wait for a processor.
     pub waited: f64,
     /// How long a forwarder may give no answer.
-    #[serde(default = "GatePlan::any_silence")]
-    pub silence_ns: u64,
+    #[serde(default = "GatePlan::any_standstill", alias = "silence_ns")]
+    pub forwarder_standstill_ns: u64,
     /// How long a client may stand still.
-    #[serde(default = "GatePlan::any_silence")]
+    #[serde(default = "GatePlan::any_standstill")]
     pub client_standstill_ns: u64,
     /// How far clocks may be apart.
     pub clock_error_ns: u64,
@@ -477,7 +477,7 @@ pub struct GatePlan {
 
 impl GatePlan {
     /// Orders of earlier versions did not judge it.
-    fn any_silence() -> u64 {
+    fn any_standstill() -> u64 {
         u64::MAX
     }
 }

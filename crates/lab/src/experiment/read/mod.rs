@@ -68,7 +68,7 @@ impl Experiment {
         let name =
             path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
         match whole_file::read_text(path, whole_file::MAX_BYTES) {
-            Ok(text) => Experiment::parsed(path.parent(), (&name, &shown), &text, is_new),
+            Ok(text) => Experiment::parsed(path.parent(), &name, &shown, &text, is_new),
             Err(error) => Err(Problems::unreadable(shown, &error)),
         }
     }
@@ -88,13 +88,14 @@ impl Experiment {
     ///
     /// Every mistake that was found, with line and suggestion.
     pub fn parse_in(folder: Option<&Path>, name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
-        Experiment::parsed(folder, (name, shown), text, true)
+        Experiment::parsed(folder, name, shown, text, true)
     }
 
     /// Checks a text, of an experiment that is still to be run or of one that was.
     fn parsed(
         folder: Option<&Path>,
-        (name, shown): (&str, &str),
+        name: &str,
+        shown: &str,
         text: &str,
         is_new: bool,
     ) -> Result<Self, Problems> {
@@ -243,7 +244,7 @@ impl Experiment {
         let (mut content, mut origins) = (self.content.clone(), Origins::default());
         let set = format!("on.{backend}.set");
         if let Some(change) = self.file.on.get(backend) {
-            cases::apply_all((&mut content, &mut origins), &change.set, &origin::plain(&set))?;
+            cases::apply_all(&mut content, &mut origins, &change.set, &origin::plain(&set))?;
         }
         match reread(&content) {
             Ok(base) => Ok((base, content, origins)),

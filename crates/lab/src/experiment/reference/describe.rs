@@ -22,6 +22,8 @@ pub struct Table {
 pub struct Field {
     /// The key as it is written.
     pub key: &'static str,
+    /// How it was written in earlier versions, which is still read.
+    pub earlier: Option<&'static str>,
     /// What it means.
     pub about: &'static [&'static str],
     /// What is written there, in words.
@@ -40,10 +42,10 @@ impl Field {
 }
 
 impl Table {
-    /// The documented key of that name.
+    /// The documented key of that name, or that had it in earlier versions.
     #[must_use]
     pub fn field(&self, key: &str) -> Option<&'static Field> {
-        self.fields.iter().find(|field| field.key == key)
+        self.fields.iter().find(|field| field.key == key || field.earlier == Some(key))
     }
 }
 
@@ -109,14 +111,15 @@ described_words! {
 
 /// Declares tables of the experiment file together with their documentation.
 ///
-/// A field is `key: Type = "what holds without it"`, or without the default when the key must be given.
+/// A field is `key: Type = "what holds without it"`, or without the default when the key must be given. One
+/// that had another name in earlier versions is `key or "earlier": Type`.
 macro_rules! tables {
     ($(
         $(#[doc = $about:literal])*
         $name:ident as $title:literal {
             $(
                 $(#[doc = $doc:literal])*
-                $field:ident: $type:ty $(= $default:literal)?
+                $field:ident $(or $earlier:literal)?: $type:ty $(= $default:literal)?
             ),* $(,)?
         }
     )*) => {
@@ -131,6 +134,7 @@ macro_rules! tables {
                         #[doc = concat!("Without it: ", $default, ".")]
                         #[serde(default, skip_serializing_if = "is_empty")]
                     )?
+                    $(#[serde(alias = $earlier)])?
                     pub $field: $type,
                 )*
             }
@@ -147,6 +151,7 @@ macro_rules! tables {
                         about: &[$($about),*],
                         fields: &[$(Field {
                             key: stringify!($field),
+                            earlier: tables!(@default $($earlier)?),
                             about: &[$($doc),*],
                             kind: <$type as Described>::kind,
                             table: <$type as Described>::table,

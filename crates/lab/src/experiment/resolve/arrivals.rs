@@ -2,7 +2,7 @@
 
 use super::named_workload::named_workload;
 use crate::experiment::model::{Download, Replay};
-use crate::experiment::plan::{ArrivalsPlan, ContentPlan, ReplayPlan};
+use crate::experiment::plan::{ArrivalsPlan, ContentPlan, ReplayPlan, Turn};
 use crate::experiment::read::findings::Findings;
 use crate::experiment::read::named_files::Files;
 use crate::experiment::read::recorded::MAX_REQUESTS;
@@ -12,8 +12,9 @@ use crate::experiment::read::recorded::MAX_REQUESTS;
 pub(super) fn arrivals(
     key: &str,
     given: &Download,
-    (content, files): (&ContentPlan, &Files),
-    turn: (usize, usize),
+    content: &ContentPlan,
+    files: &Files,
+    turn: Turn,
     f: &mut Findings,
 ) -> Result<Option<ArrivalsPlan>, ()> {
     let word = match (&given.workload, &given.trace) {
@@ -43,7 +44,7 @@ pub(super) fn arrivals(
         let hint = Some("say `requests` below `trace`".to_owned());
         f.add(format!("{key}.count"), "the trace says how many downloads there are", hint);
     }
-    replay(&format!("{key}.trace"), trace, (content, files), turn, f)
+    replay(&format!("{key}.trace"), trace, content, files, turn, f)
         .map(|plan| Some(ArrivalsPlan::Trace(plan)))
         .ok_or(())
 }
@@ -53,8 +54,9 @@ pub(super) fn arrivals(
 pub(super) fn replay(
     key: &str,
     given: &Replay,
-    (content, files): (&ContentPlan, &Files),
-    turn: (usize, usize),
+    content: &ContentPlan,
+    files: &Files,
+    turn: Turn,
     f: &mut Findings,
 ) -> Option<ReplayPlan> {
     let trace = match files.trace(&given.file, given.format.as_deref().unwrap_or("csv")) {

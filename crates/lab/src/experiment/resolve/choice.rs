@@ -36,6 +36,15 @@ pub(super) enum Purpose {
     Consumers,
 }
 
+/// How nodes are drawn where they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draw {
+    /// The seed of the run.
+    pub(super) seed: u64,
+    /// For what.
+    pub(super) purpose: Purpose,
+}
+
 impl Purpose {
     fn salt(self) -> u64 {
         match self {
@@ -53,20 +62,14 @@ impl Choice {
     }
 
     /// The nodes that are meant; a name that is none is a mistake at `key`.
-    pub(super) fn nodes(
-        &self,
-        key: &str,
-        names: &[&str],
-        (seed, purpose): (u64, Purpose),
-        f: &mut Findings,
-    ) -> Vec<NodeIndex> {
+    pub(super) fn nodes(&self, key: &str, names: &[&str], by: Draw, f: &mut Findings) -> Vec<NodeIndex> {
         let chosen: Vec<NodeIndex> = match self {
             Choice::One(word) if word == "all" => (0..names.len()).collect(),
             Choice::One(name) => f.place(key, "node", name, names).into_iter().collect(),
             Choice::Several(several) => {
                 several.iter().filter_map(|name| f.place(key, "node", name, names)).collect()
             }
-            Choice::Random { random } => draw(names.len(), *random as usize, seed, purpose),
+            Choice::Random { random } => draw(names.len(), *random as usize, by),
         };
         if matches!(self, Choice::Random { random } if *random as usize > names.len()) {
             f.add(key, format!("there are only {} nodes to draw from", names.len()), None);
@@ -82,7 +85,7 @@ impl Choice {
     }
 }
 
-fn draw(count: usize, wanted: usize, seed: u64, purpose: Purpose) -> Vec<NodeIndex> {
+fn draw(count: usize, wanted: usize, Draw { seed, purpose }: Draw) -> Vec<NodeIndex> {
     let mut pool: Vec<NodeIndex> = (0..count).collect();
     let mut draws = Random::derive(seed, purpose.salt());
     let mut chosen = Vec::new();
@@ -99,21 +102,22 @@ mod tests {
 
     #[test]
     fn nodes_are_drawn_once_each_and_alike_for_the_same_seed() {
-        let of = |seed| draw(20, 8, seed, Purpose::Consumers);
+        let by = |seed, purpose| draw(20, 8, Draw { seed, purpose });
+        let of = |seed| by(seed, Purpose::Consumers);
         let mut once = of(1);
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), 8);
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
-        assert_ne!(of(1), draw(20, 8, 1, Purpose::Producers));
+        assert_ne!(of(1), by(1, Purpose::Producers));
     }
 
     #[test]
     fn a_name_that_is_none_and_more_than_there_are_is_a_mistake() {
         let told = |choice: Choice| {
             let mut f = Findings::default();
-            let chosen = choice.nodes("k", &["a", "b"], (1, Purpose::Settings), &mut f);
+            let chosen = choice.nodes("k", &["a", "b"], Draw { seed: 1, purpose: Purpose::Settings }, &mut f);
             (chosen, f.0.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "))
         };
         assert_eq!(told(Choice::One("all".into())), (vec![0, 1], String::new()));

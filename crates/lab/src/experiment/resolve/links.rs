@@ -1,6 +1,6 @@
 //! What links are like: as said of each, as their topology knows, as the defaults say.
 
-use super::ndnlp::{self, said};
+use super::ndnlp;
 use super::network::{Joined, Shape};
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SharedPlan, SimulatedLink};
@@ -8,13 +8,27 @@ use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
 use crate::experiment::units::{Share, Size, Span};
 
+/// What is said of a link itself, and of all.
+#[derive(Clone, Copy)]
+pub(super) struct LinkKeys<'a> {
+    own: Option<&'a model::Link>,
+    defaults: Option<&'a model::Link>,
+}
+
+impl LinkKeys<'_> {
+    /// What is said of the link itself, or else of all.
+    pub(super) fn of<T>(self, key: impl Fn(&model::Link) -> Option<T>) -> Option<T> {
+        self.own.and_then(&key).or_else(|| self.defaults.and_then(&key))
+    }
+}
+
 /// The links of a file, complete.
 pub(super) fn links(file: &File, shape: &Shape, dialect: Dialect, f: &mut Findings) -> Vec<LinkPlan> {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.link.as_ref());
     let one = |joined: &Joined| {
-        let own = file.link.get(&joined.name);
-        let mut link = link(own, defaults, joined, f);
-        link.ndnlp1 = ndnlp::ndnlp1((own, defaults), &link, dialect, f);
+        let said = LinkKeys { own: file.link.get(&joined.name), defaults };
+        let mut link = link(said, joined, f);
+        link.ndnlp1 = ndnlp::ndnlp1(said, &link, dialect, f);
         check_frames(&link, dialect, f);
         link
     };
@@ -31,15 +45,11 @@ fn check_frames(link: &LinkPlan, dialect: Dialect, f: &mut Findings) {
     }
 }
 
-fn link(
-    own: Option<&model::Link>,
-    defaults: Option<&model::Link>,
-    joined: &Joined,
-    f: &mut Findings,
-) -> LinkPlan {
+fn link(said: LinkKeys<'_>, joined: &Joined, f: &mut Findings) -> LinkPlan {
+    let LinkKeys { own, defaults } = said;
     let key = format!("link.{}", joined.name);
     let known = &joined.known;
-    let kind = said(own, defaults, |link| link.kind.clone()).unwrap_or_else(|| "udp".to_owned());
+    let kind = said.of(|link| link.kind.clone()).unwrap_or_else(|| "udp".to_owned());
     let kinds = [("udp", LinkKind::Udp), ("tcp", LinkKind::Tcp), ("ether", LinkKind::Ether)];
     let kind = f.word(&format!("{key}.kind"), &kind, &kinds).unwrap_or(LinkKind::Udp);
     let mut part = |name: &str, share: Option<Share>, known: Option<f64>| {
@@ -54,9 +64,9 @@ fn link(
     let own_loss = own.and_then(|link| link.loss);
     let default_loss = defaults.and_then(|link| link.loss).map(|share| share.0);
     let loss = part("loss", own_loss, known.loss.or(default_loss));
-    let duplicate = part("duplicate", said(own, defaults, |link| link.duplicate), None);
-    let reorder = part("reorder", said(own, defaults, |link| link.reorder), None);
-    let mtu = said(own, defaults, |link| link.mtu).unwrap_or(1500);
+    let duplicate = part("duplicate", said.of(|link| link.duplicate), None);
+    let reorder = part("reorder", said.of(|link| link.reorder), None);
+    let mtu = said.of(|link| link.mtu).unwrap_or(1500);
     if !(576..=65_000).contains(&mtu) {
         f.add(format!("{key}.mtu"), "an MTU lies between 576 and 65000", None);
     }
@@ -74,12 +84,12 @@ fn link(
         queue_packets: own_queue.or(defaults.and_then(|link| link.queue_packets)),
         duplicate,
         reorder,
-        ..simulated(&key, own, defaults, rate, f)
+        ..simulated(&key, said, rate, f)
     };
     LinkPlan {
         name: joined.name.clone(),
         between: joined.between,
-        shared: shared(&key, joined, (own, defaults), f),
+        shared: shared(&key, joined, said, f),
         kind,
         rate_bps: rate,
         delay_ns: delay.unwrap_or(0),
@@ -98,48 +108,37 @@ fn link(
 }
 
 /// What makes it a link of more than two nodes.
-fn shared(
-    key: &str,
-    joined: &Joined,
-    (own, defaults): (Option<&model::Link>, Option<&model::Link>),
-    f: &mut Findings,
-) -> Option<SharedPlan> {
-    let share = said(own, defaults, |link| link.share).unwrap_or(false);
+fn shared(key: &str, joined: &Joined, said: LinkKeys<'_>, f: &mut Findings) -> Option<SharedPlan> {
+    let share = said.of(|link| link.share).unwrap_or(false);
     if joined.others.is_empty() {
-        if own.is_some_and(|link| link.share == Some(true)) {
+        if said.own.is_some_and(|link| link.share == Some(true)) {
             let hint = Some("name more of them in `between`".to_owned());
             f.add(format!("{key}.share"), "two nodes have nobody to share what they fetch with", hint);
         }
         return None;
     }
-    if said(own, defaults, |link| link.rate_control.clone()).is_some() {
+    if said.of(|link| link.rate_control.clone()).is_some() {
         f.add(format!("{key}.rate_control"), "a link of more than two nodes has none", None);
     }
     Some(SharedPlan { others: joined.others.clone(), share })
 }
 
-fn simulated(
-    key: &str,
-    own: Option<&model::Link>,
-    defaults: Option<&model::Link>,
-    rate: Option<u64>,
-    f: &mut Findings,
-) -> SimulatedLink {
-    let bytes = |size: fn(&model::Link) -> Option<Size>| said(own, defaults, size).map(|size| size.0);
-    let span = |span: fn(&model::Link) -> Option<Span>| said(own, defaults, span).map_or(0, |span| span.0);
-    let control = said(own, defaults, |link| link.rate_control.clone());
+fn simulated(key: &str, said: LinkKeys<'_>, rate: Option<u64>, f: &mut Findings) -> SimulatedLink {
+    let bytes = |size: fn(&model::Link) -> Option<Size>| said.of(size).map(|size| size.0);
+    let span = |span: fn(&model::Link) -> Option<Span>| said.of(span).map_or(0, |span| span.0);
+    let control = said.of(|link| link.rate_control.clone());
     let rate_control = control.and_then(|control| rate_control(key, &control, rate, f));
-    let frames = said(own, defaults, |link| link.frames).unwrap_or(false);
-    let reliable = said(own, defaults, |link| link.reliable).unwrap_or(false);
-    let token_bucket = said(own, defaults, |link| link.token_bucket).unwrap_or(false);
-    if token_bucket && said(own, defaults, |link| link.codel.clone()).is_some() {
+    let frames = said.of(|link| link.frames).unwrap_or(false);
+    let reliable = said.of(|link| link.reliable).unwrap_or(false);
+    let token_bucket = said.of(|link| link.token_bucket).unwrap_or(false);
+    if token_bucket && said.of(|link| link.codel.clone()).is_some() {
         f.add(format!("{key}.token_bucket"), "a queue under CoDel has no token bucket", None);
     }
     SimulatedLink {
         token_bucket,
         queue_bytes: bytes(|link| link.queue_bytes),
         mark_above_bytes: bytes(|link| link.mark_above),
-        codel: said(own, defaults, |link| link.codel.clone()).map(|codel| CoDelPlan {
+        codel: said.of(|link| link.codel.clone()).map(|codel| CoDelPlan {
             target_ns: codel.target.map_or(5_000_000, |span| span.0),
             interval_ns: codel.interval.map_or(100_000_000, |span| span.0),
             mark: codel.mark.unwrap_or(false),

@@ -18,6 +18,7 @@ mod workloads;
 
 use sim::paths::RouteSelection;
 
+use self::nodes::Costs;
 use self::paths::Homes;
 use self::routes::routes;
 use crate::experiment::model::File;
@@ -28,6 +29,18 @@ use crate::experiment::plan::{
 use crate::experiment::profile;
 use crate::experiment::read::findings::{Finding, Findings};
 use crate::experiment::read::named_files::Files;
+
+/// What everything else is resolved with.
+struct Basis<'a> {
+    /// The file.
+    file: &'a File,
+    /// The names of its nodes.
+    names: &'a [&'a str],
+    /// The files that it names.
+    files: &'a Files,
+    /// What is drawn is drawn with it.
+    seed: u64,
+}
 
 /// How next hops are found beside static routes.
 const WAYS: [(&str, Option<RouteSelection>); 3] = [
@@ -50,7 +63,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let (dialect, software) = (dialect(file, f), software(file, f));
     let links = links::links(file, &shape, dialect, f);
     check_software(software, dialect, &links, f);
-    let (routes, mut hops) = routes(file, &names, &links, (shape.lacks_links, seed), f);
+    let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, seed, f);
     let contents = contents::contents(file, &names, files, f);
     let producers = simulated::producers(file, &names, seed, f);
     if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &WAYS).flatten() {
@@ -60,10 +73,11 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     hops.extend(registrations::hops(file, &names, &links));
     let profile = profile::named(file, files, f);
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
-    let costs = (seed, profile.as_ref().map(|profile| (profile, content_bytes)));
-    let nodes = nodes::nodes(file, &names, (&links, &hops), costs, f);
-    let mut workloads = workloads::workloads(file, (&names, &links, &hops), (&contents, files), seed, f);
-    let consumers = simulated::consumers(file, &names, (seed, profile.as_ref()), f);
+    let costs = profile.as_ref().map(|profile| Costs { profile, content_bytes });
+    let basis = Basis { file, names: &names, files, seed };
+    let nodes = nodes::nodes(&basis, &links, &hops, costs, f);
+    let mut workloads = workloads::workloads(&basis, &links, &hops, &contents, f);
+    let consumers = simulated::consumers(file, &names, seed, profile.as_ref(), f);
     workloads.extend(consumers.into_iter().chain(registrations::workloads(file, &names, &links, f)));
     workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = simulated::events(file, &names, &links, f);
@@ -118,14 +132,16 @@ fn gates(file: &File, sample_every_ns: u64, f: &mut Findings) -> GatePlan {
         }
         share
     };
-    let silence_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
+    let standstill_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
     GatePlan {
         capture_drops: share("capture_drops", gates.and_then(|gates| gates.capture_drops), 0.001),
         invalid_samples: share("invalid_samples", gates.and_then(|gates| gates.invalid_samples), 0.05),
         unfinished: share("unfinished", gates.and_then(|gates| gates.unfinished), 0.0),
         steal: share("steal", gates.and_then(|gates| gates.steal), 0.05),
         waited: share("waited", gates.and_then(|gates| gates.waited), 0.25),
-        silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
+        forwarder_standstill_ns: gates
+            .and_then(|gates| gates.forwarder_standstill)
+            .map_or(standstill_ns, |span| span.0),
         client_standstill_ns: gates
             .and_then(|gates| gates.client_standstill)
             .map_or(CLIENT_STANDSTILL_NS, |span| span.0),

@@ -3,7 +3,8 @@
 use link::v1::Timings;
 use packet::time::Duration;
 
-use crate::experiment::model::{Acknowledgement, Link};
+use super::links::LinkKeys;
+use crate::experiment::model::Acknowledgement;
 use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, Ndnlp1Plan};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
@@ -11,13 +12,13 @@ use crate::experiment::units::Span;
 
 /// NDNLP v1 on a link that has it: every one of Ethernet, and one of UDP that carries frames.
 pub(super) fn ndnlp1(
-    (own, defaults): (Option<&Link>, Option<&Link>),
+    said: LinkKeys<'_>,
     link: &LinkPlan,
     dialect: Dialect,
     f: &mut Findings,
 ) -> Option<Ndnlp1Plan> {
     let key = format!("link.{}", link.name);
-    let given = said(own, defaults, |link| link.acknowledgement.clone());
+    let given = said.of(|link| link.acknowledgement.clone());
     if dialect == Dialect::Ndn {
         if given.is_some() {
             let message = "the link protocol of NDN measures its links, and has none of these parameters";
@@ -89,15 +90,6 @@ fn sent_in(time: Duration, link: &LinkPlan) -> u32 {
     let bits = u128::from(link.rate_bps.unwrap_or(0)) * u128::from(time.as_nanos()) / 1_000_000_000;
     let packets = u32::try_from(bits / 8 / u128::from(link.mtu)).unwrap_or(u32::MAX);
     packets.max(Timings::PAPER.sent_packets_capacity)
-}
-
-/// What is said of the link itself, or of all.
-pub(super) fn said<T>(
-    own: Option<&Link>,
-    defaults: Option<&Link>,
-    key: impl Fn(&Link) -> Option<T>,
-) -> Option<T> {
-    own.and_then(&key).or_else(|| defaults.and_then(&key))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use packet::random::Random;
 use packet::time::Duration;
 use sim::topology::{Topology as Graph, TopologyLink};
 
-use super::choice::Purpose;
+use super::choice::{Draw, Purpose};
 use crate::experiment::model::{self, File, Topology};
 use crate::experiment::names;
 use crate::experiment::plan::NodeIndex;
@@ -66,7 +66,7 @@ pub(super) fn shape(file: &File, files: &Files, seed: u64, f: &mut Findings) -> 
 fn listed(file: &File, seed: u64, f: &mut Findings) -> Shape {
     let mut nodes: Vec<&str> = file.node.keys().map(String::as_str).collect();
     nodes.sort_by(|a, b| names::natural(a, b));
-    let links = further(file, (&nodes, seed), &BTreeSet::new(), f);
+    let links = further(file, &nodes, &BTreeSet::new(), seed, f);
     Shape { nodes: nodes.into_iter().map(str::to_owned).collect(), links, lacks_links: false }
 }
 
@@ -85,15 +85,16 @@ fn generated(file: &File, graph: &Graph, seed: u64, f: &mut Findings) -> Shape {
         taken.insert(name.clone());
         links.push(Joined { name, between: [link.from, link.to], others: Vec::new(), known: link.clone() });
     }
-    links.extend(further(file, (&known, seed), &taken, f));
+    links.extend(further(file, &known, &taken, seed, f));
     Shape { links, nodes, lacks_links: false }
 }
 
 /// Links of the file that are not among those already `there`.
 fn further(
     file: &File,
-    (nodes, seed): (&[&str], u64),
+    nodes: &[&str],
     there: &BTreeSet<String>,
+    seed: u64,
     f: &mut Findings,
 ) -> Vec<Joined> {
     let mut order: Vec<(&String, &model::Link)> =
@@ -114,9 +115,18 @@ fn further(
         // What is wrong with a group is said at the group.
         let groups = |given: &str| {
             let group = file.group.get(given).filter(|_| !nodes.contains(&given))?;
-            Some(group.nodes.nodes(&key, nodes, (seed, Purpose::Settings), &mut Findings::default()))
+            Some(group.nodes.nodes(
+                &key,
+                nodes,
+                Draw { seed, purpose: Purpose::Settings },
+                &mut Findings::default(),
+            ))
         };
-        let Some((between, others)) = ends(&key, (name.as_str(), link), nodes, groups, f) else { continue };
+        let ends = match &link.between {
+            Some(given) => ends_given(&format!("{key}.between"), given, nodes, groups, f),
+            None => ends_by_name(&key, name, nodes, f),
+        };
+        let Some(Ends { between, others }) = ends else { continue };
         let all: Vec<NodeIndex> = between.iter().chain(&others).copied().collect();
         if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
             f.add(&key, "a link joins different nodes, each once", None);
@@ -127,58 +137,60 @@ fn further(
     links
 }
 
-/// The nodes of a link, the first two and the others: as given, or from its name.
-fn ends(
+/// The nodes of a link.
+struct Ends {
+    between: [NodeIndex; 2],
+    /// Where more than two share it.
+    others: Vec<NodeIndex>,
+}
+
+/// The nodes of a link as its name has them.
+fn ends_by_name(key: &str, name: &str, names: &[&str], f: &mut Findings) -> Option<Ends> {
+    let parts = || name.match_indices('-').filter_map(|(at, _)| Some((name.get(..at)?, name.get(at + 1..)?)));
+    let place = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let between = parts().find_map(|(a, b)| Some([place(a)?, place(b)?]));
+    if let Some(between) = between {
+        return Some(Ends { between, others: Vec::new() });
+    }
+    // Where one end is a node, it is the other that is written wrong. A hyphen may be a name's own: of
+    // several parts that may be meant, it is the one that is most like a node's name.
+    let wrong = parts().filter_map(|(a, b)| match (names.contains(&a), names.contains(&b)) {
+        (true, false) if !b.is_empty() => Some(b),
+        (false, true) if !a.is_empty() => Some(a),
+        _ => None,
+    });
+    let likeness = |part: &&str| names.iter().map(|name| formats::spelling::distance(part, name)).min();
+    match wrong.min_by_key(likeness) {
+        Some(wrong) => drop(f.place(key, "node", wrong, names)),
+        None => {
+            let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
+            f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
+        }
+    }
+    None
+}
+
+/// The nodes of a link as the file lists them.
+fn ends_given(
     key: &str,
-    (name, link): (&str, &model::Link),
+    between: &[String],
     names: &[&str],
     group: impl Fn(&str) -> Option<Vec<NodeIndex>>,
     f: &mut Findings,
-) -> Option<([NodeIndex; 2], Vec<NodeIndex>)> {
-    let Some(between) = &link.between else {
-        let found = name.match_indices('-').find_map(|(at, _)| {
-            let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
-            let place = |wanted: &str| names.iter().position(|name| *name == wanted);
-            Some([place(a)?, place(b)?])
-        });
-        if found.is_some() {
-            return found.map(|found| (found, Vec::new()));
-        }
-        // Where one end is a node, it is the other that is written wrong. A hyphen may be a name's own: of
-        // several parts that may be meant, it is the one that is most like a node's name.
-        let parts = name.match_indices('-').filter_map(|(at, _)| {
-            let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
-            match (names.contains(&a), names.contains(&b)) {
-                (true, false) if !b.is_empty() => Some(b),
-                (false, true) if !a.is_empty() => Some(a),
-                _ => None,
-            }
-        });
-        let wrong =
-            parts.min_by_key(|part| names.iter().map(|name| formats::spelling::distance(part, name)).min());
-        match wrong {
-            Some(wrong) => drop(f.place(key, "node", wrong, names)),
-            None => {
-                let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
-                f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
-            }
-        }
-        return None;
-    };
-    let key = format!("{key}.between");
+) -> Option<Ends> {
     let mut ends = Vec::new();
     for given in between {
         match group(given) {
             Some(nodes) => ends.extend(nodes),
-            None => ends.push(f.place(&key, "node", given, names)?),
+            None => ends.push(f.place(key, "node", given, names)?),
         }
     }
     let [a, b, others @ ..] = ends.as_slice() else {
         let hint = Some("write for example between = [\"a\", \"b\"]".to_owned());
-        f.add(&key, "a link has two ends at least", hint);
+        f.add(key, "a link has two ends at least", hint);
         return None;
     };
-    Some(([*a, *b], others.to_vec()))
+    Some(Ends { between: [*a, *b], others: others.to_vec() })
 }
 
 /// Names that can be part of a file's name and of a measure, each once. Maps call their nodes what they like.

@@ -1,6 +1,7 @@
 //! What nodes are like: as said of each, of a group it is in, of all.
 
-use super::choice::Purpose;
+use super::Basis;
+use super::choice::{Draw, Purpose};
 use super::servers::server;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeCosts, NodeIndex, NodePlan};
@@ -60,21 +61,31 @@ fn groups<'a>(
 ) -> Vec<(&'a model::Node, Vec<NodeIndex>)> {
     let of = |(name, group): (&String, &'a model::Group)| {
         let key = format!("group.{name}.nodes");
-        (&group.set, group.nodes.nodes(&key, names, (seed, Purpose::Settings), f))
+        (&group.set, group.nodes.nodes(&key, names, Draw { seed, purpose: Purpose::Settings }, f))
     };
     let mut groups: Vec<_> = file.group.iter().map(of).collect();
     groups.reverse();
     groups
 }
 
+/// What nodes cost where a profile says it.
+#[derive(Clone, Copy)]
+pub(super) struct Costs<'a> {
+    /// What packets cost.
+    pub(super) profile: &'a Profile,
+    /// Bytes of content in a Data.
+    pub(super) content_bytes: u32,
+}
+
 /// The nodes of a file, complete.
 pub(super) fn nodes(
-    file: &File,
-    names: &[&str],
-    (links, hops): (&[LinkPlan], &[Hop]),
-    (seed, costs): (u64, Option<(&Profile, u32)>),
+    basis: &Basis<'_>,
+    links: &[LinkPlan],
+    hops: &[Hop],
+    costs: Option<Costs<'_>>,
     f: &mut Findings,
 ) -> Vec<NodePlan> {
+    let Basis { file, names, seed, .. } = *basis;
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
     let groups = groups(file, names, seed, f);
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
@@ -86,26 +97,27 @@ pub(super) fn nodes(
         said.extend(defaults);
         let first = watched.get(index).copied().flatten();
         let said = Layers(said);
-        let mut plan = node(file, name, &said, (first, &link_names), f);
+        let mut plan = node(file, name, &said, first, &link_names, f);
         plan.server = said.of(|node| node.server.clone()).and_then(|given| server(name, &given, names, f));
         if let Some(costs) = costs {
-            measured((index, &mut plan), &said, links, costs);
+            plan.costs = measured(index, &plan, &said, links, costs);
         }
         nodes.push(plan);
     }
     nodes
 }
 
-/// Gives a node the costs of a profile where it does not say its own: those of its links, the first of which
-/// is the one that it watches, and of Data with so much content.
+/// The costs of a node by a profile where it does not say its own: those of its links, the first of which is
+/// the one that it watches.
 fn measured(
-    (index, node): (NodeIndex, &mut NodePlan),
+    index: NodeIndex,
+    node: &NodePlan,
     said: &Layers<'_>,
     links: &[LinkPlan],
-    (profile, content_bytes): (&Profile, u32),
-) {
+    Costs { profile, content_bytes }: Costs<'_>,
+) -> Option<NodeCosts> {
     if said.of(|node| node.service_time).is_some() {
-        return;
+        return None;
     }
     let mut own: Vec<LinkIndex> = (0..links.len()).collect();
     own.retain(|link| links.get(*link).is_some_and(|link| link.joins(index)));
@@ -117,7 +129,7 @@ fn measured(
         Some((link, if has_store { cost.storing() } else { cost }))
     };
     let costs: Vec<_> = own.into_iter().filter_map(cost).collect();
-    node.costs = NodeCosts::of(&costs, profile.idle_percent, content_bytes);
+    NodeCosts::of(&costs, profile.idle_percent, content_bytes)
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.
@@ -138,7 +150,8 @@ fn node(
     file: &File,
     name: &str,
     said: &Layers<'_>,
-    (first_link, links): (Option<LinkIndex>, &[&str]),
+    first_link: Option<LinkIndex>,
+    links: &[&str],
     f: &mut Findings,
 ) -> NodePlan {
     let key = format!("node.{name}");

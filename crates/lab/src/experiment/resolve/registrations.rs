@@ -2,7 +2,8 @@
 
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
-    Activity, Hop, LinkPlan, RegistrationKey, RegistrationPlan, Registrations, Response, Workload,
+    Activity, Hop, LinkIndex, LinkPlan, NodeIndex, RegistrationKey, RegistrationPlan, Registrations,
+    Response, Workload,
 };
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
@@ -20,7 +21,7 @@ pub(super) fn accepted(key: &str, forwarder: Option<&model::Forwarder>, f: &mut 
 /// The next hops by which commands reach the neighbours that they are for.
 pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
     let mut hops: Vec<Hop> = Vec::new();
-    for (_, node, link, _) in asked(file, names, links) {
+    for Asked { at: node, link, .. } in asked(file, names, links) {
         let hop = Hop { prefix: MANAGEMENT.to_owned(), node, link, behind: None, cost: 1 };
         if !hops.contains(&hop) {
             hops.push(hop);
@@ -31,24 +32,27 @@ pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> 
 
 /// The next hops that neighbours have if they take all registrations.
 pub(super) fn wanted(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
-    let hop = |(given, _, link, node): (&model::Registration, _, _, _)| {
+    let hop = |Asked { given, link, to, .. }: Asked<'_>| {
         let cost = given.cost.unwrap_or(0);
-        Hop { prefix: given.prefix.clone(), node, link, behind: None, cost }
+        Hop { prefix: given.prefix.clone(), node: to, link, behind: None, cost }
     };
     asked(file, names, links).map(hop).collect()
 }
 
-/// Registrations with who asks, by which link, and who is asked.
-fn asked<'a>(
-    file: &'a File,
-    names: &'a [&str],
-    links: &'a [LinkPlan],
-) -> impl Iterator<Item = (&'a model::Registration, usize, usize, usize)> {
+/// A registration with who asks, by which link, and who is asked.
+struct Asked<'a> {
+    given: &'a model::Registration,
+    at: NodeIndex,
+    link: LinkIndex,
+    to: NodeIndex,
+}
+
+fn asked<'a>(file: &'a File, names: &'a [&str], links: &'a [LinkPlan]) -> impl Iterator<Item = Asked<'a>> {
     let place = |name: &str| names.iter().position(|other| *other == name);
     file.registration.values().filter_map(move |given| {
         let (at, to) = place(&given.at).zip(place(&given.to))?;
         let joins = |link: &LinkPlan| at != to && joins_alone(link, at, to);
-        Some((given, at, links.iter().position(joins)?, to))
+        Some(Asked { given, at, link: links.iter().position(joins)?, to })
     })
 }
 
@@ -61,13 +65,14 @@ fn joins_alone(link: &LinkPlan, at: usize, to: usize) -> bool {
 pub(super) fn workloads(file: &File, nodes: &[&str], links: &[LinkPlan], f: &mut Findings) -> Vec<Workload> {
     file.registration
         .iter()
-        .filter_map(|(name, given)| registration(file, (name, given), nodes, links, f))
+        .filter_map(|(name, given)| registration(file, name, given, nodes, links, f))
         .collect()
 }
 
 fn registration(
     file: &File,
-    (name, given): (&str, &model::Registration),
+    name: &str,
+    given: &model::Registration,
     nodes: &[&str],
     links: &[LinkPlan],
     f: &mut Findings,

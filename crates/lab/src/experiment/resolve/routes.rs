@@ -1,6 +1,6 @@
 //! Static routes: from paths as they are written to next hops.
 
-use super::choice::Purpose;
+use super::choice::{Draw, Purpose};
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{Hop, LinkIndex, LinkPlan, NodeIndex, RoutePlan};
 use crate::experiment::read::findings::Findings;
@@ -40,7 +40,8 @@ pub(super) fn routes(
     file: &File,
     names: &[&str],
     links: &[LinkPlan],
-    (lacks_links, seed): (bool, u64),
+    lacks_links: bool,
+    seed: u64,
     f: &mut Findings,
 ) -> (Vec<RoutePlan>, Vec<Hop>) {
     let is_switch = |name: &&str| file.node.get(*name).is_some_and(|node| node.switch == Some(true));
@@ -49,7 +50,7 @@ pub(super) fn routes(
     for (number, route) in file.route.iter().enumerate() {
         f.prefix(&format!("route.{number}.prefix"), &route.prefix);
         let key = format!("route.{number}.path");
-        for path in paths(file, route, &key, (names, seed), f) {
+        for path in paths(file, route, &key, names, seed, f) {
             if path.len() < 2 {
                 f.add(&key, "a path has at least two nodes", None);
             }
@@ -88,7 +89,8 @@ fn paths(
     file: &File,
     route: &model::Route,
     key: &str,
-    (names, seed): (&[&str], u64),
+    names: &[&str],
+    seed: u64,
     f: &mut Findings,
 ) -> Vec<Vec<NodeIndex>> {
     let is_node = |name: &String| names.contains(&name.as_str());
@@ -100,7 +102,8 @@ fn paths(
     }
     let Some(group) = group else { return vec![rest] };
     // What is wrong with a group is said at the group.
-    let members = group.nodes.nodes(key, names, (seed, Purpose::Settings), &mut Findings::default());
+    let members =
+        group.nodes.nodes(key, names, Draw { seed, purpose: Purpose::Settings }, &mut Findings::default());
     members.into_iter().map(|first| [&[first][..], &rest].concat()).collect()
 }
 

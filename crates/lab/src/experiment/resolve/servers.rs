@@ -3,6 +3,7 @@
 use crate::experiment::model;
 use crate::experiment::plan::{
     Activity, FetchClient, FetchPlan, NodeIndex, Plan, ProgramPlan, ServerPlan, ServerSoftware, Software,
+    Turn,
 };
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
@@ -35,12 +36,19 @@ pub(super) fn server(
     Some(ServerPlan { software, tuned, upstream })
 }
 
+/// What a client asks for, of its content's place in the plan.
+pub(super) struct Asked {
+    pub(super) content: usize,
+    pub(super) count: u32,
+    pub(super) turn: Turn,
+}
+
 /// What a client that is a program of its own does; nothing where the lab's own is meant.
 pub(super) fn program(
     key: &str,
     given: &model::Download,
-    (content, count): (usize, u32),
-    (turn, names): (usize, &[&str]),
+    asked: &Asked,
+    names: &[&str],
     f: &mut Findings,
 ) -> Option<ProgramPlan> {
     let client = f.word(&format!("{key}.client"), given.client.as_deref()?, FetchClient::WORDS)?;
@@ -65,15 +73,15 @@ pub(super) fn program(
     for (word, _) in of_agents.iter().filter(|(_, is_given)| *is_given) {
         f.add(format!("{key}.{word}"), format!("`{}` does this as it likes", client.word()), None);
     }
-    let from = from.get(turn.checked_rem(from.len()).unwrap_or(0)).copied();
+    let from = from.get(asked.turn.number.checked_rem(from.len()).unwrap_or(0)).copied();
     Some(ProgramPlan {
         command: vec![client.word().to_owned()],
         environment: std::collections::BTreeMap::new(),
         serves: false,
-        count,
+        count: asked.count,
         exit: 0,
         output: None,
-        fetch: Some(FetchPlan { client, content, from }),
+        fetch: Some(FetchPlan { client, content: asked.content, from }),
     })
 }
 

@@ -4,7 +4,7 @@ use flow::WorkloadSpec;
 use flow::workload::{Setting, Spacing};
 use packet::random::Zipf;
 
-use super::choice::Purpose;
+use super::choice::{Draw, Purpose};
 use super::network;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
@@ -43,7 +43,7 @@ fn producer(
 ) -> ProducerPlan {
     let key = format!("producer.{name}");
     f.prefix(&format!("{key}.prefix"), &given.prefix);
-    let nodes = given.at.nodes(&format!("{key}.at"), names, (seed, Purpose::Producers), f);
+    let nodes = given.at.nodes(&format!("{key}.at"), names, Draw { seed, purpose: Purpose::Producers }, f);
     let said = [("packet", given.packet), ("content", given.content), ("file", given.file)];
     let said: Vec<_> = said.into_iter().filter_map(|(name, size)| Some((name, size?.0))).collect();
     if said.len() > 1 {
@@ -95,11 +95,12 @@ fn producer_key(key: &str, given: &model::Producer, f: &mut Findings) -> Produce
 pub(super) fn consumers(
     file: &File,
     names: &[&str],
-    (seed, profile): (u64, Option<&Profile>),
+    seed: u64,
+    profile: Option<&Profile>,
     f: &mut Findings,
 ) -> Vec<Workload> {
     let consumer = |(name, given): (&String, &model::Consumer)| {
-        let mut workload = consumer(file, name, given, (names, seed), f)?;
+        let mut workload = consumer(file, name, given, names, seed, f)?;
         if let Activity::Consume(plan) = &mut workload.does {
             plan.verify = verification(file, &format!("consumer.{name}"), given, profile, f);
         }
@@ -142,7 +143,8 @@ fn consumer(
     file: &File,
     name: &str,
     given: &model::Consumer,
-    (names, seed): (&[&str], u64),
+    names: &[&str],
+    seed: u64,
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("consumer.{name}");
@@ -150,7 +152,7 @@ fn consumer(
     if given.attempts == Some(0) {
         f.add(format!("{key}.attempts"), "a name is asked for at least once", None);
     }
-    let nodes = given.at.nodes(&format!("{key}.at"), names, (seed, Purpose::Consumers), f);
+    let nodes = given.at.nodes(&format!("{key}.at"), names, Draw { seed, purpose: Purpose::Consumers }, f);
     let kind = kind_of(&key, given, f)?;
     let at = *nodes.first()?;
     let start_ns = given.start.map_or(0, |span| span.0);
@@ -173,10 +175,10 @@ fn consumer(
 
 /// Keys that only some kinds of consumers have.
 const KEYS: [(&str, &[&str]); 8] = [
-    ("rate", &["rate", "gap", "items", "lifetime", "attempts", "stop"]),
+    ("rate", &["rate", "spacing", "items", "lifetime", "attempts", "stop"]),
     ("window", &["window", "items", "lifetime", "attempts", "stop"]),
     ("batch", &["batch", "items", "lifetime", "attempts", "stop"]),
-    ("zipf", &["rate", "gap", "objects", "exponent", "shift", "items", "lifetime", "attempts", "stop"]),
+    ("zipf", &["rate", "spacing", "objects", "exponent", "shift", "items", "lifetime", "attempts", "stop"]),
     ("workload", &["workload", "objects", "lifetime", "stop"]),
     ("transfer", &["controller", "items", "lifetime", "attempts"]),
     ("file", &["controller", "attempts", "verify", "signature_time", "hash_time"]),
@@ -187,7 +189,7 @@ const KEYS: [(&str, &[&str]); 8] = [
 fn only_allowed(key: &str, given: &model::Consumer, allowed: &[&str], f: &mut Findings) {
     for (name, is_there) in [
         ("rate", given.rate.is_some()),
-        ("gap", given.gap.is_some()),
+        ("spacing", given.spacing.is_some()),
         ("window", given.window.is_some()),
         ("batch", !given.batch.is_empty()),
         ("objects", given.objects.is_some()),
@@ -234,8 +236,8 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         }
         None => None,
     };
-    let gap = match given.gap.as_deref() {
-        Some(word) => f.word(&format!("{key}.gap"), word, &Spacing::WORDS)?,
+    let spacing = match given.spacing.as_deref() {
+        Some(word) => f.word(&format!("{key}.spacing"), word, &Spacing::WORDS)?,
         None if given.kind == "zipf" => Spacing::Poisson,
         None => Spacing::Constant,
     };
@@ -256,7 +258,7 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
             return None;
         }
         "batch" => ConsumerKind::Batches(given.batch.iter().map(|batch| (batch.at.0, batch.count)).collect()),
-        "zipf" => zipf(key, given, (per_second?, gap), f)?,
+        "zipf" => zipf(key, given, per_second?, spacing, f)?,
         "workload" => match &given.workload {
             Some(text) => workload(key, text, given, f)?,
             None => {
@@ -267,11 +269,17 @@ fn kind_of(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Consu
         "transfer" => ConsumerKind::Transfer(controller(key, given, f)?),
         "file" => ConsumerKind::File(controller(key, given, f)?),
         "flood" => ConsumerKind::Flood(per_second?),
-        _ => ConsumerKind::Rate(per_second?, gap),
+        _ => ConsumerKind::Rate(per_second?, spacing),
     })
 }
 
-fn zipf(key: &str, given: &model::Consumer, pace: (f64, Spacing), f: &mut Findings) -> Option<ConsumerKind> {
+fn zipf(
+    key: &str,
+    given: &model::Consumer,
+    per_second: f64,
+    spacing: Spacing,
+    f: &mut Findings,
+) -> Option<ConsumerKind> {
     let Some(objects) = given.objects else {
         f.add(key, "a consumer of kind zipf needs `objects`", Some("add objects = 1000".to_owned()));
         return None;
@@ -281,7 +289,7 @@ fn zipf(key: &str, given: &model::Consumer, pace: (f64, Spacing), f: &mut Findin
         f.add(format!("{key}.objects"), error.to_string(), None);
         return None;
     }
-    Some(ConsumerKind::Zipf { per_second: pace.0, gap: pace.1, objects, exponent, shift })
+    Some(ConsumerKind::Zipf { per_second, spacing, objects, exponent, shift })
 }
 
 /// A workload by its name and parameters.

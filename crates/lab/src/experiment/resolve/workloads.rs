@@ -2,15 +2,17 @@
 
 use flow::workload::Spacing;
 
+use super::Basis;
 use super::arrivals;
-use super::choice::{Choice, Purpose};
+use super::choice::{Choice, Draw, Purpose};
 use super::named_workload::named_workload;
-use super::servers;
-use crate::experiment::model::{self, File};
-use crate::experiment::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, ProgramPlan, Workload};
+use super::servers::{self, Asked};
+use crate::experiment::model;
+use crate::experiment::plan::{
+    Activity, ContentPlan, ControllerKind, Hop, LinkPlan, NodeIndex, ProgramPlan, Turn, Workload,
+};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
-use crate::experiment::read::named_files::Files;
 use crate::experiment::units::Span;
 
 const SECOND: u64 = 1_000_000_000;
@@ -18,23 +20,36 @@ const FOUR_SECONDS: Span = Span(4 * SECOND);
 
 /// What every workload needs to be resolved.
 struct Context<'a> {
-    file: &'a File,
-    nodes: &'a [&'a str],
+    basis: &'a Basis<'a>,
     links: &'a [LinkPlan],
     hops: &'a [Hop],
     contents: &'a [ContentPlan],
-    named: &'a Files,
-    seed: u64,
+}
+
+/// When a workload begins and ends, where that is said.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    start: Option<Span>,
+    stop: Option<Span>,
+}
+
+/// Where Interests from a node come.
+struct Reached {
+    /// The nodes that they come by.
+    nodes: Vec<NodeIndex>,
+    /// Those of them that have no next hop.
+    ends: Vec<NodeIndex>,
 }
 
 impl<'a> Context<'a> {
     fn node(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
-        f.place(key, "node", given, self.nodes)
+        f.place(key, "node", given, self.basis.names)
     }
 
     fn content(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
         // Content that is not understood is a mistake of its own.
-        if self.contents.len() < self.file.content.len() && self.file.content.contains_key(given) {
+        if self.contents.len() < self.basis.file.content.len() && self.basis.file.content.contains_key(given)
+        {
             return None;
         }
         let known: Vec<&str> = self.contents.iter().map(|content| content.name.as_str()).collect();
@@ -42,15 +57,9 @@ impl<'a> Context<'a> {
     }
 
     /// A workload with its times.
-    fn workload(
-        &self,
-        name: &str,
-        at: usize,
-        times: (Option<Span>, Option<Span>),
-        does: Activity,
-    ) -> Workload {
-        let start_ns = times.0.map_or(SECOND, |span| span.0);
-        let stop_ns = times.1.map_or(self.file.duration.0, |span| span.0);
+    fn workload(&self, name: &str, at: usize, times: Times, does: Activity) -> Workload {
+        let start_ns = times.start.map_or(SECOND, |span| span.0);
+        let stop_ns = times.stop.map_or(self.basis.file.duration.0, |span| span.0);
         Workload { name: name.to_owned(), at, start_ns, stop_ns, does, part_of: None }
     }
 
@@ -63,8 +72,8 @@ impl<'a> Context<'a> {
         if f.0.iter().any(|finding| finding.key.starts_with("route.") || finding.key.starts_with("link.")) {
             return;
         }
-        let name = |node: usize| self.nodes.get(node).copied().unwrap_or("?");
-        let (reached, ends) = self.reached(at, prefix);
+        let name = |node: usize| self.basis.names.get(node).copied().unwrap_or("?");
+        let Reached { nodes: reached, ends } = self.reached(at, prefix);
         if ends.contains(&at)
             && let Some((number, route)) = self.idle_route(at)
         {
@@ -74,7 +83,7 @@ impl<'a> Context<'a> {
                 format!("no name that is asked for is below `{route}`, and `{prefix}` has no route");
             f.add(format!("route.{number}.prefix"), message, Some(suggest(route, &prefixes)));
         } else if ends.contains(&at) {
-            let known: Vec<&str> = self.file.route.iter().map(|route| route.prefix.as_str()).collect();
+            let known: Vec<&str> = self.basis.file.route.iter().map(|route| route.prefix.as_str()).collect();
             let message = format!("no route leads from `{}` for `{prefix}`", name(at));
             f.add(key, message, Some(suggest(prefix, &known)));
         } else if let Some(to) = to.filter(|to| !reached.contains(to)) {
@@ -94,7 +103,7 @@ impl<'a> Context<'a> {
 
     /// Prefixes of names that are asked for.
     fn asked(&self) -> impl Iterator<Item = &'a str> {
-        let file = self.file;
+        let file = self.basis.file;
         let contents = file.content.values().map(|content| &content.prefix);
         let pings = file.ping.values().map(|ping| &ping.prefix);
         let floods = file.flood.values().map(|flood| &flood.prefix);
@@ -105,9 +114,9 @@ impl<'a> Context<'a> {
 
     /// The first route from a node of whose prefix nothing is asked for, with its place: its prefix is wrong.
     fn idle_route(&self, from: usize) -> Option<(usize, &'a str)> {
-        let name = self.nodes.get(from).copied()?;
+        let name = self.basis.names.get(from).copied()?;
         let leads = |path: &[String]| path.iter().rev().skip(1).any(|node| node == name);
-        let mut routes = self.file.route.iter().enumerate().filter(|(_, route)| leads(&route.path));
+        let mut routes = self.basis.file.route.iter().enumerate().filter(|(_, route)| leads(&route.path));
         let below = |one: &str, other: &str| {
             let one = one.trim_end_matches('/');
             other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -128,9 +137,8 @@ impl<'a> Context<'a> {
         here.max_by_key(|hop| hop.prefix.trim_end_matches('/').len())
     }
 
-    /// The nodes that Interests from a node come by, and those of them that have no next hop. At each node
-    /// the longest prefix that covers the name decides.
-    fn reached(&self, from: usize, name: &str) -> (Vec<usize>, Vec<usize>) {
+    /// Where Interests from a node come. At each node the longest prefix that covers the name decides.
+    fn reached(&self, from: usize, name: &str) -> Reached {
         let (mut reached, mut ends) = (vec![from], Vec::new());
         let mut next = 0;
         while let Some(node) = reached.get(next).copied() {
@@ -150,21 +158,22 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        (reached, ends)
+        Reached { nodes: reached, ends }
     }
 }
 
 pub(super) fn workloads(
-    file: &File,
-    (nodes, links, hops): (&[&str], &[LinkPlan], &[Hop]),
-    (contents, named): (&[ContentPlan], &Files),
-    seed: u64,
+    basis: &Basis<'_>,
+    links: &[LinkPlan],
+    hops: &[Hop],
+    contents: &[ContentPlan],
     f: &mut Findings,
 ) -> Vec<Workload> {
     // Whoever registers a name is reached by it, if that is accepted.
     let mut hops = hops.to_vec();
-    hops.extend(super::registrations::wanted(file, nodes, links));
-    let context = Context { file, nodes, links, hops: &hops, contents, named, seed };
+    let file = basis.file;
+    hops.extend(super::registrations::wanted(file, basis.names, links));
+    let context = Context { basis, links, hops: &hops, contents };
     let mut list = Vec::new();
     for (name, download) in &file.download {
         list.extend(downloads(&context, name, download, f));
@@ -230,7 +239,12 @@ pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f:
 /// A download at each of its nodes.
 fn downloads(context: &Context<'_>, name: &str, given: &model::Download, f: &mut Findings) -> Vec<Workload> {
     let key = format!("download.{name}.at");
-    let mut nodes = given.at.nodes(&key, context.nodes, (context.seed, Purpose::Consumers), f);
+    let mut nodes = given.at.nodes(
+        &key,
+        context.basis.names,
+        Draw { seed: context.basis.seed, purpose: Purpose::Consumers },
+        f,
+    );
     if given.first.is_some_and(|first| first == 0 || first as usize > nodes.len()) {
         let message = format!("there are {} nodes", nodes.len());
         f.add(format!("download.{name}.first"), message, None);
@@ -239,10 +253,11 @@ fn downloads(context: &Context<'_>, name: &str, given: &model::Download, f: &mut
     let is_single = matches!(&given.at, Choice::One(word) if word != "all");
     let mut list = Vec::new();
     let count = nodes.len();
-    for (turn, at) in nodes.into_iter().enumerate() {
-        let Some(mut workload) = download(context, name, given, (turn, count, at), f) else { continue };
+    for (number, at) in nodes.into_iter().enumerate() {
+        let turn = Turn { number, nodes: count };
+        let Some(mut workload) = download(context, name, given, at, turn, f) else { continue };
         if !is_single {
-            workload.name = format!("{name}-{}", context.nodes.get(at).copied().unwrap_or("?"));
+            workload.name = format!("{name}-{}", context.basis.names.get(at).copied().unwrap_or("?"));
             workload.part_of = Some(name.to_owned());
         }
         list.push(workload);
@@ -254,7 +269,8 @@ fn download(
     context: &Context<'_>,
     name: &str,
     given: &model::Download,
-    (turn, nodes, at): (usize, usize, usize),
+    at: NodeIndex,
+    turn: Turn,
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("download.{name}");
@@ -263,14 +279,19 @@ fn download(
     if given.count == Some(0) {
         f.add(format!("{key}.count"), "with 0 nothing is ever asked for", None);
     }
-    let arrivals = arrivals::arrivals(&key, given, (files, context.named), (turn, nodes), f).ok()?;
+    let arrivals = arrivals::arrivals(&key, given, files, context.basis.files, turn, f).ok()?;
     let count = given.count.unwrap_or(if arrivals.is_some() { u32::MAX } else { files.count });
     if given.client.is_some() {
-        let program = servers::program(&key, given, (content, count), (turn, context.nodes), f)?;
+        let program = servers::program(&key, given, &Asked { content, count, turn }, context.basis.names, f)?;
         if program.fetch.is_some_and(|fetch| fetch.from.is_none()) {
             context.reachable(&key, at, Some(files.at), &files.prefix, f);
         }
-        return Some(context.workload(name, at, (given.start, None), Activity::Program(program)));
+        return Some(context.workload(
+            name,
+            at,
+            Times { start: given.start, ..Times::default() },
+            Activity::Program(program),
+        ));
     }
     let controllers =
         [("fixed", ControllerKind::Fixed), ("aimd", ControllerKind::Aimd), ("cubic", ControllerKind::Cubic)];
@@ -303,7 +324,7 @@ fn download(
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
         verify: given.verify.unwrap_or(false),
     };
-    Some(context.workload(name, at, (given.start, given.stop), does))
+    Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
 
 fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findings) -> Option<Workload> {
@@ -324,7 +345,7 @@ fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findin
         lifetime_ns: lifetime.0,
         refresh_ns: given.refresh.map(|span| span.0.max(1_000_000)),
     };
-    Some(context.workload(name, at, (given.start, given.stop), does))
+    Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
 
 fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings) -> Option<Workload> {
@@ -344,7 +365,7 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
         count: given.count.map_or(u64::MAX, u64::from),
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
     };
-    Some(context.workload(name, at, (given.start, None), does))
+    Some(context.workload(name, at, Times { start: given.start, ..Times::default() }, does))
 }
 
 fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Findings) -> Option<Workload> {
@@ -363,12 +384,12 @@ fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Fi
     let trace = match &given.trace {
         Some(trace) => {
             let key = format!("{key}.trace");
-            Some(arrivals::replay(&key, trace, (files, context.named), (0, 1), f)?)
+            Some(arrivals::replay(&key, trace, files, context.basis.files, Turn::ALONE, f)?)
         }
         None => None,
     };
     let does = Activity::Traffic { content, workload, trace, lifetime_ns };
-    Some(context.workload(name, at, (given.start, given.stop), does))
+    Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
 
 /// That nothing else says when what is asked for.
@@ -469,7 +490,7 @@ fn program(context: &Context<'_>, name: &str, given: &model::Program, f: &mut Fi
         output: given.output.clone(),
         fetch: None,
     });
-    Some(context.workload(name, at, (Some(start), given.stop), does))
+    Some(context.workload(name, at, Times { start: Some(start), stop: given.stop }, does))
 }
 
 fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings) -> Option<Workload> {
@@ -483,5 +504,5 @@ fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings
         f.add(format!("{key}.busy"), "a load must be busy at some time", None);
     }
     let does = Activity::Load { cpu, busy_ns: given.busy.0, idle_ns: given.idle.0 };
-    Some(context.workload(name, at, (given.start.or(Some(Span(0))), None), does))
+    Some(context.workload(name, at, Times { start: given.start.or(Some(Span(0))), ..Times::default() }, does))
 }

@@ -21,6 +21,7 @@ use trust::whole_file;
 
 use super::folder::{RunFolder, RunRecord};
 use crate::analysis::{NetworkCounts, RepeatResult};
+use crate::seal::{seal_of, sealed};
 
 /// The folder that they are in.
 const FOLDER: &str = "records";
@@ -110,7 +111,7 @@ impl Records {
     /// Appends one.
     pub(super) fn append(&self, record: &Record) -> io::Result<()> {
         // In one piece: the encoder prepares its whole output anew for each that it is given.
-        let mut text = serde_json::to_vec(record)?;
+        let mut text = sealed(&serde_json::to_string(record)?).into_bytes();
         text.push(b'\n');
         let mut packed = GzEncoder::new(Vec::with_capacity(text.len() / 2), Compression::fast());
         packed.write_all(&text)?;
@@ -224,7 +225,8 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(Record, usize)> {
     let mut member = GzDecoder::new(bytes.get(at..)?);
     let mut text = String::new();
     (&mut member).take(MOST_BYTES_OF_A_RECORD).read_to_string(&mut text).ok()?;
-    let record = serde_json::from_str(&text).ok()?;
+    let mut record: Record = serde_json::from_str(&text).ok()?;
+    record.result.seal = seal_of(&text);
     Some((record, bytes.len() - member.into_inner().len()))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
             } else {
                 lines(run)?;
             }
-            for lost in &run.missing {
+            for lost in &run.faults {
                 output::line(lost)?;
             }
             if !run.record.complete {
@@ -99,12 +99,13 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
     for verdict in &verdicts(run) {
         let (found, spread) = verdict.found();
         let measured = spread.map_or_else(|| found.clone(), |spread| format!("{found} {spread}"));
+        let details = verdict.details.iter().map(|detail| format!(" ({detail})")).collect::<String>();
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
         let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };
         output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
         output::line(format_args!(
-            ": {}{case}: {} = {measured}, {}{why}",
+            ": {}{case}: {} = {measured}{details}, {}{why}",
             verdict.say, verdict.measure, verdict.bound
         ))?;
     }

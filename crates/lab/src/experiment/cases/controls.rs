@@ -54,14 +54,24 @@ impl Expect {
 fn is_about_looking(key: &str) -> bool {
     let first = key.split('.').next().unwrap_or_default();
     let last = key.rsplit('.').next().unwrap_or_default();
-    matches!(first, "measure" | "sample_every" | "seed" | "title" | "expect" | "figure" | "trace")
-        || matches!(last, "watch" | "capture")
+    matches!(
+        first,
+        "measure"
+            | "sample_every"
+            | "seed"
+            | "repeats"
+            | "software"
+            | "title"
+            | "expect"
+            | "figure"
+            | "trace"
+    ) || matches!(last, "watch" | "capture")
 }
 
 fn looking(key: &str, set: &str) -> Finding {
     Finding {
         key: format!("{key}.set.{set}"),
-        message: "a control is measured as its case is, and as long, so that only what happens can differ"
+        message: "a control runs the same software, as often and as long as its case, and is measured alike, so that only what happens can differ"
             .to_owned(),
         ..Finding::default()
     }

@@ -9,6 +9,7 @@ use crate::experiment::plan::{Plan, Workload};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Finding;
 use crate::experiment::units::Share;
+use crate::paragraph::capitalised;
 
 /// What is wrong with a plan's expectations.
 pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
@@ -55,11 +56,6 @@ pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Find
         }
     }
     findings
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().iter().flat_map(|first| first.to_uppercase()).chain(letters).collect()
 }
 
 /// What no run could confirm, or every run.

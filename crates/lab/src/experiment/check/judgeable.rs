@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::by_construction::names_a_setting;
 use super::measured;
+use super::relation::{Range, Relation, range, relation};
 use crate::experiment::backends::VIRTUAL_TIME;
-use crate::experiment::cases::controls;
+use crate::experiment::cases::{Variant, controls};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
@@ -30,6 +32,9 @@ pub(in crate::experiment) struct Judgeable {
     backends: Vec<&'static str>,
     /// Of what is said to be 0: why nobody can confirm it; nothing where some backend can.
     zeros: BTreeMap<String, Option<Undecidable>>,
+    /// Of numbers of samples in a file that does not say how often they are taken, by where they stand: that;
+    /// nothing where some backend has the exact number.
+    sampled: BTreeMap<(String, &'static str), Option<Undecidable>>,
 }
 
 impl Judgeable {
@@ -52,10 +57,9 @@ impl Judgeable {
                 }
             }
         }
-        if !experiment.file.control.is_empty()
-            && let Ok((base, variants)) = experiment.variants(backend)
-        {
+        if let Ok((base, variants)) = experiment.variants(backend) {
             self.findings.extend(controls::unsaid(&base, &variants));
+            self.findings.extend(unnamed(&base.expect, &variants));
         }
     }
 
@@ -77,14 +81,22 @@ impl Judgeable {
             let zero = self.zeros.entry(key.to_owned()).or_insert_with(|| why.clone());
             *zero = zero.take().and(why);
         }
-        let found = [by_its_range(expect, &measure), by_its_name(plan, expect, &measure)].concat();
+        let all = expect.others().into_iter().chain([("value", expect.value.as_str())]);
+        for (field, text) in all.filter(|_| expect.not_testable.is_none()) {
+            let Some(measure) = here(plan, text) else { continue };
+            let why = by_its_samples(plan, backend, field, &measure);
+            let open = self.sampled.entry((key.to_owned(), field)).or_insert_with(|| why.clone());
+            *open = open.take().and(why);
+        }
+        let found = [by_its_range(plan, expect, &measure), by_arithmetic(plan, expect, &measure)].concat();
         self.findings.extend(found.into_iter().map(|undecidable| undecidable.at(key)));
     }
 
     /// All that was found.
     pub(in crate::experiment) fn findings(self) -> Vec<Finding> {
-        let Judgeable { mut findings, unmeasured, backends, zeros } = self;
+        let Judgeable { mut findings, unmeasured, backends, zeros, sampled } = self;
         findings.extend(zeros.into_iter().filter_map(|(key, why)| Some(why?.at(&key))));
+        findings.extend(sampled.into_iter().filter_map(|((key, _), why)| Some(why?.at(&key))));
         findings.extend(unmeasured.into_iter().map(|((key, what), Unmeasured { on, there })| {
             let others = backends.iter().filter(|name| !on.contains(name));
             let others: Vec<String> = others.map(|name| format!("\"{name}\"")).collect();
@@ -103,6 +115,21 @@ impl Judgeable {
         findings.dedup();
         findings
     }
+}
+
+/// Statements that are so by construction, of which no setting is named that makes them so.
+fn unnamed(expects: &[Expect], variants: &[Variant]) -> Vec<Finding> {
+    let is_named = |reason: &str| variants.iter().any(|variant| names_a_setting(reason, &variant.content));
+    let reasons = expects.iter().enumerate();
+    let reasons = reasons.filter_map(|(place, expect)| Some((place, expect.by_construction.as_deref()?)));
+    let lacking = reasons.filter(|(_, reason)| !is_named(reason));
+    let told = |(place, _): (usize, &str)| Finding {
+        key: format!("expect.{place}.by_construction"),
+        message: "it names no setting of this file that makes it so".to_owned(),
+        suggestion: Some("name one by its key, such as `link.*.rate`".to_owned()),
+        ..Finding::default()
+    };
+    lacking.map(told).collect()
 }
 
 /// A measure that is of this plan's case.
@@ -159,29 +186,34 @@ fn always_zero(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -
 }
 
 /// Bounds that lie at the ends of what a measure can be, or beyond them.
-fn by_its_range(expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
+fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
     let times = expect.times.unwrap_or(1.0);
     let bound = |bound: &Option<toml::Value>| number(bound.as_ref()).map(|number| number * times);
     let (at_least, more_than) = (bound(&expect.at_least), bound(&expect.more_than));
     let (at_most, less_than) = (bound(&expect.at_most), bound(&expect.less_than));
-    let most = measure.most().unwrap_or(f64::INFINITY);
-    let name = format!("{}.{}", measure.subject, measure.quantity);
-    let range = if most.is_finite() { format!("0 to {most}") } else { "never below 0".to_owned() };
+    let Range { least, most } = range(plan, measure);
+    let range = match most.is_finite() {
+        true if least >= most => format!("always {most}"),
+        true => format!("{least} to {most}"),
+        false => format!("never below {least}"),
+    };
     let mut list = Vec::new();
     let mut tell = |field, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool, what: &str| {
         let Some(bound) = bound.filter(|bound| is_so(*bound)) else { return };
-        let message = format!("`{name}` is {range}: {what} ({bound})");
+        let message = format!("`{measure}` is {range} here: {what} ({bound})");
         list.push(Undecidable::new(field, message, WITHIN));
     };
-    let (never, always) = ("no result is as stated", "no result contradicts this");
-    tell("at_least", at_least, &|bound| bound > most, never);
-    tell("more_than", more_than, &|bound| bound >= most, never);
-    tell("at_most", at_most, &|bound| bound < 0.0, never);
-    tell("less_than", less_than, &|bound| bound <= 0.0, never);
-    tell("about", expect.about, &|bound| bound < 0.0 || bound > most, never);
-    tell("more_than", more_than, &|bound| bound < 0.0, always);
-    tell("at_most", at_most, &|bound| bound >= most, always);
-    tell("less_than", less_than, &|bound| bound > most, always);
+    tell("at_least", at_least, &|bound| bound > most, NEVER);
+    tell("more_than", more_than, &|bound| bound >= most, NEVER);
+    tell("at_most", at_most, &|bound| bound < least, NEVER);
+    tell("less_than", less_than, &|bound| bound <= least, NEVER);
+    tell("at_least", at_least, &|bound| bound <= least, ALWAYS);
+    tell("more_than", more_than, &|bound| bound < least, ALWAYS);
+    tell("at_most", at_most, &|bound| bound >= most, ALWAYS);
+    tell("less_than", less_than, &|bound| bound > most, ALWAYS);
+    let within = expect.about.map_or(0.0, |about| about.abs() * expect.within.map_or(0.2, |share| share.0));
+    tell("about", expect.about, &|about| about + within < least || about - within > most, NEVER);
+    tell("about", expect.about, &|about| about - within <= least && about + within >= most, ALWAYS);
     let pairs = [(more_than, at_most), (at_least, less_than), (more_than, less_than)];
     let empty = pairs.into_iter().filter_map(|(low, high)| low.filter(|low| Some(*low) == high));
     let told =
@@ -190,44 +222,54 @@ fn by_its_range(expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
     list
 }
 
-/// Summaries in the order in which they never are the other way round.
-const ORDER: [&str; 6] = ["min", "p5", "median", "p95", "p99", "max"];
+const NEVER: &str = "no result is as stated";
+const ALWAYS: &str = "no result contradicts this";
 
 /// What is held against what is never above it, or below it, or against itself.
-fn by_its_name(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
+fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
     let times = expect.times.unwrap_or(1.0);
-    let case = |measure: &Measure| measure.case.clone().unwrap_or_else(|| plan.case.clone());
-    let place = |measure: &Measure| ORDER.iter().position(|word| *word == measure.summary);
+    let mut before = measure.clone();
     let mut list = Vec::new();
     for (field, text) in expect.others() {
         let Ok(other) = text.parse::<Measure>() else { continue };
-        if other.subject != measure.subject || case(&other) != case(measure) {
+        let is_chain = matches!(field, "falls" | "rises");
+        // A chain is judged link by link, from the value on.
+        let one = if is_chain { std::mem::replace(&mut before, other.clone()) } else { measure.clone() };
+        let case = |measure: &Measure| measure.case.clone().unwrap_or_else(|| plan.case.clone());
+        // Where its text stands twice it is told elsewhere.
+        if case(&one) != case(&other) || text == expect.value {
             continue;
         }
-        let is_same = other.quantity == measure.quantity;
-        if is_same && other.summary == measure.summary {
-            // Where its text stands twice it is told elsewhere.
-            if text != expect.value {
-                let message = "it is held against itself".to_owned();
-                list.push(Undecidable::new(field, message, "name another measure"));
-            }
+        let Some(relation) = relation(plan, &one, &other) else { continue };
+        if relation == Relation::Same && (times - 1.0).abs() < 1e-9 {
+            let message = format!("`{one}` and `{other}` are one number: it is held against itself");
+            list.push(Undecidable::new(field, message, "name another measure"));
             continue;
         }
-        let ends = place(measure).zip(place(&other)).filter(|_| is_same);
-        let is_part = ["finished", "unfinished"].contains(&measure.quantity.as_str());
-        let is_lower = is_part && other.quantity == "started" || ends.is_some_and(|(one, two)| one < two);
-        let is_higher = ends.is_some_and(|(one, two)| one > two);
-        let (lower, higher) = (is_lower && times >= 1.0, is_higher && times <= 1.0);
+        let is_same = relation == Relation::Same;
+        let lower = (is_same || relation == Relation::NeverAbove) && (is_chain || times >= 1.0);
+        let higher = (is_same || relation == Relation::NeverBelow) && (is_chain || times <= 1.0);
         let what = match field {
-            "at_most" if lower => "no result contradicts this",
-            "at_least" if higher => "no result contradicts this",
-            "more_than" if lower => "no result is as stated",
-            "less_than" if higher => "no result is as stated",
+            "at_most" if lower => ALWAYS,
+            "at_least" if higher => ALWAYS,
+            "more_than" | "falls" if lower => NEVER,
+            "less_than" | "rises" if higher => NEVER,
             _ => continue,
         };
-        let order = if is_lower { "above" } else { "below" };
-        let message = format!("`{}` is never {order} `{text}`: {what}", expect.value);
+        let order = if lower { "above" } else { "below" };
+        let message = format!("`{one}` is never {order} `{other}`: {what}");
         list.push(Undecidable::new(field, message, "name another measure, or `times`"));
     }
     list
+}
+
+/// A number of samples, of a file that does not say how often they are taken.
+fn by_its_samples(plan: &Plan, backend: &str, field: &'static str, measure: &Measure) -> Option<Undecidable> {
+    let is_open = !plan.recording.is_sampling_stated && measure.is_of_samples(plan, backend == VIRTUAL_TIME);
+    is_open.then(|| Undecidable {
+        field,
+        message: format!("`{measure}` depends on how often samples are taken"),
+        suggestion: "write `sample_every`, which then is a part of what is stated, or use a mean of a rate"
+            .to_owned(),
+    })
 }

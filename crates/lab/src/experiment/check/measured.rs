@@ -5,7 +5,7 @@ use crate::experiment::backends::{NETNS, VIRTUAL_TIME};
 use crate::experiment::measure::{
     CONTENT_VALUES, Measure, NETWORK, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, WORKLOAD_VALUES,
 };
-use crate::experiment::plan::{Activity, NodePlan, Plan};
+use crate::experiment::plan::{Activity, NodePlan, Plan, Workload};
 
 /// Quantities of a link that a node watches.
 const OF_LINKS: &[&str] = &[
@@ -76,6 +76,14 @@ fn of_workload(does: &Activity, quantity: &str) -> bool {
         Activity::Consume(_) => !["goodput", "duration"].contains(&quantity),
         Activity::Register(_) | Activity::Load { .. } => false,
     }
+}
+
+/// Does a measure of a client or of the network come as several numbers a repeat, such as a time for each
+/// transfer?
+pub(super) fn is_drawn_out(plan: &Plan, measure: &Measure) -> bool {
+    let of = |workload: &&Workload| workload.measured_as() == measure.subject;
+    plan.workloads.iter().any(|workload| of(&workload))
+        && matches!(measure.quantity.as_str(), "duration" | "rtt")
 }
 
 fn of_content(plan: &Plan, content: usize, quantity: &str) -> bool {

@@ -99,6 +99,9 @@ pub struct RoutingPlan {
 pub struct RecordingPlan {
     /// How often forwarders are asked for their counters.
     pub sample_every_ns: u64,
+    /// Does the file say so? Then it is a part of what is measured of samples.
+    #[serde(default)]
+    pub is_sampling_stated: bool,
     /// What is recorded.
     pub probe: ProbePlan,
     /// What virtual time writes down beside what every run does.

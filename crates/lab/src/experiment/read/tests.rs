@@ -61,12 +61,17 @@ fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
     let delay = "\"link.a-b.delay\" = \"3 ms\"";
     assert!(Experiment::parse("x", "x.toml", &control(delay)).is_ok());
     assert!(problems(&control("\"link.a-b.loss\" = \"0 %\"")).contains("what is so anyway"));
-    assert!(problems(&control("\"duration\" = \"4 s\"")).contains("as its case is, and as long"));
+    assert!(problems(&control("\"duration\" = \"4 s\"")).contains("as often and as long as its case"));
     assert!(problems(&control("\"gates.steal\" = \"5 %\"")).contains("held to the gates of its case"));
-    for set in
-        ["\"sample_every\" = \"1 s\"", "\"measure.from\" = \"1 s\"", "\"seed\" = 7", "\"title\" = \"z\""]
-    {
-        assert!(problems(&control(set)).contains("measured as its case is"), "{set}");
+    for set in [
+        "\"sample_every\" = \"1 s\"",
+        "\"measure.from\" = \"1 s\"",
+        "\"seed\" = 7",
+        "\"title\" = \"z\"",
+        "\"repeats\" = 7",
+        "\"software\" = \"ndnd\"",
+    ] {
+        assert!(problems(&control(set)).contains("as its case, and is measured alike"), "{set}");
     }
     // What removes more than one thing says of each what it is.
     let two = &format!("{delay}, \"download.files.start\" = \"2 s\"");
@@ -108,10 +113,16 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("p.loss", "at_most = 5"),
         ("files.duration", "at_most = 5"),
         ("files.duration.p95", "at_most = \"files.duration.p5\"\ntimes = 1.5"),
-        ("files.unfinished", "at_most = 0\nby_construction = \"nothing is lost\""),
+        ("files.unfinished", "at_most = 0\nby_construction = \"nothing is lost: link.a-b.loss\""),
         ("files.unfinished", "at_most = 0"),
-        ("a.table_bytes", &format!("at_least = 5{on_sim}")),
+        ("a.names.p5", "not_testable = \"of samples\""),
+        ("files.unfinished", &format!("at_most = 0{on_sim}")),
         ("a.goodput", "not_testable = \"nobody looked\""),
+        ("a.pending.max", "at_most = 5"),
+        ("a.propagated", "at_most = 5"),
+        ("a.pending.sum", "at_least = \"a.pending.max\""),
+        ("files.duration.sum", "at_most = \"files.duration.max\"\ntimes = 3"),
+        ("p.finished", "at_least = 4"),
     ] {
         assert_eq!(said(value, bound), "", "{value} {bound}");
     }
@@ -126,6 +137,24 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.duration.mean", "at_least = \"files.duration\"", "held against itself"),
         ("files.unfinished", "at_most = 0\non = [\"netns\"]", "is random: that it is 0 in 1"),
         ("a.table_bytes", "at_least = 5", "not measured of `a` on netns and hosts"),
+        ("files.duration", "at_least = \"files.duration.min\"", "never below"),
+        ("files.duration.sum", "at_least = \"files.duration.max\"", "never below"),
+        ("files.duration.last", "at_most = \"files.duration.max\"", "never above"),
+        ("files.duration.deviation", "at_most = \"files.duration.max\"", "never above"),
+        ("files.duration.p95", "falls = [\"files.duration.max\"]", "no result is as stated"),
+        ("files.duration.max", "rises = [\"files.duration.min\"]", "no result is as stated"),
+        ("files.finished", "at_most = 1", "is 0 to 1 here: no result contradicts this"),
+        ("files.finished", "about = 0.5\nwithin = \"99.9 %\"", ""),
+        ("files.finished.max", "same_as = \"files.finished.min\"", "one number"),
+        ("files.finished.count", "at_least = 1", "always 1 here: no result contradicts this"),
+        ("files.duration", "at_most = 100", "no result contradicts this"),
+        ("p.loss.max", "at_most = \"p.unfinished\"", ""),
+        ("p.finished", "at_most = \"p.started\"", "never above"),
+        ("a.cpu", "at_most = \"a.busy\"", "never above"),
+        ("a.pending.p95", "at_most = 5", "depends on how often samples are taken"),
+        ("a.names", "at_most = 5", "depends on how often samples are taken"),
+        ("a.busy.max", "at_most = 5", "depends on how often samples are taken"),
+        ("files.unfinished", "at_most = 0\nby_construction = \"any text\"", "names no setting"),
         ("a.memory", "at_least = 5", "not measured of `a` on sim"),
         ("files.rtt", "at_least = 5", "`rtt` is not measured of `files` on netns and hosts and sim"),
         ("p.duration", "at_least = 5", "one of these: started, finished"),
@@ -134,6 +163,29 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         let shown = said(value, bound);
         assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{value} {bound}: {shown}");
     }
+}
+
+#[test]
+fn who_says_how_often_samples_are_taken_may_state_what_depends_on_it() {
+    let text = format!("{GOOD}\n[[expect]]\nsay = \"So\"\nvalue = \"a.pending.p95\"\nat_most = 5\n");
+    assert!(problems(&text).contains("write `sample_every`"));
+    assert!(Experiment::parse("x", "x.toml", &format!("sample_every = \"1 s\"\n{text}")).is_ok());
+}
+
+#[test]
+fn a_run_that_does_not_last_is_one_mistake() {
+    let text = GOOD.replacen("duration = \"5 s\"", "duration = \"0 s\"", 1);
+    assert_ne!(text, GOOD);
+    let shown = problems(&text);
+    assert!(shown.contains("an experiment must last") && shown.matches("x.toml:").count() == 1, "{shown}");
+}
+
+#[test]
+fn keys_of_earlier_versions_are_read() {
+    let text = format!("{GOOD}\n[gates]\nsilence = \"3 s\"\n");
+    let plan = Experiment::parse("x", "x.toml", &text).unwrap().plans("sim").unwrap().remove(0);
+    assert_eq!(plan.evaluation.gates.forwarder_standstill_ns, 3_000_000_000);
+    assert!(problems(&text.replace("silence", "silenc")).contains("there is no key `silenc` in gates"));
 }
 
 #[test]

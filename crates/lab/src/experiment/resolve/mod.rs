@@ -79,7 +79,9 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let mut workloads = workloads::workloads(&basis, &links, &hops, &contents, f);
     let consumers = simulated::consumers(file, &names, seed, profile.as_ref(), f);
     workloads.extend(consumers.into_iter().chain(registrations::workloads(file, &names, &links, f)));
-    workloads::told_apart(&workloads, &names, file.duration.0, f);
+    // Of a run that does not last it is one mistake that nothing begins in it.
+    let duration_ns = if file.duration.0 == 0 { u64::MAX } else { file.duration.0 };
+    workloads::told_apart(&workloads, &names, duration_ns, f);
     let events = simulated::events(file, &names, &links, f);
     let trace = simulated::trace(file, &links, f);
     let prefixes = prefixes::prefixes(file, &workloads, &contents, f);
@@ -105,12 +107,14 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
         producers,
         workloads,
         events,
-        recording: RecordingPlan { sample_every_ns, probe: probe(file), trace },
+        recording: RecordingPlan {
+            sample_every_ns,
+            is_sampling_stated: file.sample_every.is_some(),
+            probe: probe(file),
+            trace,
+        },
         evaluation: EvaluationPlan {
-            window: WindowPlan {
-                from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
-                until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
-            },
+            window: window(file),
             prefixes,
             gates: gates(file, sample_every_ns, f),
             expectations: file.expect.clone(),
@@ -120,6 +124,15 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     whole(&plan, f);
     servers::whole(&plan, file, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
+}
+
+/// Which part of a run is measured.
+fn window(file: &File) -> WindowPlan {
+    let window = file.measure.as_ref();
+    WindowPlan {
+        from_ns: window.and_then(|window| window.from).map(|span| span.0),
+        until_ns: window.and_then(|window| window.until).map(|span| span.0),
+    }
 }
 
 /// What a run must keep to count.

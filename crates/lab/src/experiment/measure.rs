@@ -15,7 +15,10 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
     ),
     ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
-    ("table_bytes", "what tables and packets take by the engine's own account, in bytes; virtual time only"),
+    (
+        "table_bytes",
+        "what tables and packets take by the engine's own account, in bytes; virtual time only; the seed that hashes them changes it",
+    ),
     ("names", "names the forwarder knows"),
     (
         "pending",
@@ -168,6 +171,12 @@ const RATES: &[&str] = &["cpu", "busy", "waited", "throttled", "propagated", "no
 const INTEGRATED: &[&str] = &["pending", "cached"];
 
 impl Measure {
+    /// Does the number differ with the seed where nothing else does? Tables are hashed with it, so that what
+    /// they take is another number of bytes.
+    pub(crate) fn is_of_hashes(&self) -> bool {
+        self.quantity == "table_bytes"
+    }
+
     /// Does the number depend on how often samples are taken?
     pub(crate) fn is_of_samples(&self, plan: &Plan, is_virtual: bool) -> bool {
         let (quantity, summary) = (self.quantity.as_str(), self.summary.as_str());

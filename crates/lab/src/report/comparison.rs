@@ -131,10 +131,12 @@ impl Comparison {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
                 let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
-                let most = measure.parse::<Measure>().ok().and_then(|measure| measure.most());
+                let parsed = measure.parse::<Measure>().ok();
+                let most = parsed.as_ref().and_then(Measure::most);
+                let is_of_hashes = parsed.as_ref().is_some_and(Measure::is_of_hashes);
                 let samples = [(&a, left), (&b, right)].map(|(run, case)| Sample {
                     values: case.values(measure, "mean"),
-                    exact: run.record.is_virtual() && case.plan.is_deterministic(),
+                    exact: run.record.is_virtual() && case.plan.is_deterministic() && !is_of_hashes,
                     by_construction: false,
                     most,
                 });

@@ -49,9 +49,6 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
             } else {
                 lines(run)?;
             }
-            for lost in &run.faults {
-                output::line(lost)?;
-            }
             if !run.record.complete {
                 let folder = folder.display();
                 output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;
@@ -67,6 +64,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 "conclusion": words,
                 "exit_code": code,
                 "statements": rows,
+                "faults": run.faults,
                 "prefixes": prefixes(run),
                 "runs": counts::json(run),
             }))?;
@@ -94,6 +92,7 @@ pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
     statements(run)
 }
 
+/// Each verdict, and what is not as the run left it.
 fn statements(run: &RunData) -> Result<(), ToolError> {
     let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
     for verdict in &verdicts(run) {
@@ -108,6 +107,9 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
             ": {}{case}: {} = {measured}{details}, {}{why}",
             verdict.say, verdict.measure, verdict.bound
         ))?;
+    }
+    for fault in &run.faults {
+        output::line(format_args!("  {fault}"))?;
     }
     Ok(())
 }

@@ -74,9 +74,7 @@ impl<'a> Evaluation<'a> {
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
         let case = self.case(here, measure)?;
         let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
-        // Tables are hashed with the seed, so that what they take differs.
-        let exact =
-            self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
+        let exact = self.run.record.is_virtual() && case.plan.is_deterministic() && !measure.is_of_hashes();
         (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most: measure.most() })
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn signer(seed: u64, origin: Origin, identity: &str) -> Result<Signer
 
 /// The certificate of the trusted key of an identity, valid for ever and signed by itself.
 pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, KeyError> {
-    certificate_of(seed, (Origin::Trusted, identity), UnixTime::END)
+    certificate_of(seed, Origin::Trusted, identity, UnixTime::END)
 }
 
 /// The certificate of the earlier key of an identity, signed by itself.
@@ -81,13 +81,14 @@ pub(crate) fn earlier_certificate(
 ) -> Result<Certificate, KeyError> {
     // All but the first second of virtual time is later than that.
     let until = if state == EarlierKey::Expired { UnixTime::from_secs(0) } else { UnixTime::END };
-    certificate_of(seed, (Origin::Earlier, identity), until)
+    certificate_of(seed, Origin::Earlier, identity, until)
 }
 
 /// Everything that is believed of an identity's keys.
 pub(crate) fn certificates(
     seed: u64,
-    (identity, earlier): (&str, Option<EarlierKey>),
+    identity: &str,
+    earlier: Option<EarlierKey>,
 ) -> Result<Vec<Certificate>, KeyError> {
     let mut list = vec![certificate(seed, identity)?];
     if let Some(state) = earlier {
@@ -106,7 +107,8 @@ pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, KeyErr
 
 fn certificate_of(
     seed: u64,
-    (origin, identity): (Origin, &str),
+    origin: Origin,
+    identity: &str,
     not_after: UnixTime,
 ) -> Result<Certificate, KeyError> {
     let key = key(seed, origin, identity)?;

@@ -40,6 +40,7 @@ pub mod report;
 pub mod run;
 mod sampling;
 mod scratch;
+mod seal;
 pub mod stats;
 pub mod study;
 mod wall_clock;

@@ -28,6 +28,18 @@ pub(crate) fn indented(first: &str, rest: &str, paragraph: &str) -> String {
     out
 }
 
+/// The text with a capital letter and a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = capitalised(text);
+    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+}
+
+/// The text with a capital letter.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().iter().flat_map(|first| first.to_uppercase()).chain(letters).collect()
+}
+
 /// The words of a text, where a piece of code is one.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;

@@ -338,7 +338,9 @@ fn two_runs_with_one_seed_do_not_differ() {
     assert!(comparison.pairs.len() > 4 * 20, "{} measures", comparison.pairs.len());
     for pair in &comparison.pairs {
         assert_eq!(pair.a, pair.b, "{} in {}", pair.measure, pair.case);
-        assert_eq!(pair.differs(), Some(false), "{}", pair.measure);
+        // What tables take is another number with another seed, so that one repeat does not say it.
+        let expected = (!pair.measure.ends_with(".table_bytes")).then_some(false);
+        assert_eq!(pair.differs(), expected, "{}", pair.measure);
     }
     let summary = comparison.summary();
     assert_eq!(summary.len(), 1, "the same plan, and valid: {summary:?}");

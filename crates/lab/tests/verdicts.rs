@@ -6,9 +6,11 @@ mod common;
 use std::fs;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{Conclusion, Control, Outcome, RunData, Verdict, conclusion, verdicts, write_report};
-use cairn_lab::run::RunFolder;
-use common::run_in_virtual_time;
+use cairn_lab::report::{
+    Conclusion, Control, Outcome, RunData, Verdict, conclusion, results_markdown, verdicts, write_report,
+};
+use cairn_lab::run::{Build, RunFolder, resume};
+use common::{options, run_in_virtual_time};
 use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
 
@@ -40,14 +42,19 @@ const LONG: &str = "duration = '20 s'";
 const SHORT: &str = "duration = '1.2 s'";
 
 #[test]
-fn nothing_that_falls_to_nothing_is_no_fall() {
+fn nothing_that_falls_to_nothing_says_nothing() {
     let place = Place::new("fall");
     let chain = "[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
     let real = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
     let (run, list) = place.judged(LONG, &format!("{chain}{real}"));
-    assert_eq!((list[0].outcome, list[0].found().0), (Outcome::Contradicted, "0".to_owned()));
+    assert_eq!((list[0].outcome, list[0].found().0), (Outcome::NotTestable, "0".to_owned()));
+    assert!(list[0].why.contains("both are 0"), "{}", list[0].why);
     assert_eq!((list[1].outcome, list[1].control), (Outcome::Confirmed, Control::NotStated));
-    assert_eq!(conclusion(&run, &list), Conclusion::Contradicted);
+    assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
+    // A link of a chain that says nothing hides no other that is contradicted.
+    let chain = chain.replace("sum']", "sum', 'a.pending.mean']");
+    let (_, list) = place.judged(LONG, &chain);
+    assert_eq!(list[0].outcome, Outcome::Contradicted);
 }
 
 #[test]
@@ -193,14 +200,24 @@ fn a_control_that_takes_away_all_there_is_to_put_in_order_confirms_nothing() {
     };
     let (_, list) = place.judged(LONG, &text("propagated.sum"));
     assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
-    assert!(list[0].why.contains("there all of it is 0"), "{}", list[0].why);
+    assert!(
+        list[0].why.contains("“none” says nothing: nothing happened while it was measured"),
+        "{:?}",
+        list[0]
+    );
 }
 
 #[test]
 fn nothing_is_not_as_much_as_nothing() {
     let place = Place::new("nothing");
     let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
-    let all = ["same_as = 'b.retransmissions.sum'", "at_least = 'b.retransmissions.sum'\ntimes = 2"];
+    let all = [
+        "same_as = 'b.retransmissions.sum'",
+        "at_least = 'b.retransmissions.sum'\ntimes = 2",
+        "more_than = 'b.retransmissions.sum'",
+        "falls = ['b.retransmissions.sum']",
+        "rises = ['b.retransmissions.sum']",
+    ];
     let (_, list) = place.judged(LONG, &all.map(expect).concat());
     for verdict in &list {
         assert_eq!(verdict.outcome, Outcome::NotTestable);
@@ -261,10 +278,10 @@ fn controls_of_chunk_state_change_what_a_router_takes_or_what_stands_for_it_and_
 #[test]
 fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
     let place = Place::new("construction");
-    let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three files'\n\
-                [[expect]]\nsay = 'Other'\nvalue = 'files.started'\nat_least = 100\non = ['netns']\n";
+    let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n\
+                [[expect]]\nsay = 'Other'\nvalue = 'files.started'\nat_least = 3\non = ['netns']\n";
     let (run, list) = place.judged(LONG, text);
-    assert_eq!((list[0].words(), list[0].why.as_str()), ("by construction", "there are three files"));
+    assert_eq!((list[0].words(), list[0].why.as_str()), ("by construction", "content.files.count is 3"));
     assert_eq!((list[1].words(), list[1].elsewhere), ("not testable here", true));
     assert_eq!(conclusion(&run, &list), Conclusion::AsExpected, "another backend's statement is not ours");
 }
@@ -340,8 +357,7 @@ fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
 fn what_the_setting_makes_so_and_what_has_nothing_random_in_it_needs_no_repeats() {
     let place = Place::new("settled");
     let loss = "[on.sim]\nwhy = 'rare losses'\nset = { 'link.*.loss' = '0.1 %' }\n";
-    let started =
-        "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three'\n";
+    let started = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n";
     let (_, list) = place.judged("duration = '60 s'\nrepeats = 3", &format!("{loss}{started}"));
     assert_eq!(list[0].outcome, Outcome::ByConstruction);
     let calm = "[[expect]]\nsay = 'S'\nvalue = 'files.retransmissions'\nat_most = 0\n";
@@ -368,11 +384,11 @@ fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
 #[test]
 fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable() {
     let place = Place::new("taken");
-    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 100\n";
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
     let folder = place.run("duration = '60 s'\nrepeats = 3", expect);
     let judged = || {
         let run = RunData::read(&folder).unwrap();
-        (verdicts(&run).remove(0), run.missing)
+        (verdicts(&run).remove(0), run.faults)
     };
     assert_eq!((judged().0.outcome, judged().1.len()), (Outcome::Confirmed, 0));
     fs::remove_dir_all(folder.path().join("case-01/repeat-02")).unwrap();
@@ -398,7 +414,7 @@ fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
     let folder = place.run("duration = '200 s'", text);
     let judged = || {
         let run = RunData::read(&folder).unwrap();
-        (verdicts(&run).remove(0), run.missing)
+        (verdicts(&run).remove(0), run.faults)
     };
     let (whole, _) = judged();
     assert_eq!((whole.outcome, whole.control), (Outcome::Confirmed, Control::Failed), "{whole:?}");
@@ -445,4 +461,83 @@ fn a_workload_that_asks_twice_for_the_same_names_sends_nothing_again() {
     let again = run.cases[0].estimate("files.retransmissions", "mean").unwrap().mean;
     assert!(sum("retransmissions") <= again, "what downloads send again, and nothing of the rest");
     assert!(sum("repeated_names") > 100.0, "{}", sum("repeated_names"));
+}
+
+#[test]
+fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
+    let place = Place::new("altered");
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
+    let folder = place.run("duration = '60 s'\nrepeats = 2", expect);
+    let path = folder.path().join("case-01/repeat-02/result.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let judged = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let run = RunData::read(&folder).unwrap();
+        (verdicts(&run).remove(0), run.faults)
+    };
+    assert_eq!((judged(&whole).0.outcome, judged(&whole).1), (Outcome::Confirmed, Vec::new()));
+    let seconds = whole.lines().find(|line| line.starts_with("  \"seconds\"")).unwrap();
+    let sealed = whole.rfind(",\n  \"sha256\"").unwrap();
+    for text in [whole.replace(seconds, "  \"seconds\": 1.0,"), format!("{}\n}}", &whole[..sealed])] {
+        let (verdict, faults) = judged(&text);
+        assert_eq!(verdict.outcome, Outcome::NotTestable);
+        assert!(verdict.why.contains("number 2 was changed after it was written"), "{}", verdict.why);
+        assert!(faults.len() == 1 && faults[0].starts_with("repeat 2 of 2 was changed"), "{faults:?}");
+    }
+    let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
+    assert!(page.contains("was changed after it was written"), "the report says so");
+    let run = RunData::read(&folder).unwrap();
+    assert!(results_markdown(&[run]).contains("**Not as the run left it**: Repeat 2 of 2 was changed"));
+}
+
+#[test]
+fn an_experiment_that_was_changed_since_its_run_began_is_told_and_not_gone_on_with() {
+    let place = Place::new("changed");
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
+    let folder = place.run("duration = '60 s'", expect);
+    let text = fs::read_to_string(folder.experiment()).unwrap();
+    let go_on = |text: &str| {
+        fs::write(folder.experiment(), text).unwrap();
+        resume(folder.path(), &options(&place.0).programs, Build::default(), |_| {})
+            .map_err(|error| error.to_string())
+    };
+    // A comment changes nothing.
+    assert!(go_on(&format!("# Said later.\n{text}")).is_ok());
+    let told = go_on(&text.replace("at_most = 50", "at_most = 40")).unwrap_err();
+    assert!(told.contains("`expect` of its experiment.toml is not what the run began with"), "{told}");
+    let run = RunData::read(&folder).unwrap();
+    assert_eq!(verdicts(&run).remove(0).outcome, Outcome::Confirmed, "it says otherwise how it is looked at");
+    assert!(run.faults[0].contains("`expect` of the experiment was changed"), "{:?}", run.faults);
+    let told = go_on(&text.replace("'5 Mbit/s'", "'6 Mbit/s'")).unwrap_err();
+    assert!(told.contains("`defaults` of its"), "{told}");
+    let run = RunData::read(&folder).unwrap();
+    let verdict = verdicts(&run).remove(0);
+    assert_eq!(verdict.outcome, Outcome::NotTestable);
+    assert!(verdict.why.contains("`defaults` of the experiment was changed"), "{}", verdict.why);
+}
+
+#[test]
+fn a_window_in_which_nothing_happens_confirms_nothing() {
+    let place = Place::new("idle");
+    let text = "[measure]\nfrom = '0 s'\nuntil = '500 ms'\n[[expect]]\nsay = 'S'\nvalue = 'a.pending.max'\nat_most = 1\n";
+    let (_, list) = place.judged(LONG, text);
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
+    assert!(
+        list[0].why.starts_with("nothing happened while it was measured, from 0 s to 0.5 s"),
+        "{}",
+        list[0].why
+    );
+    let (_, list) = place.judged(LONG, &text.replace("500 ms", "5 s").replace("= 1\n", "= 1000\n"));
+    assert_eq!(list[0].outcome, Outcome::Confirmed);
+}
+
+#[test]
+fn what_a_number_rests_on_stands_where_it_stands() {
+    let place = Place::new("details");
+    let text = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.p95'\nat_most = 1000\n";
+    let (_, list) = place.judged(&format!("{LONG}\nsample_every = '200 ms'"), text);
+    assert_eq!(list[0].details, ["of samples, one every 200 ms"]);
+    let far = format!("{NEAR}[[expect]]\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 1\n");
+    let verdict = judged_text(&place, &far, 5, 1);
+    assert_eq!(verdict.details, ["assuming that all repeats spread as these 5 do"]);
 }

@@ -441,3 +441,22 @@ fn a_prefix_that_no_traffic_uses_is_refused() {
         assert!(wrong.contains(why), "{prefixes}: {wrong}");
     }
 }
+
+#[test]
+fn a_link_of_ndnlp_v1_keeps_the_pace_of_the_daemons() {
+    let place = Place::new("pace");
+    let of = |kind: &str| {
+        let text = format!(
+            "title = 't'\nduration = '5 s'\nuntil_done = true\ndialect = 'ccnx'\n[defaults.node]\n\
+             service_time = '10 ns'\n[node]\na = {{}}\nb = {{}}\n[link]\na-b = {{ kind = '{kind}' }}\n\
+             [[route]]\nprefix = '/f'\npath = ['a', 'b']\n[content.f]\nprefix = '/f/file'\nat = 'b'\n\
+             size = '200 kB'\nsegment = '1000 B'\n[download.f]\nat = 'a'\ncontent = 'f'\ncontroller = 'fixed'\n\
+             window = 200\n"
+        );
+        place.run(&written(&text), |_| {}).cases[0].estimate("f.duration", "mean").unwrap().mean
+    };
+    // After 64 packets at once the others of 200 leave at 12,500 a second, on a link that takes no time.
+    let (paced, bare) = (of("ether"), of("udp"));
+    assert!(bare < 0.002, "{bare} s");
+    assert!((0.0108..0.014).contains(&paced), "{paced} s");
+}

@@ -22,7 +22,8 @@ impl Arrivals {
     /// What a plan says, for so many files.
     pub(super) fn drawn(
         plan: &ArrivalsPlan,
-        (start, stop): (Instant, Instant),
+        start: Instant,
+        stop: Instant,
         files: u32,
         seed: u64,
     ) -> Result<Self, JobError> {

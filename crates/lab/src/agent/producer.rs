@@ -115,15 +115,15 @@ impl Files {
     pub fn forgery(&self, interest: &Interest, signer: Option<&Signer>) -> Option<Data> {
         let (file, segment) = self.place(interest.name())?;
         let content: Vec<u8> = self.content(file, segment).into_iter().map(|byte| !byte).collect();
-        self.made_of((file, segment), &content, signer)
+        self.made_of(file, segment, &content, signer)
     }
 
     /// The packet of a segment.
     fn packet(&self, file: u32, segment: u64) -> Option<Data> {
-        self.made_of((file, segment), &self.content(file, segment), self.signer.as_ref())
+        self.made_of(file, segment, &self.content(file, segment), self.signer.as_ref())
     }
 
-    fn made_of(&self, (file, segment): (u32, u64), content: &[u8], signer: Option<&Signer>) -> Option<Data> {
+    fn made_of(&self, file: u32, segment: u64, content: &[u8], signer: Option<&Signer>) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments(file) - 1).ok()?;
         let (freshness, last) = (self.freshness, last.as_ref().last());

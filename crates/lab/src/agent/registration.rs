@@ -36,10 +36,12 @@ pub(super) struct Registration {
 }
 
 impl Registration {
+    /// `seed` is that of the run, from which keys come; `own_seed` draws what this one draws.
     pub(super) fn new(
         plan: &RegistrationPlan,
         start: Instant,
-        (seed, own_seed): (u64, u64),
+        seed: u64,
+        own_seed: u64,
         log: Log,
     ) -> Result<Self, JobError> {
         let signer = signer(plan, seed)?.unwrap_or_else(Signer::digest);

@@ -21,7 +21,7 @@ pub(super) struct Signatures {
 
 impl Signatures {
     pub(super) fn of(content: &ContentPlan, seed: u64, epoch_ns: u64) -> Result<Self, KeyError> {
-        let anchors = keys::certificates(seed, (&content.prefix, content.signed))?;
+        let anchors = keys::certificates(seed, &content.prefix, content.signed)?;
         let random = Random::from_seed(seed);
         let mut validator = Validator::new(Policy::Hierarchical, anchors, ValidatorLimits::default(), random);
         if content.signed == Some(EarlierKey::Revoked) {

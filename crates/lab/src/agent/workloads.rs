@@ -230,12 +230,12 @@ fn activity(
     let files = |place: usize| files_of(job, workload, place);
     Ok(match &workload.does {
         plan::Activity::Download { content, .. } => {
-            let config = download_config(workload, (job, *content), files(*content)?, (seed, epoch_ns))?;
+            let config = download_config(workload, job, files(*content)?, seed, epoch_ns)?;
             Box::new(Downloads::new(config, log("transfers", &download::HEAD)?)?)
         }
         plan::Activity::Register(wanted) => {
             let log = log("registration", &registration::HEAD)?;
-            Box::new(Registration::new(wanted, start, (job.seed, seed), log)?)
+            Box::new(Registration::new(wanted, start, job.seed, seed, log)?)
         }
         plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
             let config = FloodConfig {
@@ -298,11 +298,13 @@ fn signatures(job: &Job, content: usize, epoch_ns: u64) -> Result<Option<Signatu
 /// What a workload that downloads works with.
 fn download_config(
     workload: &Workload,
-    (job, content): (&Job, usize),
+    job: &Job,
     files: Files,
-    (seed, epoch_ns): (u64, u64),
+    seed: u64,
+    epoch_ns: u64,
 ) -> Result<DownloadConfig, JobError> {
-    let plan::Activity::Download { per_second, count, at_once, arrivals, .. } = &workload.does else {
+    let plan::Activity::Download { content, per_second, count, at_once, arrivals, .. } = &workload.does
+    else {
         return Err(JobError::NotForAgents(workload.name.clone()));
     };
     let plan::Activity::Download { controller, window, lifetime_ns, verify, .. } = &workload.does else {
@@ -311,7 +313,7 @@ fn download_config(
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
     let arrivals = match arrivals {
         Some(plan) => {
-            Arrivals::drawn(plan, (start, stop), files.count(), Random::derive(seed, ARRIVALS).next_u64())?
+            Arrivals::drawn(plan, start, stop, files.count(), Random::derive(seed, ARRIVALS).next_u64())?
         }
         None => Arrivals::Evenly { start, per_second: *per_second, files: files.count() },
     };
@@ -324,7 +326,7 @@ fn download_config(
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
         verify: *verify,
-        signatures: if *verify { signatures(job, content, epoch_ns)? } else { None },
+        signatures: if *verify { signatures(job, *content, epoch_ns)? } else { None },
         seed,
     })
 }

@@ -5,16 +5,24 @@ use super::window::Window;
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
 
+/// Which part of a repeat counts.
+pub(super) struct Measured {
+    pub(super) window: Window,
+    /// When its workloads were active, as far as they tell.
+    pub(super) active: Option<Window>,
+}
+
 /// The window of a repeat: what the experiment says, and else from the first to the last activity of its
 /// workloads. What lies before and behind that is the lab's own doing: agents begin together, and a
 /// run ends a second after its work.
-pub(super) fn measured(plan: &Plan, data: &RepeatData) -> Window {
-    let active = activity(plan, data);
+pub(super) fn measured(plan: &Plan, data: &RepeatData) -> Measured {
+    let found = activity(plan, data);
+    let active = found.unwrap_or(Window { from: 0.0, until: data.seconds, holds_all: true });
     let seconds = |ns: u64| ns as f64 / 1e9;
     let from = plan.evaluation.window.from_ns.map_or(active.from, seconds);
     let until = plan.evaluation.window.until_ns.map_or(active.until, seconds);
     let holds_all = plan.evaluation.window.from_ns.is_none() && plan.evaluation.window.until_ns.is_none();
-    Window { from, until: until.min(data.seconds), holds_all }
+    Measured { window: Window { from, until: until.min(data.seconds), holds_all }, active: found }
 }
 
 /// When the last that a consumer asked for had come to all its nodes; nothing when it goes on without end, or
@@ -27,8 +35,8 @@ fn all_there(data: &RepeatData, workload: &str) -> Option<f64> {
     ends.fold(first, |last, end| Some(f64::max(last?, end?)))
 }
 
-/// From the first to the last thing that a workload did.
-fn activity(plan: &Plan, data: &RepeatData) -> Window {
+/// From the first to the last thing that a workload did; nothing where none left a trace of when that was.
+fn activity(plan: &Plan, data: &RepeatData) -> Option<Window> {
     let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true };
     let mut note = |from: f64, until: f64| {
         active.from = active.from.min(from);
@@ -53,9 +61,5 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
             note(workload.start_ns as f64 / 1e9, workload.stop_ns as f64 / 1e9);
         }
     }
-    if active.from < active.until {
-        active
-    } else {
-        Window { from: 0.0, until: data.seconds, holds_all: true }
-    }
+    (active.from < active.until).then_some(active)
 }

@@ -96,7 +96,7 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
         Gate::part(UNFINISHED, ratio(counts.unfinished as u64, counts.transfers as u64), plan.unfinished),
         Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
-        still(STANDSTILLS[0], counts.silence_s, plan.silence_ns),
+        still(STANDSTILLS[0], counts.silence_s, plan.forwarder_standstill_ns),
         still(STANDSTILLS[1], counts.client_still_s, plan.client_standstill_ns),
         Gate {
             name: "forwarders and clients that ended early".to_owned(),
@@ -125,7 +125,7 @@ mod tests {
             unfinished: 1.0,
             steal: 0.05,
             waited: 0.25,
-            silence_ns: 1_500_000_000,
+            forwarder_standstill_ns: 1_500_000_000,
             client_standstill_ns: 500_000_000,
             clock_error_ns: 1_000_000,
             retries: 0,

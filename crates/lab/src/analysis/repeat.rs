@@ -9,7 +9,7 @@ use formats::pcapng::Direction;
 use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
-use super::activity::measured;
+use super::activity::{Measured, measured};
 use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::data::{NodeData, RepeatData};
@@ -21,11 +21,15 @@ use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
 use crate::agent::STANDSTILL;
-use crate::experiment::plan::{Activity, Change, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, Change, LinkIndex, NodeIndex, Plan};
 use crate::order::sample;
-use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
+use crate::order::{OUTCOME_FILE, Outcome, read_json, write_text};
 use crate::run::open_table;
+use crate::seal::{Seal, seal_of, sealed};
 use crate::stats::Summary;
+
+/// Bytes of the numbers of a repeat.
+const MOST_RESULT_BYTES: u64 = 1 << 30;
 
 /// The numbers of one repeat: `result.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,11 +51,42 @@ pub struct RepeatResult {
     /// The part of it that was measured; nothing in runs of earlier versions.
     #[serde(default)]
     pub window: Option<Window>,
+    /// When its workloads were active; nothing where they leave no trace of that, and in runs of earlier
+    /// versions.
+    #[serde(default)]
+    pub active: Option<Window>,
     /// What happened.
     pub outcome: Outcome,
+    /// Whether it is as it was written.
+    #[serde(skip)]
+    pub seal: Seal,
 }
 
 impl RepeatResult {
+    /// Reads `result.json` of a repeat.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let text = whole_file::read(path, MOST_RESULT_BYTES).map_err(named)?;
+        let text = String::from_utf8(text).map_err(|error| named(io::Error::other(error)))?;
+        let result: Self = serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
+        Ok(RepeatResult { seal: seal_of(&text), ..result })
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        write_text(path, sealed(&serde_json::to_string_pretty(self)?))
+    }
+
+    /// The part of it that was measured, where that ended before anything happened or began after it.
+    #[must_use]
+    pub fn idle_window(&self) -> Option<(Window, Window)> {
+        let (window, active) = self.window.zip(self.active)?;
+        (window.until <= active.from || window.from >= active.until).then_some((window, active))
+    }
+
     /// Why it is not valid: the gates that it did not pass, and what ended early.
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
@@ -102,7 +137,7 @@ pub fn derive(
         let derived = folder.join("derived");
         fs::create_dir_all(&derived)?;
         let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
-        write_json(&folder.join("result.json"), &result)?;
+        result.write(&folder.join("result.json"))?;
         Ok((data, result))
     };
     write().map_err(|error| match error {
@@ -138,7 +173,8 @@ pub(crate) fn numbers(
         let mut traffic = match node.watch {
             Some(link) if plan.recording.probe.capture && outcome.taps.contains_key(&node.name) => {
                 let place = derived.unwrap_or(raw);
-                traffic(plan, (index, link), (raw, place), &outcome, &origins)?
+                let capture = Capture { node: index, link, raw, derived: place };
+                traffic(plan, &capture, &outcome, &origins)?
             }
             Some(_) => counted_elsewhere(&raw.join(format!("traffic-{}.csv", node.name)), seconds)?,
             None => Table::default(),
@@ -168,7 +204,7 @@ pub(crate) fn numbers(
 ///
 /// When it is not there.
 pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, RepeatResult)> {
-    let result: RepeatResult = read_json(&folder.join("result.json"))?;
+    let result = RepeatResult::read(&folder.join("result.json"))?;
     let derived = folder.join("derived");
     let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
     for node in &plan.nodes {
@@ -249,10 +285,17 @@ fn add_outcomes(log: &mut Table) {
     }
 }
 
+/// What a node captured on the link that it watches, and where what is found in it goes.
+struct Capture<'a> {
+    node: NodeIndex,
+    link: LinkIndex,
+    raw: &'a Path,
+    derived: &'a Path,
+}
+
 fn traffic(
     plan: &Plan,
-    (node, link): (NodeIndex, usize),
-    (raw, derived): (&Path, &Path),
+    &Capture { node, link, raw, derived }: &Capture<'_>,
     outcome: &Outcome,
     origins: &Origins,
 ) -> Result<Table, CaptureError> {
@@ -368,7 +411,7 @@ fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
 
 /// All numbers of a repeat.
 fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
-    let window = measured(plan, data);
+    let Measured { window, active } = measured(plan, data);
     let mut values = series(plan, data, window);
     let mut put = |key: String, numbers: &[f64]| {
         if let Some(summary) = Summary::of(numbers) {
@@ -428,6 +471,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         prefixes: data.prefixes.clone(),
         seconds,
         window: Some(window),
+        active,
         outcome,
         ..RepeatResult::default()
     }

@@ -8,7 +8,7 @@ use super::data::RepeatData;
 use super::table::Table;
 use super::window::Window;
 use crate::agent::SERVED;
-use crate::experiment::plan::{Activity, ContentPlan, Plan};
+use crate::experiment::plan::{Activity, Plan};
 use crate::run::open_table;
 
 /// Sums over packets, their bytes, and packets that were the first of a file.
@@ -58,10 +58,10 @@ pub(super) fn values(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(Str
         put("served", packets);
         put("served_bytes", bytes);
         put("served_objects", objects);
-        if let Some((asked, got)) = downloaded(plan, data, (*place, content), window) {
+        if let Some(Downloaded { begun, bytes: got }) = downloaded(plan, data, *place, window) {
             let share = |from_producer: f64, all: f64| 100.0 * (1.0 - from_producer / all);
-            if asked > 0.0 {
-                put("object_hits", share(objects, asked));
+            if begun > 0.0 {
+                put("object_hits", share(objects, begun));
             }
             if got > 0.0 {
                 put("byte_hits", share(bytes, got));
@@ -71,32 +71,34 @@ pub(super) fn values(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(Str
     values
 }
 
-/// How many files of a content were begun to be downloaded, and bytes of them that came; nothing where others
-/// ask for it whose bytes nobody has counted.
-fn downloaded(
-    plan: &Plan,
-    data: &RepeatData,
-    of: (usize, &ContentPlan),
-    window: Window,
-) -> Option<(f64, f64)> {
+/// What was downloaded of a content.
+struct Downloaded {
+    /// Files that were begun.
+    begun: f64,
+    /// Bytes of them that came.
+    bytes: f64,
+}
+
+/// What was downloaded of a content; nothing where others ask for it whose bytes nobody has counted.
+fn downloaded(plan: &Plan, data: &RepeatData, of: usize, window: Window) -> Option<Downloaded> {
     let mut names = Vec::new();
     for workload in &plan.workloads {
         match &workload.does {
-            Activity::Download { content, .. } if *content == of.0 => names.push(workload.measured_as()),
-            Activity::Traffic { content, .. } if *content == of.0 => return None,
+            Activity::Download { content, .. } if *content == of => names.push(workload.measured_as()),
+            Activity::Traffic { content, .. } if *content == of => return None,
             Activity::Program(_) | Activity::Consume(_) => return None,
             _ => {}
         }
     }
     names.sort_unstable();
     names.dedup();
-    let (mut asked, mut got) = (0.0, 0.0);
+    let mut sum = Downloaded { begun: 0.0, bytes: 0.0 };
     let tables = names.iter().filter_map(|name| data.transfers.get(*name));
     for transfer in tables.flat_map(|table| &table.transfers) {
         if transfer.start.is_some_and(|start| window.holds_all || window.holds(start)) {
-            asked += 1.0;
-            got += transfer.bytes as f64;
+            sum.begun += 1.0;
+            sum.bytes += transfer.bytes as f64;
         }
     }
-    (asked > 0.0).then_some((asked, got))
+    (sum.begun > 0.0).then_some(sum)
 }

@@ -182,7 +182,7 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
         // Whoever says a face again gives it more routes; all else must be said as before.
         for ((cost, remote), routes) in routes {
             let interface = Interface { remote, ..interface.clone() };
-            write_face(&mut text, setup, &interface, link, (cost, &routes.join(", ")));
+            write_face(&mut text, setup, &interface, link, cost, &routes.join(", "));
         }
     }
     write_registrations(&mut text, setup)?;
@@ -213,8 +213,8 @@ fn write_registrations(text: &mut String, setup: &Setup<'_>) -> Result<(), Drive
         let _ = writeln!(text, "revocations = {:?}", file.display().to_string());
     }
     let mut certificates = Vec::new();
-    for believed in believed {
-        let of_identity = crate::keys::certificates(setup.seed, believed).map_err(io::Error::other);
+    for (identity, earlier) in believed {
+        let of_identity = crate::keys::certificates(setup.seed, identity, earlier).map_err(io::Error::other);
         certificates.extend(of_identity.map_err(failed)?);
     }
     for (number, certificate) in certificates.into_iter().enumerate() {
@@ -235,7 +235,8 @@ fn write_face(
     setup: &Setup<'_>,
     interface: &Interface,
     link: &LinkPlan,
-    (cost, routes): (u32, &str),
+    cost: u32,
+    routes: &str,
 ) {
     let remote = interface.face_uri(link.kind, setup.plan.dialect.into());
     let local = (link.kind == LinkKind::Ether).then(|| format!("dev://{}", interface.name));

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::plan::Plan;
+
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder and the node's server, in percent of a core"),
@@ -13,7 +15,10 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
     ),
     ("memory", "resident memory of the forwarder's process and its server's, in bytes; real forwarders only"),
-    ("table_bytes", "what tables and packets take by the engine's own account, in bytes; virtual time only"),
+    (
+        "table_bytes",
+        "what tables and packets take by the engine's own account, in bytes; virtual time only; the seed that hashes them changes it",
+    ),
     ("names", "names the forwarder knows"),
     (
         "pending",
@@ -155,6 +160,33 @@ impl Measure {
             "fairness" if is_bounded => Some(1.0),
             _ => None,
         }
+    }
+}
+
+/// What a node has at a moment.
+const LEVELS: &[&str] = &["memory", "table_bytes", "names", "pending", "cached"];
+/// What a node did since the sample before: its mean and its sum are exact, however many samples there are.
+const RATES: &[&str] = &["cpu", "busy", "waited", "throttled", "propagated", "noted", "answered", "expired"];
+/// Levels that virtual time integrates from change to change.
+const INTEGRATED: &[&str] = &["pending", "cached"];
+
+impl Measure {
+    /// Does the number differ with the seed where nothing else does? Tables are hashed with it, so that what
+    /// they take is another number of bytes.
+    pub(crate) fn is_of_hashes(&self) -> bool {
+        self.quantity == "table_bytes"
+    }
+
+    /// Does the number depend on how often samples are taken?
+    pub(crate) fn is_of_samples(&self, plan: &Plan, is_virtual: bool) -> bool {
+        let (quantity, summary) = (self.quantity.as_str(), self.summary.as_str());
+        let is_exact = if RATES.contains(&quantity) {
+            matches!(summary, "mean" | "sum")
+        } else {
+            is_virtual && INTEGRATED.contains(&quantity) && matches!(summary, "mean" | "sum" | "max")
+        };
+        let is_sampled = RATES.contains(&quantity) || LEVELS.contains(&quantity);
+        is_sampled && !is_exact && plan.node(&self.subject).is_some()
     }
 }
 

@@ -1,61 +1,33 @@
 //! One file says everything: the typed model of an experiment, its checks, and the plan that backends carry
 //! out.
+//!
+//! `read` goes from the text of a file to its tables and tells mistakes at their lines; `cases` makes the
+//! cases of its sweeps and controls; `resolve` fills in every default of a case; `check` says what of it
+//! cannot be carried out or judged. `model` is what a file may hold, and `plan` what a backend carries out.
 
 pub mod backends;
 mod cases;
-mod choice;
-mod controls;
-mod describe;
-mod drawn_again;
-mod expectations;
-pub mod figures;
-mod findings;
-mod judgeable;
-mod lacks;
-mod load;
-mod locate;
+pub(crate) mod check;
 pub mod measure;
-mod measured;
 pub mod model;
-mod named_files;
-mod named_workload;
 pub mod names;
-mod network;
-mod origin;
-mod paths;
 pub mod plan;
 pub mod problem;
 pub mod profile;
-mod ranged;
-mod recorded;
+mod read;
 mod reference;
-mod resolve;
-mod resolve_arrivals;
-mod resolve_contents;
-mod resolve_links;
-mod resolve_ndnlp;
-mod resolve_nodes;
-mod resolve_prefixes;
-pub(crate) mod resolve_registrations;
-mod resolve_routes;
-mod resolve_servers;
-mod resolve_simulated;
-mod resolve_workloads;
-mod samples;
-mod studies;
-mod swept;
-mod template;
+pub(crate) mod resolve;
 pub mod units;
 
-pub use describe::{Described, Field, Table};
-pub use drawn_again::DrawnAgain;
-pub use findings::Finding;
-pub(crate) use findings::Findings;
-pub use load::Experiment;
-pub(crate) use named_files::{FILES_FOLDER, Files, kept_name};
-pub(crate) use network::{NoTopology, topology_graph};
+pub use cases::drawn_again::DrawnAgain;
+pub use cases::swept::{SweepValue, with_sweep};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};
+pub use read::Experiment;
+pub use read::findings::Finding;
+pub(crate) use read::findings::Findings;
+pub(crate) use read::named_files::{FILES_FOLDER, Files, kept_name};
+pub use reference::describe::{Described, Field, Table};
+pub use reference::template::template;
 pub use reference::{reference, reference_json};
-pub use swept::{SweepValue, with_sweep};
-pub use template::template;
+pub(crate) use resolve::network::{NoTopology, topology_graph};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::Findings;
 use super::model::File;
-use super::named_files::Files;
 use super::plan::LinkKind;
+use super::read::findings::Findings;
+use super::read::named_files::Files;
 
 /// What the packets of one exchange cost a forwarder, in microseconds of a processor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use packet::units::{FREQUENCY, Quantity, RATE, SHARE, SIZE, SPAN, UnitError};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-use super::describe::Described;
+use super::reference::describe::Described;
 
 macro_rules! quantity {
     ($(#[doc = $about:literal])* $name:ident, $type:ty, $quantity:expr, $cast:expr) => {

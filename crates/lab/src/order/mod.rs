@@ -178,7 +178,15 @@ impl Outcome {
 ///
 /// When it cannot be written.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    write_text(path, serde_json::to_string_pretty(value).map_err(io::Error::other)?)
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub(crate) fn write_text(path: &Path, text: String) -> io::Result<()> {
     if scratch::is_in_memory(path) {
         return scratch::write(path, text);
     }

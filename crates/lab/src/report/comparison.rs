@@ -13,10 +13,11 @@ use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
 use super::{html, pdf};
 use crate::analysis::RepeatResult;
+use crate::experiment::measure::Measure;
 use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
-use crate::stats::{ENOUGH, Estimate};
+use crate::stats::{ENOUGH, Estimate, FEWEST, Level, Sample};
 
 /// A smaller difference than this part of a number is none to speak of, however sure it is.
 const LEAST_PART: f64 = 0.01;
@@ -40,19 +41,25 @@ pub struct Pair {
     pub b: Estimate,
     /// Which of the two have nothing random in them: such a mean is exact, also of a single repeat.
     pub exact: [bool; 2],
+    /// The numbers of their repeats.
+    #[serde(skip)]
+    pub samples: [Sample; 2],
 }
 
 impl Pair {
     /// Do the 95 % confidence intervals of the two means not meet, and is that more than anybody would care
-    /// for? Nothing without repeats.
+    /// for? Few repeats and equal ones leave them as open as for [verdicts](super::verdicts): where they then
+    /// meet, nobody can say.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
-        let [a, b] = [(&self.a, self.exact[0]), (&self.b, self.exact[1])].map(|(mean, is_exact)| {
-            if is_exact { Some(0.0) } else { mean.half95.filter(|_| is_known(mean)) }
-        });
-        let reach = a? + b?;
+        let [one, two] = &self.samples;
+        let (a, b) = one.interval(Level::NinetyFive).zip(two.interval(Level::NinetyFive))?;
+        let do_meet = a.low <= b.high && b.low <= a.high;
+        if do_meet && !(one.is_settled() && two.is_settled()) {
+            return None;
+        }
         let difference = (self.a.mean - self.b.mean).abs();
-        Some(difference > reach && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
+        Some(!do_meet && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
     }
 
     /// How far apart the means are, as a part of the greater one.
@@ -80,11 +87,6 @@ impl Pair {
         };
         (words(&self.a), words(&self.b))
     }
-}
-
-/// Repeats that are equal by chance do not say how far the next one is from them.
-fn is_known(mean: &Estimate) -> bool {
-    mean.deviation > 0.0 || mean.count >= ENOUGH as u64
 }
 
 /// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the
@@ -129,8 +131,16 @@ impl Comparison {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
                 let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
-                let exact = [(&a, left), (&b, right)]
-                    .map(|(run, case)| run.record.is_virtual() && case.plan.is_deterministic());
+                let parsed = measure.parse::<Measure>().ok();
+                let most = parsed.as_ref().and_then(Measure::most);
+                let is_of_hashes = parsed.as_ref().is_some_and(Measure::is_of_hashes);
+                let samples = [(&a, left), (&b, right)].map(|(run, case)| Sample {
+                    values: case.values(measure, "mean"),
+                    exact: run.record.is_virtual() && case.plan.is_deterministic() && !is_of_hashes,
+                    by_construction: false,
+                    most,
+                });
+                let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {
                     case: left.plan.case.clone(),
                     case_b: right.plan.case.clone(),
@@ -138,6 +148,7 @@ impl Comparison {
                     a,
                     b,
                     exact,
+                    samples,
                 }));
             }
         }
@@ -183,7 +194,7 @@ impl Comparison {
         let count = |wanted| self.pairs.iter().filter(|pair| pair.differs() == wanted).count();
         lines.push(format!(
             "Of {} measures {} differ beyond their 95 % intervals and by more than 1 %, {} do not; of {} nobody \
-             can say, without repeats.",
+             can say, with fewer than {FEWEST} repeats, or fewer than {ENOUGH} equal ones.",
             self.pairs.len(),
             count(Some(true)),
             count(Some(false)),
@@ -370,8 +381,10 @@ mod tests {
     use super::*;
 
     fn pair(a: &[f64], b: &[f64]) -> Pair {
+        let samples = [a, b].map(|values| Sample { values: values.to_vec(), ..Sample::default() });
         let (a, b) = (Estimate::of(a).unwrap(), Estimate::of(b).unwrap());
         Pair {
+            samples,
             case: String::new(),
             case_b: String::new(),
             measure: "n1.goodput".into(),
@@ -383,15 +396,25 @@ mod tests {
 
     #[test]
     fn means_differ_only_beyond_what_repeats_leave_open() {
-        assert_eq!(pair(&[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]).differs(), Some(true));
-        assert_eq!(pair(&[10.0, 18.0, 2.0], &[12.0, 20.0, 4.0]).differs(), Some(false));
+        let spread = |middle: f64, by: f64| [-1.0, -0.5, 0.0, 0.5, 1.0].map(|part| middle + by * part);
+        assert_eq!(pair(&spread(10.0, 0.1), &spread(20.0, 0.1)).differs(), Some(true));
+        assert_eq!(pair(&spread(10.0, 8.0), &spread(12.0, 8.0)).differs(), Some(false));
+        let three = pair(&[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]);
+        assert_eq!(three.differs(), None, "half of all repeats may be unlike any of three");
+        // What can be 100 at most is known to differ from it all the same.
+        let mut parts = pair(&[0.0, 0.1, 0.0, 0.1], &[100.0, 100.0, 99.9, 100.0]);
+        assert_eq!(parts.differs(), None);
+        parts.samples.iter_mut().for_each(|sample| sample.most = Some(100.0));
+        assert_eq!(parts.differs(), None, "the fourth root of 2.5 % of 100 is 40, and 60 is above it");
         assert_eq!(pair(&[10.0], &[20.0]).differs(), None, "one repeat says nothing about that");
         assert_eq!(pair(&[10.0; 3], &[20.0; 3]).differs(), None, "nor do a few equal ones");
-        let close = pair(&[26.3, 26.301, 26.299], &[26.2, 26.201, 26.199]);
+        let close = pair(&spread(26.3, 0.001), &spread(26.2, 0.001));
         assert_eq!(close.differs(), Some(false), "sure, and nothing to speak of");
-        let exact = Pair { exact: [true; 2], ..pair(&[10.0], &[20.0]) };
+        let mut exact = pair(&[10.0], &[20.0]);
+        exact.samples.iter_mut().for_each(|sample| sample.exact = true);
         assert_eq!(exact.differs(), Some(true), "nothing random is in either");
-        assert_eq!(Pair { exact: [true, false], ..exact }.differs(), None);
+        exact.samples[1].exact = false;
+        assert_eq!(exact.differs(), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::data::RunData;
 use super::document::{Figure, Table};
 use super::factors::numbers;
-use super::response::{Factors, Varied};
+use super::response::{Axes, Factors, Varied};
 use super::verdict::{Outcome, Verdict, verdicts};
 use crate::figure::{Data, GridCell, GridChart, GridRow};
 
@@ -66,17 +66,18 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
     let factors = Factors::of(run);
     let [.., rows, columns] = factors.varied.as_slice() else { return Vec::new() };
     let (rows, columns) = (&ordered(rows), &ordered(columns));
+    let axes = Axes { rows, columns };
     let mut statements: Vec<(String, Vec<Vec<Judged>>)> = Vec::new();
     let of_cases: Vec<Verdict> = verdicts(run).into_iter().filter(|verdict| !verdict.elsewhere).collect();
     for verdict in &of_cases {
         let Some(case) = run.cases.iter().find(|case| case.plan.case == verdict.case) else { continue };
         let place = |factor: &Varied| {
-            let word = factors.word_of(case, &factor.0)?;
-            factor.1.iter().position(|value| *value == word)
+            let word = factors.word_of(case, &factor.label)?;
+            factor.values.iter().position(|value| *value == word)
         };
         let (Some(row), Some(column)) = (place(rows), place(columns)) else { continue };
         let at = statements.iter().position(|(say, _)| *say == verdict.say).unwrap_or_else(|| {
-            let none = vec![vec![Judged::default(); columns.1.len()]; rows.1.len()];
+            let none = vec![vec![Judged::default(); columns.values.len()]; rows.values.len()];
             statements.push((verdict.say.clone(), none));
             statements.len() - 1
         });
@@ -90,20 +91,23 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
     statements.retain(|(_, cells)| cells.iter().flatten().filter(is_judged).count() > 1);
     statements.truncate(MOST);
     let draw = |(number, (say, cells)): (usize, &(String, Vec<Vec<Judged>>))| {
-        (figure(say, (rows, columns), cells, number), table((rows, columns), cells))
+        (figure(say, axes, cells, number), table(axes, cells))
     };
     statements.iter().enumerate().map(draw).collect()
 }
 
 /// A factor with its values by size, where they are numbers of one unit.
-fn ordered((label, values): &Varied) -> Varied {
-    let Some((_, places)) = numbers(values) else { return (label.clone(), values.clone()) };
+fn ordered(varied: &Varied) -> Varied {
+    let Varied { label, values } = varied;
+    let Some((_, places)) = numbers(values) else { return varied.clone() };
     let mut list: Vec<(f64, &String)> = places.into_iter().zip(values).collect();
     list.sort_by(|one, other| one.0.total_cmp(&other.0));
-    (label.clone(), list.into_iter().map(|(_, value)| value.clone()).collect())
+    let values = list.into_iter().map(|(_, value)| value.clone()).collect();
+    Varied { label: label.clone(), values }
 }
 
-fn figure(say: &str, (rows, columns): (&Varied, &Varied), cells: &[Vec<Judged>], number: usize) -> Figure {
+fn figure(say: &str, axes: Axes<'_>, cells: &[Vec<Judged>], number: usize) -> Figure {
+    let Axes { rows, columns } = axes;
     let cell = |judged: &Judged| GridCell {
         text: if judged.measured.is_empty() { String::new() } else { judged.shown().to_owned() },
         shade: judged.shade(),
@@ -114,50 +118,51 @@ fn figure(say: &str, (rows, columns): (&Varied, &Varied), cells: &[Vec<Judged>],
     };
     let chart = GridChart {
         title: say.to_owned(),
-        x: format!("{}; dark where it holds", columns.0),
-        y: rows.0.clone(),
-        columns: columns.1.clone(),
-        rows: rows.1.iter().zip(cells).map(row).collect(),
+        x: format!("{}; dark where it holds", columns.label),
+        y: rows.label.clone(),
+        columns: columns.values.clone(),
+        rows: rows.values.iter().zip(cells).map(row).collect(),
     };
     let marked: Vec<Vec<bool>> = cells.iter().map(|row| row.iter().map(Judged::holds).collect()).collect();
     let judged = || cells.iter().flatten().filter(|cell| !cell.measured.is_empty());
     let held = judged().filter(|cell| cell.holds()).count();
     let caption = format!(
         "Where it holds over {} and {}: in {held} of {} pairs of values. The line is the boundary.",
-        rows.0,
-        columns.0,
+        rows.label,
+        columns.label,
         judged().count()
     );
     let name = format!("contour-{:02}", number + 1);
-    Figure { name, drawing: chart.with_boundary(&marked), caption, data: Some(data((rows, columns), cells)) }
+    Figure { name, drawing: chart.with_boundary(&marked), caption, data: Some(data(axes, cells)) }
 }
 
 /// Each pair of values with what came of it.
 fn pairs<'a>(
-    (rows, columns): (&'a Varied, &'a Varied),
+    Axes { rows, columns }: Axes<'a>,
     cells: &'a [Vec<Judged>],
 ) -> impl Iterator<Item = (&'a String, &'a String, &'a Judged)> {
     let of_row = |(row, cells): (&'a String, &'a Vec<Judged>)| {
-        columns.1.iter().zip(cells).map(move |(column, cell)| (row, column, cell))
+        columns.values.iter().zip(cells).map(move |(column, cell)| (row, column, cell))
     };
-    rows.1.iter().zip(cells).flat_map(of_row).filter(|(.., cell)| !cell.measured.is_empty())
+    rows.values.iter().zip(cells).flat_map(of_row).filter(|(.., cell)| !cell.measured.is_empty())
 }
 
-fn data(of: (&Varied, &Varied), cells: &[Vec<Judged>]) -> Data {
-    let column = |word: &dyn Fn((&String, &String, &Judged)) -> String| pairs(of, cells).map(word).collect();
+fn data(axes: Axes<'_>, cells: &[Vec<Judged>]) -> Data {
+    let column =
+        |word: &dyn Fn((&String, &String, &Judged)) -> String| pairs(axes, cells).map(word).collect();
     Data::default()
-        .words(&of.0.0, column(&|(row, ..)| row.clone()))
-        .words(&of.1.0, column(&|(_, column, _)| column.clone()))
+        .words(&axes.rows.label, column(&|(row, ..)| row.clone()))
+        .words(&axes.columns.label, column(&|(_, column, _)| column.clone()))
         .words("outcome", column(&|(.., cell)| cell.word().to_owned()))
         .words("measured", column(&|(.., cell)| cell.measured.join("; ")))
 }
 
 /// For each row, up to which columns it holds.
-fn table((rows, columns): (&Varied, &Varied), cells: &[Vec<Judged>]) -> Table {
-    let mut table = Table::new(&[rows.0.as_str(), "holds at", "fails at", "in part or not testable at"]);
-    for (row, cells) in rows.1.iter().zip(cells) {
+fn table(Axes { rows, columns }: Axes<'_>, cells: &[Vec<Judged>]) -> Table {
+    let mut table = Table::new(&[rows.label.as_str(), "holds at", "fails at", "in part or not testable at"]);
+    for (row, cells) in rows.values.iter().zip(cells) {
         let at = |words: &[&str]| {
-            let judged = columns.1.iter().zip(cells).filter(|(_, cell)| !cell.measured.is_empty());
+            let judged = columns.values.iter().zip(cells).filter(|(_, cell)| !cell.measured.is_empty());
             let list: Vec<&str> = judged
                 .filter(|(_, cell)| words.contains(&cell.word()))
                 .map(|(word, _)| word.as_str())

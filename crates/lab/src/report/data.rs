@@ -10,7 +10,8 @@ use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
-use crate::run::{RunFolder, RunRecord};
+use crate::run::{RunFolder, RunRecord, changed_since, is_of_plan, named};
+use crate::seal::Seal;
 use crate::stats::Estimate;
 
 /// Why there can be no report.
@@ -46,6 +47,8 @@ pub struct CaseData {
     /// Repeats, from 1, of which a run that is complete has lost the numbers: somebody has taken them away,
     /// and the others are no fair choice.
     pub missing: Vec<u32>,
+    /// Repeats, from 1, whose numbers were changed after they were written.
+    pub altered: Vec<u32>,
 }
 
 impl CaseData {
@@ -107,8 +110,11 @@ pub struct RunData {
     pub controls: Vec<CaseData>,
     /// Names of controls of which a case has run and nothing is left of it in the folder.
     pub lost_controls: HashSet<String>,
-    /// What a run that is complete has lost, a sentence for each case.
-    pub missing: Vec<String>,
+    /// What is not as the run left it: repeats that it has lost, numbers that were changed, an experiment
+    /// that was; a sentence each.
+    pub faults: Vec<String>,
+    /// Parts of the experiment that say what happens and are not what the run began with.
+    pub changed_plan: Vec<String>,
 }
 
 /// An error with the folder that it is of.
@@ -120,15 +126,45 @@ fn of_folder(folder: &Path) -> impl Fn(io::Error) -> ReportError {
     }
 }
 
-/// That a case has lost repeats.
-fn missing_repeats(case: &str, missing: &[u32], of: u32) -> String {
-    let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
+/// What happened to some repeats of a case, in a sentence.
+fn of_repeats(case: &str, repeats: &[u32], of: u32, what: &str) -> String {
+    let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
     let case = if case.is_empty() { String::new() } else { format!(" of “{case}”") };
     let numbers = match numbers.as_slice() {
         [one] => format!("repeat {one}"),
         several => format!("repeats {}", several.join(", ")),
     };
-    format!("{numbers} of {of}{case} is missing from the folder, and nothing that needs it is testable")
+    format!("{numbers} of {of}{case} {what}, and nothing that needs it is testable")
+}
+
+/// A repeat as it was read.
+struct Repeat {
+    /// From 1.
+    number: u32,
+    data: RepeatData,
+    result: RepeatResult,
+}
+
+/// The numbers of repeats that are not as they were written. Runs of earlier versions have no seals.
+fn altered(record: &RunRecord, read: &[Repeat]) -> Vec<u32> {
+    let is_altered = |repeat: &&Repeat| match repeat.result.seal {
+        Seal::Whole => false,
+        Seal::Broken => true,
+        Seal::None => !record.hashes.is_empty(),
+    };
+    read.iter().filter(is_altered).map(|repeat| repeat.number).collect()
+}
+
+/// That an experiment is not the one that its run began with.
+fn changed_experiment(parts: &[String]) -> Vec<String> {
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let follows = match parts.iter().any(|part| is_of_plan(part)) {
+        true => "its results are those of another experiment, and nothing is testable",
+        false => "what is said of it here was said after it began",
+    };
+    vec![format!("{} of the experiment was changed since the run began: {follows}", named(parts))]
 }
 
 impl RunData {
@@ -191,7 +227,9 @@ impl RunData {
         let names: HashSet<&String> = record.cases.iter().collect();
         let plans = plans.into_iter().filter(|plan| names.contains(&plan.case));
         let mut recorded = records::read(folder).map_err(of_folder(folder.path()))?;
-        let (mut cases, mut lost, mut lost_controls) = (Vec::new(), Vec::new(), HashSet::new());
+        let parts = changed_since(&record, &experiment);
+        let (mut cases, mut lost_controls) = (Vec::new(), HashSet::new());
+        let mut faults = changed_experiment(&parts);
         for (case, mut plan) in plans.enumerate() {
             plan.schedule.repeats = record.repeats;
             let (mut read, mut missing) = (Vec::new(), Vec::new());
@@ -199,26 +237,35 @@ impl RunData {
                 let place = folder.repeat(case, repeat);
                 if let Some(Record { result, network, .. }) = recorded.remove(&(case, repeat)) {
                     let (seconds, prefixes) = (result.seconds, result.prefixes.clone());
-                    read.push((RepeatData { seconds, prefixes, network, ..RepeatData::default() }, result));
+                    let data = RepeatData { seconds, prefixes, network, ..RepeatData::default() };
+                    read.push(Repeat { number: repeat + 1, data, result });
                 } else if place.join("result.json").is_file() {
-                    read.push(load_derived(&plan, &place).map_err(of_folder(&place))?);
+                    let (data, result) = load_derived(&plan, &place).map_err(of_folder(&place))?;
+                    read.push(Repeat { number: repeat + 1, data, result });
                 } else if record.complete {
                     missing.push(repeat + 1);
                 }
             }
             if !missing.is_empty() {
-                lost.push(missing_repeats(&plan.case, &missing, plan.schedule.repeats));
+                let what = "is missing from the folder";
+                faults.push(of_repeats(&plan.case, &missing, plan.schedule.repeats, what));
+            }
+            let altered = altered(&record, &read);
+            if !altered.is_empty() {
+                let what = "was changed after it was written";
+                faults.push(of_repeats(&plan.case, &altered, plan.schedule.repeats, what));
             }
             if read.is_empty() {
                 lost_controls
                     .extend(plan.control.filter(|_| !missing.is_empty()).map(|control| control.name));
                 continue;
             }
-            let shown_repeat = read.iter().position(|(_, result)| result.is_valid()).unwrap_or(0);
-            let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) = read.into_iter().unzip();
+            let shown_repeat = read.iter().position(|repeat| repeat.result.is_valid()).unwrap_or(0);
+            let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) =
+                read.into_iter().map(|repeat| (repeat.data, repeat.result)).unzip();
             let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData { plan, results, counts, shown, shown_repeat, missing });
+            cases.push(CaseData { plan, results, counts, shown, shown_repeat, missing, altered });
         }
         if cases.is_empty() {
             let none = io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete");
@@ -232,7 +279,8 @@ impl RunData {
             cases,
             controls,
             lost_controls,
-            missing: lost,
+            faults,
+            changed_plan: parts.into_iter().filter(|part| is_of_plan(part)).collect(),
         })
     }
 }

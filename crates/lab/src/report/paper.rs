@@ -7,7 +7,7 @@ use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
 use super::round_trips;
-use crate::experiment::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
+use crate::experiment::check::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
@@ -195,7 +195,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
             } else if let Some(quantity) = quantity(key) {
                 let points = quantity.points(case, watched);
                 rows.points(case, case.plan.node_name(watched), &quantity, &points);
-                panels.push(Panel::Lines(panel(&quantity, (case, watched), most(&quantity), points)));
+                panels.push(Panel::Lines(panel(&quantity, case, watched, most(&quantity), points)));
             }
         }
         columns.push(panels);
@@ -243,12 +243,7 @@ fn until(wanted: &model::Figure, case: &CaseData) -> f64 {
 }
 
 /// A quantity over time; what flows over a link with its mean.
-fn panel(
-    quantity: &Quantity,
-    (case, node): (&CaseData, usize),
-    most: f64,
-    points: Vec<(f64, f64)>,
-) -> LineChart {
+fn panel(quantity: &Quantity, case: &CaseData, node: usize, most: f64, points: Vec<(f64, f64)>) -> LineChart {
     let line = Series { label: String::new(), points };
     let has_mean = matches!(quantity.key, "load" | "goodput");
     let Some((mean, window)) = quantity.mean(case, node).filter(|(mean, _)| has_mean && mean.is_finite())

@@ -20,8 +20,20 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
 /// More figures than these nobody looks at; the table of results has all.
 const MOST: usize = 8;
 
-/// What is varied: its label, and its values in their order.
-pub(super) type Varied = (String, Vec<String>);
+/// What is varied.
+#[derive(Clone)]
+pub(super) struct Varied {
+    pub(super) label: String,
+    /// Its values in their order.
+    pub(super) values: Vec<String>,
+}
+
+/// What is varied over the rows of a table or a map, and over its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Axes<'a> {
+    pub(super) rows: &'a Varied,
+    pub(super) columns: &'a Varied,
+}
 
 /// What the cases of a run are told apart by.
 pub(super) struct Factors {
@@ -38,7 +50,7 @@ impl Factors {
         let mut factors = Factors { of_case, varied: Vec::new() };
         let labels = list.iter().flat_map(|(_, factors)| factors).map(|(label, _)| label);
         for label in labels.filter(|label| *label != "variant") {
-            if factors.varied.iter().any(|(other, _)| other == label) {
+            if factors.varied.iter().any(|other| other.label == *label) {
                 continue;
             }
             let mut values: Vec<String> = Vec::new();
@@ -48,7 +60,7 @@ impl Factors {
                 }
             }
             if values.len() > 1 {
-                factors.varied.push((label.clone(), values));
+                factors.varied.push(Varied { label: label.clone(), values });
             }
         }
         factors
@@ -76,10 +88,10 @@ pub(super) fn figures(run: &RunData) -> Vec<Figure> {
     let drawn = drawn(run);
     let figure = |(number, drawn): (usize, &Drawn)| match varied.as_slice() {
         [] => None,
-        [only] => curve(run, only, drawn, number, &|case| word_of(case, &only.0)),
+        [only] => curve(run, only, drawn, number, &|case| word_of(case, &only.label)),
         [.., rows, columns] => {
-            let place = |case: &CaseData| Some((word_of(case, &rows.0)?, word_of(case, &columns.0)?));
-            Some(map(run, (rows, columns), drawn, number, varied.len() > 2, &place))
+            let place = |case: &CaseData| Some((word_of(case, &rows.label)?, word_of(case, &columns.label)?));
+            Some(map(run, Axes { rows, columns }, drawn, number, varied.len() > 2, &place))
         }
     };
     drawn.iter().enumerate().filter_map(figure).collect()
@@ -107,7 +119,7 @@ fn drawn(run: &RunData) -> Vec<Drawn> {
 /// A line for each variant over the values of one factor, if they are numbers.
 fn curve(
     run: &RunData,
-    (label, values): &Varied,
+    Varied { label, values }: &Varied,
     drawn: &Drawn,
     number: usize,
     word_of: &dyn Fn(&CaseData) -> Option<String>,
@@ -140,7 +152,7 @@ fn curve(
 /// A cell for each pair of values of two factors.
 fn map(
     run: &RunData,
-    (rows, columns): (&Varied, &Varied),
+    Axes { rows, columns }: Axes<'_>,
     drawn: &Drawn,
     number: usize,
     is_mean: bool,
@@ -167,16 +179,16 @@ fn map(
     };
     let row = |name: &String| GridRow {
         name: name.clone(),
-        cells: columns.1.iter().map(|column| cell(value(name, column))).collect(),
+        cells: columns.values.iter().map(|column| cell(value(name, column))).collect(),
     };
     let chart = GridChart {
         title: format!("{}, {}", drawn.title, drawn.unit),
-        x: format!("{}; the darker, the more", columns.0),
-        y: rows.0.clone(),
-        columns: columns.1.clone(),
-        rows: rows.1.iter().map(row).collect(),
+        x: format!("{}; the darker, the more", columns.label),
+        y: rows.label.clone(),
+        columns: columns.values.clone(),
+        rows: rows.values.iter().map(row).collect(),
     };
     let mean = if is_mean { ", means over all that was varied beside" } else { "" };
-    let caption = format!("{} over {} and {}{mean}.", drawn.title, rows.0, columns.0);
+    let caption = format!("{} over {} and {}{mean}.", drawn.title, rows.label, columns.label);
     Figure { name: format!("response-{:02}", number + 1), drawing: chart.drawing(), caption, data: None }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::data::RunData;
 use super::verdict::{Outcome, Verdict, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
-use crate::paragraph::{indented, wrapped};
+use crate::paragraph::{capitalised, indented, sentence, wrapped};
 
 /// A statement and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,6 +30,9 @@ pub struct Row {
     pub measure: String,
     /// What was measured, with half the width of its 95 % interval.
     pub measured: String,
+    /// What the number rests on: samples, or an assumption about repeats; empty where it rests on nothing
+    /// else.
+    pub details: String,
     /// What it was held against.
     pub bound: String,
     /// Its controls and what they came to, or why it has none.
@@ -69,6 +72,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         paper: verdict.paper,
         measure: verdict.measure,
         measured,
+        details: verdict.details.join(", "),
         bound: verdict.bound,
         why: verdict.why,
     }
@@ -105,7 +109,8 @@ was held against, and before it one of four verdicts:
   well or which is not valid itself.
 
 ± is half the width of Student's 95 % confidence interval over repeats. Of fewer than five that are random, or
-fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). *In each of 3* says that
+fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). From five on that differ it
+is assumed that all repeats would spread as these do, and said so. *In each of 3* says that
 all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
 experiment is random, so that one run is enough. What links carry in a second is written in bits.
 ";
@@ -185,17 +190,6 @@ fn statement(row: &Row) -> String {
     if row.case.is_empty() { say } else { format!("{say} ({})", row.case) }
 }
 
-/// The text with a capital letter and a full stop.
-fn sentence(text: &str) -> String {
-    let text = capitalised(text);
-    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().iter().flat_map(|first| first.to_uppercase()).chain(letters).collect()
-}
-
 /// How many statements of each run have which verdict.
 fn overview(page: &mut String, runs: &[RunData]) {
     const WORDS: [&str; 4] = ["confirmed", "contradicted", "by construction", "not testable here"];
@@ -240,6 +234,10 @@ fn section(page: &mut String, run: &RunData) {
         run.plan_hash()
     );
     let _ = writeln!(page, "`{}`{part},\n{}", command(run), wrapped(&made));
+    // Lost repeats, those of controls among them, and what was changed.
+    for fault in &run.faults {
+        page.push_str(&indented("- ", "  ", &format!("**Not as the run left it**: {}", sentence(fault))));
+    }
     for verdict in verdicts(run) {
         let row = row(run, verdict);
         let why = if row.why.is_empty() { String::new() } else { format!(" {}", sentence(&row.why)) };
@@ -248,7 +246,8 @@ fn section(page: &mut String, run: &RunData) {
         if let Some(paper) = &row.paper {
             entry.push_str(&indented("  - ", "    ", &sentence(&format!("The paper: {paper}"))));
         }
-        let measured = format!("Measured: `{}` is {}.", row.measure, row.measured);
+        let details = if row.details.is_empty() { String::new() } else { format!(", {}", row.details) };
+        let measured = format!("Measured: `{}` is {}{details}.", row.measure, row.measured);
         let held = format!("{measured} Held against: {}. Control: {}.", row.bound, row.control);
         entry.push_str(&indented("  - ", "    ", &held));
         page.push_str(&entry);

@@ -37,7 +37,8 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
             Outcome::NotTestable => Tone::Soft,
         };
         let (found, half) = verdict.found();
-        let measured = Cell::new(found).with(half.unwrap_or_default());
+        let measured = Cell::new(found)
+            .with(half.into_iter().chain(verdict.details.clone()).collect::<Vec<_>>().join(", "));
         let mut row = vec![Cell::new(verdict.say.as_str()).with(format!("`{}`", verdict.measure))];
         if with_case {
             row.push(Cell::new(verdict.case.as_str()));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use super::beginning::hashes;
 use super::build::Program;
 use super::calendar;
 use super::error::{RunError, io_error};
@@ -50,6 +51,7 @@ pub(super) fn begin(
         software: software.map_or_else(String::new, |software| software.version()),
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),
         resumed_by: Vec::new(),
+        hashes: hashes(experiment),
         machine: Machine::here(),
         cases: plans.iter().map(|plan| plan.case.clone()).collect(),
         repeats: plans.first().map_or(experiment.file.repeats.unwrap_or(1), |plan| plan.schedule.repeats),

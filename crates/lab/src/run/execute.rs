@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::archive::compress;
 use super::attempt::{drawn_again, plan_of_attempt, seed_of};
 use super::begin::begin;
+use super::beginning::changed_since;
 use super::build::{Build, Program};
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
@@ -205,6 +206,10 @@ pub(super) fn resume_with(
             anew(&folder, "a study is not gone on with", Some(&record))
         };
         return Err(not_begun(&folder, why));
+    }
+    let parts = changed_since(&record, &experiment);
+    if !parts.is_empty() {
+        return Err(PlanError::Changed { folder: folder.path().to_owned(), parts }.into());
     }
     let program = Program::of(build, &programs.cairn).unwrap_or_default();
     if program != record.program && !record.resumed_by.contains(&program) {

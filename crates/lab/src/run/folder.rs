@@ -13,12 +13,13 @@
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
 //!     trace/               traces and captures of virtual time, where the experiment asks for them
 //!     derived/             per second, from the start, invalid lines dropped
-//!     result.json          numbers of this repeat, and its gates
+//!     result.json          numbers of this repeat, and its gates; the last field is a hash of the others
 //!   records/               in place of folders, of runs of thousands of cases in virtual time
 //!   case-01/repeat-01-discarded-1/
 //!     NOT-VALID.txt        why an attempt was not valid; all it measured stands beside
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,10 @@ pub struct RunRecord {
     /// Other programs that went on with it.
     #[serde(default)]
     pub resumed_by: Vec<Program>,
+    /// A hash of each part of the experiment as it was when the run began; nothing in runs of earlier
+    /// versions.
+    #[serde(default)]
+    pub hashes: BTreeMap<String, String>,
     /// The machine.
     pub machine: Machine,
     /// The cases' names; one empty name when there is only one.

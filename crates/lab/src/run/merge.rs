@@ -10,6 +10,7 @@ use super::folder::{RunFolder, RunRecord};
 use super::plan_error::PlanError;
 use super::records::{self, Record, Records};
 use crate::experiment::Experiment;
+use crate::seal::Seal;
 
 /// A run of a share, and what it says of itself.
 type Part<'a> = (&'a RunFolder, RunRecord);
@@ -109,6 +110,13 @@ fn copy_all(
         if records::from(record).is_some() {
             let (all, _) = Records::open(folder, 0)?;
             records::each(part, |found| match place_of(found.case) {
+                // A new seal would hide it.
+                Some(_) if found.result.seal == Seal::Broken => {
+                    let (case, repeat, part) = (found.case + 1, found.repeat + 1, part.path().display());
+                    let why =
+                        format!("{part}: case {case}, repeat {repeat} was changed after it was written");
+                    Err(io::Error::new(io::ErrorKind::InvalidData, why))
+                }
                 Some(case) => all.append(&Record { case, ..found }),
                 None => Ok(()),
             })?;

@@ -3,6 +3,7 @@
 mod archive;
 mod attempt;
 mod begin;
+mod beginning;
 mod build;
 mod calendar;
 mod error;
@@ -21,6 +22,7 @@ mod study;
 pub use crate::order::Stop;
 pub use archive::compress;
 pub(crate) use archive::{open as open_archived, open_table};
+pub use beginning::{changed_since, is_of_plan, named};
 pub use build::{Build, Program};
 pub use error::RunError;
 pub use execute::{derive_anew, execute, resume, resume_until};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::beginning::named;
 use super::shard::Shard;
 use crate::experiment::Finding;
 
@@ -20,6 +21,18 @@ pub enum PlanError {
     /// A merge of runs that are not of one whole.
     #[error("{}: it is a run of another experiment, backend, seed or number of repeats", .0.display())]
     OtherRun(PathBuf),
+    /// An experiment that was changed since its run began.
+    #[error(
+        "{}: {} of its experiment.toml is not what the run began with, and what was measured would be put beside \
+         what something else brings; put it back, or start anew with: cairn lab run {}",
+        .folder.display(), named(.parts), .folder.join("experiment.toml").display()
+    )]
+    Changed {
+        /// The run's folder.
+        folder: PathBuf,
+        /// What was changed.
+        parts: Vec<String>,
+    },
     /// A merge of runs that have a case in common.
     #[error("{}: its case `{case}` is in another run, too", .part.display())]
     CaseTwice {

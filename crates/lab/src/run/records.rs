@@ -21,6 +21,7 @@ use trust::whole_file;
 
 use super::folder::{RunFolder, RunRecord};
 use crate::analysis::{NetworkCounts, RepeatResult};
+use crate::seal::{seal_of, sealed};
 
 /// The folder that they are in.
 const FOLDER: &str = "records";
@@ -110,7 +111,7 @@ impl Records {
     /// Appends one.
     pub(super) fn append(&self, record: &Record) -> io::Result<()> {
         // In one piece: the encoder prepares its whole output anew for each that it is given.
-        let mut text = serde_json::to_vec(record)?;
+        let mut text = sealed(&serde_json::to_string(record)?).into_bytes();
         text.push(b'\n');
         let mut packed = GzEncoder::new(Vec::with_capacity(text.len() / 2), Compression::fast());
         packed.write_all(&text)?;
@@ -224,13 +225,15 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(Record, usize)> {
     let mut member = GzDecoder::new(bytes.get(at..)?);
     let mut text = String::new();
     (&mut member).take(MOST_BYTES_OF_A_RECORD).read_to_string(&mut text).ok()?;
-    let record = serde_json::from_str(&text).ok()?;
+    let mut record: Record = serde_json::from_str(&text).ok()?;
+    record.result.seal = seal_of(&text);
     Some((record, bytes.len() - member.into_inner().len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seal::Seal;
 
     /// Three records in a folder, two of them in one file.
     fn three(name: &str) -> (PathBuf, RunFolder) {
@@ -264,6 +267,23 @@ mod tests {
         assert!(records.has(0, 0) && !records.has(999, 0) && records.has(1000, 0) && !records.has(0, 1));
         records.append(&record(999)).unwrap();
         assert_eq!(cases(&folder), [0, 1, 999, 1000]);
+        fs::remove_dir_all(&above).unwrap();
+    }
+
+    #[test]
+    fn a_record_that_was_changed_and_packed_again_has_a_broken_seal() {
+        let (above, folder) = three("sealed");
+        let path = folder.path().join("records/00001.jsonl.gz");
+        let seal = || read(&folder).unwrap()[&(1000, 0)].result.seal;
+        assert_eq!(seal(), Seal::Whole);
+        let mut text = String::new();
+        GzDecoder::new(&*fs::read(&path).unwrap()).read_to_string(&mut text).unwrap();
+        let changed = text.replace("\"dropped_lines\":0", "\"dropped_lines\":1");
+        assert_ne!(changed, text);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(changed.as_bytes()).unwrap();
+        fs::write(&path, packed.finish().unwrap()).unwrap();
+        assert_eq!(seal(), Seal::Broken);
         fs::remove_dir_all(&above).unwrap();
     }
 

@@ -65,6 +65,12 @@ impl Sample {
         }
     }
 
+    /// Does their interval rest on the assumption that others would spread as these do?
+    #[must_use]
+    pub fn rests_on_spread(&self) -> bool {
+        self.enough() == FEWEST && self.is_settled()
+    }
+
     /// Are these as many?
     #[must_use]
     pub fn is_settled(&self) -> bool {

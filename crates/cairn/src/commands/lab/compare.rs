@@ -71,7 +71,8 @@ fn list(out: &mut Vec<u8>, pairs: &[&Pair]) -> Result<(), ToolError> {
     if pairs.iter().any(|pair| pair.differs().is_some()) {
         writeln!(
             out,
-            "\n± is 95 % confidence over repeats; * marks means that differ beyond it by more than 1 %."
+            "\n± is 95 % confidence by how repeats spread; * marks means that differ beyond what repeats leave \
+             open, and by more than 1 %."
         )?;
     }
     Ok(())

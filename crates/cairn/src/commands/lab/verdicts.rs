@@ -49,9 +49,6 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
             } else {
                 lines(run)?;
             }
-            for lost in &run.missing {
-                output::line(lost)?;
-            }
             if !run.record.complete {
                 let folder = folder.display();
                 output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;
@@ -67,6 +64,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 "conclusion": words,
                 "exit_code": code,
                 "statements": rows,
+                "faults": run.faults,
                 "prefixes": prefixes(run),
                 "runs": counts::json(run),
             }))?;
@@ -94,19 +92,24 @@ pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
     statements(run)
 }
 
+/// Each verdict, and what is not as the run left it.
 fn statements(run: &RunData) -> Result<(), ToolError> {
     let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
     for verdict in &verdicts(run) {
         let (found, spread) = verdict.found();
         let measured = spread.map_or_else(|| found.clone(), |spread| format!("{found} {spread}"));
+        let details = verdict.details.iter().map(|detail| format!(" ({detail})")).collect::<String>();
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
         let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };
         output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
         output::line(format_args!(
-            ": {}{case}: {} = {measured}, {}{why}",
+            ": {}{case}: {} = {measured}{details}, {}{why}",
             verdict.say, verdict.measure, verdict.bound
         ))?;
+    }
+    for fault in &run.faults {
+        output::line(format_args!("  {fault}"))?;
     }
     Ok(())
 }

@@ -402,8 +402,9 @@ impl Remote {
         let mut loads = Vec::new();
         for workload in order.plan.workloads.iter().filter(|workload| workload.at == order.node) {
             let program = std::env::current_exe()?;
-            let place = (&self.resources.controllers, self.resources.owner);
-            let Some(load) = Load::of(&order.plan, workload, self.group.clone(), place, &program)? else {
+            let (controllers, owner) = (&self.resources.controllers, self.resources.owner);
+            let load = Load::of(&order.plan, workload, self.group.clone(), controllers, owner, &program)?;
+            let Some(load) = load else {
                 continue;
             };
             self.resources.note(load.burner());

@@ -64,7 +64,8 @@ impl Load {
         plan: &Plan,
         workload: &Workload,
         forwarder: Option<Group>,
-        (controllers, owner): (&Controllers, Owner),
+        controllers: &Controllers,
+        owner: Owner,
         program: &Path,
     ) -> io::Result<Option<Self>> {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return Ok(None) };

@@ -205,6 +205,13 @@ struct Work {
     fetches: Vec<Fetched>,
 }
 
+/// One time that a program ran.
+struct Execution {
+    begin_ns: u64,
+    end_ns: u64,
+    status: ExitStatus,
+}
+
 impl Work {
     /// Runs the program as often as it shall run, and writes down what came of it. What was fetched is
     /// compared when all have ended: now others are measured. One less is unfinished when `counted` goes.
@@ -245,7 +252,7 @@ impl Work {
             if task.stops.load(Ordering::Relaxed) || epoch_ns() >= self.stop_ns {
                 break;
             }
-            let begin = epoch_ns();
+            let begin_ns = epoch_ns();
             let status = match self.once(number, &place, task) {
                 Ok(status) => status,
                 Err(error) => {
@@ -262,7 +269,8 @@ impl Work {
             if status.code() != Some(self.program.exit) && !stopped {
                 locked(&task.failure).get_or_insert_with(|| self.ended(status));
             }
-            rows.push(self.row(number, (begin, epoch_ns()), status, &place));
+            let execution = Execution { begin_ns, end_ns: epoch_ns(), status };
+            rows.push(self.row(number, &execution, &place));
         }
         Ok(rows)
     }
@@ -336,22 +344,22 @@ impl Work {
     }
 
     /// A row of the table, in the words of a transfer.
-    fn row(&self, number: u32, (begin, end): (u64, u64), status: ExitStatus, place: &Path) -> [String; 11] {
+    fn row(&self, number: u32, execution: &Execution, place: &Path) -> [String; 11] {
         let fetched = self.fetches.get(number as usize).map(|fetched| fetched.output.clone());
         let output = fetched.or_else(|| self.program.output.as_ref().map(|file| place.join(file)));
         let written = output.and_then(|file| fs::metadata(file).ok());
         let bytes = written.map_or(0, |metadata| metadata.len());
-        let state = match status.code() {
+        let state = match execution.status.code() {
             Some(code) if code == self.program.exit => "complete",
             Some(_) => "wrong",
             // A signal, most likely ours.
             None => "unfinished",
         };
         let name = self.program.command.first().cloned().unwrap_or_default();
-        let stop = if state == "complete" { seconds(end) } else { String::new() };
+        let stop = if state == "complete" { seconds(execution.end_ns) } else { String::new() };
         let [number, bytes] = [number.into(), bytes].map(|number: u64| number.to_string());
         let none = || "0".to_owned();
-        let (begin, state) = (seconds(begin), state.to_owned());
+        let (begin, state) = (seconds(execution.begin_ns), state.to_owned());
         [number, name, begin, stop, bytes, none(), none(), none(), none(), none(), state]
     }
 

@@ -326,7 +326,8 @@ impl World<'_> {
     fn setup<'s>(
         &'s self,
         node: usize,
-        (folder, socket): (&'s Path, &'s Path),
+        folder: &'s Path,
+        socket: &'s Path,
         addresses: &'s BTreeMap<NodeIndex, Ipv4Addr>,
     ) -> Setup<'s> {
         Setup {
@@ -355,7 +356,7 @@ impl World<'_> {
             let folder = self.folder.join(&name);
             fs::create_dir_all(&folder).map_err(io_error(format!("no folder for `{name}`")))?;
             let socket = socket(&name);
-            let launch = software.prepare(&self.setup(index, (&folder, &socket), &addresses))?;
+            let launch = software.prepare(&self.setup(index, &folder, &socket, &addresses))?;
             let child = self.spawn(index, &launch, Stdio::null(), None)?;
             let pid = Arc::new(AtomicU32::new(child.id()));
             self.forwarders.insert(index, Forwarder { launch, child, pid });
@@ -365,7 +366,7 @@ impl World<'_> {
             let (folder, socket) = (self.folder.join(&name), socket(&name));
             let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
             let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
-            software.connect(&self.setup(index, (&folder, &socket), &addresses), &mut manager)?;
+            software.connect(&self.setup(index, &folder, &socket, &addresses), &mut manager)?;
         }
         Ok(())
     }
@@ -479,8 +480,8 @@ impl World<'_> {
         let mut loads = Vec::new();
         for workload in &self.plan().workloads {
             let forwarder = self.groups.get(workload.at).cloned();
-            let (place, program) = ((&self.controllers, self.order.owner), &self.order.programs.cairn);
-            let load = Load::of(self.plan(), workload, forwarder, place, program);
+            let (owner, program) = (self.order.owner, &self.order.programs.cairn);
+            let load = Load::of(self.plan(), workload, forwarder, &self.controllers, owner, program);
             let Some(load) = load.map_err(io_error("no load"))? else { continue };
             let stop = stop.clone();
             loads.push(std::thread::spawn(move || load.run(start, &stop)));

@@ -30,7 +30,7 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
     for producer in &plan.producers {
         for node in &producer.nodes {
             if let Some(id) = built.nodes.get(*node) {
-                add_producer(&mut built.network, *id, producer, (seed, &keys))
+                add_producer(&mut built.network, *id, producer, seed, &keys)
                     .map_err(ApplicationError::of(&producer.name))?;
             }
         }
@@ -45,7 +45,9 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
             let application = match (&consumer.kind, consumer.verify) {
                 (ConsumerKind::File(controller), Some(cost)) => {
                     let fetch = fetch(consumer, controller.as_deref());
-                    fetch.and_then(|fetch| verified(network, *id, (of_plan, consumer), fetch, (cost, &keys)))
+                    let start = Duration::from_nanos(of_plan.start_ns);
+                    let fetcher = fetch.and_then(|fetch| verified(consumer, fetch, cost, &keys));
+                    fetcher.and_then(|fetcher| Ok(network.add_application(*id, fetcher.start_at(start))?))
                 }
                 _ => add_consumer(network, *id, of_plan, consumer, catalogue.clone()),
             };
@@ -60,7 +62,8 @@ fn add_producer(
     network: &mut Network,
     node: NodeId,
     producer: &ProducerPlan,
-    (seed, keys): (u64, &Keys),
+    seed: u64,
+    keys: &Keys,
 ) -> Result<(), ApplicationError> {
     let bytes = |bytes: u64| usize::try_from(bytes);
     let mut application = match producer.answers {
@@ -106,16 +109,18 @@ fn add_consumer(
     // Without a word on it nothing is stopped before the network is.
     let stop = if consumer.stops { Duration::from_nanos(workload.stop_ns) } else { Duration::MAX };
     let lifetime = consumer.lifetime_ns.map(Duration::from_nanos);
-    let (application, gap) = match &consumer.kind {
-        ConsumerKind::Rate(per_second, gap) => (sim::Consumer::constant_rate(prefix, *per_second), *gap),
+    let (application, spacing) = match &consumer.kind {
+        ConsumerKind::Rate(per_second, spacing) => {
+            (sim::Consumer::constant_rate(prefix, *per_second), *spacing)
+        }
         ConsumerKind::Window(window) => (sim::Consumer::window(prefix, *window as usize), Spacing::Constant),
         ConsumerKind::Batches(batches) => {
             let batches = batches.iter().map(|(at, count)| (Duration::from_nanos(*at), *count));
             (sim::Consumer::batches(prefix, batches), Spacing::Constant)
         }
-        ConsumerKind::Zipf { per_second, gap, .. } => {
+        ConsumerKind::Zipf { per_second, spacing, .. } => {
             let catalogue = catalogue.ok_or(ApplicationError::NoCatalogue)?;
-            (sim::Consumer::zipf(prefix, catalogue, *per_second), *gap)
+            (sim::Consumer::zipf(prefix, catalogue, *per_second), *spacing)
         }
         ConsumerKind::Transfer(controller) => {
             let config = transfer(consumer, controller.as_deref())?;
@@ -146,7 +151,7 @@ fn add_consumer(
         }
     };
     let mut application = application?.start_at(start).stop_at(stop);
-    application = application.spacing(gap);
+    application = application.spacing(spacing);
     if let Some(items) = consumer.items {
         application = application.limit(items);
     }
@@ -177,21 +182,19 @@ fn workload_consumer(
     Ok(application)
 }
 
-/// Adds a consumer that verifies the file it fetches.
+/// A consumer that verifies the file it fetches.
 fn verified(
-    network: &mut Network,
-    node: NodeId,
-    (workload, consumer): (&Workload, &ConsumerPlan),
+    consumer: &ConsumerPlan,
     config: FetchConfig,
-    (cost, keys): (VerificationPlan, &Keys),
-) -> Result<AppId, ApplicationError> {
+    cost: VerificationPlan,
+    keys: &Keys,
+) -> Result<VerifiedFetcher, ApplicationError> {
     let charge = VerificationTime {
         signature: Duration::from_nanos(cost.signature_ns),
         hashed_kibibyte: Duration::from_nanos(cost.hashed_kibibyte_ns),
     };
     let application = VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier())?;
-    let application = application.charge(charge).start_at(Duration::from_nanos(workload.start_ns));
-    Ok(network.add_application(node, application)?)
+    Ok(application.charge(charge))
 }
 
 fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, ApplicationError> {

@@ -19,7 +19,7 @@ use trust::Revocations;
 use super::error::{ApplicationError, SimulationError};
 use super::network::Built;
 use crate::experiment::plan::{EarlierKey, NodeIndex, Plan, Registrations};
-use crate::experiment::resolve_registrations::MANAGEMENT;
+use crate::experiment::resolve::registrations::MANAGEMENT;
 use crate::keys;
 
 /// How soon after a command has come its route is there.
@@ -113,10 +113,10 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), Simul
         }
         let Some(id) = built.nodes.get(index).copied() else { continue };
         let registrar =
-            registrar(built, plan, (index, accepts), seed).map_err(ApplicationError::of(&node.name))?;
+            registrar(built, plan, index, accepts, seed).map_err(ApplicationError::of(&node.name))?;
         let face = FaceConfig { dialect: plan.dialect.into(), ..FaceConfig::local() };
         let application = built.network.add_application_with(id, registrar, face)?;
-        plan_looks(built, plan, (index, id), application);
+        plan_looks(built, plan, index, id, application);
     }
     Ok(())
 }
@@ -124,7 +124,8 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), Simul
 fn registrar(
     built: &Built,
     plan: &Plan,
-    (at, accepts): (NodeIndex, Registrations),
+    at: NodeIndex,
+    accepts: Registrations,
     seed: u64,
 ) -> Result<Registrar, ApplicationError> {
     let words = ["localhop".to_owned()];
@@ -136,7 +137,7 @@ fn registrar(
             Registrations::Keys(true) => privileges.for_own_names(),
             _ => privileges,
         };
-        let certificates = keys::certificates(seed, (identity, earlier))?;
+        let certificates = keys::certificates(seed, identity, earlier)?;
         believed.extend(certificates.into_iter().map(|certificate| (certificate, privileges.clone())));
         if earlier == Some(EarlierKey::Revoked) {
             records.add(keys::revocation(seed, identity)?);
@@ -158,7 +159,7 @@ fn registrar(
 }
 
 /// An application cannot change its node: routes are made every so often while neighbours ask.
-fn plan_looks(built: &mut Built, plan: &Plan, (index, id): (NodeIndex, NodeId), application: AppId) {
+fn plan_looks(built: &mut Built, plan: &Plan, index: NodeIndex, id: NodeId, application: AppId) {
     let asking = plan.workloads.iter().filter(|workload| {
         plan.registrations().any(|(at, registration)| at == workload.at && registration.to == index)
     });

@@ -53,7 +53,7 @@ pub(super) fn write(
     let trace = network.trace();
     let Trace { packets, delays, values, drops, faces, nodes, links, engine_drops, .. } = trace;
     let mut notes = Vec::new();
-    let to = (folder, plan.format);
+    let to = &Target { folder, format: plan.format };
     write_table(packets, to, "packets", &mut notes)?;
     write_table(delays, to, "delays", &mut notes)?;
     write_table(values, to, "values", &mut notes)?;
@@ -68,9 +68,15 @@ pub(super) fn write(
     Ok(notes)
 }
 
+/// Where tables go, and in which form.
+struct Target<'a> {
+    folder: &'a Path,
+    format: TraceFormat,
+}
+
 fn write_table<R: Record>(
     table: &Table<R>,
-    (folder, format): (&Path, TraceFormat),
+    to: &Target<'_>,
     name: &str,
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
@@ -83,6 +89,7 @@ fn write_table<R: Record>(
             "{lost} records of the trace {name} found no room: raise trace.max_records or set trace.one_in"
         ));
     }
+    let Target { folder, format } = *to;
     match format {
         TraceFormat::Csv => into_file(&folder.join(format!("{name}.csv")), |to| table.write_csv(to)),
         TraceFormat::Parquet => {

@@ -1,7 +1,7 @@
 //! Generated files, all as large as each other or each with a size of its own.
 
 use super::is_empty;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
 use crate::experiment::units::{Size, Span};
 
 tables! {

@@ -1,8 +1,8 @@
 //! Downloads: by the lab's own clients, or by programs that are known to it.
 
 use super::is_empty;
-use crate::experiment::choice::Choice;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
+use crate::experiment::resolve::choice::Choice;
 use crate::experiment::units::{Frequency, Span};
 
 tables! {

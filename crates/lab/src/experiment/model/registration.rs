@@ -1,7 +1,7 @@
 //! Routes that nodes ask their neighbours for.
 
 use super::is_empty;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
 use crate::experiment::units::Span;
 
 tables! {

@@ -1,7 +1,7 @@
 //! Programs that serve files or are proxies.
 
 use super::is_empty;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
 
 tables! {
     /// A program that serves files or is a proxy for another node's. The lab starts it with a configuration

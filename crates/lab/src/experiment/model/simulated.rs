@@ -1,8 +1,8 @@
 //! What only virtual time has so far, and what draws or imports a network.
 
 use super::is_empty;
-use crate::experiment::choice::Choice;
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
+use crate::experiment::resolve::choice::Choice;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
 
 tables! {
@@ -113,7 +113,7 @@ tables! {
         /// Interests a second of `rate`, `zipf` and `flood`.
         rate: Option<Frequency> = "must be given for those",
         /// Between Interests of `rate` and `zipf`: `constant`, `uniform` or `poisson` times.
-        gap: Option<String> = "constant; for `zipf` poisson",
+        spacing or "gap": Option<String> = "constant; for `zipf` poisson",
         /// Interests in flight of `window`.
         window: Option<u32> = "must be given for it",
         /// What `batch` asks for, and when.

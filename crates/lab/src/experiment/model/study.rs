@@ -1,7 +1,7 @@
 //! Studies: sweeps in virtual time that end in the tables and figures of a paper.
 
 use super::{Topology, is_empty};
-use crate::experiment::describe::tables;
+use crate::experiment::reference::describe::tables;
 use crate::experiment::units::{Frequency, Rate, Share, Size, Span};
 
 tables! {

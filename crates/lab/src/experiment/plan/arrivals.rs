@@ -51,6 +51,33 @@ pub enum ArrivalsPlan {
     Trace(ReplayPlan),
 }
 
+/// Of how many nodes this is which: they take requests, or whatever else there is, in turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "(usize, usize)", into = "(usize, usize)")]
+pub struct Turn {
+    /// Which, counted from 0.
+    pub number: usize,
+    /// Of how many.
+    pub nodes: usize,
+}
+
+impl Turn {
+    /// The only one.
+    pub const ALONE: Turn = Turn { number: 0, nodes: 1 };
+}
+
+impl From<(usize, usize)> for Turn {
+    fn from((number, nodes): (usize, usize)) -> Self {
+        Turn { number, nodes }
+    }
+}
+
+impl From<Turn> for (usize, usize) {
+    fn from(turn: Turn) -> Self {
+        (turn.number, turn.nodes)
+    }
+}
+
 /// A trace, or the part of it that one node replays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayPlan {
@@ -60,15 +87,15 @@ pub struct ReplayPlan {
     pub first: usize,
     /// How many times as fast as it was recorded.
     pub speed: f64,
-    /// Of how many nodes this is which: they take requests in turn.
-    pub turn: (usize, usize),
+    /// Which of them are this node's.
+    pub turn: Turn,
 }
 
 impl ReplayPlan {
     /// What this node asks for: nanoseconds from the begin, and the file.
     pub fn own(&self) -> impl Iterator<Item = (u64, u32)> {
-        let (turn, nodes) = self.turn;
-        let own = self.requests.iter().take(self.first).skip(turn).step_by(nodes.max(1));
+        let Turn { number, nodes } = self.turn;
+        let own = self.requests.iter().take(self.first).skip(number).step_by(nodes.max(1));
         own.map(|(at, file)| ((*at as f64 / self.speed) as u64, *file))
     }
 }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::profile::{LinkCost, PacketCost, nanos};
 use super::LinkIndex;
+use crate::experiment::profile::{LinkCost, PacketCost, nanos};
 
 /// What an Interest and what a Data packet cost that use a face, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

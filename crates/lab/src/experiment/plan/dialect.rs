@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use link::v1::UDP_MTU_BYTES;
+use link::v1::{Timings, UDP_MTU_BYTES};
 use packet::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -66,17 +66,15 @@ impl Ndnlp1Plan {
         if is_udp { (UDP_MTU_BYTES as u32).min(link_mtu.saturating_sub(IP_UDP_BYTES)) } else { link_mtu }
     }
 
-    /// For the service at an end.
+    /// For the service at an end: that of a daemon's link, paced as there.
     #[must_use]
     pub fn config(&self) -> link::v1::Config {
-        link::v1::Config {
-            mtu_bytes: Some(self.mtu_bytes as usize),
-            request_acks: self.acknowledged,
-            sent_packets_capacity: self.sent_packets as usize,
+        let timings = Timings {
+            sent_packets_capacity: self.sent_packets,
             retry_count: self.retries,
             retransmit_time: Duration::from_nanos(self.retransmit_ns),
             acknowledge_time: Duration::from_nanos(self.acknowledge_ns),
-            ..link::v1::Config::default()
-        }
+        };
+        link::v1::Config::of_neighbour(&timings, Some(self.mtu_bytes as usize), self.acknowledged)
     }
 }

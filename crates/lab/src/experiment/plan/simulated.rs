@@ -158,7 +158,7 @@ pub enum ConsumerKind {
         per_second: f64,
         /// Between them.
         #[serde(with = "SpacingInPlan")]
-        gap: Spacing,
+        spacing: Spacing,
         /// Objects there are.
         objects: u32,
         /// The exponent.
@@ -185,7 +185,7 @@ impl ConsumerKind {
     /// Does chance decide when or what it asks?
     pub(super) fn is_random(&self) -> bool {
         match self {
-            ConsumerKind::Rate(_, gap) => *gap != Spacing::Constant,
+            ConsumerKind::Rate(_, spacing) => *spacing != Spacing::Constant,
             ConsumerKind::Zipf { .. } | ConsumerKind::Workload { .. } => true,
             ConsumerKind::Transfer(controller) | ConsumerKind::File(controller) => {
                 controller.as_deref().is_some_and(super::chance::controller_draws)

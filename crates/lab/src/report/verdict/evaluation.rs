@@ -6,7 +6,9 @@ use super::super::data::{CaseData, RunData};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
-use crate::figure::number::{half_width, with_unit};
+use crate::experiment::units::Span;
+use crate::figure::number::{half_width, short, with_unit};
+use crate::run::named;
 use crate::stats::{Interval, Level, Sample, may_differ};
 
 /// What is said of an expectation.
@@ -72,9 +74,7 @@ impl<'a> Evaluation<'a> {
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
         let case = self.case(here, measure)?;
         let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
-        // Tables are hashed with the seed, so that what they take differs.
-        let exact =
-            self.run.record.is_virtual() && case.plan.is_deterministic() && measure.quantity != "table_bytes";
+        let exact = self.run.record.is_virtual() && case.plan.is_deterministic() && !measure.is_of_hashes();
         (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most: measure.most() })
     }
 
@@ -88,12 +88,10 @@ impl<'a> Evaluation<'a> {
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(format!("no valid run{of}{first}"));
         }
-        if !case.missing.is_empty() {
-            let numbers: Vec<String> = case.missing.iter().map(u32::to_string).collect();
-            return Err(format!(
-                "of the repeats{of} number {} is missing from the folder",
-                numbers.join(", ")
-            ));
+        self.as_left(case).map_err(|what| format!("of the repeats{of} {what}"))?;
+        if !self.run.changed_plan.is_empty() {
+            let parts = named(&self.run.changed_plan);
+            return Err(format!("{parts} of the experiment was changed since the run began"));
         }
         // Those that did finish are the lucky ones.
         let unfinished = case.results.iter().filter(|result| result.is_unfinished()).count();
@@ -104,12 +102,51 @@ impl<'a> Evaluation<'a> {
                 case.results.len()
             ));
         }
+        self.is_measured(case, measure)?;
         let sample = self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))?;
         // What is known only of the repeats that went well is not known.
         let valid = case.results.iter().filter(|result| result.is_valid()).count();
         match valid - sample.values.len().min(valid) {
             0 => Ok(sample),
             missing => Err(format!("`{measure}` was not measured in {missing} of {valid} valid repeats")),
+        }
+    }
+
+    /// Whether the repeats of a case are all there, and as they were written.
+    fn as_left(self, case: &CaseData) -> Result<(), String> {
+        let both = [
+            (&case.missing, "is missing from the folder"),
+            (&case.altered, "was changed after it was written"),
+        ];
+        for (repeats, what) in both {
+            if !repeats.is_empty() {
+                let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
+                return Err(format!("number {} {what}", numbers.join(", ")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what was measured can say anything of the measure: something happened meanwhile, and how often
+    /// samples were taken is a part of what is stated, where it is a part of the number.
+    fn is_measured(self, case: &CaseData, measure: &Measure) -> Result<(), String> {
+        let idle = case.results.iter().filter(|result| result.is_valid()).find_map(RepeatResult::idle_window);
+        if let Some((window, active)) = idle {
+            return Err(format!(
+                "nothing happened while it was measured, from {} s to {} s: the workloads were active from {} s to \
+                 {} s",
+                short(window.from),
+                short(window.until),
+                short(active.from),
+                short(active.until)
+            ));
+        }
+        let is_virtual = self.run.record.is_virtual();
+        match measure.is_of_samples(&case.plan, is_virtual) && !case.plan.recording.is_sampling_stated {
+            true => Err(format!(
+                "`{measure}` depends on how often samples are taken, and the file does not say `sample_every`"
+            )),
+            false => Ok(()),
         }
     }
 
@@ -123,13 +160,19 @@ impl<'a> Evaluation<'a> {
         finished.is_some_and(|sample| sample.values.iter().all(|count| *count == 0.0))
     }
 
-    /// Whether there is nothing in any repeat of what measures are put in order by: then it is not their
-    /// order that was taken away, but all there was.
-    pub(super) fn has_nothing(self, here: &CaseData, expect: &Expect, measure: &Measure) -> bool {
-        let is_chain = !expect.falls.is_empty() || !expect.rises.is_empty();
-        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
-        let mut samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
-        is_chain && samples.all(|sample| sample.values.iter().all(|value| *value == 0.0))
+    /// What a number rests on beside what was counted.
+    pub(super) fn details(self, here: &CaseData, measure: &Measure, sample: Option<&Sample>) -> Vec<String> {
+        let mut details = Vec::new();
+        let plan = self.case(here, measure).map(|case| &case.plan);
+        if let Some(plan) = plan.filter(|plan| measure.is_of_samples(plan, self.run.record.is_virtual())) {
+            let every = Span(plan.recording.sample_every_ns);
+            details.push(format!("of samples, one every {every}"));
+        }
+        if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
+            let count = sample.values.len();
+            details.push(format!("assuming that all repeats spread as these {count} do"));
+        }
+        details
     }
 
     /// Judges an expectation.
@@ -179,8 +222,6 @@ impl<'a> Evaluation<'a> {
         let value = self.settled(here, measure, by_construction)?;
         let times = expect.times.unwrap_or(1.0);
         let mut parts = Vec::new();
-        let size =
-            |sample: &Sample| sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()));
         // The difference to a bound that is a number or another measure.
         let against = |bound: &Value| -> Result<(Option<Interval>, f64), String> {
             let (other, are_paired) = match bound {
@@ -197,7 +238,7 @@ impl<'a> Evaluation<'a> {
                     (Sample { values: vec![number], exact: true, ..Sample::default() }, false)
                 }
             };
-            let rounding = ROUNDING * f64::max(size(&value), times.abs() * size(&other));
+            let rounding = ROUNDING * f64::max(greatest(&value), times.abs() * greatest(&other));
             Ok((self.less(&value, times, &other, are_paired, Level::NinetyFive), rounding))
         };
         let mut bound = |value: &Option<Value>, holds: fn(f64, f64) -> bool| -> Result<(), String> {
@@ -223,6 +264,20 @@ impl<'a> Evaluation<'a> {
             let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
             parts.push(inside(difference, -margin, margin));
         }
+        parts.extend(self.links(here, expect, measure, &value, by_construction)?);
+        Ok(parts)
+    }
+
+    /// Every link of the chains that an expectation asks for, from its value on.
+    fn links(
+        self,
+        here: &CaseData,
+        expect: &Expect,
+        measure: &Measure,
+        value: &Sample,
+        by_construction: bool,
+    ) -> Result<Vec<Finding>, String> {
+        let mut links = Vec::new();
         for (chain, holds) in [
             (&expect.falls, (|difference, rounding| difference > rounding) as fn(f64, f64) -> bool),
             (&expect.rises, |difference, rounding| difference < -rounding),
@@ -231,13 +286,16 @@ impl<'a> Evaluation<'a> {
             for text in chain {
                 let next: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
                 let sample = self.settled(here, &next, by_construction)?;
-                let rounding = ROUNDING * f64::max(size(&before), size(&sample));
+                let rounding = ROUNDING * f64::max(greatest(&before), greatest(&sample));
                 let interval = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
-                parts.push(compare(interval, |difference| holds(difference, rounding)));
+                links.push(match something(&before, &sample) {
+                    Ok(()) => compare(interval, |difference| holds(difference, rounding)),
+                    Err(why) => Finding::Unknown(why),
+                });
                 (before, case) = (sample, next.case);
             }
         }
-        Ok(parts)
+        Ok(links)
     }
 
     /// The interval of a difference. A number of the file has no repeats and no doubt.
@@ -331,6 +389,11 @@ impl<'a> Evaluation<'a> {
         }
         words.join(" and ")
     }
+}
+
+/// The greatest of a sample, by its size.
+fn greatest(sample: &Sample) -> f64 {
+    sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()))
 }
 
 /// Nothing is as much as nothing, whatever was done.

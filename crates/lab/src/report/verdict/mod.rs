@@ -59,6 +59,9 @@ pub struct Verdict {
     pub control: Control,
     /// The names of its controls.
     pub controls: Vec<String>,
+    /// What the number rests on beside what was counted: how often samples were taken, what is assumed of
+    /// repeats.
+    pub details: Vec<String>,
     /// Why it is not testable, or what makes it so; empty where there is nothing to say.
     pub why: String,
     /// Is it stated for other backends only?
@@ -210,7 +213,8 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         paper: expect.paper.clone(),
         measure: expect.value.clone(),
         measured: sample.as_ref().and_then(|sample| Estimate::of(&sample.values)),
-        interval: sample.and_then(|sample| interval(&sample)),
+        interval: sample.as_ref().and_then(interval),
+        details: evaluation.details(case, measure, sample.as_ref()),
         unit,
         bound: evaluation.words(case, expect, unit),
         outcome: Outcome::NotTestable,
@@ -274,11 +278,6 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
             Finding::Contradicted if evaluation.did_nothing(case, measure) => {
                 format!("its control “{name}” says nothing: there `{}` finished nothing", measure.subject)
             }
-            Finding::Contradicted if evaluation.has_nothing(case, expect, measure) => {
-                format!(
-                    "its control “{name}” says nothing: there all of it is 0, and not only its order is gone"
-                )
-            }
             Finding::Contradicted => {
                 // What a share does to a control is not what its cause does.
                 match standstill::reason(&evaluation, case, expect, measure) {
@@ -319,12 +318,7 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                     continue;
                 }
                 let said = match evaluation.judge(case, expect, &measure) {
-                    Finding::Contradicted
-                        if evaluation.did_nothing(case, &measure)
-                            || evaluation.has_nothing(case, expect, &measure) =>
-                    {
-                        "undecided"
-                    }
+                    Finding::Contradicted if evaluation.did_nothing(case, &measure) => "undecided",
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
                     Finding::Unknown(_)

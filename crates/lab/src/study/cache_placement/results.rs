@@ -35,7 +35,7 @@ pub(super) fn results(
     }
     let catalogues = &catalogues;
     let reports = parallel::for_each(&jobs, runner, |(place, repeat)| {
-        one(experiment, network, catalogues, (*place, *repeat))
+        one(experiment, network, catalogues, *place, *repeat)
     });
     let reports = reports.into_iter().collect::<Result<Vec<_>, _>>()?;
     let of_place = reports.chunks(experiment.repeats.max(1) as usize).map(<[_]>::to_vec);
@@ -48,7 +48,8 @@ fn one(
     experiment: &Experiment,
     network: &CacheNetwork,
     catalogues: &[(f64, Zipf)],
-    (place, repeat): (Place, u32),
+    place: Place,
+    repeat: u32,
 ) -> Result<CacheNetworkReport, StudyError> {
     let catalogue = catalogues.iter().find(|(exponent, _)| *exponent == place.exponent);
     let Some((_, catalogue)) = catalogue else { return Ok(CacheNetworkReport::default()) };

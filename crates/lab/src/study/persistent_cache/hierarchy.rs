@@ -199,7 +199,7 @@ pub(super) fn add(
         let sums = section.run(setup, runner, &networks)?;
         report.tables.push(levels(section, &workload.name, &sums));
         report.figures.push(level_figure(section, &workload.name, &sums));
-        add_loads(setup, runner, section, (&networks, &sums), report)?;
+        add_loads(setup, runner, section, &networks, &sums, report)?;
         add_cut(setup, runner, section, &networks, report)?;
     }
     Ok(())
@@ -257,7 +257,8 @@ fn add_loads(
     setup: &Setup,
     runner: &Runner<'_>,
     section: &HierarchySection,
-    (networks, sums): (&[Hierarchy], &[Sums]),
+    networks: &[Hierarchy],
+    sums: &[Sums],
     report: &mut Report,
 ) -> Result<(), StudyError> {
     let (Some(last), Some(first)) = (section.network.levels.len().checked_sub(1), sums.first()) else {

@@ -1,0 +1,10 @@
+//! Whether an experiment that reads as one makes sense: what its figures and statements name is measured,
+//! some result confirms each statement and some result contradicts it, and the backend can carry it out.
+
+mod by_construction;
+pub(super) mod expectations;
+pub(crate) mod figures;
+pub(super) mod judgeable;
+pub(super) mod lacks;
+mod measured;
+mod relation;

@@ -1,0 +1,147 @@
+//! What must hold between measures, and of each, whatever a run brings: by arithmetic, and by what the file
+//! asks for.
+
+use super::measured::is_drawn_out;
+use crate::experiment::measure::{Measure, NODE_SERIES};
+use crate::experiment::plan::{Activity, Plan, Workload};
+
+/// How one measure stands to another in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They are one number.
+    Same,
+    /// The first is never above the second.
+    NeverAbove,
+    /// The first is never below the second.
+    NeverBelow,
+}
+
+impl Relation {
+    fn reversed(self) -> Self {
+        match self {
+            Relation::Same => Relation::Same,
+            Relation::NeverAbove => Relation::NeverBelow,
+            Relation::NeverBelow => Relation::NeverAbove,
+        }
+    }
+}
+
+/// What is a part of something else, moment by moment.
+const PARTS: &[(&str, &str)] = &[
+    ("finished", "started"),
+    ("unfinished", "started"),
+    ("satisfied", "asked"),
+    ("refused", "asked"),
+    ("timed_out", "asked"),
+    ("hits", "asked"),
+    ("served_objects", "served"),
+    ("request_hits", "requests"),
+    ("request_misses", "requests"),
+    ("cpu", "busy"),
+];
+
+/// Summaries in the order in which they never are the other way round.
+const ORDER: [&str; 6] = ["min", "p5", "median", "p95", "p99", "max"];
+
+/// How two measures of one case stand to each other; nothing where either may be the greater one.
+pub(super) fn relation(plan: &Plan, one: &Measure, two: &Measure) -> Option<Relation> {
+    if one.subject != two.subject {
+        return None;
+    }
+    let summaries = [one, two].map(|measure| summary(plan, measure));
+    if one.quantity == two.quantity {
+        return of_summaries(summaries, is_series(plan, one));
+    }
+    let is_part =
+        |part: &Measure, whole: &Measure| PARTS.contains(&(part.quantity.as_str(), whole.quantity.as_str()));
+    let as_parts = |summaries: [&str; 2]| {
+        let relation = of_summaries(summaries, is_series(plan, one))?;
+        let keeps_order = !summaries.iter().any(|word| ["deviation", "count"].contains(word));
+        (keeps_order && relation != Relation::NeverBelow).then_some(Relation::NeverAbove)
+    };
+    if is_part(one, two) {
+        as_parts(summaries)
+    } else if is_part(two, one) {
+        as_parts([summaries[1], summaries[0]]).map(Relation::reversed)
+    } else {
+        None
+    }
+}
+
+/// How two summaries of the same numbers stand to each other. None of the numbers is below 0.
+fn of_summaries([one, two]: [&str; 2], is_series: bool) -> Option<Relation> {
+    let place = |word: &str| ORDER.iter().position(|other| *other == word);
+    let is_below = |one: &str, two: &str| match (place(one), place(two)) {
+        (Some(one), Some(two)) => one < two,
+        (Some(0), None) => matches!(two, "mean" | "last" | "sum") && !(is_series && two == "sum"),
+        // That of a series is an integral over time, which may be short.
+        (_, None) => two == "sum" && one != "count" && !is_series,
+        (None, Some(_)) => two == "max" && matches!(one, "mean" | "last" | "deviation"),
+    };
+    match one == two {
+        true => Some(Relation::Same),
+        false if is_below(one, two) => Some(Relation::NeverAbove),
+        false if is_below(two, one) => Some(Relation::NeverBelow),
+        false => None,
+    }
+}
+
+/// Is it of a node from moment to moment?
+fn is_series(plan: &Plan, measure: &Measure) -> bool {
+    plan.node(&measure.subject).is_some() && NODE_SERIES.iter().any(|(word, _)| *word == measure.quantity)
+}
+
+/// The summary of a measure; the mean wherever it is the same, as of a single number.
+fn summary<'a>(plan: &Plan, measure: &'a Measure) -> &'a str {
+    let word = measure.summary.as_str();
+    let is_number = !is_series(plan, measure) && !is_drawn_out(plan, measure);
+    if is_number && !["deviation", "count"].contains(&word) { "mean" } else { word }
+}
+
+/// The least and the most that a measure can be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+/// The range of a measure: by what it is, and by what the file asks for.
+pub(super) fn range(plan: &Plan, measure: &Measure) -> Range {
+    let is_number = !is_series(plan, measure) && !is_drawn_out(plan, measure);
+    let only = |number| Range { least: number, most: number };
+    let most = match measure.summary.as_str() {
+        "count" if is_number => return only(1.0),
+        "deviation" if is_number => return only(0.0),
+        "count" => f64::INFINITY,
+        "sum" | "deviation" if !is_number => f64::INFINITY,
+        _ => measure.most().or_else(|| most(plan, measure)).unwrap_or(f64::INFINITY),
+    };
+    Range { least: 0.0, most }
+}
+
+/// The most of what the file asks for: of so many transfers no more are begun, and none takes longer than the
+/// run.
+fn most(plan: &Plan, measure: &Measure) -> Option<f64> {
+    let of = plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject);
+    match measure.quantity.as_str() {
+        "started" | "finished" | "unfinished" => of.map(asked).sum(),
+        "duration" => of.map(|workload| longest(plan, workload)).reduce(f64::max),
+        _ => None,
+    }
+}
+
+/// How much a workload asks for, where that has an end.
+fn asked(workload: &Workload) -> Option<f64> {
+    match &workload.does {
+        Activity::Download { count, arrivals: None, .. } => Some(f64::from(*count)),
+        Activity::Program(program) => Some(f64::from(program.count)),
+        Activity::Ping { count, .. } if *count < u64::MAX => Some(*count as f64),
+        _ => None,
+    }
+}
+
+/// Seconds from when a workload begins until the run has ended, and what real ones take to be stopped.
+fn longest(plan: &Plan, workload: &Workload) -> f64 {
+    const STOPPING_S: f64 = 5.0;
+    plan.schedule.duration_ns.saturating_sub(workload.start_ns) as f64 / 1e9 + STOPPING_S
+}

@@ -221,8 +221,7 @@ mod tests {
             [(NamingConvention::Typed, "080141320102"), (NamingConvention::Marker, "08014108020002")]
         {
             let name = convention.with_segment(&name, 2).unwrap();
-            let hex: String = name.canonical().iter().map(|byte| format!("{byte:02x}")).collect();
-            assert_eq!(hex, expected);
+            assert_eq!(packet::hex::encode(name.canonical()), expected);
             assert_eq!(name.as_ref().last().and_then(segment_number), Some(2));
             assert_eq!(name.as_ref().last().and_then(version_number), None);
         }

@@ -299,9 +299,9 @@ fn a_client_that_reads_slowly_slows_the_network_down() {
 }
 
 #[test]
-fn a_client_that_goes_away_takes_its_fetch_with_it() {
+fn a_thousand_clients_that_go_away_take_their_fetches_with_them() {
     let mut world = World::new(object("/lab/film.mp4", bytes(64 << 20)));
-    for _ in 0..50 {
+    for _ in 0..1000 {
         let mut stream = world.connect();
         stream.write_all(b"GET /ndn/lab/film.mp4 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let mut first = [0; 100];
@@ -311,7 +311,7 @@ fn a_client_that_goes_away_takes_its_fetch_with_it() {
     for _ in 0..50 {
         assert_eq!(world.ask("GET", "/ndn/lab/film.mp4", &["Range: bytes=0-9"]).status, 206);
     }
-    assert!(world.count_asked("/seg=") < 50 * 1000);
+    assert!(world.count_asked("/seg=") < 1000 * 1000);
     world.end();
     let log = world.log.lock().unwrap();
     assert_eq!(log.iter().filter(|line| line.contains("HTTP/1.1\" 206 10")).count(), 50);

@@ -1,8 +1,6 @@
 //! Whether a file of results is as it was written: its last field is a SHA-256 over everything before it. It
 //! is not against forgers, who can write the field anew, but against numbers that were mended by hand.
 
-use sha2::{Digest, Sha256};
-
 /// The field.
 const FIELD: &str = "\"sha256\"";
 
@@ -19,7 +17,7 @@ pub enum Seal {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    packet::hex::encode(&trust::sha256(bytes))
 }
 
 /// A JSON object with its seal.

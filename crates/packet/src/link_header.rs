@@ -196,11 +196,7 @@ impl Eq for PitToken {}
 
 impl fmt::Debug for PitToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PitToken(")?;
-        for byte in self.as_bytes() {
-            write!(f, "{byte:02x}")?;
-        }
-        f.write_str(")")
+        write!(f, "PitToken({})", crate::hex::encode(self.as_bytes()))
     }
 }
 

@@ -1,10 +1,9 @@
 //! What a hop costs: an Interest or a Data that crosses one link.
 //!
 //! `cargo bench -p cairn-sim` prints the tables; times are those that the process was on a processor. `… --
-//! hops`, `cores`, `caches` and `cache-networks` run one part. `cores` takes the time of day, for it is about
-//! that. `… -- instructions N` lets a chain exchange `N` names
-//! and does nothing else, so that the difference between two numbers under valgrind is what exchanges
-//! execute.
+//! hops`, `cores`, `idle`, `caches` and `cache-networks` run one part. `cores` takes the time of day, for it is
+//! about that. `… -- instructions N` lets a chain exchange `N` names and does nothing else, so that the
+//! difference between two numbers under valgrind is what exchanges execute.
 
 #![allow(
     clippy::print_stdout,
@@ -34,7 +33,7 @@ fn main() {
         let exchanges = arguments.get(place + 1).and_then(|word| word.parse().ok()).unwrap_or(10_000);
         return instructions(exchanges);
     }
-    let parts = ["hops", "cores", "caches", "cache-networks"];
+    let parts = ["hops", "cores", "idle", "caches", "cache-networks"];
     let all = !arguments.iter().any(|argument| parts.contains(&argument.as_str()));
     let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
     if chosen("hops") {
@@ -42,6 +41,9 @@ fn main() {
     }
     if chosen("cores") {
         cores();
+    }
+    if chosen("idle") {
+        idle();
     }
     if chosen("caches") {
         caches();
@@ -109,6 +111,18 @@ fn hops() {
         }
         println!("{what:56} {best:10.1} {:12.0} {allocations:8.2}", 1e9 / best);
     }
+}
+
+/// What nodes hold that do nothing yet.
+fn idle() {
+    println!("\n100,000 nodes of a scale-free graph with two links a node, nothing on its way");
+    let topology = Topology::barabasi_albert(100_000, 2, &mut Random::from_seed(7)).expect("a graph");
+    let (network, counts) = ALLOCATOR.count(|| {
+        let mut network = Network::new(1);
+        topology.build(&mut network, &LinkConfig::ideal().millis(5)).expect("a network");
+        network
+    });
+    println!("{:.1} kB for each", counts.held_bytes as f64 / 1000.0 / network.node_count() as f64);
 }
 
 /// A scale-free network in which a tenth of the nodes ask for objects of a catalogue.

@@ -26,19 +26,11 @@ fn bytes_for_each(nodes: usize) -> i64 {
     counts.held_bytes / nodes as i64
 }
 
-/// One test, for the allocator counts what all threads do.
+// The only test of this file, for the allocator counts what all threads do.
 #[test]
 fn an_idle_node_holds_less_than_20_kilobytes_however_many_there_are() {
     let few = bytes_for_each(500);
     let many = bytes_for_each(5_000);
     println!("bytes for each of 500 and of 5,000 idle nodes: {few} and {many}");
     assert!(few < 20_000 && many < 20_000, "{few} and {many} bytes for each node");
-}
-
-#[test]
-#[ignore = "takes ten seconds and 2 GB; run it with `-- --ignored --nocapture` for the number in docs/simulator.md"]
-fn a_hundred_thousand_idle_nodes_hold_less_than_20_kilobytes_each() {
-    let each = bytes_for_each(100_000);
-    println!("bytes for each of 100,000 idle nodes: {each}");
-    assert!(each < 20_000, "{each} bytes for each node");
 }

@@ -154,7 +154,7 @@ fn the_worked_signed_interest_of_the_specification_comes_out() {
     };
     let interest = InterestBuilder::new(name("/A")).nonce(0x0102_0304);
     let signed = Signer::digest().sign_interest(&interest, info).unwrap();
-    let hex: String = signed.wire().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = packet::hex::encode(signed.wire());
     assert_eq!(
         hex,
         "056a072508014102201b308359f0f2712300a469e69cc6c1eb91d2a30cdbba2fd40f0a568bc2428f090a040102030424002c171b0100\
@@ -168,8 +168,7 @@ fn the_worked_hmac_of_the_specification_comes_out() {
     let secret: Vec<u8> = (0..16).collect();
     let signer = Signer::new(PrivateKey::hmac(&secret), name("/k"));
     let data = signer.sign_data(&DataBuilder::new(name("/A")).content(b"hi".to_vec())).unwrap();
-    let hex: String =
-        data.ndn().unwrap().signature_value().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = packet::hex::encode(data.ndn().unwrap().signature_value());
     assert_eq!(hex, "61c2a197da83cf1a90c3cd6dd7a53511f04a6bef786990b19765625d0e0b1441");
 }
 

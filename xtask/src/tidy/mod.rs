@@ -10,6 +10,7 @@ mod dead_files;
 mod dependency_docs;
 mod drop_reasons;
 mod length;
+mod module_cycles;
 mod names;
 mod purity;
 mod ratchet;
@@ -52,6 +53,7 @@ const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     arrows::check,
     columns::check,
     length::check,
+    module_cycles::check,
     dead_files::check,
     statements::check,
     words::check,
@@ -99,8 +101,7 @@ mod tests {
         let mut rules: Vec<&str> = check(&tree).iter().map(|violation| violation.rule).collect();
         rules.sort_unstable();
         rules.dedup();
-        let expected =
-            "arrows columns crate-docs dead-file dependency-docs file-length purity statement unsafe word";
+        let expected = "arrows columns crate-docs dead-file dependency-docs file-length module-cycle purity statement unsafe word";
         assert_eq!(rules.join(" "), expected);
     }
 

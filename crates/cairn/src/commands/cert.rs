@@ -211,7 +211,7 @@ impl CertArguments {
 
     fn act(&self) -> Result<ExitCode, ToolError> {
         if let Action::Check { file, anchor, with, revocations } = &self.action {
-            return check(file, (anchor, revocations), with);
+            return check(file, &Evidence { anchors: anchor, revocations, with });
         }
         let store = self.store.open();
         if let Action::Show { what, json } = &self.action {
@@ -383,23 +383,27 @@ fn all_certificates(store: &KeyStore, named: &[Name]) -> Result<Vec<Certificate>
     Ok(found)
 }
 
-fn check(
-    file: &Path,
-    (anchors, revoked): (&[PathBuf], &[PathBuf]),
-    with: &[PathBuf],
-) -> Result<ExitCode, ToolError> {
+/// The files by which certificates are checked.
+struct Evidence<'a> {
+    anchors: &'a [PathBuf],
+    revocations: &'a [PathBuf],
+    /// Certificates that may lead up to an anchor.
+    with: &'a [PathBuf],
+}
+
+fn check(file: &Path, evidence: &Evidence<'_>) -> Result<ExitCode, ToolError> {
     let mut trusted = Vec::new();
-    for path in anchors {
+    for path in evidence.anchors {
         trusted.extend(certificates(path)?);
     }
     let mut known = Vec::new();
-    for path in with {
+    for path in evidence.with {
         known.extend(certificates(path)?);
     }
     let now = Clock::start().unix();
     let random = Random::from_seed(Clock::seed());
     let mut validator = Validator::new(Policy::Hierarchical, trusted, ValidatorLimits::default(), random);
-    validator.set_revocations(revocations(revoked)?);
+    validator.set_revocations(revocations(evidence.revocations)?);
     let mut all_trusted = true;
     for certificate in certificates(file)? {
         let name = certificate.name().to_string();

@@ -189,7 +189,7 @@ impl RunData {
         add(&seed.to_be_bytes());
         add(&repeats.to_be_bytes());
         cases.iter().for_each(|case| add(case.as_bytes()));
-        hasher.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        packet::hex::encode(&hasher.finalize()[..6])
     }
 
     /// Everything of one repeat of a case: logs of its nodes, transfers, round trips. Both numbers count from

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
 use toml::Table;
 
 use super::folder::RunRecord;
@@ -13,8 +12,7 @@ const LOOKING: [&str; 7] = ["title", "about", "source", "expect", "figure", "gat
 
 /// A hash of each part of an experiment: of each key of its file, and of each file that it names.
 pub(super) fn hashes(experiment: &Experiment) -> BTreeMap<String, String> {
-    let hash =
-        |bytes: &[u8]| Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hash = |bytes: &[u8]| packet::hex::encode(&trust::sha256(bytes)[..16]);
     let content: Table = toml::from_str(&experiment.text).unwrap_or_default();
     let keys = content.iter().map(|(key, value)| (key.clone(), hash(value.to_string().as_bytes())));
     let files = experiment.files.iter().map(|(name, bytes)| (format!("files/{name}"), hash(bytes)));

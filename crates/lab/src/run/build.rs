@@ -41,7 +41,7 @@ impl Program {
             let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
             hasher.update(read);
         }
-        let sha256 = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = packet::hex::encode(&hasher.finalize());
         Ok(Program { build, sha256 })
     }
 

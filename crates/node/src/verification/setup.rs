@@ -60,8 +60,9 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
         if publishers.is_empty() {
             return Ok(None);
         }
-        // Nobody could judge what is of NDN.
-        sampling.prefixes.retain(AnyName::is_of_ccnx);
+        if let Some(name) = sampling.prefixes.iter().find(|name| !name.is_of_ccnx()) {
+            return Err(wrong(format_args!("nobody can verify {name}: name a trust anchor in anchors")));
+        }
     }
     if sampling.prefixes.iter().all(AnyName::is_of_ccnx)
         && section.prefixes.as_ref().is_none_or(|named| !named.is_empty())

@@ -187,7 +187,7 @@ fn write_component(component: Component<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
         }
         if let Some((form, _)) = DIGEST_FORMS.iter().find(|(_, kind)| *kind == component.kind) {
             write!(f, "{form}=")?;
-            return component.value.iter().try_for_each(|byte| write!(f, "{byte:02x}"));
+            return f.write_str(&hex::encode(component.value));
         }
     }
     if component.kind != ComponentKind::GENERIC {

@@ -104,7 +104,7 @@ impl Fields {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    cairn_packet::hex::encode(bytes)
 }
 
 fn sha256(bytes: &[u8]) -> String {

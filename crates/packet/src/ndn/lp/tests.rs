@@ -39,7 +39,7 @@ fn golden_packets_decode_to_the_fields_their_files_tell() {
         let rate = view.explicit_rate.map(ExplicitRate::per_1000_s);
         assert_eq!(rate, number(&vector, "explicit-rate-per-1000-s"), "{file}");
         assert_eq!(view.non_discovery, vector.get("non-discovery").is_some(), "{file}");
-        let token: String = view.pit_token.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = crate::hex::encode(view.pit_token);
         assert_eq!(token, vector.get("pit-token").unwrap_or_default(), "{file}");
         let acks: Vec<String> = view.acks.iter().map(|ack| ack.to_string()).collect();
         assert_eq!(acks.join(" "), vector.get("acks").unwrap_or_default(), "{file}");

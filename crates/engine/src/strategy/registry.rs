@@ -182,8 +182,9 @@ impl StrategySpec {
         }
         let mut parameters = Parameters::default();
         for component in components {
-            let written = component.to_string();
-            parameters.add(std::str::from_utf8(component.value).unwrap_or(&written))?;
+            let text = std::str::from_utf8(component.value)
+                .map_err(|_| ParameterError::new(&component.to_string(), "is no text"))?;
+            parameters.add(text)?;
         }
         let name = match wanted {
             Some(_) => name.clone(),

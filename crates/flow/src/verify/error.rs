@@ -1,6 +1,6 @@
 //! Why a packet is refused.
 
-use packet::{NackReason, Name};
+use packet::{NackReason, Name, hex};
 use thiserror::Error;
 use trust::VerifyError;
 use trust::manifest::{ManifestError, SegmentVerdict};
@@ -43,6 +43,23 @@ pub enum VerificationError {
     /// Nobody answers for the manifest.
     #[error("it has no manifest, or nobody answers for {0}")]
     ManifestTimeout(Name),
+    /// Anchors are named, and the publisher of CCNx that signed it is none of them.
+    #[error("{} is no trust anchor", hex::encode(.0))]
+    NotAnAnchor([u8; 32]),
+    /// Packets of one object are signed by two publishers of CCNx.
+    #[error("{} signed it, and {} what came before", hex::encode(.publisher), hex::encode(.before))]
+    OtherPublisher {
+        /// Who signed it.
+        publisher: [u8; 32],
+        /// Who signed what came before.
+        before: [u8; 32],
+    },
+    /// The keys of as many publishers as may be are being fetched.
+    #[error("keys of too many publishers are being fetched")]
+    TooManyPublishers,
+    /// Nobody answers for the key of the publisher of CCNx that signed it.
+    #[error("nobody answers for the key of its publisher, {}", hex::encode(.0))]
+    NoKey([u8; 32]),
     /// A rule of the application's own, in its words.
     #[error("{0}")]
     Other(String),

@@ -82,7 +82,7 @@ impl PublisherVerifier {
             return Ok(Found::Key(key.clone()));
         }
         if !self.anchors.is_empty() {
-            return Err(VerificationError::Other(format!("{} is no trust anchor", hex::encode(publisher))));
+            return Err(VerificationError::NotAnAnchor(*publisher));
         }
         if let Some(key) = ccnx::own_key(object)? {
             return Ok(Found::Key(key));
@@ -108,8 +108,7 @@ impl PublisherVerifier {
         let is_found = |(object, _): &&(Name, Digest)| *object == object_of(&packet.data);
         let found = self.found.as_ref().filter(is_found).map(|(_, publisher)| publisher);
         let pinned = self.pinned.as_ref().or(found).filter(|pinned| *pinned != publisher)?;
-        let (pinned, publisher) = (hex::encode(pinned), hex::encode(publisher));
-        Some(VerificationError::Other(format!("{publisher} signed it, and {pinned} what came before")))
+        Some(VerificationError::OtherPublisher { publisher: *publisher, before: *pinned })
     }
 
     fn note_accepted(&mut self, packet: &Unverified, publisher: Digest) {
@@ -130,7 +129,7 @@ impl PublisherVerifier {
         let refused = match self.find_key(&object) {
             Ok(Found::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
             Ok(Found::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) => {
-                Some(VerificationError::Other("keys of too many publishers are being fetched".into()))
+                Some(VerificationError::TooManyPublishers)
             }
             Ok(Found::At(name)) => {
                 self.asked.entry(publisher).or_insert(Asked { name, attempts: 0, deadline: None });
@@ -211,8 +210,7 @@ impl Verifier for PublisherVerifier {
             let (its, others) = std::mem::take(&mut self.held).into_iter().partition(is_its);
             self.held = others;
             for packet in Vec::from(its) {
-                let words = format!("nobody answers for the key of its publisher, {}", hex::encode(&digest));
-                self.conclude(packet.subject, Some(VerificationError::Other(words)));
+                self.conclude(packet.subject, Some(VerificationError::NoKey(digest)));
             }
         }
     }

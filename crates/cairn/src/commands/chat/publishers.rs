@@ -72,7 +72,7 @@ impl Verifier for MemberVerifier {
             self.make_room();
         }
         if self.members.len() >= MAX_PUBLISHERS && !self.members.contains_key(&name) {
-            let refused = Some(VerificationError::Other("too many members' keys are being fetched".into()));
+            let refused = Some(VerificationError::TooManyPublishers);
             return self.verdicts.push_back(VerificationOutcome { subject: packet.subject, refused });
         }
         let (anchors, seed) = (&self.anchors, &mut self.random);

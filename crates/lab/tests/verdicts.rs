@@ -529,6 +529,13 @@ fn a_window_in_which_nothing_happens_confirms_nothing() {
     );
     let (_, list) = place.judged(LONG, &text.replace("500 ms", "5 s").replace("= 1\n", "= 1000\n"));
     assert_eq!(list[0].outcome, Outcome::Confirmed);
+    // Of the whole run, whatever part of it is measured.
+    for measure in ["network.hops", "/small/file.asked", "a.misses"] {
+        let text = text.replace("a.pending.max", measure).replace("at_most = 1\n", "at_least = 1\n");
+        let (_, list) =
+            place.judged(LONG, &text.replace("[measure]", "[measure]\nprefixes = ['/small/file']"));
+        assert_eq!(list[0].outcome, Outcome::Confirmed, "{measure}: {}", list[0].why);
+    }
 }
 
 #[test]

@@ -127,10 +127,13 @@ impl<'a> Evaluation<'a> {
         Ok(())
     }
 
-    /// Whether what was measured can say anything of the measure: something happened meanwhile, and how often
-    /// samples were taken is a part of what is stated, where it is a part of the number.
+    /// Whether what was measured can say anything of the measure: something happened meanwhile, unless it is
+    /// of the whole run; and how often samples were taken is a part of what is stated, where it is a part of
+    /// the number.
     fn is_measured(self, case: &CaseData, measure: &Measure) -> Result<(), String> {
-        let idle = case.results.iter().filter(|result| result.is_valid()).find_map(RepeatResult::idle_window);
+        let valid = case.results.iter().filter(|result| result.is_valid());
+        let mut of_window = valid.filter(|_| !measure.is_of_whole_run(&case.plan));
+        let idle = of_window.find_map(RepeatResult::idle_window);
         if let Some((window, active)) = idle {
             return Err(format!(
                 "nothing happened while it was measured, from {} s to {} s: the workloads were active from {} s to \

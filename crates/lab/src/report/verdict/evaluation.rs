@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::super::data::{CaseData, RunData};
-use crate::analysis::RepeatResult;
+use crate::analysis::{IdleWindow, RepeatResult};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
@@ -134,12 +134,12 @@ impl<'a> Evaluation<'a> {
         let valid = case.results.iter().filter(|result| result.is_valid());
         let mut of_window = valid.filter(|_| !measure.is_of_whole_run(&case.plan));
         let idle = of_window.find_map(RepeatResult::idle_window);
-        if let Some((window, active)) = idle {
+        if let Some(IdleWindow { measured, active }) = idle {
             return Err(format!(
                 "nothing happened while it was measured, from {} s to {} s: the workloads were active from {} s to \
                  {} s",
-                short(window.from),
-                short(window.until),
+                short(measured.from),
+                short(measured.until),
                 short(active.from),
                 short(active.until)
             ));

@@ -9,7 +9,7 @@ use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{
     Conclusion, Control, Outcome, RunData, Verdict, conclusion, results_markdown, verdicts, write_report,
 };
-use cairn_lab::run::{Build, RunFolder, resume};
+use cairn_lab::run::{Build, RunFolder, derive_anew, resume};
 use common::{options, run_in_virtual_time};
 use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
@@ -476,6 +476,8 @@ fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
         (verdicts(&run).remove(0), run.faults)
     };
     assert_eq!((judged(&whole).0.outcome, judged(&whole).1), (Outcome::Confirmed, Vec::new()));
+    derive_anew(&folder).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     let seconds = whole.lines().find(|line| line.starts_with("  \"seconds\"")).unwrap();
     let sealed = whole.rfind(",\n  \"sha256\"").unwrap();
     for text in [whole.replace(seconds, "  \"seconds\": 1.0,"), format!("{}\n}}", &whole[..sealed])] {
@@ -483,6 +485,10 @@ fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
         assert_eq!(verdict.outcome, Outcome::NotTestable);
         assert!(verdict.why.contains("number 2 was changed after it was written"), "{}", verdict.why);
         assert!(faults.len() == 1 && faults[0].starts_with("repeat 2 of 2 was changed"), "{faults:?}");
+        // What is derived anew gets a new seal, under which nobody would see it.
+        let refused = derive_anew(&folder).unwrap_err().to_string();
+        assert!(refused.contains("repeat-02/result.json: it was changed after it was written"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
     let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
     assert!(page.contains("was changed after it was written"), "the report says so");
@@ -529,6 +535,13 @@ fn a_window_in_which_nothing_happens_confirms_nothing() {
     );
     let (_, list) = place.judged(LONG, &text.replace("500 ms", "5 s").replace("= 1\n", "= 1000\n"));
     assert_eq!(list[0].outcome, Outcome::Confirmed);
+    // Of the whole run, whatever part of it is measured.
+    for measure in ["network.hops", "/small/file.asked", "a.misses"] {
+        let text = text.replace("a.pending.max", measure).replace("at_most = 1\n", "at_least = 1\n");
+        let (_, list) =
+            place.judged(LONG, &text.replace("[measure]", "[measure]\nprefixes = ['/small/file']"));
+        assert_eq!(list[0].outcome, Outcome::Confirmed, "{measure}: {}", list[0].why);
+    }
 }
 
 #[test]

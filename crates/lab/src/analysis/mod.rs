@@ -22,7 +22,7 @@ pub use gates::{Gate, STANDSTILLS, gates};
 pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use prefixes::PrefixCounts;
 pub(crate) use repeat::numbers;
-pub use repeat::{DeriveError, RepeatResult, derive, load_derived};
+pub use repeat::{DeriveError, IdleWindow, RepeatResult, derive, load_derived};
 pub use table::Table;
 pub use window::Window;
 pub use workloads::{FloodTable, PingTable, Transfer, TransferTable};

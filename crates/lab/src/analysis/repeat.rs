@@ -62,6 +62,15 @@ pub struct RepeatResult {
     pub seal: Seal,
 }
 
+/// A part of a repeat that was measured while nothing happened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IdleWindow {
+    /// What was measured.
+    pub measured: Window,
+    /// When the workloads were active.
+    pub active: Window,
+}
+
 impl RepeatResult {
     /// Reads `result.json` of a repeat.
     ///
@@ -82,9 +91,10 @@ impl RepeatResult {
 
     /// The part of it that was measured, where that ended before anything happened or began after it.
     #[must_use]
-    pub fn idle_window(&self) -> Option<(Window, Window)> {
-        let (window, active) = self.window.zip(self.active)?;
-        (window.until <= active.from || window.from >= active.until).then_some((window, active))
+    pub fn idle_window(&self) -> Option<IdleWindow> {
+        let (measured, active) = self.window.zip(self.active)?;
+        let is_idle = measured.until <= active.from || measured.from >= active.until;
+        is_idle.then_some(IdleWindow { measured, active })
     }
 
     /// Why it is not valid: the gates that it did not pass, and what ended early.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::plan::Plan;
+use super::plan::{Activity, Plan};
 
 /// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
@@ -175,6 +175,19 @@ impl Measure {
     /// they take is another number of bytes.
     pub(crate) fn is_of_hashes(&self) -> bool {
         self.quantity == "table_bytes"
+    }
+
+    /// Is it a number of the whole run, whichever part of that is measured?
+    pub(crate) fn is_of_whole_run(&self, plan: &Plan) -> bool {
+        let is_one = |list: &[(&str, &str)]| list.iter().any(|(word, _)| *word == self.quantity);
+        if plan.node(&self.subject).is_some() {
+            return is_one(NODE_TOTALS) || matches!(self.quantity.as_str(), "hits" | "misses");
+        }
+        let of_workload = plan.workloads.iter().find(|workload| workload.measured_as() == self.subject);
+        let counts_all = |does: &Activity| matches!(does, Activity::Consume(_) | Activity::Flood { .. });
+        self.subject == NETWORK
+            || self.subject.starts_with('/')
+            || !is_one(CONTENT_VALUES) && of_workload.is_some_and(|workload| counts_all(&workload.does))
     }
 
     /// Does the number depend on how often samples are taken?

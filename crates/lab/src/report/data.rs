@@ -11,7 +11,6 @@ use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
 use crate::run::{RunFolder, RunRecord, changed_since, is_of_plan, named};
-use crate::seal::Seal;
 use crate::stats::Estimate;
 
 /// Why there can be no report.
@@ -145,14 +144,10 @@ struct Repeat {
     result: RepeatResult,
 }
 
-/// The numbers of repeats that are not as they were written. Runs of earlier versions have no seals.
+/// The numbers of repeats that are not as they were written.
 fn altered(record: &RunRecord, read: &[Repeat]) -> Vec<u32> {
-    let is_altered = |repeat: &&Repeat| match repeat.result.seal {
-        Seal::Whole => false,
-        Seal::Broken => true,
-        Seal::None => !record.hashes.is_empty(),
-    };
-    read.iter().filter(is_altered).map(|repeat| repeat.number).collect()
+    let altered = read.iter().filter(|repeat| record.is_altered(repeat.result.seal));
+    altered.map(|repeat| repeat.number).collect()
 }
 
 /// That an experiment is not the one that its run began with.

@@ -9,13 +9,21 @@ use super::document::Figure;
 use super::factors::{numbers, word};
 use crate::figure::{Axis, GridCell, GridChart, GridRow, LineChart, Series};
 
-/// Measures of workloads that are drawn: key, words, unit and factor.
-const MEASURES: [(&str, &str, &str, f64); 5] = [
-    ("goodput", "goodput", "Mbit/s", 8e-6),
-    ("throughput", "throughput", "Mbit/s", 8e-6),
-    ("duration", "duration", "s", 1.0),
-    ("rtt", "round trip", "ms", 1.0),
-    ("loss", "lost", "%", 1.0),
+/// What of a workload is drawn.
+struct DrawnQuantity {
+    quantity: &'static str,
+    words: &'static str,
+    unit: &'static str,
+    /// What makes the unit that is drawn of that which is measured.
+    factor: f64,
+}
+
+const QUANTITIES: [DrawnQuantity; 5] = [
+    DrawnQuantity { quantity: "goodput", words: "goodput", unit: "Mbit/s", factor: 8e-6 },
+    DrawnQuantity { quantity: "throughput", words: "throughput", unit: "Mbit/s", factor: 8e-6 },
+    DrawnQuantity { quantity: "duration", words: "duration", unit: "s", factor: 1.0 },
+    DrawnQuantity { quantity: "rtt", words: "round trip", unit: "ms", factor: 1.0 },
+    DrawnQuantity { quantity: "loss", words: "lost", unit: "%", factor: 1.0 },
 ];
 /// More figures than these nobody looks at; the table of results has all.
 const MOST: usize = 8;
@@ -101,8 +109,8 @@ fn drawn(run: &RunData) -> Vec<Drawn> {
     let mut list = Vec::new();
     let Some(first) = run.cases.first() else { return list };
     for workload in &first.plan.workloads {
-        for (measure, words, unit, factor) in MEASURES {
-            let key = format!("{}.{measure}", workload.name);
+        for DrawnQuantity { quantity, words, unit, factor } in QUANTITIES {
+            let key = format!("{}.{quantity}", workload.name);
             // What is the same everywhere, such as no loss at all, needs no figure.
             let mut found =
                 run.cases.iter().filter_map(|case| case.estimate(&key, "mean")).map(|found| found.mean);

@@ -4,7 +4,7 @@ use super::data::{CaseData, RunData};
 use super::detailed::detailed;
 use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
-use super::verdict::{Outcome, Verdict, controls as control_rows};
+use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
 use crate::experiment::plan::{Activity, NodePlan, Workload};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
@@ -57,8 +57,8 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
 /// What each control took away, and what came of it; nothing when none is stated.
 pub(super) fn controls(run: &RunData) -> Option<Table> {
     let mut table = Table::new(&["without", "expected to fail", "#measured there", ""]);
-    for (removes, say, found, said) in control_rows(run) {
-        table.rows.push(vec![removes.into(), say.into(), found.into(), said.into()]);
+    for ControlRow { removes, say, found, outcome } in control_rows(run) {
+        table.rows.push(vec![removes.into(), say.into(), found.into(), outcome.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
 }
@@ -87,21 +87,44 @@ pub(super) fn nodes(case: &CaseData) -> Table {
     table
 }
 
-/// A number of a workload: measure, title, unit, factor, summary.
-type Value = (&'static str, &'static str, &'static str, f64, &'static str);
+/// A number of a workload, as it is shown.
+struct Value {
+    /// What of it is measured.
+    quantity: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    /// What makes the unit that is shown of that which is measured.
+    factor: f64,
+    summary: &'static str,
+}
+
+impl Value {
+    const fn of(quantity: &'static str, title: &'static str, unit: &'static str) -> Self {
+        Value { quantity, title, unit, factor: 1.0, summary: "mean" }
+    }
+
+    /// In bits, of what is measured in bytes.
+    const fn in_bits(self) -> Self {
+        Value { factor: 8.0, ..self }
+    }
+
+    const fn summed_up_as(self, summary: &'static str) -> Self {
+        Value { summary, ..self }
+    }
+}
 
 const OF_WORKLOADS: [Value; 11] = [
-    ("started", "begun", "", 1.0, "mean"),
-    ("finished", "done or answered", "", 1.0, "mean"),
-    ("loss", "not done", "%", 1.0, "mean"),
-    ("goodput", "goodput", "bit/s", 8.0, "mean"),
-    ("throughput", "received", "bit/s", 8.0, "mean"),
-    ("fairness", "fairness", "", 1.0, "mean"),
-    ("duration", "time for one", "s", 1.0, "mean"),
-    ("rtt", "round trip, median", "ms", 1.0, "median"),
-    ("rtt", "round trip, 99 %", "ms", 1.0, "p99"),
-    ("retransmissions", "sent again", "", 1.0, "mean"),
-    ("nacks", "Nacks", "", 1.0, "mean"),
+    Value::of("started", "begun", ""),
+    Value::of("finished", "done or answered", ""),
+    Value::of("loss", "not done", "%"),
+    Value::of("goodput", "goodput", "bit/s").in_bits(),
+    Value::of("throughput", "received", "bit/s").in_bits(),
+    Value::of("fairness", "fairness", ""),
+    Value::of("duration", "time for one", "s"),
+    Value::of("rtt", "round trip, median", "ms").summed_up_as("median"),
+    Value::of("rtt", "round trip, 99 %", "ms").summed_up_as("p99"),
+    Value::of("retransmissions", "sent again", ""),
+    Value::of("nacks", "Nacks", ""),
 ];
 
 /// Workloads that are measured. A competing load is not, and often has the name of its node.
@@ -111,16 +134,17 @@ fn measured(case: &CaseData) -> impl Iterator<Item = &Workload> {
 
 /// What each workload did; nothing when there is nothing to say.
 pub(super) fn workloads(case: &CaseData) -> Option<Table> {
-    let found = |name: &str, value: &Value| case.estimate(&format!("{name}.{}", value.0), value.4);
+    let found =
+        |name: &str, value: &Value| case.estimate(&format!("{name}.{}", value.quantity), value.summary);
     let is_used = |value: &&Value| measured(case).any(|work| found(&work.name, value).is_some());
     let used: Vec<&Value> = OF_WORKLOADS.iter().filter(is_used).collect();
     let mut table = Table::new(&["workload"]);
-    table.columns.extend(used.iter().map(|value| (value.1.to_owned(), true)));
+    table.columns.extend(used.iter().map(|value| (value.title.to_owned(), true)));
     for workload in measured(case) {
         let mut row = vec![Cell::new(workload.name.as_str())];
         for value in &used {
             let estimate = found(&workload.name, value);
-            let text = |estimate: Estimate| interval(&estimate, value.2, value.3);
+            let text = |estimate: Estimate| interval(&estimate, value.unit, value.factor);
             row.push(estimate.map_or_else(|| Cell::new("–"), |estimate| Cell::new(text(estimate))));
         }
         table.rows.push(row);
@@ -168,8 +192,8 @@ pub(super) fn repeats(case: &CaseData) -> Table {
         ]);
     };
     for workload in measured(case) {
-        for (key, title, unit, factor, summary) in OF_WORKLOADS {
-            let estimate = case.estimate(&format!("{}.{key}", workload.name), summary);
+        for Value { quantity, title, unit, factor, summary } in OF_WORKLOADS {
+            let estimate = case.estimate(&format!("{}.{quantity}", workload.name), summary);
             add(&workload.name, title.to_owned(), estimate, unit, factor);
         }
     }

@@ -1,6 +1,7 @@
 //! Why a run ended before its report.
 
 use std::io;
+use std::path::PathBuf;
 
 use super::plan_error::PlanError;
 use crate::analysis::DeriveError;
@@ -53,6 +54,17 @@ pub enum RunError {
     /// What was measured cannot be read.
     #[error(transparent)]
     Derive(#[from] DeriveError),
+    /// What was measured is not as it was written.
+    #[error(
+        "{}: it was changed after it was written, and what is derived anew would hide that; put it back, or take it \
+         away and measure the repeat again with: cairn lab resume {folder}", .result.display()
+    )]
+    Altered {
+        /// The numbers of a repeat.
+        result: PathBuf,
+        /// The run's folder.
+        folder: String,
+    },
     /// The backend does not exist.
     #[error("there is no backend called `{0}`; known are {known}", known = backends::ALL.join(", "))]
     Backend(String),

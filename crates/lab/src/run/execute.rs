@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
@@ -24,7 +24,7 @@ use crate::backend::{Backend, VIRTUAL_TIME, backend};
 use crate::driver::Programs;
 use crate::experiment::plan::TraceFormat;
 use crate::experiment::{DrawnAgain, Experiment, Plan};
-use crate::order::{Event, Order, Owner, Stop, read_json};
+use crate::order::{Event, Order, Owner, Stop};
 use crate::parallel;
 use crate::scratch::Scratch;
 use crate::study::Runner;
@@ -233,23 +233,52 @@ pub(super) fn resume_with(
 ///
 /// # Errors
 ///
-/// When raw files are missing.
+/// When raw files are missing, and before anything is written when some result is not as it was written.
 pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
     let record = record_of(folder)?;
     let experiment = Experiment::read_recorded(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
+    let mut found = Vec::new();
     for (case, plan) in plans.iter().enumerate() {
         for repeat in 0..plan.schedule.repeats {
             let place = folder.repeat(case, repeat);
-            let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
-            let seed = seed_of(plan, repeat, before.thrown_away.len());
-            let plan = plan_of_attempt(drawn.as_ref(), plan, seed)?;
-            derive(&plan, &place, before.thrown_away)?;
+            if let Some(before) = as_written(folder, &record, place.join("result.json"))? {
+                found.push(Written { plan, repeat, place, thrown_away: before.thrown_away });
+            }
         }
     }
+    for Written { plan, repeat, place, thrown_away } in found {
+        let seed = seed_of(plan, repeat, thrown_away.len());
+        derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, &place, thrown_away)?;
+    }
     Ok(())
+}
+
+/// A repeat that is there, as it was written.
+struct Written<'a> {
+    plan: &'a Plan,
+    repeat: u32,
+    place: PathBuf,
+    thrown_away: Vec<String>,
+}
+
+/// The numbers of a repeat as they were written; nothing where there are none, such as where a record is all
+/// that was kept.
+fn as_written(
+    folder: &RunFolder,
+    record: &RunRecord,
+    path: PathBuf,
+) -> Result<Option<RepeatResult>, RunError> {
+    match RepeatResult::read(&path) {
+        Ok(result) if record.is_altered(result.seal) => {
+            Err(RunError::Altered { result: path, folder: folder.path().display().to_string() })
+        }
+        Ok(result) => Ok(Some(result)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error("it cannot be derived anew")(error)),
+    }
 }
 
 /// The records of a run, if it has any. What of them was damaged is said.
@@ -527,7 +556,7 @@ mod tests {
     fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {
         let above = std::env::temp_dir().join(format!("cairn-begun-{}", std::process::id()));
         let folder = RunFolder::create(&above, "x").unwrap();
-        let programs = Programs { cairn: std::path::PathBuf::from("/nowhere"), ndnd: None };
+        let programs = Programs { cairn: PathBuf::from("/nowhere"), ndnd: None };
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();

@@ -35,6 +35,7 @@ use crate::backend::VIRTUAL_TIME;
 use crate::experiment::plan::TraceFormat;
 use crate::experiment::{FILES_FOLDER, kept_name};
 use crate::order::{read_json, write_json};
+use crate::seal::Seal;
 
 /// The file that says why an attempt was discarded.
 const NOT_VALID: &str = "NOT-VALID.txt";
@@ -99,6 +100,15 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// Is a result of this run not as it was written? Those of earlier versions have no seals.
+    pub(crate) fn is_altered(&self, seal: Seal) -> bool {
+        match seal {
+            Seal::Whole => false,
+            Seal::Broken => true,
+            Seal::None => !self.hashes.is_empty(),
+        }
+    }
+
     /// Was it in virtual time, and not on real forwarders?
     #[must_use]
     pub fn is_virtual(&self) -> bool {

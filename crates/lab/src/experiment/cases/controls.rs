@@ -10,6 +10,7 @@ use crate::experiment::model::{Control, Expect, File};
 use crate::experiment::plan::{ControlPlan, Plan};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Finding;
+use crate::experiment::reference::earlier::key_of_today;
 
 impl Expect {
     /// The measures it is held against, with their keys.
@@ -192,9 +193,13 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
             changed.push((set.clone(), set));
         }
     }
+    let is_same = |one: &str, other: &str| key_of_today(one) == key_of_today(other);
     // Each key by its own name: a table's would hide what else it holds.
     if changed.len() > 1 || has_table {
-        let is_said = |key: &str| control.parts.get(key).is_some_and(|text| !text.trim().is_empty());
+        let is_said = |key: &str| {
+            let mut parts = control.parts.iter().filter(|(part, _)| is_same(part, key));
+            parts.any(|(_, text)| !text.trim().is_empty())
+        };
         findings.extend(changed.iter().filter(|(key, _)| !is_said(key)).map(|(changed, set)| Finding {
             key: format!("{key}.set.{set}"),
             message: format!(
@@ -206,7 +211,8 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
             ..Finding::default()
         }));
     }
-    let unknown = control.parts.keys().filter(|part| !changed.iter().any(|(changed, _)| changed == *part));
+    let unknown =
+        control.parts.keys().filter(|part| !changed.iter().any(|(changed, _)| is_same(changed, part)));
     findings.extend(unknown.map(|part| {
         let known: Vec<&str> = changed.iter().map(|(changed, _)| changed.as_str()).collect();
         Finding {

@@ -7,6 +7,8 @@ mod ranged;
 mod samples;
 pub(super) mod swept;
 
+use std::collections::BTreeMap;
+
 use toml::{Table, Value};
 
 use self::ranged::{MOST_CASES, ranged};
@@ -14,6 +16,7 @@ use crate::experiment::model::{File, Sweep};
 use crate::experiment::read::findings::Finding;
 use crate::experiment::read::origin::{self, Origins, Place};
 use crate::experiment::reference::describe::Described;
+use crate::experiment::reference::earlier::{entry_of_today, key_of_today};
 
 /// The tables that cases are made of.
 const CASES: [&str; 2] = ["case", "sweep"];
@@ -56,9 +59,8 @@ pub(super) fn variants(
         let (name, key) = (case.name.clone(), format!("case.{number}"));
         let mut variant = Variant { name, key, factors, ..plain.clone() };
         let set = origins.of_set(&format!("case.{number}.set"));
-        for (key, value) in &case.set {
-            let place = set.iter().cloned().chain([key.clone()]).collect();
-            apply(&mut variant.content, &mut variant.origins, key, value, place, &mut findings);
+        if let Err(more) = apply_all(&mut variant.content, &mut variant.origins, &case.set, &set) {
+            findings.extend(more);
         }
         variants.push(variant);
     }
@@ -172,16 +174,21 @@ fn set_swept(
     variant.factors.push((label, value.clone()));
 }
 
-/// Puts values at their keys, as for the overrides of a backend.
+/// Puts values at their keys, as for the overrides of a backend. A key that stands there by two names has no
+/// value.
 pub(super) fn apply_all<'a>(
     content: &mut Table,
     origins: &mut Origins,
     values: impl IntoIterator<Item = (&'a String, &'a Value)>,
     set: &Place,
 ) -> Result<(), Vec<Finding>> {
-    let mut findings = Vec::new();
+    let (mut seen, mut findings) = (BTreeMap::new(), Vec::new());
     for (key, value) in values {
-        let place = set.iter().cloned().chain([key.clone()]).collect();
+        let place: Place = set.iter().cloned().chain([key.clone()]).collect();
+        if let Some(other) = seen.insert(key_of_today(key), key) {
+            let message = format!("`{other}` and `{key}` are the same key: say one of them");
+            findings.push(Finding { place: place.clone(), ..finding(&set.join("."), message) });
+        }
         apply(content, origins, key, value, place, &mut findings);
     }
     if findings.is_empty() { Ok(()) } else { Err(findings) }
@@ -241,7 +248,8 @@ fn apply(
     place: Place,
     findings: &mut Vec<Finding>,
 ) {
-    let parts: Vec<&str> = key.split('.').collect();
+    let (today, value) = entry_of_today(key, value);
+    let parts: Vec<&str> = today.split('.').collect();
     // Entries of a table of names are what the file has; a key of a name that it has not would make another.
     let is_named =
         |table: &str| File::table().and_then(|file| file.field(table)).is_some_and(|field| field.is_named());
@@ -251,8 +259,8 @@ fn apply(
         }
         _ => true,
     };
-    if is_there && set(content, &parts, value) {
-        origins.note(key, value, place);
+    if is_there && set(content, &parts, &value) {
+        origins.note(&today, &value, place);
         return;
     }
     // Shown by what holds the key, such as `case.1.set`.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::by_construction::names_a_setting;
+use super::by_construction::{Named, named};
+use super::concerned::Concerned;
 use super::measured;
 use super::relation::{Range, Relation, range, relation};
 use crate::experiment::backends::VIRTUAL_TIME;
@@ -59,7 +60,7 @@ impl Judgeable {
         }
         if let Ok((base, variants)) = experiment.variants(backend) {
             self.findings.extend(controls::unsaid(&base, &variants));
-            self.findings.extend(unnamed(&base.expect, &variants));
+            self.findings.extend(unnamed(&base.expect, &variants, plans));
         }
     }
 
@@ -118,18 +119,42 @@ impl Judgeable {
 }
 
 /// Statements that are so by construction, of which no setting is named that makes them so.
-fn unnamed(expects: &[Expect], variants: &[Variant]) -> Vec<Finding> {
-    let is_named = |reason: &str| variants.iter().any(|variant| names_a_setting(reason, &variant.content));
-    let reasons = expects.iter().enumerate();
-    let reasons = reasons.filter_map(|(place, expect)| Some((place, expect.by_construction.as_deref()?)));
-    let lacking = reasons.filter(|(_, reason)| !is_named(reason));
-    let told = |(place, _): (usize, &str)| Finding {
-        key: format!("expect.{place}.by_construction"),
-        message: "it names no setting of this file that makes it so".to_owned(),
-        suggestion: Some("name one by its key, such as `link.*.rate`".to_owned()),
-        ..Finding::default()
-    };
-    lacking.map(told).collect()
+fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Finding> {
+    let cases = plans.iter().filter(|plan| plan.control.is_none());
+    let cases: Vec<(&Plan, &Variant)> = cases
+        .filter_map(|plan| Some((plan, variants.iter().find(|variant| variant.name == plan.case)?)))
+        .collect();
+    let mut findings = Vec::new();
+    for (place, expect) in expects.iter().enumerate() {
+        let Some(reason) = expect.by_construction.as_deref() else { continue };
+        let texts = expect.others().into_iter().map(|(_, text)| text).chain([expect.value.as_str()]);
+        let measures: Vec<Measure> = texts.filter_map(|text| text.parse().ok()).collect();
+        let found = cases.iter().filter_map(|(plan, variant)| {
+            here(plan, &expect.value)?;
+            Some(named(reason, &variant.content, &Concerned::by(plan, &measures)))
+        });
+        let found: Vec<Named> = found.collect();
+        if found.is_empty() || found.contains(&Named::Cause) {
+            continue;
+        }
+        let (message, suggestion) = match found.contains(&Named::Elsewhere) {
+            true => (
+                format!("the settings that it names have nothing to do with `{}`", expect.value),
+                "name one of its subject, of what lies on the way there, or of the whole",
+            ),
+            false => (
+                "it names no setting of this file that makes it so".to_owned(),
+                "name one by its key, such as `link.*.rate`",
+            ),
+        };
+        findings.push(Finding {
+            key: format!("expect.{place}.by_construction"),
+            message,
+            suggestion: Some(suggestion.to_owned()),
+            ..Finding::default()
+        });
+    }
+    findings
 }
 
 /// A measure that is of this plan's case.

@@ -2,6 +2,7 @@
 //! some result confirms each statement and some result contradicts it, and the backend can carry it out.
 
 mod by_construction;
+mod concerned;
 pub(super) mod expectations;
 pub(crate) mod figures;
 pub(super) mod judgeable;

@@ -40,8 +40,9 @@ tables! {
         within: Option<Share> = "20 %",
         /// What the paper says, for the table in the report.
         paper: Option<String> = "nothing",
-        /// Why it is so in this setting, whatever the forwarder does, with the key of the setting, such as
-        /// `link.*.rate`. Then it is no finding, and is not called confirmed.
+        /// Why it is so in this setting, whatever the forwarder does, with the key of a setting of what is
+        /// measured or lies on its way, such as `link.*.rate`. Then it is no finding, and is not called
+        /// confirmed.
         by_construction: Option<String> = "nothing does",
         /// Why nothing here can tell whether it is so. Then it is listed as not testable, `value` is what is
         /// nearest to it, and it needs no bound.

@@ -26,6 +26,7 @@ use crate::experiment::check::lacks;
 use crate::experiment::model::{Expect, File};
 use crate::experiment::plan::Plan;
 use crate::experiment::problem::{Problem, Problems, suggest};
+use crate::experiment::reference::earlier;
 use crate::experiment::resolve::resolve;
 
 /// An experiment file that has passed every check.
@@ -106,8 +107,9 @@ impl Experiment {
             return Err(problems(unknown));
         }
         let file: File = toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
-        let content: Table =
+        let mut content: Table =
             toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
+        earlier::rename(&mut content);
         let files = named_files(&content, folder);
         let (name, shown) = (name.to_owned(), shown.to_owned());
         let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };

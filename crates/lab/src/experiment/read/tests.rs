@@ -188,6 +188,72 @@ fn keys_of_earlier_versions_are_read() {
     assert!(problems(&text.replace("silence", "silenc")).contains("there is no key `silenc` in gates"));
 }
 
+/// A consumer's plans, in a file whose consumer says this of its times, and which goes on so.
+fn times_of(spacing: &str, rest: &str) -> Result<Vec<Plan>, Problems> {
+    let sim = "[producer.p]\nat = \"b\"\nprefix = \"/p\"\n[consumer.x]\nat = \"a\"\nkind = \"rate\"\nrate = \"5/s\"\n\
+               prefix = \"/p\"\n";
+    let experiment = Experiment::parse("x", "x.toml", &format!("{GOOD}\n{sim}{spacing}\n{rest}"))?;
+    Ok(experiment.plans("sim").unwrap())
+}
+
+#[test]
+fn a_key_of_an_earlier_version_is_the_same_key_wherever_it_is_set() {
+    let wanted = times_of("spacing = \"uniform\"", "").unwrap().remove(0);
+    let constant = times_of("", "").unwrap().remove(0);
+    assert_ne!(wanted.workloads, constant.workloads);
+    let case = |key: &str| format!("[[case]]\nname = \"c\"\nset = {{ \"consumer.x.{key}\" = \"uniform\" }}");
+    let table = |key: &str| {
+        let plain = "at = \"a\", kind = \"rate\", rate = \"5/s\", prefix = \"/p\"";
+        format!("[[case]]\nname = \"c\"\nset = {{ \"consumer.x\" = {{ {plain}, {key} = \"uniform\" }} }}")
+    };
+    let sweep = |key: &str| format!("[[sweep]]\nkey = \"consumer.*.{key}\"\nvalues = [\"uniform\"]");
+    let backend =
+        |key: &str| format!("[on.sim]\nwhy = \"w\"\nset = {{ \"consumer.x.{key}\" = \"uniform\" }}");
+    let taken = |key: &str| format!("[[case]]\nname = \"c\"\nset = {{ \"consumer.x.{key}\" = \"\" }}");
+    for (base, key) in [("gap", "spacing"), ("spacing", "gap"), ("gap", "gap")] {
+        let base = format!("{base} = \"poisson\"");
+        for rest in [case(key), table(key), sweep(key), backend(key)] {
+            let plan =
+                times_of(&base, &rest).unwrap_or_else(|wrong| panic!("{base}, {rest}: {wrong}")).remove(0);
+            assert_eq!(plan.workloads, wanted.workloads, "{base}, {rest}");
+        }
+        assert_eq!(
+            times_of(&base, &taken(key)).unwrap().remove(0).workloads,
+            constant.workloads,
+            "{base}, {key}"
+        );
+    }
+}
+
+#[test]
+fn a_control_takes_away_what_its_file_calls_by_the_earlier_name() {
+    let control = |key: &str, part: &str| {
+        format!(
+            "[[expect]]\nname = \"e\"\nsay = \"It is asked\"\nvalue = \"x.started\"\nat_least = 1\n[[control]]\n\
+             name = \"even\"\nremoves = \"chance\"\nfails = [\"e\"]\n[control.set]\n\"consumer.x.{key}\" = \"\"\n\
+             \"consumer.x.rate\" = \"6/s\"\n[control.parts]\n\"consumer.x.{part}\" = \"chance\"\n\"consumer.x.rate\" = \"as many\"\n"
+        )
+    };
+    for (base, key, part) in [
+        ("gap", "spacing", "spacing"),
+        ("spacing", "gap", "gap"),
+        ("gap", "gap", "spacing"),
+        ("gap", "spacing", "gap"),
+    ] {
+        let plans = times_of(&format!("{base} = \"poisson\""), &control(key, part));
+        let plans = plans.unwrap_or_else(|wrong| panic!("{base}, {key}, {part}: {wrong}"));
+        assert_eq!(plans.len(), 2);
+        assert_ne!(plans[0].workloads, plans[1].workloads);
+    }
+}
+
+#[test]
+fn a_key_that_is_set_by_both_of_its_names_has_no_value() {
+    let case = "[[case]]\nname = \"c\"\nset = { \"gates.silence\" = \"3 s\", \"gates.forwarder_standstill\" = \"2 s\" }";
+    let told = times_of("", case).unwrap_err().to_string();
+    assert!(told.contains("`gates.forwarder_standstill` and `gates.silence` are the same key"), "{told}");
+}
+
 #[test]
 fn a_small_file_becomes_a_plan_with_every_default_in_it() {
     let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap();

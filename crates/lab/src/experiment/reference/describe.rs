@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// How the kind of a table of names begins.
 const NAMED: &str = "name = ";
+/// How the kind of a list begins.
+const LIST: &str = "list of ";
 
 /// What the reference says of one table of an experiment file.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,11 @@ impl Field {
     pub(in crate::experiment) fn is_named(&self) -> bool {
         (self.kind)().starts_with(NAMED)
     }
+
+    /// Is it a list of entries by their numbers, such as `route`?
+    pub(in crate::experiment) fn is_list(&self) -> bool {
+        (self.kind)().starts_with(LIST)
+    }
 }
 
 impl Table {
@@ -72,7 +79,7 @@ impl<T: Described> Described for Option<T> {
 
 impl<T: Described> Described for Vec<T> {
     fn kind() -> String {
-        format!("list of {}", T::kind())
+        format!("{LIST}{}", T::kind())
     }
 
     fn table() -> Option<&'static Table> {

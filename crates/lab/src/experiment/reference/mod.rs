@@ -1,6 +1,7 @@
 //! The reference of the experiment file, generated from the types.
 
 pub(super) mod describe;
+pub(super) mod earlier;
 pub(super) mod template;
 
 use std::fmt::Write;

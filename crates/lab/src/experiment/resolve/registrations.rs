@@ -21,7 +21,7 @@ pub(super) fn accepted(key: &str, forwarder: Option<&model::Forwarder>, f: &mut 
 /// The next hops by which commands reach the neighbours that they are for.
 pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
     let mut hops: Vec<Hop> = Vec::new();
-    for Asked { at: node, link, .. } in asked(file, names, links) {
+    for Request { at: node, link, .. } in requests(file, names, links) {
         let hop = Hop { prefix: MANAGEMENT.to_owned(), node, link, behind: None, cost: 1 };
         if !hops.contains(&hop) {
             hops.push(hop);
@@ -32,27 +32,31 @@ pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> 
 
 /// The next hops that neighbours have if they take all registrations.
 pub(super) fn wanted(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
-    let hop = |Asked { given, link, to, .. }: Asked<'_>| {
+    let hop = |Request { given, link, to, .. }: Request<'_>| {
         let cost = given.cost.unwrap_or(0);
         Hop { prefix: given.prefix.clone(), node: to, link, behind: None, cost }
     };
-    asked(file, names, links).map(hop).collect()
+    requests(file, names, links).map(hop).collect()
 }
 
-/// A registration with who asks, by which link, and who is asked.
-struct Asked<'a> {
+/// A registration with its places: who asks, by which link, and who is asked.
+struct Request<'a> {
     given: &'a model::Registration,
     at: NodeIndex,
     link: LinkIndex,
     to: NodeIndex,
 }
 
-fn asked<'a>(file: &'a File, names: &'a [&str], links: &'a [LinkPlan]) -> impl Iterator<Item = Asked<'a>> {
+fn requests<'a>(
+    file: &'a File,
+    names: &'a [&str],
+    links: &'a [LinkPlan],
+) -> impl Iterator<Item = Request<'a>> {
     let place = |name: &str| names.iter().position(|other| *other == name);
     file.registration.values().filter_map(move |given| {
         let (at, to) = place(&given.at).zip(place(&given.to))?;
         let joins = |link: &LinkPlan| at != to && joins_alone(link, at, to);
-        Some(Asked { given, at, link: links.iter().position(joins)?, to })
+        Some(Request { given, at, link: links.iter().position(joins)?, to })
     })
 }
 

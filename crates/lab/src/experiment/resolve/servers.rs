@@ -36,8 +36,9 @@ pub(super) fn server(
     Some(ServerPlan { software, tuned, upstream })
 }
 
-/// What a client asks for, of its content's place in the plan.
-pub(super) struct Asked {
+/// The files that a client fetches: of which content, by its place in the plan, how many, and which of them
+/// are its own.
+pub(super) struct WantedFiles {
     pub(super) content: usize,
     pub(super) count: u32,
     pub(super) turn: Turn,
@@ -47,7 +48,7 @@ pub(super) struct Asked {
 pub(super) fn program(
     key: &str,
     given: &model::Download,
-    asked: &Asked,
+    wanted: &WantedFiles,
     names: &[&str],
     f: &mut Findings,
 ) -> Option<ProgramPlan> {
@@ -73,15 +74,15 @@ pub(super) fn program(
     for (word, _) in of_agents.iter().filter(|(_, is_given)| *is_given) {
         f.add(format!("{key}.{word}"), format!("`{}` does this as it likes", client.word()), None);
     }
-    let from = from.get(asked.turn.number.checked_rem(from.len()).unwrap_or(0)).copied();
+    let from = from.get(wanted.turn.number.checked_rem(from.len()).unwrap_or(0)).copied();
     Some(ProgramPlan {
         command: vec![client.word().to_owned()],
         environment: std::collections::BTreeMap::new(),
         serves: false,
-        count: asked.count,
+        count: wanted.count,
         exit: 0,
         output: None,
-        fetch: Some(FetchPlan { client, content: asked.content, from }),
+        fetch: Some(FetchPlan { client, content: wanted.content, from }),
     })
 }
 

@@ -6,7 +6,7 @@ use super::Basis;
 use super::arrivals;
 use super::choice::{Choice, Draw, Purpose};
 use super::named_workload::named_workload;
-use super::servers::{self, Asked};
+use super::servers::{self, WantedFiles};
 use crate::experiment::model;
 use crate::experiment::plan::{
     Activity, ContentPlan, ControllerKind, Hop, LinkPlan, NodeIndex, ProgramPlan, Turn, Workload,
@@ -282,7 +282,8 @@ fn download(
     let arrivals = arrivals::arrivals(&key, given, files, context.basis.files, turn, f).ok()?;
     let count = given.count.unwrap_or(if arrivals.is_some() { u32::MAX } else { files.count });
     if given.client.is_some() {
-        let program = servers::program(&key, given, &Asked { content, count, turn }, context.basis.names, f)?;
+        let program =
+            servers::program(&key, given, &WantedFiles { content, count, turn }, context.basis.names, f)?;
         if program.fetch.is_some_and(|fetch| fetch.from.is_none()) {
             context.reachable(&key, at, Some(files.at), &files.prefix, f);
         }

@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::super::data::{CaseData, RunData};
-use crate::analysis::RepeatResult;
+use crate::analysis::{IdleWindow, RepeatResult};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
@@ -127,16 +127,19 @@ impl<'a> Evaluation<'a> {
         Ok(())
     }
 
-    /// Whether what was measured can say anything of the measure: something happened meanwhile, and how often
-    /// samples were taken is a part of what is stated, where it is a part of the number.
+    /// Whether what was measured can say anything of the measure: something happened meanwhile, unless it is
+    /// of the whole run; and how often samples were taken is a part of what is stated, where it is a part of
+    /// the number.
     fn is_measured(self, case: &CaseData, measure: &Measure) -> Result<(), String> {
-        let idle = case.results.iter().filter(|result| result.is_valid()).find_map(RepeatResult::idle_window);
-        if let Some((window, active)) = idle {
+        let valid = case.results.iter().filter(|result| result.is_valid());
+        let mut of_window = valid.filter(|_| !measure.is_of_whole_run(&case.plan));
+        let idle = of_window.find_map(RepeatResult::idle_window);
+        if let Some(IdleWindow { measured, active }) = idle {
             return Err(format!(
                 "nothing happened while it was measured, from {} s to {} s: the workloads were active from {} s to \
                  {} s",
-                short(window.from),
-                short(window.until),
+                short(measured.from),
+                short(measured.until),
                 short(active.from),
                 short(active.until)
             ));

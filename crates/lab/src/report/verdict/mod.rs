@@ -304,8 +304,20 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
     }
 }
 
-/// Two outcomes by themselves, for the table of controls: what was expected to fail, and whether it did.
-pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static str)> {
+/// What came of one control for one expectation.
+pub(super) struct ControlRow {
+    /// The cause that it takes away.
+    pub(super) removes: String,
+    /// What is expected to fail.
+    pub(super) say: String,
+    /// What was measured there.
+    pub(super) found: String,
+    /// Whether it failed, in words.
+    pub(super) outcome: &'static str,
+}
+
+/// What was expected to fail in each control, and whether it did.
+pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
     let mut rows = Vec::new();
     for control in &run.experiment.file.control {
         let evaluation = Evaluation { run, control: Some(&control.name) };
@@ -317,7 +329,7 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                 if !is_meant || elsewhere {
                     continue;
                 }
-                let said = match evaluation.judge(case, expect, &measure) {
+                let outcome = match evaluation.judge(case, expect, &measure) {
                     Finding::Contradicted if evaluation.did_nothing(case, &measure) => "undecided",
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
@@ -332,7 +344,8 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                 let found = evaluation.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
                 let found =
                     found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
-                rows.push((control.removes.clone(), expect.say.clone(), found, said));
+                let (removes, say) = (control.removes.clone(), expect.say.clone());
+                rows.push(ControlRow { removes, say, found, outcome });
             }
         }
     }

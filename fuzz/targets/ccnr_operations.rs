@@ -136,7 +136,9 @@ impl World {
                 Effect::Answer(data) => assert!(data.ccnx().is_some()),
                 Effect::Store { fetch, .. } => self.storing.push(fetch),
                 Effect::Ask { number, question } => self.questions.push((number, question)),
-                Effect::Namespaces(change) => assert!(change.added.len() <= change.count && change.count <= 64),
+                Effect::Namespaces(change) => {
+                    assert!(change.added.len() <= change.count && change.count <= 64)
+                }
                 Effect::Fetched { .. } => {}
             }
         }

@@ -36,6 +36,9 @@ pub(in crate::experiment) struct Judgeable {
     /// Of numbers of samples in a file that does not say how often they are taken, by where they stand: that;
     /// nothing where some backend has the exact number.
     sampled: BTreeMap<(String, &'static str), Option<Undecidable>>,
+    /// Of bounds by where they stand: those that no case meets, or none misses. What one case of a sweep
+    /// cannot do, another may.
+    bounds: BTreeMap<String, Vec<Undecidable>>,
 }
 
 impl Judgeable {
@@ -90,12 +93,16 @@ impl Judgeable {
             *open = open.take().and(why);
         }
         let found = [by_its_range(plan, expect, &measure), by_arithmetic(plan, expect, &measure)].concat();
-        self.findings.extend(found.into_iter().map(|undecidable| undecidable.at(key)));
+        let open = self.bounds.entry(key.to_owned()).or_insert_with(|| found.clone());
+        open.retain(|bound| found.iter().any(|other| other.field == bound.field));
     }
 
     /// All that was found.
     pub(in crate::experiment) fn findings(self) -> Vec<Finding> {
-        let Judgeable { mut findings, unmeasured, backends, zeros, sampled } = self;
+        let Judgeable { mut findings, unmeasured, backends, zeros, sampled, bounds } = self;
+        findings.extend(
+            bounds.into_iter().flat_map(|(key, found)| found.into_iter().map(move |why| why.at(&key))),
+        );
         findings.extend(zeros.into_iter().filter_map(|(key, why)| Some(why?.at(&key))));
         findings.extend(sampled.into_iter().filter_map(|((key, _), why)| Some(why?.at(&key))));
         findings.extend(unmeasured.into_iter().map(|((key, what), Unmeasured { on, there })| {

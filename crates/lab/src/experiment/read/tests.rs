@@ -101,6 +101,7 @@ fn what_cannot_fail_and_controls_that_take_nothing_away_are_mistakes() {
 
 #[test]
 fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mistake() {
+    const COUNTS: &str = "\n[[sweep]]\nkey = \"download.files.count\"\nvalues = [";
     let said = |value: &str, bound: &str| {
         let text = format!(
             "{GOOD}\n[ping.p]\nat = \"a\"\nto = \"b\"\nprefix = \"/files/ping\"\n[[expect]]\nsay = \"So\"\n\
@@ -123,6 +124,8 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("a.pending.sum", "at_least = \"a.pending.max\""),
         ("files.duration.sum", "at_most = \"files.duration.max\"\ntimes = 3"),
         ("p.finished", "at_least = 4"),
+        // What one case of a sweep cannot do, another may.
+        ("files.finished", &format!("at_least = 2{COUNTS}1, 3]")),
     ] {
         assert_eq!(said(value, bound), "", "{value} {bound}");
     }
@@ -144,6 +147,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.duration.p95", "falls = [\"files.duration.max\"]", "no result is as stated"),
         ("files.duration.max", "rises = [\"files.duration.min\"]", "no result is as stated"),
         ("files.finished", "at_most = 1", "is 0 to 1 here: no result contradicts this"),
+        ("files.finished", &format!("at_least = 4{COUNTS}1, 3]"), "no result is as stated"),
         ("files.finished", "about = 0.5\nwithin = \"99.9 %\"", ""),
         ("files.finished.max", "same_as = \"files.finished.min\"", "one number"),
         ("files.finished.count", "at_least = 1", "always 1 here: no result contradicts this"),

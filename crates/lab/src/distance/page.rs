@@ -67,24 +67,40 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
         for why in &distance.not_valid {
             let _ = writeln!(page, "No valid run, {why}.\n");
         }
-        page.push_str("| measure | real forwarders | virtual time | difference | margin | |\n");
-        page.push_str("|---|---:|---:|---:|---:|---|\n");
-        for row in &distance.rows {
-            let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
-            let why = if row.reason.is_empty() { String::new() } else { format!(": {}", row.reason) };
-            let _ = writeln!(
-                page,
-                "| `{}`{case} | {} | {} | {} | ±{:.0} % | **{}**{why} |",
-                row.measure,
-                number(&row.real, row.unit),
-                number(&row.simulated, row.unit),
-                difference(row),
-                row.margin * 100.0,
-                row.agreement.words()
-            );
-        }
+        rows(&mut page, distance);
     }
     page
+}
+
+/// A row of a table is no longer than this, for whoever reads the page as text. Reasons that do not fit stand
+/// below the table.
+const ROW_COLUMNS: usize = 150;
+
+/// Every number of an experiment, and why those are off that are not within their margins.
+fn rows(page: &mut String, distance: &Distance) {
+    page.push_str("| measure | real forwarders | virtual time | difference | margin | |\n");
+    page.push_str("|---|---:|---:|---:|---:|---|\n");
+    let mut below = String::new();
+    for row in &distance.rows {
+        let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
+        let start = format!(
+            "| `{}`{case} | {} | {} | {} | ±{:.0} % | **{}**",
+            row.measure,
+            number(&row.real, row.unit),
+            number(&row.simulated, row.unit),
+            difference(row),
+            row.margin * 100.0,
+            row.agreement.words()
+        );
+        let why = if row.reason.is_empty() { String::new() } else { format!(": {}", row.reason) };
+        if format!("{start}{why} |").chars().count() <= ROW_COLUMNS {
+            let _ = writeln!(page, "{start}{why} |");
+        } else {
+            let _ = writeln!(page, "{start} |");
+            let _ = write!(below, "\n{}", wrapped(&format!("`{}`{case}{why}.", row.measure)));
+        }
+    }
+    page.push_str(&below);
 }
 
 /// The same as lines for a terminal.

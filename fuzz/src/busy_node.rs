@@ -171,7 +171,7 @@ struct Node {
     engine: Engine,
     now: Instant,
     limits: EngineConfig,
-    faces: BTreeMap<FaceId, Seen>,
+    faces: BTreeMap<FaceId, FaceTraffic>,
     /// Interests that came in by faces that are gone.
     departed: Vec<Interest>,
     /// Interests sent by faces, and with what; the latest last.
@@ -182,7 +182,7 @@ struct Node {
 }
 
 /// What passed through one face.
-struct Seen {
+struct FaceTraffic {
     config: FaceConfig,
     /// Interests that came in, and whether they asked for a next hop.
     asked: Vec<(Interest, bool)>,
@@ -413,7 +413,7 @@ impl Node {
         let id = FaceId(self.next_face);
         self.next_face += 1;
         self.engine.add_face(self.now, id, face.config()).expect("a new number");
-        self.faces.insert(id, Seen { config: face.config(), asked: Vec::new() });
+        self.faces.insert(id, FaceTraffic { config: face.config(), asked: Vec::new() });
     }
 
     /// What the face speaks; something for one that does not exist.

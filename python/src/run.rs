@@ -49,7 +49,7 @@ fn carried_out(
 /// How a run is started.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Asked {
+pub(crate) struct RunRequest {
     on: String,
     into: PathBuf,
     out: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub(crate) struct Asked {
     program: PathBuf,
 }
 
-impl Asked {
+impl RunRequest {
     fn options(self, stop: Stop) -> Result<Options, RunError> {
         Ok(Options {
             hosts: self.hosts.as_deref().map(Inventory::read).transpose()?,
@@ -99,7 +99,7 @@ fn programs(cairn: PathBuf, on: &str) -> Programs {
 pub(crate) fn run(
     py: Python<'_>,
     experiment: &NativeExperiment,
-    asked: Asked,
+    asked: RunRequest,
     listener: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<NativeRun> {
     let stop = Stop::default();

@@ -74,7 +74,7 @@ pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
 pub use face_id::FaceId;
-pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket, UnknownRateMethod};
+pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use sampling::{Sample, SamplingConfig, SamplingCounters};
 pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
 pub use sharing::{SharingConfig, SharingCounters};
@@ -85,7 +85,7 @@ pub use strategy::{
 pub use tables::content_store::eviction::{
     Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, add_evictions, eviction_names,
 };
-pub use tables::content_store::placement::{CachePlacement, CacheProbability, UnknownPlacement};
+pub use tables::content_store::placement::{CachePlacement, CacheProbability};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{MAX_NEXT_HOPS, NextHop, RouteError};
 pub use tables::namespaces::NamespaceRules;

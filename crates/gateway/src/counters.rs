@@ -22,6 +22,15 @@ impl Counter {
 }
 
 /// Defines the counters, their names and what they mean.
+/// A counter as Prometheus reads it.
+struct Metric {
+    name: &'static str,
+    /// `counter` or `gauge`.
+    kind: &'static str,
+    help: &'static str,
+    value: u64,
+}
+
 macro_rules! counters {
     ($($(#[doc = $help:literal])* $field:ident: $kind:literal,)*) => {
         /// What a gateway has done.
@@ -33,9 +42,13 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Name, kind, meaning and value of each.
-            fn all(&self) -> Vec<(&'static str, &'static str, &'static str, u64)> {
-                vec![$((stringify!($field), $kind, concat!($($help),*), self.$field.get()),)*]
+            fn all(&self) -> Vec<Metric> {
+                vec![$(Metric {
+                    name: stringify!($field),
+                    kind: $kind,
+                    help: concat!($($help),*),
+                    value: self.$field.get(),
+                },)*]
             }
         }
     };
@@ -68,7 +81,7 @@ impl Counters {
     /// In the text format of Prometheus.
     pub(crate) fn to_prometheus(&self) -> String {
         let mut out = String::new();
-        for (name, kind, help, value) in self.all() {
+        for Metric { name, kind, help, value } in self.all() {
             let help = help.trim();
             // Writing to a String does not fail.
             let _ = writeln!(out, "# HELP cairn_gateway_{name} {help}\n# TYPE cairn_gateway_{name} {kind}");

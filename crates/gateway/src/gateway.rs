@@ -19,7 +19,7 @@ use crate::counters::Counters;
 use crate::failure::Failure;
 use crate::guard::Guard;
 use crate::limits::Limits;
-use crate::object::{self, Asked, SendContext};
+use crate::object::{self, ObjectRequest, SendContext};
 use crate::origin::mapping::Mapping;
 use crate::outgoing::{Content, Outgoing};
 use crate::reply::{Reply, error_page, in_time, plain, set};
@@ -164,7 +164,7 @@ impl Gateway {
                     name_path::name_of(path).map_err(|error| Failure::BadRequest(error.to_string()))?;
                 let query = parts.uri.query().unwrap_or_default();
                 let (headers, method) = (&parts.headers, &parts.method);
-                let asked = Asked { name, is_folder, query, headers, method, is_own_origin: false };
+                let asked = ObjectRequest { name, is_folder, query, headers, method, is_own_origin: false };
                 self.named(asked).await
             }
             "/-/status.json" => {
@@ -194,7 +194,8 @@ impl Gateway {
         let name = mapping.name_of(parts.uri.path(), parts.uri.query());
         let name = name.map_err(|error| Failure::BadRequest(error.to_string()))?;
         let (headers, method) = (&parts.headers, &parts.method);
-        self.named(Asked { name, is_folder: true, query: "", headers, method, is_own_origin: true }).await
+        self.named(ObjectRequest { name, is_folder: true, query: "", headers, method, is_own_origin: true })
+            .await
     }
 
     /// Whether a page may ask, before it asks.
@@ -217,7 +218,7 @@ impl Gateway {
     }
 
     /// An object by its name.
-    pub(crate) async fn named(&self, asked: Asked<'_>) -> Result<Reply, Failure> {
+    pub(crate) async fn named(&self, asked: ObjectRequest<'_>) -> Result<Reply, Failure> {
         if asked.name.as_ref().scope() != NameScope::Global {
             return Err(Failure::Forbidden("names of this host or link are not for the web".into()));
         }
@@ -247,7 +248,7 @@ impl Gateway {
     /// What lies in a folder: its index.html if it has one, or a list.
     async fn folder(
         &self,
-        asked: Asked<'_>,
+        asked: ObjectRequest<'_>,
         found: ResolvedObject,
         permit: OwnedSemaphorePermit,
     ) -> Result<Reply, Failure> {
@@ -270,7 +271,7 @@ impl Gateway {
         if asked.query.is_empty() && pages::entries(&listing).any(|entry| entry.name == b"index.html") {
             let name = asked.name.with(packet::Component::generic(b"index.html"))?;
             let found = resolve(&self.client, &self.trust_policy, &name).await?;
-            return object::send(&self.send_context(), &Asked { name, ..asked }, found, permit).await;
+            return object::send(&self.send_context(), &ObjectRequest { name, ..asked }, found, permit).await;
         }
         let (kind, text) = match asked.query {
             "list=json" => ("application/json", pages::folder_json(&asked.name, &listing)),

@@ -23,7 +23,7 @@ use crate::trust_policy::TrustPolicy;
 const STRANGERS_POLICY: &str = "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads";
 
 /// An object that is asked for, whatever way its name was said.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ObjectRequest<'a> {
     pub(crate) name: Name,
     /// The path ends in a slash.
     pub(crate) is_folder: bool,
@@ -44,7 +44,7 @@ pub(crate) struct SendContext<'a> {
 /// Sends what was found.
 pub(crate) async fn send(
     context: &SendContext<'_>,
-    asked: &Asked<'_>,
+    asked: &ObjectRequest<'_>,
     found: ResolvedObject,
     permit: OwnedSemaphorePermit,
 ) -> Result<Reply, Failure> {
@@ -115,7 +115,7 @@ pub(crate) async fn send(
 /// What has no size that is known: it is sent as it comes, without parts.
 async fn open(
     context: &SendContext<'_>,
-    asked: &Asked<'_>,
+    asked: &ObjectRequest<'_>,
     found: ResolvedObject,
     permit: OwnedSemaphorePermit,
     kind: Option<String>,
@@ -185,7 +185,12 @@ fn time_of_version(found: &ResolvedObject) -> Option<UnixTime> {
 }
 
 /// The headers that a response has whether the object is in it or not.
-fn describe(response: &mut Reply, asked: &Asked<'_>, found: &ResolvedObject, validators: &Validators) {
+fn describe(
+    response: &mut Reply,
+    asked: &ObjectRequest<'_>,
+    found: &ResolvedObject,
+    validators: &Validators,
+) {
     set(response, header::ACCEPT_RANGES, "bytes");
     set(response, header::ETAG, &validators.etag);
     if let Some(modified) = validators.last_modified() {
@@ -197,7 +202,7 @@ fn describe(response: &mut Reply, asked: &Asked<'_>, found: &ResolvedObject, val
     set(response, header::CACHE_CONTROL, cache);
 }
 
-fn set_kind(response: &mut Reply, asked: &Asked<'_>, kind: &str) {
+fn set_kind(response: &mut Reply, asked: &ObjectRequest<'_>, kind: &str) {
     set(response, header::CONTENT_TYPE, kind);
     if content_type::is_active(kind) && !asked.is_own_origin {
         set(response, header::CONTENT_SECURITY_POLICY, STRANGERS_POLICY);

@@ -89,11 +89,11 @@ at_most = 0
 "#;
 
 /// A folder that is gone when the test is.
-struct Place(TestFolder);
+struct RunsFolder(TestFolder);
 
-impl Place {
+impl RunsFolder {
     fn new(name: &str) -> Self {
-        Place(TestFolder::new(name))
+        RunsFolder(TestFolder::new(name))
     }
 
     fn run(&self) -> RunFolder {
@@ -107,7 +107,7 @@ fn read(path: &Path) -> String {
 
 #[test]
 fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
-    let place = Place::new("whole");
+    let place = RunsFolder::new("whole");
     let folder = place.run();
     let page = read(&write_report(&folder).unwrap());
     for words in [
@@ -276,7 +276,7 @@ show = ["load"]
 
 #[test]
 fn every_figure_has_a_number_of_its_own_and_a_caption() {
-    let place = Place::new("numbers");
+    let place = RunsFolder::new("numbers");
     let page = read(&write_report(&place.run()).unwrap());
     let captions: Vec<&str> = page
         .split("<figcaption>")
@@ -301,7 +301,7 @@ fn every_figure_has_a_number_of_its_own_and_a_caption() {
 
 #[test]
 fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
-    let place = Place::new("layout");
+    let place = RunsFolder::new("layout");
     let shipped = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
         (name.to_owned(), read(&path))
@@ -321,7 +321,7 @@ fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
 
 #[test]
 fn verdicts_are_written_in_the_unit_of_their_measure() {
-    let place = Place::new("verdicts");
+    let place = RunsFolder::new("verdicts");
     let run = RunData::read(&place.run()).unwrap();
     let verdicts = verdicts(&run);
     assert_eq!(verdicts.len(), 2 * 4, "both expectations in each case");
@@ -332,7 +332,7 @@ fn verdicts_are_written_in_the_unit_of_their_measure() {
 
 #[test]
 fn two_runs_with_one_seed_do_not_differ() {
-    let place = Place::new("comparison");
+    let place = RunsFolder::new("comparison");
     let read = |folder: &RunFolder| RunData::read(folder).unwrap();
     let comparison = Comparison::of(read(&place.run()), read(&place.run()));
     assert!(comparison.pairs.len() > 4 * 20, "{} measures", comparison.pairs.len());
@@ -351,7 +351,7 @@ fn two_runs_with_one_seed_do_not_differ() {
 
 #[test]
 fn a_comparison_says_first_that_plans_differ_and_that_a_side_is_not_valid() {
-    let place = Place::new("sides");
+    let place = RunsFolder::new("sides");
     let run = |head: &str| {
         let text =
             format!("title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}");

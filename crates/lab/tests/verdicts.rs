@@ -15,11 +15,11 @@ use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
 
 /// A folder that is gone when the test is.
-struct Place(TestFolder);
+struct RunsFolder(TestFolder);
 
-impl Place {
+impl RunsFolder {
     fn new(name: &str) -> Self {
-        Place(TestFolder::new(name))
+        RunsFolder(TestFolder::new(name))
     }
 
     /// Runs the row with these keys before and behind it.
@@ -43,7 +43,7 @@ const SHORT: &str = "duration = '1.2 s'";
 
 #[test]
 fn nothing_that_falls_to_nothing_says_nothing() {
-    let place = Place::new("fall");
+    let place = RunsFolder::new("fall");
     let chain = "[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
     let real = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
     let (run, list) = place.judged(LONG, &format!("{chain}{real}"));
@@ -59,7 +59,7 @@ fn nothing_that_falls_to_nothing_says_nothing() {
 
 #[test]
 fn sameness_has_two_sides() {
-    let place = Place::new("same");
+    let place = RunsFolder::new("same");
     let same = |times: f64| {
         format!(
             "[[expect]]\nsay = 'S'\nvalue = 'a.goodput.sum'\nsame_as = 'b.goodput.sum'\nmargin = '5 %'\ntimes = {times}\n"
@@ -72,7 +72,7 @@ fn sameness_has_two_sides() {
 
 #[test]
 fn no_number_is_taken_from_a_run_that_is_not_valid() {
-    let place = Place::new("invalid");
+    let place = RunsFolder::new("invalid");
     let expect = "[[expect]]\nsay = 'Something is carried'\nvalue = 'b.goodput.sum'\nat_least = 1\n";
     let folder = place.run(SHORT, &format!("[gates]\nretries = 1\n{expect}"));
     let run = RunData::read(&folder).unwrap();
@@ -89,7 +89,7 @@ fn no_number_is_taken_from_a_run_that_is_not_valid() {
 
 #[test]
 fn where_some_repeats_leave_work_the_others_prove_nothing() {
-    let place = Place::new("lucky");
+    let place = RunsFolder::new("lucky");
     let head = "duration = '2.2 s'\nrepeats = 12";
     let link = "[link]\na-b = { loss = '4 %' }\nb-c = {}\n";
     let row = ROW.replace("[link]\na-b = {}\nb-c = {}\n", link);
@@ -108,7 +108,7 @@ fn where_some_repeats_leave_work_the_others_prove_nothing() {
 
 #[test]
 fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
-    let place = Place::new("unfinished");
+    let place = RunsFolder::new("unfinished");
     let expect =
         "[gates]\nunfinished = '100 %'\n[[expect]]\nsay = 'S'\nvalue = 'files.goodput'\nat_least = 1\n";
     let (run, list) = place.judged(SHORT, expect);
@@ -126,7 +126,7 @@ fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
 
 #[test]
 fn what_a_control_does_not_fail_is_not_confirmed() {
-    let place = Place::new("control");
+    let place = RunsFolder::new("control");
     let expect = |name: &str, least: f64| {
         format!("[[expect]]\nname = '{name}'\nsay = 'S'\nvalue = 'files.duration.max'\nat_least = {least}\n")
     };
@@ -143,7 +143,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
 
 #[test]
 fn a_control_that_is_not_valid_confirms_nothing() {
-    let place = Place::new("control-invalid");
+    let place = RunsFolder::new("control-invalid");
     let text = "[[expect]]\nname = 'fast'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 5\n\
                 [[control]]\nname = 'slow'\nremoves = 'the fast links'\nfails = ['fast']\n\
                 set = { 'link.*.rate' = '100 kbit/s' }\n";
@@ -160,7 +160,7 @@ fn a_control_that_is_not_valid_confirms_nothing() {
 
 #[test]
 fn a_control_in_which_nothing_was_done_confirms_nothing() {
-    let place = Place::new("control-nothing");
+    let place = RunsFolder::new("control-nothing");
     // It begins so late that no file is finished, and the gate lets that pass.
     let text = "[gates]\nunfinished = '100 %'\n[[expect]]\nname = 'fast'\nsay = 'S'\nvalue = 'files.goodput'\n\
                 at_least = 1000\n[[control]]\nname = 'late'\nremoves = 'nothing at all'\nfails = ['fast']\n\
@@ -172,7 +172,7 @@ fn a_control_in_which_nothing_was_done_confirms_nothing() {
 
 #[test]
 fn a_consumer_that_has_all_it_asked_for_is_measured_until_then_and_an_endless_one_until_the_end() {
-    let place = Place::new("consumer");
+    let place = RunsFolder::new("consumer");
     let text = |items: &str| {
         format!(
             "title = 'Row'\nduration = '20 s'\n[node]\na = {{}}\nb = {{}}\n[link.a-b]\ndelay = '1 ms'\n\
@@ -189,7 +189,7 @@ fn a_consumer_that_has_all_it_asked_for_is_measured_until_then_and_an_endless_on
 
 #[test]
 fn a_control_that_takes_away_all_there_is_to_put_in_order_confirms_nothing() {
-    let place = Place::new("control-all");
+    let place = RunsFolder::new("control-all");
     let text = |measure: &str| {
         format!(
             "[[expect]]\nname = 'falls'\nsay = 'S'\nvalue = 'a.{measure}'\nfalls = ['c.retransmissions.sum']\n\
@@ -209,7 +209,7 @@ fn a_control_that_takes_away_all_there_is_to_put_in_order_confirms_nothing() {
 
 #[test]
 fn nothing_is_not_as_much_as_nothing() {
-    let place = Place::new("nothing");
+    let place = RunsFolder::new("nothing");
     let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
     let all = [
         "same_as = 'b.retransmissions.sum'",
@@ -227,14 +227,14 @@ fn nothing_is_not_as_much_as_nothing() {
 
 #[test]
 fn a_run_that_is_not_complete_and_one_that_tests_nothing_conclude_nothing() {
-    let place = Place::new("incomplete");
+    let place = RunsFolder::new("incomplete");
     let folder = place.run(LONG, "[[expect]]\nsay = 'S'\nvalue = 'files.unfinished'\nat_most = 0\n");
     let mut record = folder.record().unwrap();
     record.complete = false;
     folder.write_record(&record).unwrap();
     let run = RunData::read(&folder).unwrap();
     assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
-    let place = Place::new("elsewhere");
+    let place = RunsFolder::new("elsewhere");
     let other = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nat_least = 1\non = ['netns']\n";
     let (run, list) = place.judged(LONG, other);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
@@ -277,7 +277,7 @@ fn controls_of_chunk_state_change_what_a_router_takes_or_what_stands_for_it_and_
 
 #[test]
 fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
-    let place = Place::new("construction");
+    let place = RunsFolder::new("construction");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n\
                 [[expect]]\nsay = 'Other'\nvalue = 'files.started'\nat_least = 3\non = ['netns']\n";
     let (run, list) = place.judged(LONG, text);
@@ -288,7 +288,7 @@ fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirm
 
 #[test]
 fn one_repeat_with_chance_in_it_confirms_nothing() {
-    let place = Place::new("chance");
+    let place = RunsFolder::new("chance");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'files.duration.mean'\nat_least = 0.0001\n";
     let head = "duration = '60 s'\n[defaults.node]\nforwarder = { strategy = 'asf' }";
     let (_, list) = place.judged(head, text);
@@ -313,7 +313,7 @@ const NEAR: &str = "title = 'Near'\nduration = '20 s'\nuntil_done = true\n[defau
     [content.files]\nprefix = '/v/file'\nat = 'c'\ncount = 4\nsize = '200 kB'\n\
     [download.files]\nat = 'a'\ncontent = 'files'\n";
 
-fn judged_text(place: &Place, text: &str, repeats: usize, seed: u32) -> Verdict {
+fn judged_text(place: &RunsFolder, text: &str, repeats: usize, seed: u32) -> Verdict {
     let text = text.replacen("\nduration", &format!("\nrepeats = {repeats}\nseed = {seed}\nduration"), 1);
     let run = RunData::read(&run_in_virtual_time("drawn", &text, &place.0)).unwrap();
     verdicts(&run).remove(0)
@@ -321,7 +321,7 @@ fn judged_text(place: &Place, text: &str, repeats: usize, seed: u32) -> Verdict 
 
 #[test]
 fn repeats_without_a_burst_confirm_nothing_that_many_contradict() {
-    let place = Place::new("burst");
+    let place = RunsFolder::new("burst");
     let mut equal = 0;
     for (repeats, seed) in [(2, 1), (2, 10), (2, 20), (3, 30), (5, 40), (8, 1), (5, 3)] {
         let verdict = judged_text(&place, BURST, repeats, seed);
@@ -335,7 +335,7 @@ fn repeats_without_a_burst_confirm_nothing_that_many_contradict() {
 
 #[test]
 fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
-    let place = Place::new("near");
+    let place = RunsFolder::new("near");
     let most =
         format!("{NEAR}[[expect]]\nsay = 'Never longer'\nvalue = 'files.duration.max'\nat_most = 0.25\n");
     let about = most.replace("at_most = 0.25", "about = 0.248\nwithin = '1 %'");
@@ -355,7 +355,7 @@ fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
 
 #[test]
 fn what_the_setting_makes_so_and_what_has_nothing_random_in_it_needs_no_repeats() {
-    let place = Place::new("settled");
+    let place = RunsFolder::new("settled");
     let loss = "[on.sim]\nwhy = 'rare losses'\nset = { 'link.*.loss' = '0.1 %' }\n";
     let started = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n";
     let (_, list) = place.judged("duration = '60 s'\nrepeats = 3", &format!("{loss}{started}"));
@@ -369,7 +369,7 @@ fn what_the_setting_makes_so_and_what_has_nothing_random_in_it_needs_no_repeats(
 fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
     // A ping every half second whose round trip takes 200 ms: 0.4 are pending on average, and samples are as
     // often.
-    let place = Place::new("step");
+    let place = RunsFolder::new("step");
     let ping = "[ping.probe]\nat = 'a'\nto = 'c'\nprefix = '/small/ping'\ncount = 60\nevery = '500 ms'\n";
     let delay = "[on.sim]\nwhy = 'far away'\nset = { 'link.*.delay' = '50 ms' }\n";
     let folder =
@@ -383,7 +383,7 @@ fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
 
 #[test]
 fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable() {
-    let place = Place::new("taken");
+    let place = RunsFolder::new("taken");
     let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
     let folder = place.run("duration = '60 s'\nrepeats = 3", expect);
     let judged = || {
@@ -407,7 +407,7 @@ fn a_repeat_that_was_taken_out_of_the_folder_is_told_and_leaves_nothing_testable
 
 #[test]
 fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
-    let place = Place::new("control-taken");
+    let place = RunsFolder::new("control-taken");
     let text = "[[expect]]\nname = 'soon'\nsay = 'S'\nvalue = 'files.duration.max'\nat_most = 1\n\
                 [[control]]\nname = 'slow'\nremoves = 'the rate'\nfails = ['soon']\n\
                 set = { 'defaults.link.rate' = '200 kbit/s' }\n";
@@ -427,7 +427,7 @@ fn a_control_that_was_taken_out_of_the_folder_confirms_nothing() {
 
 #[test]
 fn what_was_counted_in_a_window_does_not_depend_on_how_often_samples_were_taken() {
-    let place = Place::new("window");
+    let place = RunsFolder::new("window");
     let counted = |every: &str, until: &str| {
         let head = format!("duration = '20 s'\nsample_every = '{every}'");
         let folder = place.run(&head, &format!("[measure]\nfrom = '1100 ms'\nuntil = '{until}'\n"));
@@ -452,7 +452,7 @@ fn what_was_counted_in_a_window_does_not_depend_on_how_often_samples_were_taken(
 
 #[test]
 fn a_workload_that_asks_twice_for_the_same_names_sends_nothing_again() {
-    let place = Place::new("names");
+    let place = RunsFolder::new("names");
     // Six downloads of three files, and caches that keep nothing.
     let text = "[traffic.t]\nat = 'a'\ncontent = 'files'\nrate = '100/s'\npattern = 'uniform'\n";
     let head = "duration = '5 s'\n[defaults.node]\nforwarder = { content_store = 0 }";
@@ -465,7 +465,7 @@ fn a_workload_that_asks_twice_for_the_same_names_sends_nothing_again() {
 
 #[test]
 fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
-    let place = Place::new("altered");
+    let place = RunsFolder::new("altered");
     let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
     let folder = place.run("duration = '60 s'\nrepeats = 2", expect);
     let path = folder.path().join("case-01/repeat-02/result.json");
@@ -498,7 +498,7 @@ fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
 
 #[test]
 fn an_experiment_that_was_changed_since_its_run_began_is_told_and_not_gone_on_with() {
-    let place = Place::new("changed");
+    let place = RunsFolder::new("changed");
     let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
     let folder = place.run("duration = '60 s'", expect);
     let text = fs::read_to_string(folder.experiment()).unwrap();
@@ -524,7 +524,7 @@ fn an_experiment_that_was_changed_since_its_run_began_is_told_and_not_gone_on_wi
 
 #[test]
 fn a_window_in_which_nothing_happens_confirms_nothing() {
-    let place = Place::new("idle");
+    let place = RunsFolder::new("idle");
     let text = "[measure]\nfrom = '0 s'\nuntil = '500 ms'\n[[expect]]\nsay = 'S'\nvalue = 'a.pending.max'\nat_most = 1\n";
     let (_, list) = place.judged(LONG, text);
     assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
@@ -546,7 +546,7 @@ fn a_window_in_which_nothing_happens_confirms_nothing() {
 
 #[test]
 fn what_a_number_rests_on_stands_where_it_stands() {
-    let place = Place::new("details");
+    let place = RunsFolder::new("details");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.p95'\nat_most = 1000\n";
     let (_, list) = place.judged(&format!("{LONG}\nsample_every = '200 ms'"), text);
     assert_eq!(list[0].details, ["of samples, one every 200 ms"]);

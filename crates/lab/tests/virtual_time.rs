@@ -13,11 +13,11 @@ use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
 use testkit::folder::TestFolder;
 
-struct Place(TestFolder);
+struct RunsFolder(TestFolder);
 
-impl Place {
+impl RunsFolder {
     fn new(name: &str) -> Self {
-        Place(TestFolder::new(name))
+        RunsFolder(TestFolder::new(name))
     }
 
     fn run(&self, experiment: &Experiment, change: impl FnOnce(&mut Options)) -> RunData {
@@ -44,7 +44,7 @@ fn hashes(run: &RunData) -> Vec<&str> {
 
 #[test]
 fn who_verifies_takes_nothing_of_a_forger_and_pays_for_it() {
-    let place = Place::new("verification");
+    let place = RunsFolder::new("verification");
     let run = place.run(&shipped("verification"), |options| options.repeats = Some(1));
     let of = |case: &str| {
         let case = run.cases.iter().find(|found| found.plan.case == case).unwrap();
@@ -61,7 +61,7 @@ fn who_verifies_takes_nothing_of_a_forger_and_pays_for_it() {
 
 #[test]
 fn shipped_experiments_send_the_same_packets_as_ever() {
-    let place = Place::new("shipped");
+    let place = RunsFolder::new("shipped");
     // One repeat of each case. The numbers are of the simulator before experiments had one language; that of
     // cache-sizes since a consumer's first Interest waits with others for what is pending.
     for (name, only, expected) in [
@@ -87,7 +87,7 @@ fn pings(head: &str, link: &str) -> String {
     format!("title = 't'\nduration = '9 s'\n{head}\n[defaults.link]\ndelay = '10 ms'\n{link}\n{row}{ping}")
 }
 
-fn round_trip_ms(place: &Place, text: &str) -> f64 {
+fn round_trip_ms(place: &RunsFolder, text: &str) -> f64 {
     let experiment = Experiment::parse_in(Some(&place.0), "t", "t.toml", text);
     let run = place.run(&experiment.unwrap_or_else(|wrong| panic!("{wrong}")), |_| {});
     run.cases[0].values("probe.rtt", "median")[0]
@@ -95,7 +95,7 @@ fn round_trip_ms(place: &Place, text: &str) -> f64 {
 
 #[test]
 fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
-    let place = Place::new("bucket");
+    let place = RunsFolder::new("bucket");
     let link = |more: &str| {
         let link = format!("rate = '10 Mbit/s'\n{more}\n[defaults.node]\nservice_time = '0 us'");
         round_trip_ms(&place, &pings("", &link))
@@ -107,7 +107,7 @@ fn a_link_with_a_token_bucket_sends_at_once_what_comes_after_a_pause() {
 
 #[test]
 fn data_out_of_a_cache_on_the_way_crosses_fewer_links() {
-    let place = Place::new("data-hops");
+    let place = RunsFolder::new("data-hops");
     let of = |cached: u32| {
         let row = testkit::experiment::ROW;
         let later = "[download.later]\nat = 'b'\ncontent = 'files'\nstart = '10 s'\n";
@@ -136,7 +136,7 @@ const SHARED: &str = "title = 't'\nduration = '60 s'\nuntil_done = true\n[node]\
 
 #[test]
 fn eight_nodes_on_one_link_that_share_fetch_a_file_with_fewer_packets_and_in_less_time() {
-    let place = Place::new("one-link");
+    let place = RunsFolder::new("one-link");
     let of = |share: &str| {
         let run = place.run(&written(&SHARED.replace("SHARE", share)), |_| {});
         let case = &run.cases[0];
@@ -151,7 +151,7 @@ fn eight_nodes_on_one_link_that_share_fetch_a_file_with_fewer_packets_and_in_les
 
 #[test]
 fn a_failing_link_is_judged_like_any_experiment() {
-    let place = Place::new("judged");
+    let place = RunsFolder::new("judged");
     let run = place.run(&shipped("link-failure"), |_| {});
     let list = verdicts(&run);
     assert_eq!(list.len(), 2);
@@ -195,7 +195,7 @@ fn drawn() -> Experiment {
 
 #[test]
 fn results_are_the_same_with_any_number_of_workers() {
-    let place = Place::new("workers");
+    let place = RunsFolder::new("workers");
     let run = |workers| place.run(&drawn(), |options| options.workers = Some(workers));
     let (one, three) = (run(1), run(3));
     assert_eq!(hashes(&one), hashes(&three));
@@ -204,7 +204,7 @@ fn results_are_the_same_with_any_number_of_workers() {
 
 #[test]
 fn each_repeat_draws_a_network_of_its_own_from_its_seed() {
-    let place = Place::new("drawn");
+    let place = RunsFolder::new("drawn");
     let all = place.run(&drawn(), |_| {});
     let hashes_of_all = hashes(&all);
     assert_ne!(hashes_of_all[0], hashes_of_all[1]);
@@ -218,7 +218,7 @@ fn each_repeat_draws_a_network_of_its_own_from_its_seed() {
 
 #[test]
 fn traces_are_thinned_as_asked_and_the_counts_of_nodes_are_not() {
-    let place = Place::new("thin");
+    let place = RunsFolder::new("thin");
     let thin = drawn();
     let all = written(&thin.text.replace("one_in = 10", ""));
     let once = |options: &mut Options| options.repeats = Some(1);
@@ -234,7 +234,7 @@ fn traces_are_thinned_as_asked_and_the_counts_of_nodes_are_not() {
 
 #[test]
 fn a_network_of_a_file_is_kept_with_the_run() {
-    let place = Place::new("file");
+    let place = RunsFolder::new("file");
     let map = "node = [{ name = 'a' }, { name = 'b' }]\nlink = [{ from = 'a', to = 'b', rate = '1 Mbps' }]\n";
     fs::create_dir_all(place.0.join("maps")).unwrap();
     fs::write(place.0.join("maps/two.toml"), map).unwrap();
@@ -295,7 +295,7 @@ fn real_forwarders_refuse_what_they_lack_with_line_and_reason() {
         let lacks = experiment.can_run_on(backend).unwrap_err().to_string();
         assert!(lacks.contains("t.toml:7: link.a-b.jitter: only in virtual time: "), "{lacks}");
         assert!(lacks.contains("t.toml:12: link.a-b.mark_above: only in virtual time: "), "{lacks}");
-        let place = Place::new(backend);
+        let place = RunsFolder::new(backend);
         let refused =
             execute(&experiment, &Options { backend: backend.to_owned(), ..options(&place.0) }, |_| {});
         assert!(refused.is_err());
@@ -333,7 +333,7 @@ rate = '3/s'
 
 #[test]
 fn the_mean_of_pending_in_virtual_time_does_not_depend_on_how_often_one_looks() {
-    let place = Place::new("occupancy");
+    let place = RunsFolder::new("occupancy");
     let mean = |every: &str| {
         let run = place.run(&written(&occupancy(every)), |_| {});
         let values = &run.cases[0].results[0].values;
@@ -349,7 +349,7 @@ fn the_mean_of_pending_in_virtual_time_does_not_depend_on_how_often_one_looks() 
 
 #[test]
 fn neither_the_most_pending_nor_what_was_sent_depends_on_how_often_one_looks() {
-    let place = Place::new("looks");
+    let place = RunsFolder::new("looks");
     let found = |every: &str| {
         let run = place.run(&written(&occupancy(every)), |_| {});
         let values = &run.cases[0].results[0].values;
@@ -409,7 +409,7 @@ lifetime = '1 s'
 
 #[test]
 fn interests_are_counted_by_prefix_and_each_is_satisfied_refused_or_timed_out() {
-    let place = Place::new("by-prefix");
+    let place = RunsFolder::new("by-prefix");
     let run = place.run(&written(BY_PREFIX), |_| {});
     let found = &run.cases[0].results[0].prefixes;
     let of = |prefix: &str| found.iter().find(|counts| counts.prefix == prefix).unwrap();
@@ -444,7 +444,7 @@ fn a_prefix_that_no_traffic_uses_is_refused() {
 
 #[test]
 fn a_link_of_ndnlp_v1_keeps_the_pace_of_the_daemons() {
-    let place = Place::new("pace");
+    let place = RunsFolder::new("pace");
     let of = |kind: &str| {
         let text = format!(
             "title = 't'\nduration = '5 s'\nuntil_done = true\ndialect = 'ccnx'\n[defaults.node]\n\

@@ -12,9 +12,9 @@ use packet::DecodeError;
 use testkit::vectors::load;
 
 /// Header lines as a decoder would write them, and the bytes an encoder writes.
-type Found = (Vec<(String, String)>, Vec<u8>);
+type Described = (Vec<(String, String)>, Vec<u8>);
 
-fn describe(kind: &str, wire: &[u8]) -> Result<Found, DecodeError> {
+fn describe(kind: &str, wire: &[u8]) -> Result<Described, DecodeError> {
     Ok(match kind {
         "management-parameters" => {
             let parameters = ControlParameters::decode(wire)?;
@@ -101,7 +101,7 @@ fn a_vector_that_ends_early_is_refused() {
 fn list<T: cairn_management::DatasetItem>(
     wire: &[u8],
     describe: impl Fn(&T) -> Line,
-) -> Result<Found, DecodeError> {
+) -> Result<Described, DecodeError> {
     let list: Vec<T> = decode_list(wire)?;
     Ok((items(list.iter().map(describe)), encode_list(&list)))
 }

@@ -85,6 +85,7 @@ mod verification;
 
 pub use ccnd::ccnx_signer;
 pub use drop_reason::{DropCounters, DropReason};
+pub use face_uri::MacAddress;
 pub use node::Node;
 pub use remote_control::RemoteControl;
 pub use repository_status::RepositoryStatus;

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
-
 use crate::build_interest::BuildInterest as _;
 use crate::ccnx::{self, InterestFields};
 use crate::error::EncodeError;
 use crate::interest::Interest;
 use crate::name::{Name, UriError};
 use crate::ndn::{self, InterestBuilder};
+use crate::registry::UnknownWord;
 use crate::time::Duration;
 
 /// The two languages that packets are written in. A face speaks one of them; tables never mix them.
@@ -28,11 +27,6 @@ pub enum Dialect {
     /// ccnb of CCNx 0.8 over NDNLP v1.
     Ccnx = 1,
 }
-
-/// A word that is the name of no dialect.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no dialect {0}; there are ndn, ccnx")]
-pub struct UnknownDialect(pub String);
 
 impl Dialect {
     /// Both of them.
@@ -97,11 +91,11 @@ impl Dialect {
 }
 
 impl FromStr for Dialect {
-    type Err = UnknownDialect;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownDialect> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let found = Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == text);
-        found.ok_or_else(|| UnknownDialect(text.to_owned()))
+        found.ok_or_else(|| UnknownWord::new("dialect", text, Dialect::ALL.map(Dialect::as_str)))
     }
 }
 

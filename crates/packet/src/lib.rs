@@ -63,7 +63,7 @@ mod unix_time;
 pub use buffer::{Buffer, MemoryId, SpareBuffer};
 pub use build_interest::BuildInterest;
 pub use data::{ContentType, Data};
-pub use dialect::{Dialect, UnknownDialect};
+pub use dialect::Dialect;
 pub use doubling_wait::DoublingWait;
 pub use error::{DecodeError, EncodeError, Rule};
 pub use explicit_rate::ExplicitRate;

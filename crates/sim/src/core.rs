@@ -70,7 +70,7 @@ pub(crate) struct Attachment {
 
 /// A packet, or a frame, that goes on out of order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldPacket {
     pub(crate) channel: ChannelId,
     pub(crate) epoch: u32,
     /// The end of the link it comes from.
@@ -104,7 +104,7 @@ pub(crate) struct Core {
     pub(crate) in_flight: AllInFlight,
     /// What applications have sent and engines have not yet received.
     pub(crate) outbox: VecDeque<(AppId, PacketId)>,
-    pub(crate) held: Pool<HeldId, Option<Held>>,
+    pub(crate) held: Pool<HeldId, Option<HeldPacket>>,
     pub(crate) taps: Taps,
     pub(crate) trace: Trace,
     /// What is done, noted while this is a part of a network.
@@ -199,8 +199,8 @@ impl Core {
             if arrival.is_reordered {
                 let epoch = channel.epoch;
                 let stage = Stage::Crossing;
-                let held = self.held.add(Some(Held { channel: number, epoch, end, carried, stage }));
-                self.queue.plan(arrival.at, Source::Held(held));
+                let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
+                self.queue.plan(arrival.at, Source::HeldPacket(held));
                 continue;
             }
             let turn = self.queue.turn(arrival.at);

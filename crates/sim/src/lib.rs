@@ -74,8 +74,8 @@ pub use application::{
 };
 pub use arena::{AppId, EndId, LinkId, NodeId};
 pub use caches::{
-    CacheNetwork, CacheNetworkError, CacheNetworkReport, CacheReport, CopyPlacement, UnknownCopyPlacement,
-    study_cache, study_eviction,
+    CacheNetwork, CacheNetworkError, CacheNetworkReport, CacheReport, CopyPlacement, study_cache,
+    study_eviction,
 };
 pub use dialect::request::Request;
 pub use error::SimError;

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::figures::Figures;
 use crate::measured::{Measured, Phases};
 use crate::plan::Plan;
-use crate::verdict::{Judged, megabytes, time};
+use crate::verdict::{DemandVerdict, megabytes, time};
 
 /// One attack with its verdict.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) measured: Measured,
-    pub(crate) judged: Vec<Judged>,
+    pub(crate) judged: Vec<DemandVerdict>,
 }
 
 impl Entry {
@@ -124,7 +124,7 @@ pub(crate) fn json(plan: &Plan, seed: u64, entries: &[Entry], not_run: &[String]
     let attacks = entries.iter().map(|entry| {
         let mut value = entry.measured.json();
         let verdicts = entry.judged.iter().map(|judged| {
-            let Judged { demand, met, found, limit } = judged;
+            let DemandVerdict { demand, met, found, limit } = judged;
             json!({ "demand": demand, "met": met, "found": found, "limit": limit })
         });
         value["verdicts"] = verdicts.collect();

@@ -8,7 +8,7 @@ use crate::plan::Requirements;
 
 /// A demand, and whether it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub(crate) struct DemandVerdict {
     pub(crate) demand: &'static str,
     pub(crate) met: bool,
     /// What was seen.
@@ -18,8 +18,8 @@ pub(crate) struct Judged {
 }
 
 /// Holds what was seen of an attack against what is demanded.
-pub(crate) fn judge(measured: &Measured, demands: &Requirements) -> Vec<Judged> {
-    let mut judged = vec![Judged {
+pub(crate) fn judge(measured: &Measured, demands: &Requirements) -> Vec<DemandVerdict> {
+    let mut judged = vec![DemandVerdict {
         demand: "the node runs",
         met: measured.ended.is_none() && measured.trouble.is_empty(),
         found: measured.ended.iter().chain(&measured.trouble).cloned().collect::<Vec<_>>().join("; "),
@@ -52,12 +52,12 @@ pub(crate) fn judge(measured: &Measured, demands: &Requirements) -> Vec<Judged> 
     judged
 }
 
-fn loss(demand: &'static str, figures: &Figures, limit: f64) -> Judged {
+fn loss(demand: &'static str, figures: &Figures, limit: f64) -> DemandVerdict {
     let found = match figures.sent {
         0 => "nothing was asked".to_owned(),
         sent => format!("{} of {sent}{}", figures.lost(), reasons(figures)),
     };
-    Judged { demand, met: figures.loss() < limit, found, limit: format!("< {:.2} %", limit * 100.0) }
+    DemandVerdict { demand, met: figures.loss() < limit, found, limit: format!("< {:.2} %", limit * 100.0) }
 }
 
 fn reasons(figures: &Figures) -> String {
@@ -78,11 +78,11 @@ fn round_trip(
     machine: Option<Duration>,
     slower: f64,
     floor: Duration,
-) -> Judged {
+) -> DemandVerdict {
     let base = pair.quiet.quantile(0.99).map(|quiet| quiet.max(floor).max(machine.unwrap_or_default()));
     let limit = base.map(|base| base.mul_f64(slower));
     let found = figures.quantile(0.99);
-    Judged {
+    DemandVerdict {
         demand,
         met: found.zip(limit).is_some_and(|(found, limit)| found <= limit),
         found: time(found),
@@ -90,9 +90,9 @@ fn round_trip(
     }
 }
 
-fn newcomers(demand: &'static str, newcomers: &[Newcomer], limit: Duration) -> Judged {
+fn newcomers(demand: &'static str, newcomers: &[Newcomer], limit: Duration) -> DemandVerdict {
     let found = newcomers.iter().map(|(way, took)| format!("{way:?} {}", time(*took)));
-    Judged {
+    DemandVerdict {
         demand,
         met: !newcomers.is_empty()
             && newcomers.iter().all(|(_, took)| took.is_some_and(|took| took <= limit)),
@@ -101,10 +101,10 @@ fn newcomers(demand: &'static str, newcomers: &[Newcomer], limit: Duration) -> J
     }
 }
 
-fn status(answers: &[Option<Duration>], limit: Duration) -> Judged {
+fn status(answers: &[Option<Duration>], limit: Duration) -> DemandVerdict {
     let slowest = answers.iter().copied().max_by_key(|took| took.unwrap_or(Duration::MAX)).flatten();
     let failed = answers.iter().filter(|took| took.is_none()).count();
-    Judged {
+    DemandVerdict {
         demand: "status",
         met: slowest.is_some_and(|slowest| slowest <= limit) && failed == 0,
         found: match failed {
@@ -115,14 +115,14 @@ fn status(answers: &[Option<Duration>], limit: Duration) -> Judged {
     }
 }
 
-fn memory(measured: &Measured, assumed: u64) -> Judged {
+fn memory(measured: &Measured, assumed: u64) -> DemandVerdict {
     let budget = measured.budget_told.unwrap_or(assumed).min(measured.cage_bytes.unwrap_or(u64::MAX));
     let source = match (measured.cage_bytes, measured.budget_told) {
         (Some(cage), _) if cage == budget => "the machine has it",
         (_, Some(_)) => "the node tells it",
         _ => "assumed",
     };
-    Judged {
+    DemandVerdict {
         demand: "memory",
         met: measured.resident_peak > 0 && measured.resident_peak <= budget,
         found: megabytes(measured.resident_peak),
@@ -130,7 +130,7 @@ fn memory(measured: &Measured, assumed: u64) -> Judged {
     }
 }
 
-fn gone(measured: &Measured, limit: Duration) -> [Judged; 2] {
+fn gone(measured: &Measured, limit: Duration) -> [DemandVerdict; 2] {
     let left = measured.left.as_ref();
     let found = match left {
         None => "not seen".to_owned(),
@@ -147,8 +147,8 @@ fn gone(measured: &Measured, limit: Duration) -> [Judged; 2] {
     let soon = left.and_then(|left| left.gone_after).is_some_and(|after| after <= limit + LOOK_INTERVAL);
     let faces = left.map(|left| left.faces);
     [
-        Judged { demand: "state gone", met: soon, found, limit: format!("≤ {}", time(Some(limit))) },
-        Judged {
+        DemandVerdict { demand: "state gone", met: soon, found, limit: format!("≤ {}", time(Some(limit))) },
+        DemandVerdict {
             demand: "faces gone",
             met: faces == Some(0),
             found: faces.map_or("not seen".to_owned(), |faces| format!("{faces} left")),

@@ -7,6 +7,7 @@ const RULE: &str = "name";
 
 /// Names that no type may have, in small letters no function and no module, and what to say.
 const BANNED: &[(&str, &str)] = &[
+    ("Asked", "the request or Interest that it is"),
     ("Asking", "PendingQuestions, or what is pending"),
     ("Asks", "RequestKind, or what kind of a request it is"),
     ("Attendant", "Executor"),
@@ -18,13 +19,19 @@ const BANNED: &[(&str, &str)] = &[
     ("Desk", "Queue"),
     ("Detours", "Alternatives or a plan"),
     ("Fine", "its unit"),
+    ("Found", "what was found"),
     ("Given", "Answer"),
     ("Happening", "Event"),
+    ("Held", "what is held"),
     ("Holdings", "the resources that it holds"),
     ("InVain", "the reason of what failed"),
     ("Judge", "Verifier"),
+    ("Judged", "what has a verdict"),
     ("Keeper", "the thread or the store that it is"),
+    ("Kept", "what is kept"),
+    ("Known", "what is known"),
     ("Leisure", "Background"),
+    ("Made", "what is made"),
     ("Must", "Bound"),
     ("Namesakes", "DuplicateNames"),
     ("News", "NewMessages, Updates"),
@@ -33,17 +40,20 @@ const BANNED: &[(&str, &str)] = &[
     ("Patience", "RetryPolicy or Timeout"),
     ("Patient", "a stream or reader with its timeout"),
     ("Piece", "Segment, Fragment or Chunk"),
+    ("Place", "Slot, Point, KeyPath, or what has a place"),
     ("Reach", "Scope"),
     ("Refusal", "an error with the name of what failed, or a drop reason"),
     ("Rest", "Details, or what the rest is"),
     ("Said", "Messages, or what was said"),
     ("Seam", "Handle or Interface"),
+    ("Seen", "History, or what was seen"),
     ("Shortage", "an error with the name of what failed"),
     ("Silence", "Timeout, or NoResponse"),
     ("Situation", "Context or State"),
     ("Stand", "Testbed"),
     ("Standing", "State"),
     ("Supply", "Context, or the source that it is"),
+    ("Taken", "Costs, or what is taken"),
     ("Tally", "Counters, Statistics or History"),
     ("Teller", "Notifier or Reporter"),
     ("Tells", "Notifier"),
@@ -63,8 +73,9 @@ const BANNED: &[(&str, &str)] = &[
 
 /// Of these words, those that may name a function: verbs, and what says something of what it is given.
 const VERBS: &[&str] = &[
-    "Asking", "Asks", "Demand", "Given", "Judge", "Must", "Parked", "Reach", "Rest", "Said", "Stand", "Told",
-    "Turned", "Turns", "Wanted",
+    "Asked", "Asking", "Asks", "Demand", "Found", "Given", "Held", "Judge", "Judged", "Kept", "Known",
+    "Made", "Must", "Parked", "Place", "Reach", "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned",
+    "Turns", "Wanted",
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {

@@ -7,6 +7,6 @@ mod token_bucket;
 
 pub use leaky_bucket::LeakyBucket;
 pub(crate) use rate_control::{Admission, RateControl, ShapedInterest};
-pub use rate_control::{RateControlConfig, RateMethod, UnknownRateMethod};
+pub use rate_control::{RateControlConfig, RateMethod};
 pub(crate) use release_queue::ReleaseQueue;
 pub use token_bucket::{RateLimit, TokenBucket};

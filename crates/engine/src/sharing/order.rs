@@ -65,7 +65,7 @@ struct Open {
     id: PendingId,
     transmit: Transmit,
     /// Nothing if it was not on the link yet.
-    asked: Option<Asked>,
+    asked: Option<InterestHistory>,
     answer: Answer,
     /// Not again before.
     again_at: Instant,
@@ -82,7 +82,7 @@ impl Open {
 
 /// How an Interest was on the link, whoever sent it.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct InterestHistory {
     first_at: Instant,
     last_at: Instant,
     times: u32,
@@ -176,7 +176,7 @@ impl InOrder {
         if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
         }
-        let asked = asked_at.map(|at| Asked { first_at: at, last_at: at, times: 1, is_own: false });
+        let asked = asked_at.map(|at| InterestHistory { first_at: at, last_at: at, times: 1, is_own: false });
         let hold_until = Instant::NEVER;
         let open = Open { id, transmit, asked, answer: Answer::Awaited, again_at, hold_until };
         self.open.insert(place, open);
@@ -187,7 +187,7 @@ impl InOrder {
     pub(crate) fn note_asked(&mut self, now: Instant, place: &LastComponent, is_own: bool, times: Times) {
         let (answer_timeout, Times { longest, just_now }) = (self.answer_timeout(times), times);
         let Some(open) = self.open.get_mut(place) else { return };
-        let nothing = Asked { first_at: now, last_at: now, times: 0, is_own: false };
+        let nothing = InterestHistory { first_at: now, last_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
         asked.times += 1;
         asked.last_at = now;
@@ -225,7 +225,7 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked: Some(Asked { first_at: asked_at, .. }), hold_until, .. }) =
+        let Some(Open { asked: Some(InterestHistory { first_at: asked_at, .. }), hold_until, .. }) =
             self.open.remove(place)
         else {
             return Order::None;

@@ -189,10 +189,10 @@ impl HashIndex {
         let Some((place, at)) = self.find(head, id) else { return false };
         // Fill the hole with the last entry of the last bucket in the chain, and give up that bucket if it
         // empties.
-        let (mut before_last, mut last) = (None, Place::Main(head));
+        let (mut before_last, mut last) = (None, BucketId::Main(head));
         while self.bucket(last).next() != NONE {
             before_last = Some(last);
-            last = Place::Spare(self.bucket(last).next());
+            last = BucketId::Spare(self.bucket(last).next());
         }
         let bucket = self.bucket_mut(last);
         let moved = bucket.pop();
@@ -202,7 +202,7 @@ impl HashIndex {
             hole.tags_and_next[at] = moved.tag;
             hole.ids_and_len[at] = moved.id;
         }
-        if let (true, Some(before), Place::Spare(number)) = (emptied, before_last, last) {
+        if let (true, Some(before), BucketId::Spare(number)) = (emptied, before_last, last) {
             self.bucket_mut(before).set_next(NONE);
             self.spare[number].set_next(self.free_spare);
             self.free_spare = number;
@@ -222,22 +222,22 @@ impl HashIndex {
         if wide < self.buckets.len() { wide } else { tag & self.level_mask }
     }
 
-    fn bucket(&self, place: Place) -> &Bucket {
+    fn bucket(&self, place: BucketId) -> &Bucket {
         match place {
-            Place::Main(number) => &self.buckets[number],
-            Place::Spare(number) => &self.spare[number],
+            BucketId::Main(number) => &self.buckets[number],
+            BucketId::Spare(number) => &self.spare[number],
         }
     }
 
-    fn bucket_mut(&mut self, place: Place) -> &mut Bucket {
+    fn bucket_mut(&mut self, place: BucketId) -> &mut Bucket {
         match place {
-            Place::Main(number) => &mut self.buckets[number],
-            Place::Spare(number) => &mut self.spare[number],
+            BucketId::Main(number) => &mut self.buckets[number],
+            BucketId::Spare(number) => &mut self.spare[number],
         }
     }
 
-    fn find(&self, head: u32, id: u32) -> Option<(Place, usize)> {
-        let mut place = Place::Main(head);
+    fn find(&self, head: u32, id: u32) -> Option<(BucketId, usize)> {
+        let mut place = BucketId::Main(head);
         loop {
             let bucket = self.bucket(place);
             if let Some(at) = bucket.place_of(id) {
@@ -246,18 +246,18 @@ impl HashIndex {
             if bucket.next() == NONE {
                 return None;
             }
-            place = Place::Spare(bucket.next());
+            place = BucketId::Spare(bucket.next());
         }
     }
 
     fn push(&mut self, head: u32, tag: u32, id: u32) {
-        let mut place = Place::Main(head);
+        let mut place = BucketId::Main(head);
         while self.bucket(place).is_full() {
             if self.bucket(place).next() == NONE {
                 let spare = self.take_spare();
                 self.bucket_mut(place).set_next(spare);
             }
-            place = Place::Spare(self.bucket(place).next());
+            place = BucketId::Spare(self.bucket(place).next());
         }
         self.bucket_mut(place).push(tag, id);
     }
@@ -306,7 +306,7 @@ impl HashIndex {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum BucketId {
     Main(u32),
     Spare(u32),
 }

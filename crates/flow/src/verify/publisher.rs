@@ -29,7 +29,7 @@ pub struct PublisherVerifier {
     anchors: BTreeMap<Digest, PublicKey>,
     /// Keys that came with packets, or were fetched.
     keys: BTreeMap<Digest, PublicKey>,
-    asked: BTreeMap<Digest, Asked>,
+    asked: BTreeMap<Digest, PendingKey>,
     /// What discovery found last: an object's name, and its publisher.
     found: Option<(Name, Digest)>,
     /// Whose segments the object consists of, once one was accepted: without an anchor anybody's signature
@@ -45,7 +45,7 @@ pub struct PublisherVerifier {
 }
 
 /// A key that is being fetched.
-struct Asked {
+struct PendingKey {
     name: Name,
     attempts: u32,
     /// When the last attempt is given up; `None` before the first.
@@ -53,7 +53,7 @@ struct Asked {
 }
 
 /// Where the key is.
-enum Found {
+enum KeyLocation {
     Key(PublicKey),
     At(Name),
 }
@@ -76,16 +76,16 @@ impl PublisherVerifier {
         }
     }
 
-    fn find_key(&self, object: &ContentObjectView<'_>) -> Result<Found, VerificationError> {
+    fn find_key(&self, object: &ContentObjectView<'_>) -> Result<KeyLocation, VerificationError> {
         let publisher = object.publisher();
         if let Some(key) = self.anchors.get(publisher).or_else(|| self.keys.get(publisher)) {
-            return Ok(Found::Key(key.clone()));
+            return Ok(KeyLocation::Key(key.clone()));
         }
         if !self.anchors.is_empty() {
             return Err(VerificationError::NotAnAnchor(*publisher));
         }
         if let Some(key) = ccnx::own_key(object)? {
-            return Ok(Found::Key(key));
+            return Ok(KeyLocation::Key(key));
         }
         match object.key_locator() {
             Some(KeyLocator::KeyName { name, .. }) => {
@@ -93,7 +93,7 @@ impl PublisherVerifier {
                     NameSource::Ccnb(name) => name.to_name().ok(),
                     NameSource::Canonical(name) => Some(name.to_name()),
                 };
-                name.map(Found::At).ok_or(VerificationError::NoSignature)
+                name.map(KeyLocation::At).ok_or(VerificationError::NoSignature)
             }
             _ => Err(VerificationError::Signature(VerifyError::NoKey)),
         }
@@ -127,12 +127,14 @@ impl PublisherVerifier {
             return self.conclude(packet.subject, Some(refused));
         }
         let refused = match self.find_key(&object) {
-            Ok(Found::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
-            Ok(Found::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) => {
+            Ok(KeyLocation::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
+            Ok(KeyLocation::At(_))
+                if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) =>
+            {
                 Some(VerificationError::TooManyPublishers)
             }
-            Ok(Found::At(name)) => {
-                self.asked.entry(publisher).or_insert(Asked { name, attempts: 0, deadline: None });
+            Ok(KeyLocation::At(name)) => {
+                self.asked.entry(publisher).or_insert(PendingKey { name, attempts: 0, deadline: None });
                 self.held.push_back(packet);
                 return;
             }
@@ -198,7 +200,7 @@ impl Verifier for PublisherVerifier {
     fn handle_nack(&mut self, _now: Now, _name: NameRef<'_>, _reason: NackReason) {}
 
     fn handle_timeout(&mut self, now: Now) {
-        let over = |asked: &Asked| {
+        let over = |asked: &PendingKey| {
             asked.attempts >= ATTEMPTS && asked.deadline.is_some_and(|deadline| deadline <= now.instant)
         };
         let lost: Vec<Digest> =

@@ -20,11 +20,25 @@ pub struct Requester {
     items: u64,
     end: Instant,
     lifetime: Duration,
-    /// Of each item that is open, the numbers of the requests and when they were made.
-    open: BTreeMap<u64, VecDeque<(u64, Instant)>>,
+    /// Of each item that is open, its requests, the oldest first.
+    open: BTreeMap<u64, VecDeque<OpenRequest>>,
     /// In the order of their times.
-    expiries: VecDeque<(Instant, u64, u64)>,
+    expiries: VecDeque<Expiry>,
     next_number: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenRequest {
+    number: u64,
+    sent: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Expiry {
+    at: Instant,
+    item: u64,
+    /// Of the request.
+    number: u64,
 }
 
 /// A request that is to be sent.
@@ -80,8 +94,8 @@ impl Requester {
         let item = self.workload.poll_item(now)? % self.items;
         let number = self.next_number;
         self.next_number += 1;
-        self.open.entry(item).or_default().push_back((number, now));
-        self.expiries.push_back((now + self.lifetime, item, number));
+        self.open.entry(item).or_default().push_back(OpenRequest { number, sent: now });
+        self.expiries.push_back(Expiry { at: now + self.lifetime, item, number });
         Some(Opened { number, item })
     }
 
@@ -98,16 +112,16 @@ impl Requester {
 
     /// A request whose time has passed. To be called until there is none.
     pub fn poll_timeout(&mut self, now: Instant) -> Option<Closed> {
-        while let Some((at, item, number)) = self.expiries.front().copied()
+        while let Some(Expiry { at, item, number }) = self.expiries.front().copied()
             && at <= now
         {
             self.expiries.pop_front();
             let Some(list) = self.open.get_mut(&item) else { continue };
-            let found = list.iter().position(|(other, _)| *other == number).and_then(|at| list.remove(at));
+            let found = list.iter().position(|open| open.number == number).and_then(|at| list.remove(at));
             if list.is_empty() {
                 self.open.remove(&item);
             }
-            if let Some((number, sent)) = found {
+            if let Some(OpenRequest { number, sent }) = found {
                 self.workload.handle_outcome(now, item, Outcome::Timeout);
                 return Some(Closed { number, item, sent, outcome: Outcome::Timeout });
             }
@@ -117,7 +131,7 @@ impl Requester {
 
     /// When to ask for requests and timeouts again, if nothing happens until then.
     pub fn next_deadline(&self) -> Instant {
-        let expiry = self.expiries.front().map_or(Instant::NEVER, |(at, ..)| *at);
+        let expiry = self.expiries.front().map_or(Instant::NEVER, |expiry| expiry.at);
         let next = self.workload.next_deadline();
         if next < self.end { expiry.min(next) } else { expiry }
     }
@@ -135,7 +149,7 @@ impl Requester {
     fn close_all(&mut self, now: Instant, item: u64, outcome: impl Fn(Instant) -> Outcome) -> Vec<Closed> {
         let requests = self.open.remove(&item).unwrap_or_default();
         let mut closed = Vec::with_capacity(requests.len());
-        for (number, sent) in requests {
+        for OpenRequest { number, sent } in requests {
             let outcome = outcome(sent);
             self.workload.handle_outcome(now, item, outcome);
             closed.push(Closed { number, item, sent, outcome });

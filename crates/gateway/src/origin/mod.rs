@@ -5,8 +5,8 @@
 //! Only what is for everybody is published (`policy`), from this one server ([`mapping`]), under a version
 //! that follows from what the server says of its state.
 
-mod held;
 pub mod mapping;
+mod object;
 mod policy;
 mod table;
 mod web;
@@ -29,11 +29,11 @@ use trust::Signer;
 use crate::conditions::parse_date;
 use crate::fields::{Fields, Location};
 use crate::until::unless;
-use held::{Held, ServerAnswer, version_of};
 use mapping::Mapping;
+use object::{OriginObject, ServerAnswer, version_of};
 use policy::Verdict;
 use table::{Outcome, Table};
-use web::{Known, Web, next_bytes};
+use web::{ClientValidators, Web, next_bytes};
 
 /// Room that is made at once for more of an answer whose size is not known.
 const GROWTH_BYTES: usize = 1 << 20;
@@ -199,7 +199,7 @@ impl Origin {
     }
 
     /// Asks the web server, and tells those who wait.
-    async fn fetch(&self, object: Name, target: String, known: Known) {
+    async fn fetch(&self, object: Name, target: String, known: ClientValidators) {
         let limits = &self.shared.config.limits;
         let done = match self.shared.fetches.acquire().await {
             Ok(_permit) => timeout(limits.longest, self.fetch_now(&object, &target, &known)).await,
@@ -216,7 +216,7 @@ impl Origin {
     }
 
     /// `None` if nothing of use came.
-    async fn fetch_now(&self, object: &Name, target: &str, known: &Known) -> Option<()> {
+    async fn fetch_now(&self, object: &Name, target: &str, known: &ClientValidators) -> Option<()> {
         let config = &self.shared.config;
         let asking = timeout(config.limits.timeout, self.shared.web.get(target, known));
         let response = asking.await.ok()?.ok()?;
@@ -241,19 +241,19 @@ impl Origin {
         let config = &self.shared.config;
         let (parts, mut body) = response.into_parts();
         let fields = self.fields(&parts.headers, target);
-        let known = Known {
+        let known = ClientValidators {
             etag: text(&parts.headers, header::ETAG),
             modified: text(&parts.headers, header::LAST_MODIFIED),
         };
         let now = self.shared.clock.unix();
         let version =
             self.table().next_version(object, |held| version_of(&known, fields.modified, now, held));
-        let has_validator = known != Known::default();
+        let has_validator = known != ClientValidators::default();
         let length =
             text(&parts.headers, header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         let make = |size_bytes| {
             let told = ServerAnswer { fields: fields.clone(), known: known.clone() };
-            Held::new(object.clone(), version, size_bytes, config.signer.clone(), told, fresh).ok()
+            OriginObject::new(object.clone(), version, size_bytes, config.signer.clone(), told, fresh).ok()
         };
         if let Some(size_bytes) = length.filter(|_| has_validator) {
             // It can be published while it comes.

@@ -9,8 +9,8 @@ use packet::{ContentType, Interest, LinkHeader, Name, NameRef, time};
 use tokio::time::Instant;
 use trust::Signer;
 
-use super::held::{Held, HeldAnswer, HeldVersion};
-use super::web::Known;
+use super::object::{HeldAnswer, HeldVersion, OriginObject};
+use super::web::ClientValidators;
 use super::{OriginLimits, Sent};
 
 /// How long it counts that the web server has no such thing, or could not be asked.
@@ -36,7 +36,7 @@ struct Waiting {
 
 #[derive(Debug, Default)]
 struct Entry {
-    held: Option<Held>,
+    held: Option<OriginObject>,
     is_fetching: bool,
     /// Bytes that have come of an answer whose size is not known yet.
     incoming_bytes: u64,
@@ -81,7 +81,7 @@ impl Table {
     }
 
     /// What the web server said of the state that is held.
-    pub(super) fn known(&self, object: &Name) -> Known {
+    pub(super) fn known(&self, object: &Name) -> ClientValidators {
         let held = self.entries.get(object).and_then(|entry| entry.held.as_ref());
         held.filter(|held| held.is_complete()).map(|held| held.known.clone()).unwrap_or_default()
     }
@@ -126,7 +126,7 @@ impl Table {
             }
         } else if entry.refused_until.is_some_and(|until| Instant::now() < until) {
             return Outcome::Answer(vec![nack_of_metadata(object, interest, header, signer)]);
-        } else if version.is_some() && entry.held.as_ref().is_some_and(Held::is_fresh) {
+        } else if version.is_some() && entry.held.as_ref().is_some_and(OriginObject::is_fresh) {
             // That state is gone.
             return Outcome::Answer(vec![Sent::Nack(interest, header)]);
         }
@@ -162,7 +162,7 @@ impl Table {
     }
 
     /// Takes up what the web server sends; false if it is too much.
-    pub(super) fn begin(&mut self, object: &Name, held: Held) -> bool {
+    pub(super) fn begin(&mut self, object: &Name, held: OriginObject) -> bool {
         let size = held.size_bytes();
         self.drop_held(object);
         self.release_incoming(object);
@@ -183,7 +183,7 @@ impl Table {
 
     pub(super) fn is_complete(&self, object: &Name) -> bool {
         let held = self.entries.get(object).and_then(|entry| entry.held.as_ref());
-        held.is_some_and(Held::is_complete)
+        held.is_some_and(OriginObject::is_complete)
     }
 
     /// Whether these very bytes are held.

@@ -41,7 +41,7 @@ pub(crate) struct Web {
 
 /// What the client has of an object already, as the server named it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct ClientValidators {
     pub(crate) etag: Option<String>,
     pub(crate) modified: Option<String>,
 }
@@ -55,7 +55,11 @@ impl Web {
     }
 
     /// Asks for `target`, a path with its query.
-    pub(crate) async fn get(&self, target: &str, known: &Known) -> Result<Response<Incoming>, WebError> {
+    pub(crate) async fn get(
+        &self,
+        target: &str,
+        known: &ClientValidators,
+    ) -> Result<Response<Incoming>, WebError> {
         let stream = TcpStream::connect((&self.mapping.host[..], self.mapping.port)).await?;
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else { return self.ask(stream, target, known).await };
@@ -68,7 +72,7 @@ impl Web {
         &self,
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         target: &str,
-        known: &Known,
+        known: &ClientValidators,
     ) -> Result<Response<Incoming>, WebError> {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // It ends with the response's body.

@@ -10,7 +10,7 @@ use formats::csv;
 use formats::pcapng::{Direction, Reader};
 use packet::PacketKind;
 
-use super::asked::{Asked, Origins, Seen};
+use super::repetition::{LinkHistory, Origins, Repetition};
 use super::table::Table;
 use crate::capture::dissect::{Dissector, Summary};
 use crate::capture::psml::PsmlWriter;
@@ -120,7 +120,7 @@ struct PacketCounts {
 }
 
 impl PacketCounts {
-    fn of(summary: &Summary, outwards: bool, origins: &Origins, seen: &mut Seen) -> Self {
+    fn of(summary: &Summary, outwards: bool, origins: &Origins, seen: &mut LinkHistory) -> Self {
         let mut counts = PacketCounts::default();
         for packet in &summary.packets {
             match packet.kind {
@@ -128,9 +128,9 @@ impl PacketCounts {
                     counts.interests += 1.0;
                     let name = packet.name.as_ref();
                     match name.map(|name| origins.ask(seen, outwards, name, packet.nonce)) {
-                        Some(Asked::Again) => counts.repeated += 1.0,
-                        Some(Asked::SameName) => counts.same_name += 1.0,
-                        Some(Asked::First) | None => {}
+                        Some(Repetition::Again) => counts.repeated += 1.0,
+                        Some(Repetition::SameName) => counts.same_name += 1.0,
+                        Some(Repetition::First) | None => {}
                     }
                 }
                 Some(PacketKind::Data) => counts.data += 1.0,
@@ -172,7 +172,7 @@ pub(super) fn analyse_capture(
         })
         .collect();
     let mut dissector = Dissector::default();
-    let mut seen = Seen::default();
+    let mut seen = LinkHistory::default();
     while let Some(frame) = reader.next_frame().map_err(failed)? {
         if frame.interface != view.interface {
             continue;

@@ -2,19 +2,18 @@
 //! of a repeat.
 
 mod activity;
-mod asked;
 mod capture;
 mod data;
 mod gates;
 mod network;
 mod prefixes;
 mod repeat;
+mod repetition;
 mod served;
 pub mod table;
 mod window;
 mod workloads;
 
-pub(crate) use asked::{AGAIN, Asked, Origins, Seen};
 pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
 pub use capture::CaptureError;
 pub use data::{NodeData, RepeatData};
@@ -23,6 +22,7 @@ pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use prefixes::PrefixCounts;
 pub(crate) use repeat::numbers;
 pub use repeat::{DeriveError, IdleWindow, RepeatResult, derive, load_derived};
+pub(crate) use repetition::{AGAIN, LinkHistory, Origins, Repetition};
 pub use table::Table;
 pub use window::Window;
 pub use workloads::{FloodTable, PingTable, Transfer, TransferTable};

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use trust::whole_file;
 
 use super::activity::{Measured, measured};
-use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::data::{NodeData, RepeatData};
 use super::gates::{Counts, Gate, UNFINISHED, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
+use super::repetition::Origins;
 use super::served;
 use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};

@@ -36,10 +36,7 @@ impl Interface {
         match kind {
             LinkKind::Udp => format!("udp4://{}:{port}", self.remote),
             LinkKind::Tcp => format!("tcp4://{}:{port}", self.remote),
-            LinkKind::Ether => {
-                let [a, b, c, d, e, f] = self.remote_ether;
-                format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]")
-            }
+            LinkKind::Ether => format!("ether://[{}]", node::MacAddress(self.remote_ether)),
         }
     }
 }

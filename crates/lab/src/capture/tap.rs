@@ -128,7 +128,7 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
 }
 
 /// What the socket says of one frame.
-struct Seen {
+struct FrameDetails {
     index: u32,
     direction: Direction,
     time_ns: u64,
@@ -176,7 +176,7 @@ fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBo
 }
 
 /// The next frame, or nothing when none came for a while.
-fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut [u8]) -> io::Result<Option<Seen>> {
+fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut [u8]) -> io::Result<Option<FrameDetails>> {
     use nix::errno::Errno;
     let mut slices = [IoSliceMut::new(buffer)];
     let message = recvmsg::<LinkAddr>(fd.as_raw_fd(), &mut slices, Some(control), MsgFlags::MSG_TRUNC);
@@ -186,7 +186,7 @@ fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut [u8]) -> io::Result<Op
         Err(error) => return Err(error.into()),
     };
     let mut seen =
-        Seen { index: 0, direction: Direction::In, time_ns: 0, length: message.bytes, missed: None };
+        FrameDetails { index: 0, direction: Direction::In, time_ns: 0, length: message.bytes, missed: None };
     if let Some(address) = message.address {
         seen.index = u32::try_from(address.ifindex()).unwrap_or(0);
         seen.direction = if address.pkttype() == OUTGOING { Direction::Out } else { Direction::In };

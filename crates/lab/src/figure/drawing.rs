@@ -5,7 +5,7 @@ use super::palette::Paint;
 use super::text::Weight;
 
 /// A place or a size: across and down, in points.
-pub type Place = (f64, f64);
+pub type Point = (f64, f64);
 
 /// Which end of a text is at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,17 +79,17 @@ impl Style {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// A straight line.
-    Line { from: Place, to: Place, paint: Paint, wide: f64 },
+    Line { from: Point, to: Point, paint: Paint, wide: f64 },
     /// Points joined by lines.
-    Path { points: Vec<Place>, paint: Paint, wide: f64, dashed: bool },
+    Path { points: Vec<Point>, paint: Paint, wide: f64, dashed: bool },
     /// Points around an area.
-    Area { points: Vec<Place>, paint: Paint },
+    Area { points: Vec<Point>, paint: Paint },
     /// A rectangle, and what is said of it when someone points at it.
-    Rectangle { at: Place, size: Place, paint: Paint, round: f64, hint: String },
+    Rectangle { at: Point, size: Point, paint: Paint, round: f64, hint: String },
     /// The border of a rectangle.
-    Border { at: Place, size: Place, paint: Paint, round: f64 },
+    Border { at: Point, size: Point, paint: Paint, round: f64 },
     /// Words on one line; `at` is on their baseline.
-    Text { at: Place, anchor: Anchor, text: String, style: Style },
+    Text { at: Point, anchor: Anchor, text: String, style: Style },
 }
 
 /// Shapes on a ground of some size.
@@ -110,20 +110,20 @@ impl Drawing {
 
     /// Width and height.
     #[must_use]
-    pub fn size(&self) -> Place {
+    pub fn size(&self) -> Point {
         (self.width, self.height)
     }
 
-    pub(crate) fn line(&mut self, from: Place, to: Place, paint: Paint) {
+    pub(crate) fn line(&mut self, from: Point, to: Point, paint: Paint) {
         self.shapes.push(Shape::Line { from, to, paint, wide: 1.0 });
     }
 
-    pub(crate) fn path(&mut self, points: Vec<Place>, paint: Paint, dashed: bool) {
+    pub(crate) fn path(&mut self, points: Vec<Point>, paint: Paint, dashed: bool) {
         self.shapes.push(Shape::Path { points, paint, wide: 1.6, dashed });
     }
 
     /// The area between a line and the floor below it.
-    pub(crate) fn area(&mut self, line: &[Place], floor: f64, paint: Paint) {
+    pub(crate) fn area(&mut self, line: &[Point], floor: f64, paint: Paint) {
         let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
         let mut points = vec![(first.0, floor)];
         points.extend_from_slice(line);
@@ -131,12 +131,12 @@ impl Drawing {
         self.shapes.push(Shape::Area { points, paint });
     }
 
-    pub(crate) fn rectangle(&mut self, at: Place, size: Place, paint: Paint, hint: &str) {
+    pub(crate) fn rectangle(&mut self, at: Point, size: Point, paint: Paint, hint: &str) {
         self.shapes.push(Shape::Rectangle { at, size, paint, round: 1.5, hint: hint.to_owned() });
     }
 
     /// A disc around a place, apart from the lines that end there.
-    pub(crate) fn disc(&mut self, middle: Place, across: f64, paint: Paint, hint: &str) {
+    pub(crate) fn disc(&mut self, middle: Point, across: f64, paint: Paint, hint: &str) {
         let (at, size) = ((middle.0 - across / 2.0, middle.1 - across / 2.0), (across, across));
         let (round, hint) = (across / 2.0, hint.to_owned());
         self.shapes.push(Shape::Rectangle { at, size, paint, round, hint });
@@ -144,21 +144,21 @@ impl Drawing {
     }
 
     /// A box with a border.
-    pub(crate) fn card(&mut self, at: Place, size: Place) {
+    pub(crate) fn card(&mut self, at: Point, size: Point) {
         let hint = String::new();
         self.shapes.push(Shape::Rectangle { at, size, paint: Paint::Card, round: 5.0, hint });
         self.shapes.push(Shape::Border { at, size, paint: Paint::Soft, round: 5.0 });
     }
 
-    pub(crate) fn text(&mut self, at: Place, anchor: Anchor, text: &str, style: Style) {
+    pub(crate) fn text(&mut self, at: Point, anchor: Anchor, text: &str, style: Style) {
         self.shapes.push(Shape::Text { at, anchor, text: text.to_owned(), style });
     }
 
     /// Puts another drawing on this one, scaled, with its corner at a place.
-    pub(crate) fn put(&mut self, other: &Drawing, at: Place, scale: f64) {
-        let place = |(x, y): Place| (at.0 + x * scale, at.1 + y * scale);
-        let by = |(x, y): Place| (x * scale, y * scale);
-        let all = |points: &[Place]| points.iter().map(|point| place(*point)).collect::<Vec<_>>();
+    pub(crate) fn put(&mut self, other: &Drawing, at: Point, scale: f64) {
+        let place = |(x, y): Point| (at.0 + x * scale, at.1 + y * scale);
+        let by = |(x, y): Point| (x * scale, y * scale);
+        let all = |points: &[Point]| points.iter().map(|point| place(*point)).collect::<Vec<_>>();
         for shape in &other.shapes {
             self.shapes.push(match shape {
                 Shape::Line { from, to, paint, wide } => {
@@ -227,7 +227,7 @@ mod tests {
         };
         let grid = Drawing::grid("", 2, 10.0, &[part(100.0), part(80.0), part(60.0)]);
         assert_eq!(grid.size(), (190.0, 110.0));
-        let starts: Vec<Place> = grid
+        let starts: Vec<Point> = grid
             .shapes
             .iter()
             .filter_map(|shape| match shape {

@@ -7,7 +7,7 @@
 
 use packet::random::Random;
 
-use super::Place;
+use super::Point;
 
 /// Of more nodes the places are those of the start: what follows looks at all pairs, again and again.
 const MOST_PAIRED: usize = 1_000;
@@ -17,7 +17,7 @@ const SWEEPS: usize = 120;
 const STILL: f64 = 0.002;
 
 /// A place for each of so many nodes, in units of a link; the long side of all lies across.
-pub(crate) fn places(nodes: usize, links: &[[usize; 2]]) -> Vec<Place> {
+pub(crate) fn places(nodes: usize, links: &[[usize; 2]]) -> Vec<Point> {
     let neighbours = neighbours(nodes, links);
     let mut places = start(&neighbours);
     if nodes <= MOST_PAIRED {
@@ -67,7 +67,7 @@ fn distances(neighbours: &[Vec<usize>], from: usize) -> Vec<f64> {
 }
 
 /// Distances to pivots, each as far as can be from those before it, along their two principal axes.
-fn start(neighbours: &[Vec<usize>]) -> Vec<Place> {
+fn start(neighbours: &[Vec<usize>]) -> Vec<Point> {
     let nodes = neighbours.len();
     let mut random = Random::from_seed(1);
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -87,7 +87,7 @@ fn start(neighbours: &[Vec<usize>]) -> Vec<Place> {
     let along = |axis: &[f64], node: usize| -> f64 {
         columns.iter().zip(axis).map(|(column, part)| column[node] * part).sum()
     };
-    let mut places: Vec<Place> = (0..nodes).map(|node| (along(&first, node), along(&second, node))).collect();
+    let mut places: Vec<Point> = (0..nodes).map(|node| (along(&first, node), along(&second, node))).collect();
     // In the sizes of links, roughly, and none on another: leaves of one node are alike to all pivots.
     let widest = places.iter().map(|place| place.0.abs().max(place.1.abs())).fold(1e-9, f64::max);
     let size = (nodes as f64).sqrt();
@@ -131,7 +131,7 @@ fn axis(columns: &[Vec<f64>], apart_from: Option<&[f64]>, random: &mut Random) -
 
 /// Moves each node to where its distances fit best, with the others as they are; near ones count most. Gives
 /// the longest way that any went.
-fn sweep(places: &mut [Place], distances: &[Vec<f64>]) -> f64 {
+fn sweep(places: &mut [Point], distances: &[Vec<f64>]) -> f64 {
     let mut longest = 0.0f64;
     for node in 0..places.len() {
         let own = places[node];
@@ -158,7 +158,7 @@ fn sweep(places: &mut [Place], distances: &[Vec<f64>]) -> f64 {
 }
 
 /// Turns all so that they are spread most from left to right.
-fn lie_down(places: &mut [Place]) {
+fn lie_down(places: &mut [Point]) {
     let count = places.len().max(1) as f64;
     let sum = places.iter().fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));
     let middle = (sum.0 / count, sum.1 / count);
@@ -179,7 +179,7 @@ fn lie_down(places: &mut [Place]) {
 mod tests {
     use super::*;
 
-    fn apart(a: Place, b: Place) -> f64 {
+    fn apart(a: Point, b: Point) -> f64 {
         (a.0 - b.0).hypot(a.1 - b.1)
     }
 

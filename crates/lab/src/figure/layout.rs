@@ -1,6 +1,6 @@
 //! Where words of a drawing stand: none on another, none beyond the edge.
 
-use super::drawing::{Anchor, Drawing, Place, Shape, Style};
+use super::drawing::{Anchor, Drawing, Point, Shape, Style};
 
 /// Capitals and figures reach this far above the baseline, in parts of the size.
 const ABOVE: f64 = 0.72;
@@ -19,7 +19,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(at: Place, anchor: Anchor, text: &str, style: Style) -> Self {
+    fn of(at: Point, anchor: Anchor, text: &str, style: Style) -> Self {
         let width = style.width(text);
         let left = match anchor {
             Anchor::Start => at.0,
@@ -37,7 +37,7 @@ impl Bounds {
     }
 
     /// Does a straight line pass through it? It is cut by one side after the other, after Liang and Barsky.
-    fn is_crossed(self, from: Place, to: Place) -> bool {
+    fn is_crossed(self, from: Point, to: Point) -> bool {
         let (x, y) = (to.0 - from.0, to.1 - from.1);
         let (mut begin, mut end) = (0.0f64, 1.0f64);
         for (step, room) in [
@@ -61,7 +61,7 @@ impl Bounds {
 
 impl Drawing {
     /// Is there room for a text: within the drawing, and apart from other words and from boxes?
-    pub(crate) fn has_room(&self, at: Place, anchor: Anchor, text: &str, style: Style) -> bool {
+    pub(crate) fn has_room(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> bool {
         let bounds = Bounds::of(at, anchor, text, style);
         let is_within = bounds.left >= 0.0 && bounds.right <= self.width && bounds.top >= 0.0;
         let meets = |shape: &Shape| match shape {
@@ -76,7 +76,7 @@ impl Drawing {
     }
 
     /// How many straight lines pass below a text.
-    pub(crate) fn lines_below(&self, at: Place, anchor: Anchor, text: &str, style: Style) -> usize {
+    pub(crate) fn lines_below(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> usize {
         let bounds = Bounds::of(at, anchor, text, style);
         let passes =
             |shape: &&Shape| matches!(shape, Shape::Line { from, to, .. } if bounds.is_crossed(*from, *to));
@@ -115,7 +115,7 @@ impl Drawing {
 mod tests {
     use super::*;
 
-    fn misplaced(texts: &[(Place, Anchor, &str)]) -> Vec<String> {
+    fn misplaced(texts: &[(Point, Anchor, &str)]) -> Vec<String> {
         let mut drawing = Drawing::new("", 200.0, 50.0);
         for (at, anchor, text) in texts {
             drawing.text(*at, *anchor, text, Style::LABEL);

@@ -1,7 +1,7 @@
 //! Line charts.
 
 use super::axis::Axis;
-use super::drawing::{Anchor, Drawing, Place, Style};
+use super::drawing::{Anchor, Drawing, Point, Style};
 use super::palette::{Paint, SERIES};
 use super::plot::{Frame, Head, Plot, label_room, wanted_marks};
 
@@ -88,7 +88,7 @@ impl LineChart {
         let shaded = matches!(self.series.as_slice(), [only] if only.label.is_empty());
         let (short, mut labels) = (labels_of(&self.series, frame), Vec::new());
         for (number, series) in self.series.iter().enumerate() {
-            let drawn: Vec<Place> = thinned(&series.points)
+            let drawn: Vec<Point> = thinned(&series.points)
                 .iter()
                 .filter(|(px, py)| px.is_finite() && py.is_finite())
                 .map(|(px, py)| (plot.across(&x, *px), plot.up(*py)))

@@ -39,7 +39,7 @@ pub use bars::{BarChart, BarGroup};
 pub use boxes::{BoxChart, BoxGroup, Quartiles};
 pub use data::{Column, Data};
 pub(crate) use drawing::Shape;
-pub use drawing::{Anchor, Drawing, Place, Style};
+pub use drawing::{Anchor, Drawing, Point, Style};
 pub use grid::{GridCell, GridChart, GridRow};
 pub use line::{LineChart, Series};
 pub use palette::Paint;

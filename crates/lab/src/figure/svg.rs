@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use formats::markup::escaped;
 
-use super::drawing::{Anchor, Drawing, Place, Shape, Style};
+use super::drawing::{Anchor, Drawing, Point, Shape, Style};
 use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
 
@@ -84,17 +84,17 @@ pub(crate) fn style() -> String {
 }
 
 /// Points as an attribute.
-fn list(points: &[Place]) -> String {
+fn list(points: &[Point]) -> String {
     points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Place and size of a rectangle as attributes.
-fn bounds(at: Place, size: Place, round: f64) -> String {
+fn bounds(at: Point, size: Point, round: f64) -> String {
     let ((x, y), (width, height)) = (at, size);
     format!("x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{round}\"")
 }
 
-fn text(at: Place, anchor: Anchor, text: &str, style: Style, colours: Colours) -> String {
+fn text(at: Point, anchor: Anchor, text: &str, style: Style, colours: Colours) -> String {
     let anchor = match anchor {
         Anchor::Start => "",
         Anchor::Middle => " text-anchor=\"middle\"",

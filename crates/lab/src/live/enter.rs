@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 
 use nix::sched::{CloneFlags, setns};
 
-use super::{LiveError, Place};
+use super::{LiveError, NetworkFolder};
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::netns::guard::WORLD_FILE;
 use crate::experiment::plan::Dialect;
@@ -23,7 +23,7 @@ use crate::order::{ORDER_FILE, Order, read_json};
 /// # Errors
 ///
 /// There is no such node, the kernel does not let us in, or the command cannot be started.
-pub fn enter(place: &Place, node: &str, command: &[OsString]) -> Result<Child, LiveError> {
+pub fn enter(place: &NetworkFolder, node: &str, command: &[OsString]) -> Result<Child, LiveError> {
     let network = place.network()?;
     let index = network.node(node)?;
     let Some(found) = network.nodes.get(index) else { return Err(LiveError::NoneUp) };

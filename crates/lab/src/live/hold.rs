@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::reply::{MAX_LINE_BYTES, Reply};
-use super::{LiveError, Place};
+use super::{LiveError, NetworkFolder};
 use crate::backend::netns::conduct::{begin, follow};
 use crate::order::{Event, Order, Request};
 
@@ -27,7 +27,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// It could not be built.
 pub fn hold(
     order: &Order,
-    place: &Place,
+    place: &NetworkFolder,
     stop: &(impl Fn() -> bool + Sync),
     mut observe: impl FnMut(&Event),
 ) -> Result<(), LiveError> {

@@ -2,12 +2,12 @@
 //! until it is taken down.
 //!
 //! Whoever [holds](hold::hold) it keeps its world alive. Everybody else of the same user finds it by its
-//! [`Place`], asks the holder over a socket there, or [enters](enter::enter) a node by the kernel's
+//! [`NetworkFolder`], asks the holder over a socket there, or [enters](enter::enter) a node by the kernel's
 //! namespaces.
 
 pub mod enter;
 pub mod hold;
-mod place;
+mod network_folder;
 mod reply;
 
 use std::net::Ipv4Addr;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::place::Place;
+pub use self::network_folder::NetworkFolder;
 use crate::backend::BackendError;
 use crate::experiment::plan::Change;
 use crate::experiment::problem::suggest;

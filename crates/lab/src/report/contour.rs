@@ -12,14 +12,14 @@ const MOST: usize = 8;
 
 /// In how many cases of a cell something was judged, and how often it held.
 #[derive(Clone, Default)]
-struct Judged {
+struct CellVerdicts {
     held: usize,
     failed: usize,
     open: usize,
     measured: Vec<String>,
 }
 
-impl Judged {
+impl CellVerdicts {
     fn note(&mut self, verdict: &Verdict) {
         match verdict.outcome {
             Outcome::Confirmed | Outcome::ByConstruction => self.held += 1,
@@ -67,7 +67,7 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
     let [.., rows, columns] = factors.varied.as_slice() else { return Vec::new() };
     let (rows, columns) = (&ordered(rows), &ordered(columns));
     let axes = Axes { rows, columns };
-    let mut statements: Vec<(String, Vec<Vec<Judged>>)> = Vec::new();
+    let mut statements: Vec<(String, Vec<Vec<CellVerdicts>>)> = Vec::new();
     let of_cases: Vec<Verdict> = verdicts(run).into_iter().filter(|verdict| !verdict.elsewhere).collect();
     for verdict in &of_cases {
         let Some(case) = run.cases.iter().find(|case| case.plan.case == verdict.case) else { continue };
@@ -77,7 +77,7 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
         };
         let (Some(row), Some(column)) = (place(rows), place(columns)) else { continue };
         let at = statements.iter().position(|(say, _)| *say == verdict.say).unwrap_or_else(|| {
-            let none = vec![vec![Judged::default(); columns.values.len()]; rows.values.len()];
+            let none = vec![vec![CellVerdicts::default(); columns.values.len()]; rows.values.len()];
             statements.push((verdict.say.clone(), none));
             statements.len() - 1
         });
@@ -87,10 +87,10 @@ pub(super) fn figures(run: &RunData) -> Vec<(Figure, Table)> {
         }
     }
     // What names its case was judged once: it has no place on a map.
-    let is_judged = |cell: &&Judged| !cell.measured.is_empty();
+    let is_judged = |cell: &&CellVerdicts| !cell.measured.is_empty();
     statements.retain(|(_, cells)| cells.iter().flatten().filter(is_judged).count() > 1);
     statements.truncate(MOST);
-    let draw = |(number, (say, cells)): (usize, &(String, Vec<Vec<Judged>>))| {
+    let draw = |(number, (say, cells)): (usize, &(String, Vec<Vec<CellVerdicts>>))| {
         (figure(say, axes, cells, number), table(axes, cells))
     };
     statements.iter().enumerate().map(draw).collect()
@@ -106,13 +106,13 @@ fn ordered(varied: &Varied) -> Varied {
     Varied { label: label.clone(), values }
 }
 
-fn figure(say: &str, axes: Axes<'_>, cells: &[Vec<Judged>], number: usize) -> Figure {
+fn figure(say: &str, axes: Axes<'_>, cells: &[Vec<CellVerdicts>], number: usize) -> Figure {
     let Axes { rows, columns } = axes;
-    let cell = |judged: &Judged| GridCell {
+    let cell = |judged: &CellVerdicts| GridCell {
         text: if judged.measured.is_empty() { String::new() } else { judged.shown().to_owned() },
         shade: judged.shade(),
     };
-    let row = |(name, cells): (&String, &Vec<Judged>)| GridRow {
+    let row = |(name, cells): (&String, &Vec<CellVerdicts>)| GridRow {
         name: name.clone(),
         cells: cells.iter().map(cell).collect(),
     };
@@ -123,7 +123,8 @@ fn figure(say: &str, axes: Axes<'_>, cells: &[Vec<Judged>], number: usize) -> Fi
         columns: columns.values.clone(),
         rows: rows.values.iter().zip(cells).map(row).collect(),
     };
-    let marked: Vec<Vec<bool>> = cells.iter().map(|row| row.iter().map(Judged::holds).collect()).collect();
+    let marked: Vec<Vec<bool>> =
+        cells.iter().map(|row| row.iter().map(CellVerdicts::holds).collect()).collect();
     let judged = || cells.iter().flatten().filter(|cell| !cell.measured.is_empty());
     let held = judged().filter(|cell| cell.holds()).count();
     let caption = format!(
@@ -139,17 +140,17 @@ fn figure(say: &str, axes: Axes<'_>, cells: &[Vec<Judged>], number: usize) -> Fi
 /// Each pair of values with what came of it.
 fn pairs<'a>(
     Axes { rows, columns }: Axes<'a>,
-    cells: &'a [Vec<Judged>],
-) -> impl Iterator<Item = (&'a String, &'a String, &'a Judged)> {
-    let of_row = |(row, cells): (&'a String, &'a Vec<Judged>)| {
+    cells: &'a [Vec<CellVerdicts>],
+) -> impl Iterator<Item = (&'a String, &'a String, &'a CellVerdicts)> {
+    let of_row = |(row, cells): (&'a String, &'a Vec<CellVerdicts>)| {
         columns.values.iter().zip(cells).map(move |(column, cell)| (row, column, cell))
     };
     rows.values.iter().zip(cells).flat_map(of_row).filter(|(.., cell)| !cell.measured.is_empty())
 }
 
-fn data(axes: Axes<'_>, cells: &[Vec<Judged>]) -> Data {
+fn data(axes: Axes<'_>, cells: &[Vec<CellVerdicts>]) -> Data {
     let column =
-        |word: &dyn Fn((&String, &String, &Judged)) -> String| pairs(axes, cells).map(word).collect();
+        |word: &dyn Fn((&String, &String, &CellVerdicts)) -> String| pairs(axes, cells).map(word).collect();
     Data::default()
         .words(&axes.rows.label, column(&|(row, ..)| row.clone()))
         .words(&axes.columns.label, column(&|(_, column, _)| column.clone()))
@@ -158,7 +159,7 @@ fn data(axes: Axes<'_>, cells: &[Vec<Judged>]) -> Data {
 }
 
 /// For each row, up to which columns it holds.
-fn table(Axes { rows, columns }: Axes<'_>, cells: &[Vec<Judged>]) -> Table {
+fn table(Axes { rows, columns }: Axes<'_>, cells: &[Vec<CellVerdicts>]) -> Table {
     let mut table = Table::new(&[rows.label.as_str(), "holds at", "fails at", "in part or not testable at"]);
     for (row, cells) in rows.values.iter().zip(cells) {
         let at = |words: &[&str]| {

@@ -2,7 +2,7 @@
 //! there is room.
 
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
-use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight, graph};
+use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight, graph};
 
 const WIDE: f64 = 948.0;
 /// Room around the map for names.
@@ -88,8 +88,8 @@ pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
 
 /// Places on the drawing, and its height. Distances look alike in both directions, unless so flat a map would
 /// have no room for its nodes: then it is stretched, by half at most.
-fn fitted(places: &[Place], count: usize) -> (Vec<Place>, f64) {
-    let bounds = |part: fn(&Place) -> f64| {
+fn fitted(places: &[Point], count: usize) -> (Vec<Point>, f64) {
+    let bounds = |part: fn(&Point) -> f64| {
         let ends = places
             .iter()
             .map(part)
@@ -103,7 +103,7 @@ fn fitted(places: &[Place], count: usize) -> (Vec<Place>, f64) {
     let down = (needed / high).clamp(across, across * 1.5);
     let margin = (WIDE - wide * across) / 2.0;
     let put =
-        |place: &Place| (margin + (place.0 - left) * across, ABOVE + MARGIN / 2.0 + (place.1 - top) * down);
+        |place: &Point| (margin + (place.0 - left) * across, ABOVE + MARGIN / 2.0 + (place.1 - top) * down);
     (places.iter().map(put).collect(), high * down + ABOVE + MARGIN)
 }
 
@@ -121,7 +121,7 @@ fn key(drawing: &mut Drawing, roles: &[Role]) {
 
 /// Writes names beside dots: first of those that ask or answer, then of those with most links. Where there is
 /// room nowhere a name is left out; pointing at the dot shows it.
-fn names(drawing: &mut Drawing, plan: &Plan, places: &[Place], roles: &[Role]) {
+fn names(drawing: &mut Drawing, plan: &Plan, places: &[Point], roles: &[Role]) {
     let mut links = vec![0usize; places.len()];
     for node in plan.links.iter().flat_map(LinkPlan::ends) {
         if let Some(count) = links.get_mut(node) {
@@ -149,10 +149,10 @@ fn names(drawing: &mut Drawing, plan: &Plan, places: &[Place], roles: &[Role]) {
             ((at.0 - diagonal, at.1 - diagonal), Anchor::End),
             ((at.0 - diagonal, at.1 + diagonal + 8.0), Anchor::End),
         ];
-        let is_free = |(place, anchor): &(Place, Anchor)| drawing.has_room(*place, *anchor, &name, style);
+        let is_free = |(place, anchor): &(Point, Anchor)| drawing.has_room(*place, *anchor, &name, style);
         // Best where it crosses no line.
-        let free: Vec<(Place, Anchor)> = tries.into_iter().filter(is_free).collect();
-        let crossed = |place: Place, anchor| drawing.lines_below(place, anchor, &name, style);
+        let free: Vec<(Point, Anchor)> = tries.into_iter().filter(is_free).collect();
+        let crossed = |place: Point, anchor| drawing.lines_below(place, anchor, &name, style);
         if let Some((place, anchor)) = free.into_iter().min_by_key(|(place, anchor)| crossed(*place, *anchor))
         {
             drawing.text(place, anchor, &name, style);

@@ -190,18 +190,26 @@ fn programs(name: &str, program: &ProgramPlan, get: &dyn Fn(&str, &str) -> Optio
 
 /// Competing loads, those that are alike in one sentence.
 fn competitors(case: &CaseData) -> Vec<String> {
-    let mut kinds: Vec<(f64, u64, u64, Vec<String>)> = Vec::new();
+    struct Kind {
+        /// Part of the processor, and for how long in turn.
+        cpu: f64,
+        busy_ns: u64,
+        idle_ns: u64,
+        nodes: Vec<String>,
+    }
+    let mut kinds: Vec<Kind> = Vec::new();
     for workload in &case.plan.workloads {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
         let node = format!("`{}`", case.plan.node_name(workload.at));
-        let alike = kinds.iter_mut().find(|kind| (kind.0, kind.1, kind.2) == (cpu, busy_ns, idle_ns));
+        let alike =
+            kinds.iter_mut().find(|kind| (kind.cpu, kind.busy_ns, kind.idle_ns) == (cpu, busy_ns, idle_ns));
         match alike {
-            Some(kind) => kind.3.push(node),
-            None if cpu > 0.0 => kinds.push((cpu, busy_ns, idle_ns, vec![node])),
+            Some(kind) => kind.nodes.push(node),
+            None if cpu > 0.0 => kinds.push(Kind { cpu, busy_ns, idle_ns, nodes: vec![node] }),
             None => {}
         }
     }
-    let sentence = |(cpu, busy_ns, idle_ns, nodes): &(f64, u64, u64, Vec<String>)| {
+    let sentence = |Kind { cpu, busy_ns, idle_ns, nodes }: &Kind| {
         format!(
             "A competing process took {}\u{a0}% of the processor for {} s and slept for {} s, in turn, at {}.",
             short(cpu * 100.0),

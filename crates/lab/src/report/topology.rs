@@ -3,7 +3,7 @@
 use super::map;
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan, Workload};
 use crate::figure::number::with_unit;
-use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
+use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight};
 
 const STEP: f64 = 158.0;
 const WIDE: f64 = 84.0;
@@ -182,7 +182,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
 
 /// What a link is, at its line: above and below one that lies flat and joins neighbours, beside another,
 /// where there is room.
-fn label(drawing: &mut Drawing, from: Place, to: Place, link: &LinkPlan) {
+fn label(drawing: &mut Drawing, from: Point, to: Point, link: &LinkPlan) {
     let (rate, more) = link_words(link);
     let along = |part: f64| (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
     let middle = along(0.5);

@@ -91,7 +91,7 @@ impl Records {
         fs::create_dir_all(&folder)?;
         let (mut done, mut told) = (HashSet::new(), Vec::new());
         for path in files(&folder)? {
-            let found = Found::read(&path)?;
+            let found = RecordFile::read(&path)?;
             done.extend(found.records.iter().map(|(record, _)| (record.case, record.repeat)));
             if !found.is_whole() {
                 let why =
@@ -134,7 +134,7 @@ pub(crate) fn each(folder: &RunFolder, mut take: impl FnMut(Record) -> io::Resul
         return Ok(());
     }
     for path in files(&folder)? {
-        let found = Found::read(&path)?;
+        let found = RecordFile::read(&path)?;
         if let Some(why) = found.damage() {
             let why = format!("{}: {why}", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
@@ -166,13 +166,13 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// What a file of records has.
-struct Found {
+struct RecordFile {
     bytes: Vec<u8>,
     /// Those that are whole, with their places.
     records: Vec<(Record, Range<usize>)>,
 }
 
-impl Found {
+impl RecordFile {
     fn read(path: &Path) -> io::Result<Self> {
         let (mut bytes, mut records) = (Vec::new(), Vec::new());
         whole_file::open(path)?.read_to_end(&mut bytes)?;
@@ -187,7 +187,7 @@ impl Found {
                 at = next.map_or(bytes.len(), |next| at + 1 + next);
             }
         }
-        Ok(Found { bytes, records })
+        Ok(RecordFile { bytes, records })
     }
 
     /// Are there only whole records?

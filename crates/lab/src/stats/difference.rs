@@ -80,7 +80,7 @@ impl Sample {
     /// Where the mean lies; nothing when nobody can say. An end may be infinite.
     #[must_use]
     pub fn interval(&self, level: Level) -> Option<Interval> {
-        let (mean, error, degrees) = self.parts()?;
+        let MeanError { mean, error, degrees } = self.mean_error()?;
         let by_spread = half(error, degrees, level).map(|half| Interval::around(mean, half))?;
         if self.is_settled() {
             return Some(by_spread);
@@ -110,17 +110,17 @@ impl Sample {
                 self.apart(times, other, level)
             };
         }
-        let (mean, error, degrees) = self.parts()?;
-        let (other_mean, other_error, other_degrees) = other.parts()?;
-        let (one, two) = (error.powi(2), (times * other_error).powi(2));
+        let MeanError { mean, error, degrees } = self.mean_error()?;
+        let others = other.mean_error()?;
+        let (one, two) = (error.powi(2), (times * others.error).powi(2));
         let error = (one + two).sqrt();
         let degrees = if error > 0.0 {
-            (one + two).powi(2) / (one.powi(2) / degrees + two.powi(2) / other_degrees)
+            (one + two).powi(2) / (one.powi(2) / degrees + two.powi(2) / others.degrees)
         } else {
-            degrees.min(other_degrees)
+            degrees.min(others.degrees)
         };
         let half = half(error, degrees, level)?;
-        Some(Interval::around(mean - times * other_mean, half))
+        Some(Interval::around(mean - times * others.mean, half))
     }
 
     /// The difference of what lies anywhere in its own interval: wider than needed, and right whatever the
@@ -130,16 +130,27 @@ impl Sample {
         Some(Interval { low: one.low - times * two.high, high: one.high - times * two.low })
     }
 
-    /// Mean, its standard error, and degrees of freedom; nothing of a single number that could have been
-    /// another.
-    fn parts(&self) -> Option<(f64, f64, f64)> {
+    /// Nothing of a single number that could have been another.
+    fn mean_error(&self) -> Option<MeanError> {
         let summary = Summary::of(&self.values)?;
         match summary.count {
-            1 if self.exact => Some((summary.mean, 0.0, f64::INFINITY)),
+            1 if self.exact => Some(MeanError { mean: summary.mean, error: 0.0, degrees: f64::INFINITY }),
             1 => None,
-            count => Some((summary.mean, summary.deviation / (count as f64).sqrt(), count as f64 - 1.0)),
+            count => Some(MeanError {
+                mean: summary.mean,
+                error: summary.deviation / (count as f64).sqrt(),
+                degrees: count as f64 - 1.0,
+            }),
         }
     }
+}
+
+/// A mean, its standard error, and the degrees of freedom of that.
+#[derive(Clone, Copy)]
+struct MeanError {
+    mean: f64,
+    error: f64,
+    degrees: f64,
 }
 
 /// Half of an interval's width.

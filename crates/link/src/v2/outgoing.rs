@@ -60,13 +60,13 @@ pub(crate) struct FrameRef {
 /// All packets on their way out. Places are used again, with a new generation.
 #[derive(Debug, Default)]
 pub(crate) struct OutgoingStore {
-    places: Vec<Place>,
+    places: Vec<Slot>,
     free: Vec<u32>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Place {
+struct Slot {
     generation: u32,
     packet: Option<OutgoingPacket>,
 }
@@ -104,7 +104,7 @@ impl OutgoingStore {
             slot.packet = Some(packet);
             return OutgoingKey { place, generation: slot.generation };
         }
-        self.places.push(Place { generation: 0, packet: Some(packet) });
+        self.places.push(Slot { generation: 0, packet: Some(packet) });
         OutgoingKey { place: (self.places.len() - 1) as u32, generation: 0 }
     }
 

@@ -51,7 +51,7 @@ impl CaptureServer {
                     std::thread::sleep(crate::ACCEPT_REST);
                     continue;
                 };
-                let Some(place) = Place::take(&running) else { continue };
+                let Some(place) = CaptureSlot::take(&running) else { continue };
                 let (node, stopped) = (node.clone(), stopped.clone());
                 let work = move || {
                     let _place = place;
@@ -79,17 +79,17 @@ impl Drop for CaptureServer {
 }
 
 /// The place of one capture, free again when it ends, or when there can be no thread for it.
-struct Place(Arc<AtomicUsize>);
+struct CaptureSlot(Arc<AtomicUsize>);
 
-impl Place {
+impl CaptureSlot {
     fn take(running: &Arc<AtomicUsize>) -> Option<Self> {
         let before = running.fetch_add(1, Ordering::Relaxed);
-        let place = Place(running.clone());
+        let place = CaptureSlot(running.clone());
         (before < MAX_CAPTURES).then_some(place)
     }
 }
 
-impl Drop for Place {
+impl Drop for CaptureSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

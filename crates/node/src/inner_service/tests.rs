@@ -9,7 +9,7 @@ use crate::transport::ring::{RingLimits, RingReceiver, RingSender, Signal, ring}
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
 
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum ServiceEvent {
     Packet,
     Other,
     Deadline,
@@ -20,26 +20,26 @@ struct Witness<const OUTLIVES_FACE: bool> {
     clock: Clock,
     deadline: Instant,
     others: RingReceiver<()>,
-    seen: SyncSender<Seen>,
+    seen: SyncSender<ServiceEvent>,
 }
 
 impl<const OUTLIVES: bool> InnerService for Witness<OUTLIVES> {
     const OUTLIVES_FACE: bool = OUTLIVES;
 
     fn handle_packet(&mut self, _: &mut InnerFace, _: InnerPacket) {
-        self.seen.send(Seen::Packet).unwrap();
+        self.seen.send(ServiceEvent::Packet).unwrap();
     }
 
     fn take_other(&mut self) -> Result<bool, Ended> {
         let Some(_) = self.others.pop()? else { return Ok(false) };
-        self.seen.send(Seen::Other).unwrap();
+        self.seen.send(ServiceEvent::Other).unwrap();
         Ok(true)
     }
 
     fn proceed(&mut self, _: &mut InnerFace) {
         if self.deadline <= self.clock.now() {
             self.deadline = Instant::NEVER;
-            self.seen.send(Seen::Deadline).unwrap();
+            self.seen.send(ServiceEvent::Deadline).unwrap();
         }
     }
 
@@ -55,7 +55,7 @@ impl<const OUTLIVES: bool> InnerService for Witness<OUTLIVES> {
 struct Ends {
     port: InnerPort,
     others: RingSender<()>,
-    seen: std::sync::mpsc::Receiver<Seen>,
+    seen: std::sync::mpsc::Receiver<ServiceEvent>,
     thread: ServiceThread,
 }
 
@@ -74,14 +74,14 @@ fn start<const OUTLIVES_FACE: bool>() -> Ends {
 #[test]
 fn a_service_wakes_for_its_deadline_for_packets_and_for_what_comes_otherwise_and_ends_with_its_face() {
     let Ends { mut port, mut others, seen, thread } = start::<false>();
-    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Deadline));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(ServiceEvent::Deadline));
     others.push((), 1).unwrap();
     others.wake();
-    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Other));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(ServiceEvent::Other));
     let interest = InterestBuilder::new("/a".parse().unwrap()).nonce(1).build().unwrap();
     port.send(InnerPacket::interest(interest)).unwrap();
     port.wake();
-    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Packet));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(ServiceEvent::Packet));
     drop(port);
     drop(thread);
     assert!(seen.recv().is_err());
@@ -90,11 +90,11 @@ fn a_service_wakes_for_its_deadline_for_packets_and_for_what_comes_otherwise_and
 #[test]
 fn a_service_that_outlives_its_face_goes_on_until_nothing_comes_otherwise_any_more() {
     let Ends { port, mut others, seen, thread } = start::<true>();
-    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Deadline));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(ServiceEvent::Deadline));
     drop(port);
     others.push((), 1).unwrap();
     others.wake();
-    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(Seen::Other));
+    assert_eq!(seen.recv_timeout(TIMEOUT), Ok(ServiceEvent::Other));
     drop(others);
     drop(thread);
     assert!(seen.recv().is_err());

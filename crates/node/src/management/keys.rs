@@ -8,18 +8,13 @@ use std::sync::Arc;
 
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::{KeyLocator, SignatureType};
+use packet::registry::UnknownWord;
 use packet::{Data, Name, NameRef};
-use thiserror::Error;
 use trust::certificate::names::{identity_of, is_certificate_name, key_of};
 use trust::{Certificate, UnixTime};
 
 use super::signer::RouteSigner;
 use super::{KeyRejection, RevocationList, VerifyCommand};
-
-/// A word that stands for nothing that a key may do.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no module `{0}`; there are {known}", known = MODULES.join(", "))]
-pub struct UnknownModule(pub String);
 
 /// What a trusted key may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +34,9 @@ impl Privileges {
     ///
     /// # Errors
     /// The first word that is not in [`MODULES`].
-    pub fn of(words: &[String]) -> Result<Self, UnknownModule> {
+    pub fn of(words: &[String]) -> Result<Self, UnknownWord> {
         match words.iter().find(|word| !MODULES.contains(&word.as_str())) {
-            Some(unknown) => Err(UnknownModule(unknown.clone())),
+            Some(unknown) => Err(UnknownWord::new("module", unknown, MODULES)),
             None => Ok(Privileges { modules: words.to_vec(), own_names: false }),
         }
     }

@@ -55,7 +55,7 @@ pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
 pub use key_rejection::KeyRejection;
-pub use keys::{MODULES, Privileges, TrustedKeys, UnknownModule};
+pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use revocations::{RevocationFileError, RevocationList};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;

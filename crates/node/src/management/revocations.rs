@@ -50,7 +50,7 @@ pub struct RevocationList {
 struct State {
     records: Arc<Revocations>,
     /// What the file looked like when it was read last, or tried to be.
-    seen: Option<Stamp>,
+    seen: Option<FileState>,
 }
 
 impl RevocationList {
@@ -66,7 +66,7 @@ impl RevocationList {
     /// # Errors
     /// It cannot be read, or holds something else.
     pub fn in_file(path: &Path) -> Result<Self, RevocationFileError> {
-        let state = State { seen: stamp(path), records: Arc::new(read(path)?) };
+        let state = State { seen: FileState::of(path), records: Arc::new(read(path)?) };
         Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
     }
 
@@ -80,7 +80,7 @@ impl RevocationList {
     pub fn current(&self) -> Arc<Revocations> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return Arc::clone(&state.records) };
-        let seen = stamp(path);
+        let seen = FileState::of(path);
         if seen != state.seen {
             state.seen = seen;
             match read(path) {
@@ -103,12 +103,25 @@ impl RevocationList {
     }
 }
 
-/// Inode, change time in seconds and nanoseconds, length: other rights and another file are a change, too.
-type Stamp = (u64, i64, i64, u64);
+/// What tells a file from what it was: other rights and another file are a change, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileState {
+    inode: u64,
+    changed_seconds: i64,
+    changed_nanos: i64,
+    bytes: u64,
+}
 
-fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.ino(), metadata.ctime(), metadata.ctime_nsec(), metadata.len()))
+impl FileState {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(FileState {
+            inode: metadata.ino(),
+            changed_seconds: metadata.ctime(),
+            changed_nanos: metadata.ctime_nsec(),
+            bytes: metadata.len(),
+        })
+    }
 }
 
 fn read(path: &Path) -> Result<Revocations, RevocationFileError> {

@@ -10,7 +10,7 @@ use packet::{Data, Interest, Name};
 /// At the limit the oldest leaves.
 #[derive(Debug)]
 pub(super) struct DataStore {
-    packets: BTreeMap<Name, Kept>,
+    packets: BTreeMap<Name, CachedDataset>,
     order: VecDeque<Name>,
     limit: usize,
     /// How often something has changed; what was made before the last time tells how things were.
@@ -18,7 +18,7 @@ pub(super) struct DataStore {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedDataset {
     data: Data,
     /// Until when it is the latest that there is to say.
     latest_until: Instant,
@@ -36,7 +36,7 @@ impl DataStore {
         let limit = self.limit.max(packets.len());
         for data in packets {
             let name = data.name().to_name();
-            let kept = Kept { data, latest_until, changes: self.changes };
+            let kept = CachedDataset { data, latest_until, changes: self.changes };
             if self.packets.insert(name.clone(), kept).is_none() {
                 self.order.push_back(name);
             }
@@ -64,9 +64,10 @@ impl DataStore {
         if !interest.can_be_prefix() {
             return self.packets.get(&name).map(|kept| &kept.data);
         }
-        let answers =
-            |kept: &&Kept| !interest.must_be_fresh() || kept.latest_until > now && kept.changes >= changes;
-        let is_below = |(other, _): &(&Name, &Kept)| name.as_ref().is_prefix_of(other.as_ref());
+        let answers = |kept: &&CachedDataset| {
+            !interest.must_be_fresh() || kept.latest_until > now && kept.changes >= changes
+        };
+        let is_below = |(other, _): &(&Name, &CachedDataset)| name.as_ref().is_prefix_of(other.as_ref());
         let mut below = self.packets.range(&name..).take_while(is_below).map(|(_, kept)| kept);
         below.find(answers).map(|kept| &kept.data)
     }

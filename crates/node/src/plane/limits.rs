@@ -26,12 +26,12 @@ const MAX_GOING: usize = 256;
 /// What is taken of that which all faces share.
 pub(super) struct Occupancy {
     pub(super) population: Population,
-    pub(super) held: Held,
+    pub(super) held: HeldMemory,
 }
 
 impl Occupancy {
     pub(super) fn new(now: Instant) -> Self {
-        Occupancy { population: Population::new(now), held: Held::default() }
+        Occupancy { population: Population::new(now), held: HeldMemory::default() }
     }
 }
 
@@ -62,7 +62,7 @@ impl Population {
 
 /// What waits, over all faces.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct HeldMemory {
     /// What waits for peers to read.
     pub(super) queued_bytes: usize,
     /// What incomplete packets take.

@@ -27,12 +27,12 @@ const MAX_DELAYED_BYTES: usize = 64 << 20;
 const RELEASED_PER_TURN: usize = 1024;
 
 /// A frame that is held back: of which face, and on its way where.
-type Held = (FaceId, Direction, Vec<u8>);
+type DelayedFrame = (FaceId, Direction, Vec<u8>);
 
 /// Frames that taps hold back.
 #[derive(Default)]
 pub(crate) struct Delayed {
-    frames: BTreeMap<(Instant, u64), Held>,
+    frames: BTreeMap<(Instant, u64), DelayedFrame>,
     bytes: usize,
     next: u64,
 }
@@ -51,7 +51,7 @@ impl Default for Tapping {
 }
 
 impl Delayed {
-    fn hold(&mut self, until: Instant, held: Held, drops: &mut DropCounters) {
+    fn hold(&mut self, until: Instant, held: DelayedFrame, drops: &mut DropCounters) {
         let (_, _, frame) = &held;
         if self.frames.len() >= MAX_DELAYED || self.bytes + frame.len() > MAX_DELAYED_BYTES {
             return drops.add(DropReason::TooManyDelayed, 1);
@@ -62,7 +62,7 @@ impl Delayed {
     }
 
     /// The frame whose time has come longest ago.
-    fn pop_due(&mut self, now: Instant) -> Option<Held> {
+    fn pop_due(&mut self, now: Instant) -> Option<DelayedFrame> {
         let first = self.frames.first_entry().filter(|entry| entry.key().0 <= now)?;
         let due = first.remove();
         self.bytes -= due.2.len();

@@ -8,7 +8,7 @@ use management::{Command, CommandScope, ControlParameters, FacePersistency, Rout
 use packet::{Component, Name};
 
 use crate::mutate::Mutator;
-use crate::peer::{Place, interest};
+use crate::peer::{Listener, interest};
 use crate::victim::{SOON, Victim, command, command_interest, connect, fresh_name, wait_until};
 
 /// Every number as large as it can be.
@@ -100,7 +100,7 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
     let before = victim.faces().len();
     let mut peer = connect(&victim.unix, Instant::now() + SOON);
     let long = format!("unix:///{}", "x".repeat(6000));
-    let Place::Unix(path) = &victim.unix else { unreachable!("it is the path of a socket") };
+    let Listener::Unix(path) = &victim.unix else { unreachable!("it is the path of a socket") };
     let own_socket = format!("unix://{}", path.display());
     let nonsense = [
         "",
@@ -177,7 +177,7 @@ fn damaged_commands_by_the_thousand_leave_management_answering() {
 #[test]
 fn a_node_that_is_its_own_neighbour_does_not_send_an_interest_round_for_ever() {
     let victim = Victim::start();
-    let Place::Tcp(own) = victim.tcp else { panic!("another place") };
+    let Listener::Tcp(own) = victim.tcp else { panic!("another place") };
     let deadline = Instant::now() + SOON;
     let mut peer = connect(&victim.unix, deadline);
     let to_itself = ControlParameters { uri: Some(format!("tcp4://{own}")), ..Default::default() };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cairn_node::DropReason;
 
-use crate::peer::{Peer, Place, interest};
+use crate::peer::{Listener, Peer, interest};
 use crate::victim::{SOON, Victim, connect, fresh_name, wait_until};
 
 /// That many peers from as many ports, each of which asks for something once.
@@ -54,7 +54,7 @@ fn strangers_that_fall_silent_lose_their_faces() {
 #[test]
 fn a_node_with_thousands_of_faces_ends_when_it_is_told_to() {
     let victim = Victim::start();
-    let Place::Udp(node) = victim.udp else { panic!("that is where datagrams go") };
+    let Listener::Udp(node) = victim.udp else { panic!("that is where datagrams go") };
     for address in 1..=10 {
         let from = SocketAddr::from(([127, 0, 3, address], 0));
         let peers: Vec<UdpSocket> = (0..1000).map(|_| UdpSocket::bind(from).unwrap()).collect();

@@ -6,7 +6,7 @@ use packet::Rule;
 use packet::ndn::tlv;
 
 use crate::mutate::Mutator;
-use crate::peer::{Peer, Place, message};
+use crate::peer::{Listener, Peer, message};
 use crate::victim::{SOON, Victim, connect, wait_until};
 
 const FRAMES: usize = 20_000;
@@ -39,7 +39,7 @@ fn is_broken(mut stream: &[u8]) -> bool {
 
 /// Sends damaged frames over one stream after the other, each with an end, and demands that those and only
 /// those are counted as broken that are.
-fn bombard_streams(place: impl Fn(&Victim) -> &Place, seed: u64) {
+fn bombard_streams(place: impl Fn(&Victim) -> &Listener, seed: u64) {
     let victim = Victim::start();
     let mut mutator = mutator(seed);
     let mut broken = 0;
@@ -68,11 +68,11 @@ fn damaged_frames_over_a_unix_socket_leave_the_node_serving_and_every_broken_str
 }
 
 /// Sends damaged frames, each in a message of its own; a connection that the node closes is begun anew.
-fn bombard(place: &Place, seed: u64) {
+fn bombard(place: &Listener, seed: u64) {
     let mut mutator = mutator(seed);
     let mut peer = connect(place, Instant::now() + SOON);
     for _ in 0..FRAMES {
-        let is_datagram = matches!(place, Place::Udp(_));
+        let is_datagram = matches!(place, Listener::Udp(_));
         // A datagram may be larger than the system sends.
         if peer.send(&mutator.next()).is_err() && !is_datagram {
             peer = connect(place, Instant::now() + SOON);

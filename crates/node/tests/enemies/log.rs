@@ -10,7 +10,7 @@ use packet::ndn::lp::{Echo, LpPacketView};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
-use crate::peer::{Place, interest};
+use crate::peer::{Listener, interest};
 use crate::victim::{SOON, Victim, connect, wait_until};
 
 /// Lines about what paths carry, of all nodes in this process.
@@ -65,8 +65,8 @@ struct Fickle {
 }
 
 impl Fickle {
-    fn new(node: &Place) -> Self {
-        let Place::Udp(address) = node else { panic!("only datagrams have a path MTU") };
+    fn new(node: &Listener) -> Self {
+        let Listener::Udp(address) = node else { panic!("only datagrams have a path MTU") };
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(address).unwrap();
         socket.set_nonblocking(true).unwrap();

@@ -7,7 +7,7 @@ use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, Nod
 use engine::NextHop;
 use packet::{Dialect, Name};
 
-use crate::peer::{Place, interest};
+use crate::peer::{Listener, interest};
 use crate::victim::{SOON, Victim, connect, fresh_name, wait_until};
 
 /// A permanent face from `victim` to `remote`, with everything under `/honest/there`... being reached by it.
@@ -50,10 +50,10 @@ fn heals(start: impl Fn() -> Victim, remote: FaceUri, first: Victim) {
     victim.assert_serves();
 }
 
-fn address(place: &Place) -> SocketAddr {
+fn address(place: &Listener) -> SocketAddr {
     match place {
-        Place::Tcp(address) | Place::Udp(address) | Place::WebSocket(address) => *address,
-        Place::Unix(path) => panic!("{} has no address", path.display()),
+        Listener::Tcp(address) | Listener::Udp(address) | Listener::WebSocket(address) => *address,
+        Listener::Unix(path) => panic!("{} has no address", path.display()),
     }
 }
 

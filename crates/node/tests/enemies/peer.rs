@@ -13,7 +13,7 @@ use packet::{Buffer, Data, Interest, Name};
 
 /// Where a node listens.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Listener {
     Unix(PathBuf),
     Tcp(SocketAddr),
     Udp(SocketAddr),
@@ -59,14 +59,14 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Peer {
     /// Connects from one address of this host.
-    pub(crate) fn connect_from(from: IpAddr, place: &Place) -> io::Result<Self> {
+    pub(crate) fn connect_from(from: IpAddr, place: &Listener) -> io::Result<Self> {
         let socket = match place {
-            Place::Udp(address) => {
+            Listener::Udp(address) => {
                 let socket = UdpSocket::bind((from, 0))?;
                 socket.connect(address)?;
                 Socket::Udp(socket)
             }
-            Place::Tcp(address) => {
+            Listener::Tcp(address) => {
                 let socket = socket2::Socket::new(
                     socket2::Domain::for_address(*address),
                     socket2::Type::STREAM,
@@ -76,7 +76,7 @@ impl Peer {
                 socket.connect(&(*address).into())?;
                 Socket::Tcp(socket.into())
             }
-            Place::Unix(_) | Place::WebSocket(_) => return Err(io::ErrorKind::Unsupported.into()),
+            Listener::Unix(_) | Listener::WebSocket(_) => return Err(io::ErrorKind::Unsupported.into()),
         };
         match &socket {
             Socket::Tcp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
@@ -86,15 +86,15 @@ impl Peer {
         Ok(Peer { socket, read: Vec::new(), as_messages: false })
     }
 
-    pub(crate) fn connect(place: &Place) -> io::Result<Self> {
+    pub(crate) fn connect(place: &Listener) -> io::Result<Self> {
         let socket = match place {
-            Place::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
-            Place::Tcp(address) | Place::WebSocket(address) => {
+            Listener::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
+            Listener::Tcp(address) | Listener::WebSocket(address) => {
                 let socket = TcpStream::connect(address)?;
                 socket.set_nodelay(true)?;
                 Socket::Tcp(socket)
             }
-            Place::Udp(address) => {
+            Listener::Udp(address) => {
                 let socket = UdpSocket::bind("127.0.0.1:0")?;
                 socket.connect(address)?;
                 Socket::Udp(socket)
@@ -106,7 +106,7 @@ impl Peer {
             Socket::Tcp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
             Socket::Udp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
         }
-        if matches!(place, Place::WebSocket(_)) {
+        if matches!(place, Listener::WebSocket(_)) {
             peer.send_raw(REQUEST)?;
             peer.receive_answer()?;
             peer.as_messages = true;

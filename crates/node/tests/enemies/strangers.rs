@@ -9,7 +9,7 @@ use testkit::own_network::{self, ip};
 
 use packet::ndn::lp::LpPacketView;
 
-use crate::peer::{Peer, Place, interest};
+use crate::peer::{Listener, Peer, interest};
 use crate::victim::{SOON, Victim, fresh_name, wait_until};
 
 const GREEDY: &str = "198.51.100.66";
@@ -36,7 +36,7 @@ fn with_victim(change: impl FnOnce(&mut Config) + Send, test: impl FnOnce(&Victi
     });
 }
 
-fn from(address: &str, place: &Place) -> Peer {
+fn from(address: &str, place: &Listener) -> Peer {
     Peer::connect_from(address.parse::<IpAddr>().unwrap(), place).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn ask_once(peer: &mut Peer) {
 }
 
 /// So many peers at one address, each of which has asked for something and been answered, or turned away.
-fn crowd(count: usize, place: &Place) -> Vec<Peer> {
+fn crowd(count: usize, place: &Listener) -> Vec<Peer> {
     let mut peers: Vec<Peer> = (0..count).map(|_| from(GREEDY, place)).collect();
     peers.iter_mut().for_each(ask_once);
     peers
@@ -57,7 +57,7 @@ fn faces_of(victim: &Victim, address: &str) -> usize {
 }
 
 /// Demands that somebody from another address gets in, and stays in whatever the crowd does.
-fn assert_newcomer_is_served(victim: &Victim, place: &Place, crowd: &mut [Peer]) {
+fn assert_newcomer_is_served(victim: &Victim, place: &Listener, crowd: &mut [Peer]) {
     let mut newcomer = from(NEWCOMER, place);
     for _ in 0..5 {
         crowd.iter_mut().for_each(ask_once);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use cairn_node::DropReason;
 use packet::ndn::DataBuilder;
 
-use crate::peer::{Peer, Place, interest, message};
+use crate::peer::{Listener, Peer, interest, message};
 use crate::victim::{SOON, Victim, connect, fresh_name, register, wait_until};
 
 #[test]
@@ -142,13 +142,13 @@ fn a_browser_that_asks_whether_we_are_there_and_never_reads_has_a_bounded_queue(
 #[test]
 fn requests_to_become_a_websocket_that_never_end_are_closed_in_time() {
     let victim = Victim::with(|config| config.node.stall_timeout_secs = 1);
-    let Place::WebSocket(address) = victim.websocket else { panic!("another place") };
+    let Listener::WebSocket(address) = victim.websocket else { panic!("another place") };
     for beginning in [&b""[..], b"GET / HTTP/1.1\r\nHost: here\r\n"] {
-        let mut peer = connect(&Place::Tcp(address), Instant::now() + SOON);
+        let mut peer = connect(&Listener::Tcp(address), Instant::now() + SOON);
         peer.send_raw(beginning).unwrap();
         assert!(peer.is_closed_by(Instant::now() + SOON), "still open after {beginning:?}");
     }
-    let mut endless = connect(&Place::Tcp(address), Instant::now() + SOON);
+    let mut endless = connect(&Listener::Tcp(address), Instant::now() + SOON);
     let _ = endless.send_raw(&[b'x'; 9000]);
     assert!(endless.is_closed_by(Instant::now() + SOON), "a request without an end is still read");
     assert_eq!(victim.drops(DropReason::StalledStream), 2);

@@ -17,7 +17,7 @@ use management::{Command, CommandScope, ControlParameters, ControlResponse, Data
 use packet::Name;
 use packet::ndn::{DataBuilder, InterestBuilder};
 
-use crate::peer::{Peer, Place, interest};
+use crate::peer::{Listener, Peer, interest};
 
 /// How long anything may take that takes no time on a machine with nothing else to do.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -25,10 +25,10 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 /// A node to be attacked.
 pub(crate) struct Victim {
     pub(crate) node: Node,
-    pub(crate) unix: Place,
-    pub(crate) tcp: Place,
-    pub(crate) udp: Place,
-    pub(crate) websocket: Place,
+    pub(crate) unix: Listener,
+    pub(crate) tcp: Listener,
+    pub(crate) udp: Listener,
+    pub(crate) websocket: Listener,
     directory: PathBuf,
     producer: Option<Producer>,
 }
@@ -56,13 +56,13 @@ impl Victim {
         let (mut udp, mut tcp, mut websocket) = (None, None, None);
         for uri in node.control().channels() {
             match uri {
-                FaceUri::Udp(address) if !address.ip().is_multicast() => udp = Some(Place::Udp(address)),
-                FaceUri::Tcp(address) => tcp = Some(Place::Tcp(address)),
-                FaceUri::WebSocket(address) => websocket = Some(Place::WebSocket(address)),
+                FaceUri::Udp(address) if !address.ip().is_multicast() => udp = Some(Listener::Udp(address)),
+                FaceUri::Tcp(address) => tcp = Some(Listener::Tcp(address)),
+                FaceUri::WebSocket(address) => websocket = Some(Listener::WebSocket(address)),
                 _ => {}
             }
         }
-        let unix = Place::Unix(path);
+        let unix = Listener::Unix(path);
         let producer = Some(Producer::start(&unix));
         let (udp, tcp, websocket) = (udp.unwrap(), tcp.unwrap(), websocket.unwrap());
         Victim { node, unix, tcp, udp, websocket, directory, producer }
@@ -76,7 +76,7 @@ impl Victim {
         self.assert_manages();
     }
 
-    pub(crate) fn assert_serves_at(&self, place: &Place) {
+    pub(crate) fn assert_serves_at(&self, place: &Listener) {
         let deadline = Instant::now() + SOON;
         let mut peer = connect(place, deadline);
         let answer = peer.ask(&interest(&fresh_name("/honest")), deadline);
@@ -134,7 +134,7 @@ impl Drop for Victim {
 }
 
 /// Connects, again and again if a flood stands before the door.
-pub(crate) fn connect(place: &Place, deadline: Instant) -> Peer {
+pub(crate) fn connect(place: &Listener, deadline: Instant) -> Peer {
     loop {
         match Peer::connect(place) {
             Ok(peer) => return peer,
@@ -194,7 +194,7 @@ struct Producer {
 }
 
 impl Producer {
-    fn start(unix: &Place) -> Self {
+    fn start(unix: &Listener) -> Self {
         let mut peer = connect(unix, Instant::now() + SOON);
         let response = register(&mut peer, &"/honest".parse().unwrap(), Instant::now() + SOON);
         assert!(response.is_ok(), "{response:?}");

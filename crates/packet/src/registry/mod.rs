@@ -40,16 +40,23 @@ pub enum AddError {
     TooLate,
 }
 
-/// A name that nothing has.
+/// A word for nothing that can be chosen, from a registry or of an enum.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no {what} {word}; there are {}", .known.join(", "))]
 pub struct UnknownWord {
     /// What was looked for.
     pub what: &'static str,
-    /// The name.
+    /// The word.
     pub word: String,
-    /// The names there are.
+    /// The words there are.
     pub known: Vec<&'static str>,
+}
+
+impl UnknownWord {
+    /// That `word` is not among `known`, which are all words for `what`.
+    pub fn new(what: &'static str, word: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+        UnknownWord { what, word: word.to_owned(), known: known.into_iter().collect() }
+    }
 }
 
 impl<K: Named> Registry<K> {
@@ -93,7 +100,7 @@ impl<K: Named> Registry<K> {
 
     /// Says of a name that it is not here, and which are.
     pub fn unknown(&self, word: &str) -> UnknownWord {
-        UnknownWord { what: K::WHAT, word: word.to_owned(), known: self.words().collect() }
+        UnknownWord::new(K::WHAT, word, self.words())
     }
 
     /// All names.

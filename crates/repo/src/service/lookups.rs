@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use packet::{Interest, UnixTime};
 
-use super::readers::{Job, Made, Outcome, ReadQueue, found};
+use super::readers::{Job, MadeMetadata, Outcome, ReadQueue, found};
 use super::{Answered, FoundData, Reply, unix_now};
 use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
@@ -23,7 +23,7 @@ const MAX_JOBS: usize = 8192;
 pub(super) enum Question {
     Ask(u64, Interest),
     /// The disk has done what it was given.
-    Done,
+    InsertionCallback,
 }
 
 /// Looks up what is asked.
@@ -57,7 +57,7 @@ impl Lookups {
         for _ in 0..QUESTIONS_AT_ONCE {
             match self.questions.try_recv() {
                 Ok(Question::Ask(number, interest)) => self.look_up(store, now, number, interest),
-                Ok(Question::Done) => {}
+                Ok(Question::InsertionCallback) => {}
                 Err(_) => {
                     self.hand_over();
                     return false;
@@ -119,7 +119,7 @@ impl Lookups {
             let prefix = interest.name().prefix(interest.component_count() - 1).to_name();
             let data = metadata_packet(now, &prefix, &metadata).ok()?;
             let fresh_until = now.after(data.freshness());
-            Some(Made { metadata, found: FoundData { data, fresh_until, is_fresh: true } })
+            Some(MadeMetadata { metadata, found: FoundData { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
         let likely = places.first().and_then(|located| located.read_in_memory(|_| None));
@@ -202,6 +202,6 @@ struct EndNotifier<'d>(&'d SyncSender<Question>);
 impl Drop for EndNotifier<'_> {
     fn drop(&mut self) {
         // The store thread takes questions for as long as it waits for this.
-        let _ = self.0.send(Question::Done);
+        let _ = self.0.send(Question::InsertionCallback);
     }
 }

@@ -19,12 +19,12 @@ pub(super) struct Job {
     pub(super) interest: Interest,
     pub(super) places: Vec<Located>,
     /// What answers if nothing that lies there does.
-    pub(super) otherwise: Option<Made>,
+    pub(super) otherwise: Option<MadeMetadata>,
 }
 
 /// Metadata that the store makes of what it holds.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct MadeMetadata {
     pub(super) metadata: Metadata,
     pub(super) found: FoundData,
 }

@@ -15,7 +15,7 @@ use crate::limits::Rejection;
 use crate::store::{PendingMaintenance, Store, Ticket};
 
 /// Told what became of an insertion.
-pub(super) type Done = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
+pub(super) type InsertionCallback = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
 
 /// Something that is done with the store.
 pub(super) type StoreCall = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
@@ -24,7 +24,7 @@ pub(super) type StoreCall = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
 pub(super) enum Task {
     /// There are questions.
     Look,
-    Insert(Data, Option<Done>),
+    Insert(Data, Option<InsertionCallback>),
     Call(StoreCall),
     Stop,
 }
@@ -45,7 +45,7 @@ pub(super) struct StoreThread {
     queue: Arc<ReadQueue>,
     shared: Arc<Shared>,
     config: ServiceConfig,
-    waiting: Vec<(Ticket, Done)>,
+    waiting: Vec<(Ticket, InsertionCallback)>,
     /// Where requests are noted next that others answer; empty.
     spare: Vec<Request>,
     /// When packets that nobody waits for are to be committed.
@@ -163,7 +163,7 @@ impl StoreThread {
         }
     }
 
-    fn insert(&mut self, now: UnixTime, data: &Data, done: Option<Done>) {
+    fn insert(&mut self, now: UnixTime, data: &Data, done: Option<InsertionCallback>) {
         match (self.store.insert(now, data), done) {
             (Ok(ticket), Some(done)) => self.waiting.push((ticket, done)),
             (Ok(_), None) => {

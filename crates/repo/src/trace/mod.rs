@@ -30,7 +30,7 @@ mod read;
 
 use std::collections::HashMap;
 
-pub use read::{MAX_LINE, TraceError, TraceFormat, TraceReader, UnknownFormat};
+pub use read::{MAX_LINE, TraceError, TraceFormat, TraceReader};
 
 use crate::eviction::optimum::Request;
 use crate::eviction::{DeletionRule, Eviction};

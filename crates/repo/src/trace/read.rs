@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::str::FromStr;
 
+use packet::registry::UnknownWord;
 use thiserror::Error;
 
 use super::Entry;
@@ -36,17 +37,14 @@ impl TraceFormat {
     ];
 }
 
-/// A word that is no format's.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no format {0}; there are csv, oracle-general, wiki, cdn")]
-pub struct UnknownFormat(pub String);
-
 impl FromStr for TraceFormat {
-    type Err = UnknownFormat;
+    type Err = UnknownWord;
 
-    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
         let found = TraceFormat::ALL.iter().find(|(name, _)| *name == word);
-        found.map(|(_, format)| *format).ok_or_else(|| UnknownFormat(word.to_owned()))
+        found
+            .map(|(_, format)| *format)
+            .ok_or_else(|| UnknownWord::new("format", word, TraceFormat::ALL.map(|(word, _)| word)))
     }
 }
 

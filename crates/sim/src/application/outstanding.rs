@@ -23,7 +23,15 @@ pub(super) struct Outstanding {
     others: BTreeMap<u64, Pending>,
     len: usize,
     /// When each attempt times out, in order of time; entries of answered ones are skipped.
-    deadlines: VecDeque<(Instant, u64, u32)>,
+    deadlines: VecDeque<Deadline>,
+}
+
+/// When an attempt times out.
+#[derive(Clone, Copy, Debug)]
+struct Deadline {
+    at: Instant,
+    number: u64,
+    attempt: u32,
 }
 
 /// A gap in the numbers that a ring bridges.
@@ -74,15 +82,15 @@ impl Outstanding {
     }
 
     /// Notes when an attempt times out. Deadlines come in order of time.
-    pub(super) fn expect(&mut self, deadline: Instant, number: u64, attempt: u32) {
-        self.deadlines.push_back((deadline, number, attempt));
+    pub(super) fn expect(&mut self, at: Instant, number: u64, attempt: u32) {
+        self.deadlines.push_back(Deadline { at, number, attempt });
     }
 
     /// The first deadline of an attempt that still waits.
     pub(super) fn next_deadline(&mut self) -> Instant {
-        while let Some(&(deadline, number, attempt)) = self.deadlines.front() {
+        while let Some(&Deadline { at, number, attempt }) = self.deadlines.front() {
             if self.get_mut(number).is_some_and(|pending| pending.under_way && pending.attempts == attempt) {
-                return deadline;
+                return at;
             }
             self.deadlines.pop_front();
         }
@@ -94,7 +102,7 @@ impl Outstanding {
         if self.next_deadline() > now {
             return None;
         }
-        self.deadlines.pop_front().map(|(_, number, _)| number)
+        self.deadlines.pop_front().map(|deadline| deadline.number)
     }
 }
 

@@ -6,5 +6,5 @@ mod network;
 mod one_cache;
 mod requests;
 
-pub use network::{CacheNetwork, CacheNetworkError, CacheNetworkReport, CopyPlacement, UnknownCopyPlacement};
+pub use network::{CacheNetwork, CacheNetworkError, CacheNetworkReport, CopyPlacement};
 pub use one_cache::{CacheReport, study_cache, study_eviction};

@@ -6,7 +6,7 @@ use packet::{NameHasher, Packet, PacketKind, PrefixHashes};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
-use crate::core::{Attachment, Core, End, Held, Stage};
+use crate::core::{Attachment, Core, End, HeldPacket, Stage};
 use crate::error::SimError;
 use crate::events::in_flight::{InFlight, OnLink};
 use crate::events::queue::{Event, Source};
@@ -146,7 +146,7 @@ impl Network {
                     self.call(application, |application, context| application.handle_timer(context));
                 }
             }
-            Source::Held(place) => {
+            Source::HeldPacket(place) => {
                 let Some(held) = core.held.take(place) else { return };
                 if core.channels[held.channel].epoch == held.epoch {
                     self.go_on(held);
@@ -190,8 +190,8 @@ impl Network {
     }
 
     /// What was held back goes on.
-    fn go_on(&mut self, held: Held) {
-        let Held { channel, end, carried, stage, .. } = held;
+    fn go_on(&mut self, held: HeldPacket) {
+        let HeldPacket { channel, end, carried, stage, .. } = held;
         match (stage, carried) {
             (Stage::Crossing, _) => self.arrive(channel, end, carried),
             (Stage::Leaving, OnLink::Packet(packet_id)) => self.core.put_on_link(channel, end, packet_id),

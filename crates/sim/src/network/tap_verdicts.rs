@@ -8,7 +8,7 @@ use packet::time::Duration;
 use packet::{DecodeError, Packet};
 
 use crate::arena::{ChannelId, EndId, PacketId};
-use crate::core::{Core, Held, Stage};
+use crate::core::{Core, HeldPacket, Stage};
 use crate::dialect::read_frame;
 use crate::events::in_flight::OnLink;
 use crate::events::queue::Source;
@@ -133,8 +133,8 @@ impl Core {
     fn hold(&mut self, shown: Shown, span: Duration, carried: OnLink) {
         let Shown { channel, from: end, stage } = shown;
         let epoch = self.channels[channel].epoch;
-        let held = self.held.add(Some(Held { channel, epoch, end, carried, stage }));
-        self.queue.plan(self.now + span, Source::Held(held));
+        let held = self.held.add(Some(HeldPacket { channel, epoch, end, carried, stage }));
+        self.queue.plan(self.now + span, Source::HeldPacket(held));
     }
 
     /// Puts what a tap has made of a packet in its place.

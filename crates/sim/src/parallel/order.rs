@@ -1,7 +1,7 @@
 //! The order of one core, found for what several have done.
 
 use crate::events::queue::{STRIDE, Turn};
-use crate::trace::journal::{Crossing, Done, Journal};
+use crate::trace::journal::{Crossing, ExecutedEvent, Journal};
 use crate::trace::{Note, Notes, Trace};
 
 /// Which numbers one core would have given to what the parts have planned.
@@ -135,7 +135,7 @@ impl Order {
     fn earliest(&self, cursors: &[Cursor]) -> Option<usize> {
         let mut earliest: Option<(usize, Turn)> = None;
         for (part, cursor) in cursors.iter().enumerate() {
-            let Some(&Done { turn, .. }) = cursor.done.get(cursor.next) else { continue };
+            let Some(&ExecutedEvent { turn, .. }) = cursor.done.get(cursor.next) else { continue };
             let is_earlier = earliest.is_none_or(|(other, best)| {
                 turn.at < best.at
                     || (turn.at == best.at && self.exact(part, turn).serial < self.exact(other, best).serial)
@@ -170,7 +170,7 @@ impl Order {
 
 /// How far a part's window has been put in order.
 struct Cursor {
-    done: Vec<Done>,
+    done: Vec<ExecutedEvent>,
     crossings: std::vec::IntoIter<Crossing>,
     next: usize,
     turns: u64,

@@ -13,7 +13,7 @@ use super::order::Order;
 use super::partition::Partition;
 use crate::application::Application;
 use crate::arena::{ChannelId, EndId, LinkId, PacketId};
-use crate::core::{Attachment, Core, Held, Link, Stage};
+use crate::core::{Attachment, Core, HeldPacket, Link, Stage};
 use crate::events::in_flight::{AllInFlight, OnLink};
 use crate::events::queue::{Alarm, Event, STRIDE, Source, Turn};
 use crate::link::{Channel, Flight, LinkConfig};
@@ -65,7 +65,7 @@ impl Network {
         }
         for event in self.core.queue.take_all() {
             let part = match event.source {
-                Source::Held(place) => {
+                Source::HeldPacket(place) => {
                     self.core.held.get(place).map_or(0, |held| partition.receiver_of(held.channel))
                 }
                 source => partition.part_of_source(source).unwrap_or(usize::MAX),
@@ -185,13 +185,13 @@ fn move_flights(from: &mut Core, to: &mut Core, channel: ChannelId, turns: &dyn 
 /// Moves an event, and what was held back for it.
 fn move_event(from: &mut Core, to: &mut Core, event: Event, turn: Turn) {
     let source = match event.source {
-        Source::Held(place) => {
+        Source::HeldPacket(place) => {
             let held = from.held.take(place).map(|held| {
                 let mut mover =
                     Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns: &|turn| turn };
-                Held { carried: mover.carried(held.carried), ..held }
+                HeldPacket { carried: mover.carried(held.carried), ..held }
             });
-            Source::Held(to.held.add(held))
+            Source::HeldPacket(to.held.add(held))
         }
         source => source,
     };
@@ -238,8 +238,8 @@ impl Core {
         let channel = &mut self.channels[number];
         if is_reordered {
             let (epoch, stage) = (channel.epoch, Stage::Crossing);
-            let held = self.held.add(Some(Held { channel: number, epoch, end, carried, stage }));
-            return self.queue.push(turn, Source::Held(held));
+            let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
+            return self.queue.push(turn, Source::HeldPacket(held));
         }
         if channel.flights.is_empty() {
             self.queue.push(turn, Source::Channel(number));

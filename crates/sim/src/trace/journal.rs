@@ -12,7 +12,7 @@ use crate::trace::Notes;
 /// An event that has happened. What it brought about ends at these places in what the part has noted; it
 /// begins where that of the event before ends.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
+pub(crate) struct ExecutedEvent {
     pub(crate) turn: Turn,
     /// What the part's queue would give next.
     pub(crate) turns_end: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Crossing {
 /// What a part has done since it was last asked.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    pub(crate) done: Vec<Done>,
+    pub(crate) done: Vec<ExecutedEvent>,
     pub(crate) crossings: Vec<Crossing>,
 }
 
@@ -70,7 +70,7 @@ impl Journal {
 
     #[inline]
     pub(crate) fn note_done(&mut self, turn: Turn, turns_end: u64, notes: &Notes) {
-        self.done.push(Done {
+        self.done.push(ExecutedEvent {
             turn,
             turns_end,
             numbers_end: notes.numbers.len(),

@@ -103,7 +103,7 @@ struct Room<'a> {
     own_prefix: Name,
     wire: RoomWire,
     said: OwnMessages,
-    asked: BTreeMap<RequestId, Asked>,
+    asked: BTreeMap<RequestId, PendingFetch>,
     verifier: Box<dyn Verifier>,
     /// Messages that wait for a verdict, by the number under which the verifier has them.
     unread: BTreeMap<u64, Unread>,
@@ -113,7 +113,7 @@ struct Room<'a> {
     duplicate_names: DuplicateNames,
 }
 
-struct Asked {
+struct PendingFetch {
     name: Name,
     attempts_left: u32,
     /// Which message it is; `None` for a certificate for the verifier.
@@ -297,7 +297,7 @@ impl Room<'_> {
             for number in first..=last {
                 let name = wire::with_number(self.arguments.room.dialect, &member, number)?;
                 let message = Some(Message { member: member.clone(), number });
-                self.ask(Asked { name, attempts_left: ATTEMPTS, message })?;
+                self.ask(PendingFetch { name, attempts_left: ATTEMPTS, message })?;
             }
         }
         let clocks = self.clocks();
@@ -305,7 +305,7 @@ impl Room<'_> {
         while let Some(interest) = self.verifier.poll_interest(clocks) {
             let name = interest.name().to_name();
             let id = self.client.express_as_is(interest, TIMEOUT)?;
-            self.asked.insert(id, Asked { name, attempts_left: 0, message: None });
+            self.asked.insert(id, PendingFetch { name, attempts_left: 0, message: None });
         }
         self.print_unread()
     }
@@ -341,10 +341,10 @@ impl Room<'_> {
             // Our messages are served by their source, and nothing else is ours.
             Event::Interest { .. } => {}
             Event::Data { id, data, .. } => match self.asked.remove(&id) {
-                Some(Asked { message: None, .. }) => {
+                Some(PendingFetch { message: None, .. }) => {
                     self.verifier.handle_data(self.clocks(), &data);
                 }
-                Some(Asked { message: Some(message), .. }) => {
+                Some(PendingFetch { message: Some(message), .. }) => {
                     let number = self.next_unread;
                     self.next_unread += 1;
                     self.unread.insert(number, Unread { message, data: data.clone() });
@@ -371,7 +371,7 @@ impl Room<'_> {
         Ok(())
     }
 
-    fn failed(&mut self, asked: Asked, reason: Option<packet::NackReason>) -> Result<(), ToolError> {
+    fn failed(&mut self, asked: PendingFetch, reason: Option<packet::NackReason>) -> Result<(), ToolError> {
         let Some(Message { member, number }) = &asked.message else {
             if let Some(reason) = reason {
                 self.verifier.handle_nack(self.clocks(), asked.name.as_ref(), reason);
@@ -386,10 +386,10 @@ impl Room<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, asked: Asked) -> Result<(), ToolError> {
+    fn ask(&mut self, asked: PendingFetch) -> Result<(), ToolError> {
         let id = self.wire.ask(&mut self.client, &asked.name, TIMEOUT)?;
         let attempts_left = asked.attempts_left.saturating_sub(1);
-        self.asked.insert(id, Asked { attempts_left, ..asked });
+        self.asked.insert(id, PendingFetch { attempts_left, ..asked });
         Ok(())
     }
 

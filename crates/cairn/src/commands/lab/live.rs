@@ -10,7 +10,7 @@ use lab::experiment::plan::{Change, Plan};
 use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
-use lab::live::{LiveError, NETWORK_FILE, Network, Place, enter::enter};
+use lab::live::{LiveError, NETWORK_FILE, Network, NetworkFolder, enter::enter};
 use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
@@ -54,7 +54,8 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
         }
     };
     let plan = plan(&experiment, arguments.case.as_deref())?;
-    let place = Place::of(arguments.name.as_ref().unwrap_or(&experiment.name)).map_err(ToolError::other)?;
+    let place =
+        NetworkFolder::of(arguments.name.as_ref().unwrap_or(&experiment.name)).map_err(ToolError::other)?;
     place.clear().map_err(ToolError::other)?;
     let seed = plan.schedule.seed;
     let order = Order {
@@ -91,7 +92,7 @@ fn plan(experiment: &Experiment, case: Option<&str>) -> Result<Plan, ToolError> 
 }
 
 /// Holds a network until somebody interrupts us or takes it down.
-fn held(order: &Order, place: &Place, shown: Option<Form>) -> Result<(), ToolError> {
+fn held(order: &Order, place: &NetworkFolder, shown: Option<Form>) -> Result<(), ToolError> {
     let interrupt = Interrupt::catch().map_err(ToolError::file("signals"))?;
     let held = hold(order, place, &|| interrupt.came(), |event| match event {
         Event::Up => {
@@ -118,7 +119,7 @@ fn held(order: &Order, place: &Place, shown: Option<Form>) -> Result<(), ToolErr
 
 /// The part of `up --detach` that stays.
 pub(super) fn hold_in_background(name: &str) -> Outcome {
-    let place = Place::of(name).map_err(ToolError::other)?;
+    let place = NetworkFolder::of(name).map_err(ToolError::other)?;
     let file = place.folder().join(ORDER_FILE);
     let mut order: Order = read_json(&file).map_err(ToolError::file(&file))?;
     // What the run has belongs to who holds it.
@@ -128,7 +129,7 @@ pub(super) fn hold_in_background(name: &str) -> Outcome {
 }
 
 /// Starts a holder that outlives this process, and waits until the network is up.
-fn detached(place: &Place, form: Form) -> Outcome {
+fn detached(place: &NetworkFolder, form: Form) -> Outcome {
     use std::os::unix::process::CommandExt;
     let log = place.folder().join(HOLD_LOG);
     let file = std::fs::File::create(&log).map_err(ToolError::file(&log))?;
@@ -160,7 +161,7 @@ fn detached(place: &Place, form: Form) -> Outcome {
 }
 
 /// A network, and what can be done with it.
-fn words(place: &Place, network: &Network) -> String {
+fn words(place: &NetworkFolder, network: &Network) -> String {
     let mut lines = vec![format!("{} is up: {}", place.name(), printable(&network.title))];
     let width = network.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in &network.nodes {
@@ -185,8 +186,8 @@ pub(crate) struct Which {
 }
 
 impl Which {
-    fn place(&self) -> Result<Place, ToolError> {
-        Place::find(self.network.as_deref()).map_err(ToolError::other)
+    fn place(&self) -> Result<NetworkFolder, ToolError> {
+        NetworkFolder::find(self.network.as_deref()).map_err(ToolError::other)
     }
 }
 
@@ -281,7 +282,11 @@ pub(super) fn restart(name: &str, which: &Which, json: bool) -> Outcome {
 }
 
 pub(super) fn down(name: Option<&str>, all: bool, json: bool) -> Outcome {
-    let places = if all { Place::all_up() } else { vec![Place::find(name).map_err(ToolError::other)?] };
+    let places = if all {
+        NetworkFolder::all_up()
+    } else {
+        vec![NetworkFolder::find(name).map_err(ToolError::other)?]
+    };
     let mut list = Vec::new();
     for place in places {
         ask(&place, &Request::Down, None)?;
@@ -299,7 +304,7 @@ pub(super) fn down(name: Option<&str>, all: bool, json: bool) -> Outcome {
 }
 
 /// Asks for a change, and says as JSON that it was made, if anybody wants that.
-fn ask(place: &Place, request: &Request, said: Option<serde_json::Value>) -> Outcome {
+fn ask(place: &NetworkFolder, request: &Request, said: Option<serde_json::Value>) -> Outcome {
     place.ask(request).map_err(ToolError::other)?;
     if let Some(said) = said {
         output::json(&said)?;
@@ -309,7 +314,7 @@ fn ask(place: &Place, request: &Request, said: Option<serde_json::Value>) -> Out
 
 /// Every network that is up.
 pub(super) fn networks(json: bool) -> Outcome {
-    let up: Vec<(Place, Network)> = Place::all_up()
+    let up: Vec<(NetworkFolder, Network)> = NetworkFolder::all_up()
         .into_iter()
         .filter_map(|place| Some((place.clone(), place.network().ok()?)))
         .collect();
@@ -325,7 +330,7 @@ pub(super) fn networks(json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn described(place: &Place, network: &Network) -> serde_json::Value {
+fn described(place: &NetworkFolder, network: &Network) -> serde_json::Value {
     let folder: &Path = place.folder();
     serde_json::json!({ "name": place.name(), "folder": folder, "network": network })
 }

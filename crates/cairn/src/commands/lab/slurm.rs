@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration as StdDuration, Instant};
 
 use lab::experiment::Experiment;
 use lab::run::progress::Progress;
 use lab::run::slurm::{Cluster, SlurmError, SlurmRun, SlurmState, Tasks, carry_out};
 use lab::run::{Options, RunError};
+use packet::DoublingWait;
+use packet::time::Duration;
 
 use super::Outcome;
 use super::finish::finish;
@@ -28,7 +30,7 @@ const LAST_LOOK: Duration = Duration::from_secs(10);
 /// So many looks may find a part neither in the queue nor complete: shared file systems show things late.
 const PATIENCE: u32 = 3;
 /// How soon Ctrl-C is noticed.
-const HEED: Duration = Duration::from_millis(100);
+const HEED: StdDuration = StdDuration::from_millis(100);
 
 /// How a sweep is run on a cluster.
 #[derive(Debug, Clone, clap::Args)]
@@ -136,7 +138,8 @@ impl Sweep {
     fn wait(mut self, form: Form) -> Outcome {
         // From here on Ctrl-C means only that nobody waits any more.
         let interrupt = Interrupt::catch()?;
-        let (began, mut pause, mut gone) = (Instant::now(), FIRST_LOOK, 0);
+        let (began, mut gone) = (Instant::now(), 0);
+        let mut pause = DoublingWait::new(FIRST_LOOK, LAST_LOOK);
         let mut told = String::new();
         let before = self.run.state();
         loop {
@@ -161,11 +164,11 @@ impl Sweep {
                 return self.give_up(&missing);
             }
             // What has left the queue shows soon, or never.
-            let next = if gone > 0 { FIRST_LOOK } else { pause };
+            let longer = pause.take();
+            let next = if gone > 0 { FIRST_LOOK } else { longer };
             if self.sleep(next, &interrupt) {
                 return self.leave();
             }
-            pause = (pause * 2).min(LAST_LOOK);
         }
         self.screen.line(&format!("all {} parts are complete", self.run.record().shards));
         let folder = self.run.collect().map_err(ToolError::other)?;
@@ -174,7 +177,7 @@ impl Sweep {
 
     /// True when somebody wants to wait no longer.
     fn sleep(&self, long: Duration, interrupt: &Interrupt) -> bool {
-        let began = Instant::now();
+        let (began, long) = (Instant::now(), StdDuration::from_nanos(long.as_nanos()));
         while began.elapsed() < long {
             if interrupt.came() {
                 return true;

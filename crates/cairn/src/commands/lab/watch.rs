@@ -53,7 +53,7 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path, form: Form) -> Outcome
 fn watch_for_programs(folder: &RunFolder) -> Outcome {
     loop {
         let record = folder.record().map_err(ToolError::file(folder.path()))?;
-        let Done { done, all, running } = Done::of(folder, &record);
+        let RunProgress { done, all, running } = RunProgress::of(folder, &record);
         let running = running.map(|(case, repeat)| {
             let name = record.cases.get(case).map(String::as_str).unwrap_or_default();
             let raw = folder.repeat(case, repeat).join("raw");
@@ -88,14 +88,14 @@ fn last_line(file: &Path) -> Option<Value> {
 }
 
 /// How far a run is.
-struct Done {
+struct RunProgress {
     done: usize,
     all: usize,
     /// The case and the repeat, both from 0, that go on now.
     running: Option<(usize, u32)>,
 }
 
-impl Done {
+impl RunProgress {
     fn of(folder: &RunFolder, record: &RunRecord) -> Self {
         let places: Vec<(usize, u32)> = (0..record.cases.len())
             .flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)))
@@ -103,13 +103,13 @@ impl Done {
         let is_done = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("result.json").is_file();
         let is_begun = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("raw").is_dir();
         let running = places.iter().find(|place| is_begun(place) && !is_done(place)).copied();
-        Done { done: places.iter().filter(is_done).count(), all: places.len(), running }
+        RunProgress { done: places.iter().filter(is_done).count(), all: places.len(), running }
     }
 }
 
 /// How many repeats are done, and what the forwarders' logs of the one that runs say.
 fn state(folder: &RunFolder, record: &RunRecord) -> Vec<String> {
-    let Done { done, all, running } = Done::of(folder, record);
+    let RunProgress { done, all, running } = RunProgress::of(folder, record);
     let mut lines = vec![format!("{} {done} of {all} repeats done", bar(done, all))];
     let Some((case, repeat)) = running else { return lines };
     let name = record.cases.get(case).map(String::as_str).unwrap_or_default();

@@ -32,7 +32,8 @@ pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> io::Result<
                 std::thread::sleep(REST);
                 continue;
             };
-            let Some(place) = connection.peer_addr().ok().and_then(|peer| Place::take(&open, peer.ip()))
+            let Some(place) =
+                connection.peer_addr().ok().and_then(|peer| ConnectionSlot::take(&open, peer.ip()))
             else {
                 tell!(
                     "cairn: a connection was closed: {MAX_CONNECTIONS} insert already, or \
@@ -78,23 +79,23 @@ impl Open {
 }
 
 /// One of the connections that may be open.
-struct Place {
+struct ConnectionSlot {
     open: Arc<Mutex<Open>>,
     origin: IpAddr,
 }
 
-impl Place {
+impl ConnectionSlot {
     fn take(open: &Arc<Mutex<Open>>, address: IpAddr) -> Option<Self> {
         let origin = match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
             v4 => v4,
         };
         let has_place = open.lock().unwrap_or_else(PoisonError::into_inner).take(origin);
-        has_place.then(|| Place { open: Arc::clone(open), origin })
+        has_place.then(|| ConnectionSlot { open: Arc::clone(open), origin })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).give_back(self.origin);
     }
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn one_address_leaves_places_for_others_and_gives_back_what_it_had() {
         let open = Arc::new(Mutex::new(Open::default()));
-        let take = |address: &str| Place::take(&open, address.parse().unwrap());
+        let take = |address: &str| ConnectionSlot::take(&open, address.parse().unwrap());
         let of_one: Vec<_> = std::iter::from_fn(|| take("192.0.2.1")).collect();
         assert_eq!(of_one.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
         // One network of IPv6 is one origin, and an IPv4-mapped address is one of IPv4.

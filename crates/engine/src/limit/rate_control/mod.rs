@@ -17,6 +17,7 @@ mod load;
 mod mircc;
 mod shaper;
 
+use packet::registry::UnknownWord;
 use packet::time::{Duration, Instant};
 use packet::{ExplicitRate, NameHash};
 
@@ -56,6 +57,9 @@ pub enum RateMethod {
 }
 
 impl RateMethod {
+    /// All of them.
+    pub const ALL: [RateMethod; 2] = [RateMethod::Hobhis, RateMethod::Mircc];
+
     /// The word used in configurations.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -65,19 +69,14 @@ impl RateMethod {
     }
 }
 
-/// There is no such way to compute rates.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: rates are computed by hobhis or mircc")]
-pub struct UnknownRateMethod(pub String);
-
 impl std::str::FromStr for RateMethod {
-    type Err = UnknownRateMethod;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownRateMethod> {
-        [RateMethod::Hobhis, RateMethod::Mircc]
-            .into_iter()
-            .find(|method| method.as_str() == text)
-            .ok_or_else(|| UnknownRateMethod(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        let found = RateMethod::ALL.into_iter().find(|method| method.as_str() == text);
+        found.ok_or_else(|| {
+            UnknownWord::new("method of rate control", text, RateMethod::ALL.map(RateMethod::as_str))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
+use packet::registry::UnknownWord;
 
 /// Which of the Data that passes a node, and was asked for, is kept there: where in a network copies are
 /// left.
@@ -62,6 +62,10 @@ impl CacheProbability {
 }
 
 impl CachePlacement {
+    /// The words for all of them, one with its parameter.
+    pub const WORDS: [&str; 5] =
+        ["everywhere", "leave-copy-down", "local-consumers", "fair-share", "probability~0.5"];
+
     /// Whether Data that is sent on says that it was kept.
     pub(crate) fn marks_data(self) -> bool {
         self == CachePlacement::LeaveCopyDown
@@ -83,18 +87,10 @@ impl fmt::Display for CachePlacement {
     }
 }
 
-/// No placement is called that.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers, fair-share and \
-     probability~0.5"
-)]
-pub struct UnknownPlacement(String);
-
 impl FromStr for CachePlacement {
-    type Err = UnknownPlacement;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownPlacement> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let probability = || {
             let number = text.strip_prefix("probability~")?.parse().ok()?;
             CacheProbability::new(number).map(CachePlacement::Probability)
@@ -104,7 +100,7 @@ impl FromStr for CachePlacement {
             "leave-copy-down" => Ok(CachePlacement::LeaveCopyDown),
             "local-consumers" => Ok(CachePlacement::LocalConsumers),
             "fair-share" => Ok(CachePlacement::FairShare),
-            _ => probability().ok_or_else(|| UnknownPlacement(text.to_owned())),
+            _ => probability().ok_or_else(|| UnknownWord::new("placement", text, CachePlacement::WORDS)),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
-use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
+use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Received, Ssh};
 use crate::backend::BackendError;
 use crate::backend::interface::Interface;
@@ -78,6 +78,15 @@ pub fn conduct(
     Ok(outcome)
 }
 
+/// What a host answers.
+struct Answer {
+    reply: Reply,
+    /// The file that comes with [`Reply::File`].
+    file: Vec<u8>,
+    /// When it came, in nanoseconds of our clock.
+    came_ns: u64,
+}
+
 fn step(name: &str) -> Event {
     Event::Step { name: name.to_owned() }
 }
@@ -102,7 +111,7 @@ impl Hosts<'_> {
         let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
         let deadline = Instant::now() + PATIENCE;
         while let Some(missing) = replies.iter().position(Option::is_none) {
-            let (index, reply, ..) = self.next(deadline, missing)?;
+            let (index, Answer { reply, .. }) = self.next(deadline, missing)?;
             if let Some(place) = replies.get_mut(index) {
                 *place = Some(reply);
             }
@@ -129,11 +138,7 @@ impl Hosts<'_> {
     }
 
     /// The next answer of any host; `missing` is one that has not answered.
-    fn next(
-        &mut self,
-        deadline: Instant,
-        missing: usize,
-    ) -> Result<(usize, Reply, Vec<u8>, u64), BackendError> {
+    fn next(&mut self, deadline: Instant, missing: usize) -> Result<(usize, Answer), BackendError> {
         loop {
             self.keep_alive();
             let left = deadline.saturating_duration_since(Instant::now());
@@ -141,7 +146,9 @@ impl Hosts<'_> {
                 Ok((index, Received::Reply(Reply::Failed { why }, ..))) => {
                     return Err(self.failed(index, &why));
                 }
-                Ok((index, Received::Reply(reply, bytes, came))) => return Ok((index, reply, bytes, came)),
+                Ok((index, Received::Reply(reply, file, came_ns))) => {
+                    return Ok((index, Answer { reply, file, came_ns }));
+                }
                 Ok((_, Received::Event(event))) => (self.observe)(&event),
                 Ok((index, Received::Gone)) => return Err(self.failed(index, "the connection ended")),
                 Err(RecvTimeoutError::Timeout) if left > ALIVE => {}
@@ -154,13 +161,12 @@ impl Hosts<'_> {
     }
 
     /// Asks one host.
-    fn ask(&mut self, index: usize, request: &Request) -> Result<(Reply, Vec<u8>, u64), BackendError> {
+    fn ask(&mut self, index: usize, request: &Request) -> Result<Answer, BackendError> {
         let Some(connection) = self.connections.get_mut(index) else {
             return Err(self.failed(index, "there is no such host"));
         };
         connection.ask(request)?;
-        let (_, reply, bytes, came) = self.next(Instant::now() + PATIENCE, index)?;
-        Ok((reply, bytes, came))
+        Ok(self.next(Instant::now() + PATIENCE, index)?.1)
     }
 
     /// How far the clocks of all hosts are from ours.
@@ -170,8 +176,9 @@ impl Hosts<'_> {
             let mut exchanges = Vec::new();
             for _ in 0..EXCHANGES {
                 let asked = epoch_ns();
-                if let (Reply::Time { received, answered }, _, came) = self.ask(index, &Request::Time)? {
-                    exchanges.push(Exchange { asked, received, answered, came });
+                let Answer { reply, came_ns, .. } = self.ask(index, &Request::Time)?;
+                if let Reply::Time { received, answered } = reply {
+                    exchanges.push(Exchange { asked, received, answered, came: came_ns });
                 }
             }
             let clock =
@@ -232,10 +239,12 @@ impl Hosts<'_> {
                 plan.links_of(node).map(|(_, link)| address(node, &link.name)).collect::<Result<_, _>>()?;
             looks.push(Request::Look { addresses });
         }
-        let found: Vec<Vec<Found>> = self
+        let found: Vec<Vec<HostInterface>> = self
             .all(&looks)?
             .into_iter()
-            .map(|reply| if let Reply::Found { interfaces } = reply { interfaces } else { Vec::new() })
+            .map(
+                |reply| if let Reply::HostInterface { interfaces } = reply { interfaces } else { Vec::new() },
+            )
             .collect();
         let at = |node: usize, link: usize| {
             let place = plan.links_of(node).position(|(index, _)| index == link)?;
@@ -306,7 +315,7 @@ impl Hosts<'_> {
     /// Fetches every file of every host.
     fn collect(&mut self, folder: &Path) -> Result<(), BackendError> {
         for index in 0..self.plan.nodes.len() {
-            let (Reply::Files { names }, ..) = self.ask(index, &Request::Files)? else {
+            let Reply::Files { names } = self.ask(index, &Request::Files)?.reply else {
                 return Err(self.failed(index, "it does not list its files"));
             };
             for name in names {
@@ -314,18 +323,18 @@ impl Hosts<'_> {
                 if !is_below {
                     return Err(self.failed(index, "it names a file outside of its folder"));
                 }
-                let (reply, content, _) = self.ask(index, &Request::Get { name: name.clone() })?;
+                let Answer { reply, file, .. } = self.ask(index, &Request::Get { name: name.clone() })?;
                 let Reply::File { bytes } = reply else {
                     return Err(self.failed(index, "it does not send its files"));
                 };
-                if content.len() as u64 != bytes {
+                if file.len() as u64 != bytes {
                     return Err(self.failed(index, "a file came in part"));
                 }
                 let place = folder.join(name);
                 if let Some(above) = place.parent() {
                     fs::create_dir_all(above)?;
                 }
-                fs::write(place, content)?;
+                fs::write(place, file)?;
             }
         }
         Ok(())

@@ -31,7 +31,7 @@ pub(super) struct HostOrder {
 
 /// An interface of a host, found by its address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct HostInterface {
     pub(super) name: String,
     pub(super) index: u32,
     pub(super) ether: [u8; 6],
@@ -80,7 +80,7 @@ pub(super) enum Reply {
     /// When the question came, and when this answer left.
     Time { received: u64, answered: u64 },
     /// In the order of the addresses.
-    Found { interfaces: Vec<Found> },
+    HostInterface { interfaces: Vec<HostInterface> },
     /// Whether everything that has an end has been done.
     State {
         idle: bool,

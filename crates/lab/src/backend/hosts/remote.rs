@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
+use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::machine::clients::Clients;
@@ -489,9 +489,9 @@ fn look(addresses: &[std::net::Ipv4Addr]) -> Result<Reply, Failure> {
             entry.address.as_ref().and_then(|address| address.as_link_addr()).and_then(|link| link.addr())
         });
         let index = nix::net::if_::if_nametoindex(name.as_str())?;
-        interfaces.push(Found { name, index, ether: ether.unwrap_or_default() });
+        interfaces.push(HostInterface { name, index, ether: ether.unwrap_or_default() });
     }
-    Ok(Reply::Found { interfaces })
+    Ok(Reply::HostInterface { interfaces })
 }
 
 /// The files of the run, sockets and the program left out.

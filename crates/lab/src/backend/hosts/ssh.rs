@@ -116,7 +116,7 @@ impl Ssh<'_> {
 
     /// Connects, and starts the remote. What it says goes to `sender`, with `index`.
     pub(super) fn start(self, index: usize, sender: Sender<(usize, Received)>) -> io::Result<Connection> {
-        let master = Kept(self.open()?);
+        let master = KilledOnDrop(self.open()?);
         let above = quoted(&self.host.folder.to_string_lossy());
         let made = self.output(&format!("mktemp -d {above}/{FOLDER_PREFIX}XXXXXX"))?;
         let folder = String::from_utf8_lossy(&made.stdout).trim().to_owned();
@@ -140,11 +140,11 @@ impl Ssh<'_> {
         folder: &str,
         index: usize,
         sender: Sender<(usize, Received)>,
-    ) -> io::Result<(Kept, Option<ChildStdin>)> {
+    ) -> io::Result<(KilledOnDrop, Option<ChildStdin>)> {
         let program = self.program(folder)?;
         let line = format!("exec {program} lab internal remote {}", quoted(folder));
         let mut command = self.command(&[], Some(&line))?;
-        let mut session = Kept(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
+        let mut session = KilledOnDrop(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?);
         let (input, output) = (session.0.stdin.take(), session.0.stdout.take());
         let (ready, is_ready) = channel();
         std::thread::spawn(move || {
@@ -206,9 +206,9 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// A child that is ended when it is dropped.
 #[derive(Debug)]
-struct Kept(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Kept {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         // One that has ended needs no killing, but must be waited for.
         let _ = self.0.kill();
@@ -220,9 +220,9 @@ impl Drop for Kept {
 #[derive(Debug)]
 pub(super) struct Connection {
     input: Option<ChildStdin>,
-    session: Kept,
+    session: KilledOnDrop,
     /// After the session, in the order of the fields.
-    _master: Kept,
+    _master: KilledOnDrop,
     log: PathBuf,
 }
 

@@ -42,7 +42,7 @@ pub enum Version {
 
 /// Where the groups of one controller are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Hierarchy {
     version: Version,
     /// The controller, as the kernel calls it.
     controller: String,
@@ -53,8 +53,8 @@ struct Place {
 /// What this machine lets us control.
 #[derive(Debug, Clone, Default)]
 pub struct Controllers {
-    processor: Option<Place>,
-    memory: Option<Place>,
+    processor: Option<Hierarchy>,
+    memory: Option<Hierarchy>,
 }
 
 impl Controllers {
@@ -69,10 +69,10 @@ impl Controllers {
     /// What is used, in words for the report.
     #[must_use]
     pub fn words(&self) -> String {
-        let word = |place: &Option<Place>| match place {
+        let word = |place: &Option<Hierarchy>| match place {
             None => "not controlled (no control group can be written to)",
-            Some(Place { version: Version::V1, .. }) => "control groups, version 1",
-            Some(Place { version: Version::V2, .. }) => "control groups, version 2",
+            Some(Hierarchy { version: Version::V1, .. }) => "control groups, version 1",
+            Some(Hierarchy { version: Version::V2, .. }) => "control groups, version 2",
         };
         format!("processor share: {}; memory: {}", word(&self.processor), word(&self.memory))
     }
@@ -113,7 +113,7 @@ impl Controllers {
     ///
     /// When a group cannot be made although its place can be written to.
     pub fn group(&self, owner: Owner, name: &str) -> io::Result<Group> {
-        let make = |place: &Option<Place>| -> io::Result<Option<(Version, PathBuf)>> {
+        let make = |place: &Option<Hierarchy>| -> io::Result<Option<(Version, PathBuf)>> {
             let Some(place) = place else { return Ok(None) };
             let above = place.directory.join(owner.directory());
             fs::create_dir_all(&above)?;
@@ -254,7 +254,7 @@ fn remove(path: &Path) {
 }
 
 /// Where new groups of a controller can be made: below our own group, when that can be written to.
-fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
+fn place(mounts: &str, groups: &str, controller: &str) -> Option<Hierarchy> {
     let v1 = mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let mut right = right.split_whitespace();
@@ -268,7 +268,7 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
             fields.next()?.split(',').any(|name| name == controller).then(|| fields.next())?
         });
         let directory = join(&mount, own.unwrap_or("/"));
-        return usable(Place { version: Version::V1, controller: controller.to_owned(), directory });
+        return usable(Hierarchy { version: Version::V1, controller: controller.to_owned(), directory });
     }
     let mount = mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -282,7 +282,7 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
     // root.
     let directory = PathBuf::from(&mount);
     fs::write(directory.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
-    usable(Place { version: Version::V2, controller: controller.to_owned(), directory })
+    usable(Hierarchy { version: Version::V2, controller: controller.to_owned(), directory })
 }
 
 fn mount_point(left: &str) -> Option<String> {
@@ -296,7 +296,7 @@ fn join(mount: &str, own: &str) -> PathBuf {
 }
 
 /// A place counts only when a group can be made there.
-fn usable(place: Place) -> Option<Place> {
+fn usable(place: Hierarchy) -> Option<Hierarchy> {
     let probe = place.directory.join(format!("cairn-probe-{}", std::process::id()));
     fs::create_dir(&probe).ok()?;
     fs::remove_dir(&probe).ok()?;
@@ -364,7 +364,7 @@ mod tests {
 
     /// Any controller that this kernel offers by version 2: on a machine of version 1 that of huge pages
     /// often is left to it.
-    fn of_the_kernel() -> Result<Place, String> {
+    fn of_the_kernel() -> Result<Hierarchy, String> {
         let [mounts, groups] = ["/proc/self/mountinfo", "/proc/self/cgroup"].map(fs::read_to_string);
         let find = |controller: &&str| place(mounts.as_ref().ok()?, groups.as_ref().ok()?, controller);
         let offered = ["memory", "pids", "hugetlb"].iter().filter_map(find);

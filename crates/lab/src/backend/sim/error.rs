@@ -4,8 +4,8 @@ use std::io;
 use std::num::TryFromIntError;
 
 use flow::{PublishError, SpecError};
-use node::management::UnknownModule;
 use packet::random::ZipfError;
+use packet::registry::UnknownWord;
 use sim::SimError;
 
 use crate::agent::JobError;
@@ -20,15 +20,9 @@ pub enum SimulationError {
     /// A strategy that does not exist.
     #[error(transparent)]
     Strategy(#[from] engine::StrategyError),
-    /// An eviction policy that does not exist.
+    /// An eviction policy, a placement of copies or a method of rate control that does not exist.
     #[error(transparent)]
-    Eviction(#[from] engine::UnknownWord),
-    /// A placement of copies that does not exist.
-    #[error(transparent)]
-    Placement(#[from] engine::UnknownPlacement),
-    /// A way to compute rates that does not exist.
-    #[error("the network cannot be simulated: {0}")]
-    RateMethod(#[from] engine::UnknownRateMethod),
+    Word(#[from] UnknownWord),
     /// A producer, a consumer, or what takes registrations.
     #[error("a workload cannot be simulated: {name}: {source}")]
     Workload {
@@ -71,7 +65,7 @@ pub enum ApplicationError {
     Key(#[from] KeyError),
     /// What a key may be used for.
     #[error(transparent)]
-    Privilege(#[from] UnknownModule),
+    Privilege(#[from] UnknownWord),
     /// A size that this machine cannot count to.
     #[error(transparent)]
     Size(#[from] TryFromIntError),

@@ -11,7 +11,7 @@ use sim::trace::PacketRecord;
 use sim::{EndId, LinkId, OccupancyKnot};
 
 use super::network::{Built, overhead_bytes};
-use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
+use crate::analysis::{LinkHistory, Origins, Repetition, TRAFFIC_COLUMNS, Table};
 use crate::experiment::plan::{Activity, Plan, TracePlan};
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
@@ -57,7 +57,7 @@ pub(super) struct Recorder {
     traffic: Vec<Table>,
     before: Vec<Before>,
     origins: Origins,
-    seen: Vec<Seen>,
+    seen: Vec<LinkHistory>,
     /// For each link its place in the plan, and the nodes that watch it: is the node at end 0, and does Data
     /// come in there?
     watchers: BTreeMap<LinkId, (usize, Vec<Watcher>)>,
@@ -106,7 +106,7 @@ impl Recorder {
             traffic: vec![table; count],
             before: vec![Before::default(); count],
             origins: Origins::of(plan),
-            seen: vec![Seen::default(); count],
+            seen: vec![LinkHistory::default(); count],
             watchers: watchers(plan, built),
             kept: (Vec::new(), 0),
         }
@@ -244,8 +244,8 @@ impl Recorder {
         let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
         *good += f64::from(*bytes);
         *all += f64::from(*bytes) + below;
-        *again += f64::from(u8::from(asked == Some(Asked::Again)));
-        *same += f64::from(u8::from(asked == Some(Asked::SameName)));
+        *again += f64::from(u8::from(asked == Some(Repetition::Again)));
+        *same += f64::from(u8::from(asked == Some(Repetition::SameName)));
         match kind {
             PacketKind::Interest => *interests += 1.0,
             PacketKind::Data => *data += 1.0,

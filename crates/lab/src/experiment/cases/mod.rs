@@ -14,7 +14,7 @@ use toml::{Table, Value};
 use self::ranged::{MOST_CASES, ranged};
 use crate::experiment::model::{File, Sweep};
 use crate::experiment::read::findings::Finding;
-use crate::experiment::read::origin::{self, Origins, Place};
+use crate::experiment::read::origin::{self, KeyPath, Origins};
 use crate::experiment::reference::describe::Described;
 use crate::experiment::reference::earlier::{entry_of_today, key_of_today};
 
@@ -180,11 +180,11 @@ pub(super) fn apply_all<'a>(
     content: &mut Table,
     origins: &mut Origins,
     values: impl IntoIterator<Item = (&'a String, &'a Value)>,
-    set: &Place,
+    set: &KeyPath,
 ) -> Result<(), Vec<Finding>> {
     let (mut seen, mut findings) = (BTreeMap::new(), Vec::new());
     for (key, value) in values {
-        let place: Place = set.iter().cloned().chain([key.clone()]).collect();
+        let place: KeyPath = set.iter().cloned().chain([key.clone()]).collect();
         if let Some(other) = seen.insert(key_of_today(key), key) {
             let message = format!("`{other}` and `{key}` are the same key: say one of them");
             findings.push(Finding { place: place.clone(), ..finding(&set.join("."), message) });
@@ -245,7 +245,7 @@ fn apply(
     origins: &mut Origins,
     key: &str,
     value: &Value,
-    place: Place,
+    place: KeyPath,
     findings: &mut Vec<Finding>,
 ) {
     let (today, value) = entry_of_today(key, value);

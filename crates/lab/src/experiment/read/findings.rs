@@ -1,6 +1,6 @@
 //! Mistakes of an experiment, each at its key.
 
-use super::origin::Place;
+use super::origin::KeyPath;
 use crate::experiment::problem::suggest;
 
 /// A mistake and the key it is at; its line is looked up by the caller.
@@ -9,7 +9,7 @@ pub struct Finding {
     /// The key, such as `link.a-b.kind`.
     pub key: String,
     /// The way to where its value was said, key by key; nothing where it stands at the key itself.
-    pub(in crate::experiment) place: Place,
+    pub(in crate::experiment) place: KeyPath,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -27,7 +27,7 @@ impl Findings {
         message: impl Into<String>,
         suggestion: Option<String>,
     ) {
-        self.0.push(Finding { key: key.into(), message: message.into(), suggestion, place: Place::new() });
+        self.0.push(Finding { key: key.into(), message: message.into(), suggestion, place: KeyPath::new() });
     }
 
     /// One of a few words, or a mistake that names them.

@@ -4,7 +4,7 @@
 use toml::{Table, Value};
 
 /// The way to a value in the file, key by key. Keys of `set` have dots in them.
-pub(in crate::experiment) type Place = Vec<String>;
+pub(in crate::experiment) type KeyPath = Vec<String>;
 
 /// One value that something sets.
 #[derive(Debug, Clone)]
@@ -12,7 +12,7 @@ struct Setting {
     /// The key it is set at; `*` stands for every name.
     key: String,
     value: Value,
-    place: Place,
+    place: KeyPath,
 }
 
 /// Everything that was set in the file's content to make a case of it, in this order.
@@ -20,25 +20,25 @@ struct Setting {
 pub(in crate::experiment) struct Origins(Vec<Setting>);
 
 /// The place of a key whose parts have no dots in them.
-pub(in crate::experiment) fn plain(key: &str) -> Place {
+pub(in crate::experiment) fn plain(key: &str) -> KeyPath {
     key.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 impl Origins {
     /// A value was set.
-    pub(in crate::experiment) fn note(&mut self, key: &str, value: &Value, place: Place) {
+    pub(in crate::experiment) fn note(&mut self, key: &str, value: &Value, place: KeyPath) {
         self.0.push(Setting { key: key.to_owned(), value: value.clone(), place });
     }
 
     /// Where the values of a `set` at this place were said, which may be the `set` of a backend that replaces
     /// it.
-    pub(in crate::experiment) fn of_set(&self, set: &str) -> Place {
+    pub(in crate::experiment) fn of_set(&self, set: &str) -> KeyPath {
         let replaced = self.0.iter().rfind(|setting| setting.key == set);
         replaced.map_or_else(|| plain(set), |setting| setting.place.clone())
     }
 
     /// Where the value at a key was said, in a file of this content.
-    pub(in crate::experiment) fn place(&self, file: &Table, key: &str) -> Place {
+    pub(in crate::experiment) fn place(&self, file: &Table, key: &str) -> KeyPath {
         let direct = self.0.iter().rfind(|setting| covers(&setting.key, key));
         if let Some(setting) = direct {
             return setting.place.clone();
@@ -50,7 +50,7 @@ impl Origins {
         if is_there(file, &own) {
             return own;
         }
-        let inherited = |before: &[&str]| -> Place {
+        let inherited = |before: &[&str]| -> KeyPath {
             before.iter().map(|part| (*part).to_owned()).chain(rest.iter().cloned()).collect()
         };
         let groups = file.get("group").and_then(Value::as_table).filter(|_| table == "node");
@@ -73,7 +73,7 @@ impl Origins {
         file: &Table,
         read: impl Fn(&Table) -> Result<T, E>,
         set: impl Fn(&mut Table, &str, &Value),
-    ) -> Option<(Place, E)> {
+    ) -> Option<(KeyPath, E)> {
         let mut content = file.clone();
         self.0.iter().find_map(|setting| {
             set(&mut content, &setting.key, &setting.value);

@@ -22,7 +22,7 @@ impl Recorded {
     /// Reads a trace in that format.
     pub(in crate::experiment) fn read(bytes: &[u8], format: &str) -> Result<Self, String> {
         let format: TraceFormat =
-            format.parse().map_err(|error: repo::trace::UnknownFormat| error.to_string())?;
+            format.parse().map_err(|error: packet::registry::UnknownWord| error.to_string())?;
         let (mut objects, mut requests, mut sizes) = (Objects::default(), Vec::new(), Vec::new());
         let mut goes_on = false;
         for entry in TraceReader::new(bytes, format) {

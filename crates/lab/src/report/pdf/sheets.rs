@@ -4,10 +4,10 @@ use super::super::document::Document;
 #[cfg(test)]
 use crate::figure::Shape;
 use crate::figure::text::{width, wrap};
-use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
+use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight};
 
 /// A4, in points.
-pub(super) const SHEET: Place = (595.28, 841.89);
+pub(super) const SHEET: Point = (595.28, 841.89);
 pub(super) const LEFT: f64 = 48.0;
 pub(super) const TOP: f64 = 50.0;
 pub(super) const BOTTOM: f64 = 56.0;
@@ -107,7 +107,7 @@ impl Sheets {
 
 /// The extreme places of what is on a sheet.
 #[cfg(test)]
-pub(super) fn places(page: &Drawing) -> Vec<Place> {
+pub(super) fn places(page: &Drawing) -> Vec<Point> {
     let mut list = Vec::new();
     for shape in &page.shapes {
         match shape {
@@ -126,7 +126,7 @@ pub(super) fn places(page: &Drawing) -> Vec<Place> {
 }
 
 /// From where to where a text goes.
-pub(super) fn extent(at: Place, anchor: Anchor, text: &str, style: Style) -> (f64, f64) {
+pub(super) fn extent(at: Point, anchor: Anchor, text: &str, style: Style) -> (f64, f64) {
     let wide = width(text, style.size, style.weight);
     let start = match anchor {
         Anchor::Start => at.0,

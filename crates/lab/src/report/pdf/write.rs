@@ -11,7 +11,7 @@ use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 use super::sheets::{Mark, extent};
 use crate::figure::palette::SHADE;
 use crate::figure::text::{face, file, glyph};
-use crate::figure::{Drawing, Paint, Place, Shape, Style, Weight};
+use crate::figure::{Drawing, Paint, Point, Shape, Style, Weight};
 
 /// The fonts, their names within the file and as people know them.
 const FONTS: [(Weight, &[u8], &str); 2] =
@@ -169,8 +169,8 @@ fn font(writer: &mut Writer, number: usize, id: Ref) {
 /// A sheet's content. PDF counts from the bottom, drawings from the top.
 fn draw(sheet: &Drawing, used: &mut [Used; 2]) -> Vec<u8> {
     let mut content = Content::new();
-    let flip = |(x, y): Place| (f(x), f(sheet.height - y));
-    let trace = |content: &mut Content, points: &[Place]| {
+    let flip = |(x, y): Point| (f(x), f(sheet.height - y));
+    let trace = |content: &mut Content, points: &[Point]| {
         for (number, point) in points.iter().enumerate() {
             let (x, y) = flip(*point);
             if number == 0 {

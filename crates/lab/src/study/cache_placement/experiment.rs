@@ -35,7 +35,7 @@ pub(in crate::study) struct Experiment {
 
 /// One configuration.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Configuration {
     pub(super) placement: usize,
     pub(super) exponent: f64,
     pub(super) room: f64,
@@ -76,7 +76,7 @@ impl Experiment {
             match word.parse() {
                 Ok(placement) => placements.push((word.clone(), placement)),
                 Err(error) => {
-                    let error: sim::UnknownCopyPlacement = error;
+                    let error: packet::registry::UnknownWord = error;
                     f.add(format!("{KEY}.placements.{number}"), error.to_string(), None);
                 }
             }
@@ -157,11 +157,11 @@ impl Experiment {
     }
 
     /// All configurations.
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn places(&self) -> Vec<Configuration> {
         let mut places = Vec::new();
         for &exponent in &self.exponents {
             for &room in &self.rooms {
-                places.extend((0..self.placements.len()).map(|placement| Place {
+                places.extend((0..self.placements.len()).map(|placement| Configuration {
                     placement,
                     exponent,
                     room,
@@ -172,7 +172,7 @@ impl Experiment {
     }
 
     /// What another simulator says of a configuration.
-    pub(super) fn reference(&self, place: Place) -> Option<&PlacementReference> {
+    pub(super) fn reference(&self, place: Configuration) -> Option<&PlacementReference> {
         let word = &self.placements.get(place.placement)?.0;
         self.references.iter().find(|reference| {
             reference.placement == *word && reference.zipf == place.exponent && reference.room.0 == place.room

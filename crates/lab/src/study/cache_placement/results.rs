@@ -3,7 +3,7 @@
 use packet::random::{Random, Zipf};
 use sim::{CacheNetwork, CacheNetworkReport};
 
-use super::experiment::{Experiment, Place};
+use super::experiment::{Configuration, Experiment};
 use crate::figure::{Axis, BarChart, BarGroup, GridCell, GridChart, GridRow};
 use crate::parallel;
 use crate::stats::Estimate;
@@ -11,7 +11,7 @@ use crate::study::report::{Cell, Figure, Report, Table};
 use crate::study::{Runner, StudyError};
 
 pub(super) struct Results {
-    cells: Vec<(Place, Vec<CacheNetworkReport>)>,
+    cells: Vec<(Configuration, Vec<CacheNetworkReport>)>,
 }
 
 /// Hits of ours and of another simulator may be so many points apart: what its draws and its choice among
@@ -25,7 +25,7 @@ pub(super) fn results(
     runner: &Runner<'_>,
 ) -> Result<Results, StudyError> {
     let places = experiment.places();
-    let jobs: Vec<(Place, u32)> =
+    let jobs: Vec<(Configuration, u32)> =
         places.iter().flat_map(|place| (0..experiment.repeats).map(move |repeat| (*place, repeat))).collect();
     // What a catalogue takes to be made is a good part of what a run takes; it is the same for an exponent.
     let mut catalogues = Vec::new();
@@ -48,7 +48,7 @@ fn one(
     experiment: &Experiment,
     network: &CacheNetwork,
     catalogues: &[(f64, Zipf)],
-    place: Place,
+    place: Configuration,
     repeat: u32,
 ) -> Result<CacheNetworkReport, StudyError> {
     let catalogue = catalogues.iter().find(|(exponent, _)| *exponent == place.exponent);

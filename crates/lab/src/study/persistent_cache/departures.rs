@@ -3,7 +3,7 @@
 
 use super::experiment::Experiment;
 use super::results::{one, places};
-use super::setup::Place;
+use super::setup::Configuration;
 use crate::parallel;
 use crate::study::report::{Cell, Report, Table};
 use crate::study::{Runner, StudyError};
@@ -16,14 +16,14 @@ pub(super) fn add(
     if experiment.departures.is_empty() {
         return Ok(());
     }
-    let paper = |place: &Place| {
+    let paper = |place: &Configuration| {
         experiment
             .setup
             .workloads
             .get(place.workload)
             .and_then(|section| section.paper(place.gb, place.ratio))
     };
-    let cells: Vec<(Place, f64)> =
+    let cells: Vec<(Configuration, f64)> =
         places(experiment).into_iter().filter_map(|place| Some((place, paper(&place)?))).collect();
     let mut settings = Vec::new();
     for departure in &experiment.departures {

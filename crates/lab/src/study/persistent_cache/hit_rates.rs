@@ -4,7 +4,7 @@ use repo::evaluation::{CLASSES, Outcome};
 
 use super::experiment::Experiment;
 use super::results::Results;
-use super::setup::Place;
+use super::setup::Configuration;
 use super::units::ratio_text;
 use crate::figure::{Axis, BoxChart, BoxGroup, Quartiles};
 use crate::stats::Estimate;
@@ -86,7 +86,8 @@ fn by_class(experiment: &Experiment, results: &Results) -> Table {
 
 fn boxes(experiment: &Experiment, results: &Results, workload: usize, gb: u64, letter: char) -> BoxChart {
     let ratios = &experiment.ratios;
-    let places: Vec<Place> = ratios.iter().map(|&ratio| Place { workload, gb, ratio }).collect();
+    let places: Vec<Configuration> =
+        ratios.iter().map(|&ratio| Configuration { workload, gb, ratio }).collect();
     let labels =
         |what: &str| places.iter().map(|place| format!("{what}, {}", ratio_text(place.ratio))).collect();
     let group = |class: usize| {

@@ -5,21 +5,21 @@ use repo::evaluation::{CLASSES, Outcome, Run};
 use repo::eviction::{DeleteQueue, DeletionRule};
 
 use super::experiment::Experiment;
-use super::setup::{Place, Setting};
+use super::setup::{Configuration, Setting};
 use crate::parallel;
 use crate::stats::Sample;
 use crate::study::{Runner, StudyError};
 
 /// What came of all repeats of all configurations.
 pub(super) struct Results {
-    cells: Vec<(Place, Vec<Outcome>)>,
+    cells: Vec<(Configuration, Vec<Outcome>)>,
 }
 
 impl Results {
     /// Runs all configurations, as the paper's text says, on all cores.
     pub(super) fn of(experiment: &Experiment, runner: &Runner<'_>) -> Result<Self, StudyError> {
         let places = places(experiment);
-        let jobs: Vec<(Place, u32)> = places
+        let jobs: Vec<(Configuration, u32)> = places
             .iter()
             .flat_map(|place| (0..experiment.repeats).map(move |repeat| (*place, repeat)))
             .collect();
@@ -37,28 +37,28 @@ impl Results {
     }
 
     /// All configurations, in the order of the file.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(super) fn places(&self) -> impl Iterator<Item = Configuration> {
         self.cells.iter().map(|(place, _)| *place)
     }
 
-    pub(super) fn of_place(&self, place: Place) -> &[Outcome] {
+    pub(super) fn of_place(&self, place: Configuration) -> &[Outcome] {
         let found = self.cells.iter().find(|(other, _)| *other == place);
         found.map_or(&[], |(_, outcomes)| outcomes)
     }
 
     /// A number of each repeat.
-    pub(super) fn sample(&self, place: Place, of: impl Fn(&Outcome) -> f64) -> Sample {
+    pub(super) fn sample(&self, place: Configuration, of: impl Fn(&Outcome) -> f64) -> Sample {
         Sample { values: self.of_place(place).iter().map(of).collect(), ..Sample::default() }
     }
 
     /// Hits of a class in per cent, of each repeat in which somebody asked for it.
-    pub(super) fn class(&self, place: Place, class: usize) -> Vec<f64> {
+    pub(super) fn class(&self, place: Configuration, class: usize) -> Vec<f64> {
         let rates = self.of_place(place).iter().filter_map(|outcome| outcome.class_hit_rate(class));
         rates.map(|rate| rate * 100.0).collect()
     }
 
     /// The mean of that; not a number if there is none.
-    pub(super) fn class_mean(&self, place: Place, class: usize) -> f64 {
+    pub(super) fn class_mean(&self, place: Configuration, class: usize) -> f64 {
         let rates = self.class(place, class);
         rates.iter().sum::<f64>() / rates.len() as f64
     }
@@ -85,11 +85,11 @@ impl Results {
 }
 
 /// All configurations.
-pub(super) fn places(experiment: &Experiment) -> Vec<Place> {
+pub(super) fn places(experiment: &Experiment) -> Vec<Configuration> {
     let mut places = Vec::new();
     for (workload, section) in experiment.setup.workloads.iter().enumerate() {
         for &gb in &section.thresholds_gb {
-            places.extend(experiment.ratios.iter().map(|&ratio| Place { workload, gb, ratio }));
+            places.extend(experiment.ratios.iter().map(|&ratio| Configuration { workload, gb, ratio }));
         }
     }
     places

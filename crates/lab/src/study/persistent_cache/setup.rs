@@ -19,7 +19,7 @@ pub(super) struct Setup {
 
 /// A configuration: which workload, how many gigabytes, which part is deleted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Configuration {
     pub(super) workload: usize,
     pub(super) gb: u64,
     pub(super) ratio: f64,
@@ -54,7 +54,7 @@ impl Setup {
     }
 
     /// What a column of a table says of a configuration.
-    pub(super) fn column(&self, place: Place) -> String {
+    pub(super) fn column(&self, place: Configuration) -> String {
         let name = self.workloads.get(place.workload).map_or("", |section| section.name.as_str());
         let name: String = name.chars().take(3).collect();
         format!("{name} {} {}", place.gb, ratio_text(place.ratio))

@@ -4,7 +4,7 @@ use repo::evaluation::{CLASSES, Outcome};
 
 use super::experiment::Experiment;
 use super::results::Results;
-use super::setup::Place;
+use super::setup::Configuration;
 use crate::stats::{Interval, Level, Sample};
 use crate::study::report::{Cell, Table};
 use crate::study::statement::Verdict;
@@ -49,9 +49,9 @@ const HALF: f64 = 0.5;
 const QUARTER: f64 = 0.25;
 
 impl Numbers<'_> {
-    fn place(&self, workload: &str, gb: u64, ratio: f64) -> Place {
+    fn place(&self, workload: &str, gb: u64, ratio: f64) -> Configuration {
         let number = self.experiment.setup.workloads.iter().position(|section| section.name == workload);
-        Place { workload: number.unwrap_or(usize::MAX), gb, ratio }
+        Configuration { workload: number.unwrap_or(usize::MAX), gb, ratio }
     }
 
     /// Overall hits in per cent, of each repeat.

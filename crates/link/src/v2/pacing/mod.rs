@@ -93,7 +93,7 @@ enum Purpose {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct SentEcho {
     number: u64,
     position: u64,
     sent_at: Instant,
@@ -123,7 +123,7 @@ struct Echoes {
     has_room: bool,
     support: EchoSupport,
     /// Under way, in the order of sending.
-    asked: VecDeque<Asked>,
+    asked: VecDeque<SentEcho>,
     last_asked: Instant,
     /// What was charged since then.
     charged_since: u64,
@@ -404,7 +404,7 @@ impl Pacer {
         let start = frame.len();
         echo::write_request(frame, number, self.config.receive_capacity_bytes, len);
         let position = self.count(now, frame.len() - start);
-        self.echoes.asked.push_back(Asked { number, position, sent_at: now, purpose });
+        self.echoes.asked.push_back(SentEcho { number, position, sent_at: now, purpose });
         true
     }
 
@@ -462,7 +462,7 @@ impl Pacer {
         self.echoes.probe_due = self.path_mtu.as_mut().is_some_and(|mtu| mtu.wants_probe(now).is_some());
     }
 
-    fn handle_unanswered(&mut self, now: Instant, asked: Asked) {
+    fn handle_unanswered(&mut self, now: Instant, asked: SentEcho) {
         self.echoes.unanswered += 1;
         if self.echoes.support == EchoSupport::Answers {
             self.window.note_lost(asked.position);

@@ -91,7 +91,7 @@ impl Adaptor {
             return None;
         }
         let room = MAX_ANSWER_BYTES.saturating_sub(interest.name().canonical().len());
-        answer(verb.value, object.value, room, &mut Asked { adaptor: self, now })
+        answer(verb.value, object.value, room, &mut TimedAdaptor { adaptor: self, now })
     }
 
     fn connect(&mut self, asked: &NdnldConnection<'_>, now: Ticks) -> io::Result<LinkStatus> {
@@ -118,12 +118,12 @@ impl Adaptor {
 }
 
 /// An adaptor, asked for links at this time.
-struct Asked<'a> {
+struct TimedAdaptor<'a> {
     adaptor: &'a mut Adaptor,
     now: Ticks,
 }
 
-impl LinkTable for Asked<'_> {
+impl LinkTable for TimedAdaptor<'_> {
     fn connect(&mut self, asked: &NdnldConnection<'_>) -> Option<LinkStatus> {
         let made = self.adaptor.connect(asked, self.now);
         let tell = |error: &io::Error| {

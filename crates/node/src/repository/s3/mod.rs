@@ -66,16 +66,16 @@ pub(super) struct S3Bucket {
 
 /// One request, beside the object that it is about.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct S3Request<'a> {
     method: &'a str,
     range: Option<&'a str>,
     body_digest: [u8; 32],
     body_len: Option<u64>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> S3Request<'a> {
     fn without_body(method: &'a str) -> Self {
-        Asked { method, range: None, body_digest: sha256(b""), body_len: None }
+        S3Request { method, range: None, body_digest: sha256(b""), body_len: None }
     }
 }
 
@@ -102,12 +102,12 @@ impl S3Bucket {
     fn request(
         &self,
         object: &str,
-        asked: Asked<'_>,
+        asked: S3Request<'_>,
         body: &mut dyn FnMut(&mut Connection) -> io::Result<()>,
         read: &mut dyn FnMut(&mut Connection, http::Answer) -> io::Result<bool>,
     ) -> io::Result<()> {
         let (host, path) = (self.endpoint.host(), encoded(&format!("{}{object}", self.path)));
-        let Asked { method, range, body_digest, body_len } = asked;
+        let S3Request { method, range, body_digest, body_len } = asked;
         let signed = Request { method, host: &host, path: &path, range, body_digest };
         let mut sent = headers(&signed, &self.credentials, &self.region, unix_now());
         sent.push(("host", host.clone()));
@@ -174,7 +174,7 @@ impl Bucket for S3Bucket {
         let mut body = |connection: &mut Connection| pass(source, &mut |part| connection.send_body(part));
         self.request(
             object,
-            Asked { body_digest, body_len: Some(len_bytes), ..Asked::without_body("PUT") },
+            S3Request { body_digest, body_len: Some(len_bytes), ..S3Request::without_body("PUT") },
             &mut body,
             &mut |connection, answer| match answer.status {
                 200..300 => Ok(connection.skip_body(answer)),
@@ -193,12 +193,12 @@ impl Bucket for S3Bucket {
             }
             Err(error_of_status(if answer.status == 206 { 416 } else { answer.status }))
         };
-        let asked = Asked { range: Some(&range), ..Asked::without_body("GET") };
+        let asked = S3Request { range: Some(&range), ..S3Request::without_body("GET") };
         self.request(object, asked, &mut |_| Ok(()), &mut read)
     }
 
     fn remove(&self, object: &str) -> io::Result<()> {
-        let asked = Asked::without_body("DELETE");
+        let asked = S3Request::without_body("DELETE");
         self.request(object, asked, &mut |_| Ok(()), &mut |connection, answer| match answer.status {
             200..300 | 404 => Ok(connection.skip_body(answer)),
             status => Err(error_of_status(status)),

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use caches::Caches;
 use paths::{CachePaths, Stop};
-pub use placement::{CopyPlacement, UnknownCopyPlacement};
+pub use placement::CopyPlacement;
 
 use super::requests::{Requests, in_batches};
 use crate::arena::{Arena, CacheId, ObjectId, ReceiverId, SourceId};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use engine::CachePlacement;
 use packet::random::Random;
-use thiserror::Error;
+use packet::registry::UnknownWord;
 
 use super::paths::{CachePaths, Stop};
 use crate::arena::CacheId;
@@ -32,18 +32,10 @@ impl Default for CopyPlacement {
     }
 }
 
-/// No placement is called that.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "there is no placement {0}; there are everywhere, leave-copy-down, local-consumers, probability~0.5, \
-     one-at-random, prob-cache~10, most-central and edge"
-)]
-pub struct UnknownCopyPlacement(String);
-
 impl FromStr for CopyPlacement {
-    type Err = UnknownCopyPlacement;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, UnknownCopyPlacement> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         // A fair share is one of a face, and there are no faces here.
         if let Ok(placement) = text.parse::<CachePlacement>()
             && placement != CachePlacement::FairShare
@@ -58,12 +50,26 @@ impl FromStr for CopyPlacement {
             "one-at-random" => CopyPlacement::OneAtRandom,
             "most-central" => CopyPlacement::MostCentral,
             "edge" => CopyPlacement::Edge,
-            _ => CopyPlacement::ProbCache(weight().ok_or_else(|| UnknownCopyPlacement(text.to_owned()))?),
+            _ => CopyPlacement::ProbCache(
+                weight().ok_or_else(|| UnknownWord::new("placement", text, CopyPlacement::WORDS))?,
+            ),
         })
     }
 }
 
 impl CopyPlacement {
+    /// The words for all of them, two with their parameters.
+    pub const WORDS: [&str; 8] = [
+        "everywhere",
+        "leave-copy-down",
+        "local-consumers",
+        "probability~0.5",
+        "one-at-random",
+        "prob-cache~10",
+        "most-central",
+        "edge",
+    ];
+
     /// How many of so many caches on a path are asked.
     #[inline(always)]
     pub(super) fn reach(self, caches: usize) -> usize {

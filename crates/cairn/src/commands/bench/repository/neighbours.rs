@@ -72,7 +72,7 @@ pub(super) fn other_lines(producing: &Path) -> String {
 }
 
 /// What happened in a span of time.
-struct Seen {
+struct Usage {
     /// Of the data plane's thread.
     micros: f64,
     exchanges: f64,
@@ -103,7 +103,7 @@ fn watch(
     fetcher: &Fetcher,
     exchanges: bool,
     fetches: bool,
-) -> Result<Seen, ToolError> {
+) -> Result<Usage, ToolError> {
     fetcher.wanted.store(fetches, Ordering::Relaxed);
     let (nanos, done, fetched) = (data_plane_nanos()?, exchange.report().data, fetcher.count());
     if exchanges {
@@ -111,7 +111,7 @@ fn watch(
     } else {
         std::thread::sleep(SPAN);
     }
-    Ok(Seen {
+    Ok(Usage {
         micros: (data_plane_nanos()? - nanos) as f64 / 1000.0,
         exchanges: (exchange.report().data - done) as f64,
         fetched: (fetcher.count() - fetched) as f64,

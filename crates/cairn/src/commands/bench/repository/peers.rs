@@ -32,7 +32,7 @@ const INTEREST_TIMEOUT: packet::time::Duration = packet::time::Duration::from_se
 const POLL: packet::time::Duration = packet::time::Duration::from_millis(20);
 
 /// What it took to insert and fetch.
-struct Taken {
+struct Costs {
     insert: f64,
     fetch: f64,
     cpu: f64,
@@ -131,7 +131,7 @@ fn name(prefix: &str, segment: u64) -> Result<Name, ToolError> {
     format!("/{prefix}/object/v=1/seg={segment}").parse().map_err(ToolError::other)
 }
 
-fn take(repository: &mut Repository, socket: &Path, prefix: &str, segments: u64) -> Result<Taken, ToolError> {
+fn take(repository: &mut Repository, socket: &Path, prefix: &str, segments: u64) -> Result<Costs, ToolError> {
     let remote: Remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
     let mut consumer = Client::connect(&remote)?;
     let connection = connect(repository)?;
@@ -150,7 +150,7 @@ fn take(repository: &mut Repository, socket: &Path, prefix: &str, segments: u64)
     let began = Instant::now();
     fetch(&mut consumer, prefix, 0..segments - 1, INTEREST_TIMEOUT)?;
     let fetch = began.elapsed().as_secs_f64();
-    Ok(Taken { insert, fetch, cpu: (repository.process.cpu_time() - before).as_secs_f64() })
+    Ok(Costs { insert, fetch, cpu: (repository.process.cpu_time() - before).as_secs_f64() })
 }
 
 fn connect(repository: &mut Repository) -> Result<TcpStream, ToolError> {

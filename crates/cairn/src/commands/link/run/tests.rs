@@ -17,7 +17,7 @@ use crate::tool::ndnld::{LinkControl, usual};
 
 /// A forwarder with an adaptor beside it. It has no socket but those of this host, so its only neighbours are
 /// those that the adaptor gives it.
-struct Place {
+struct AdaptorSetup {
     node: node::Node,
     forwarder: Remote,
     adaptor: Adaptor,
@@ -27,7 +27,7 @@ struct Place {
     _folder: testkit::folder::TestFolder,
 }
 
-impl Place {
+impl AdaptorSetup {
     fn new(number: u8) -> Self {
         let folder = testkit::folder::TestFolder::new(&format!("link-adaptor-{number}"));
         let mut config = node::config::Config::default();
@@ -49,7 +49,7 @@ impl Place {
         let beside = Forwarder { ccnd_id, signer: signs, connect };
         let adaptor = Adaptor::start(address, beside, drop).unwrap();
         let scope = Some(Scope::HOST);
-        Place { node, forwarder, adaptor, ccnd_id, signer, scope, _folder: folder }
+        AdaptorSetup { node, forwarder, adaptor, ccnd_id, signer, scope, _folder: folder }
     }
 
     /// What the adaptor answers to a client of ndnld.
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for AdaptorSetup {
     fn drop(&mut self) {
         self.node.shut_down();
     }
@@ -79,7 +79,7 @@ fn connect(forwarder: &Remote, signer: &CcnxSigner) -> Client {
 
 #[test]
 fn a_client_of_ndnld_makes_a_link_over_which_one_forwarder_gets_from_the_other_and_takes_it_away() {
-    let (mut near, mut far) = (Place::new(31), Place::new(32));
+    let (mut near, mut far) = (AdaptorSetup::new(31), AdaptorSetup::new(32));
     let to = |host| NdnldConnection {
         action: Some("connect"),
         lower_protocol: Some("udp"),

@@ -1,6 +1,6 @@
 //! The dumbbell: section V.
 
-use super::{Cause, Claim, Control, Found, Numbers, Quantity, Test, mean};
+use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test, mean};
 use crate::stats::Sample;
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
@@ -166,7 +166,7 @@ fn text_by_tick(samples: &[(f64, Sample)]) -> String {
     format!("{} Mbps", parts.collect::<Vec<_>>().join(", "))
 }
 
-fn named_cells(numbers: &Numbers<'_>) -> Option<Found> {
+fn named_cells(numbers: &Numbers<'_>) -> Option<Evidence> {
     let mut texts = Vec::new();
     let mut holds = true;
     for cell in &numbers.experiment.paper {
@@ -175,49 +175,49 @@ fn named_cells(numbers: &Numbers<'_>) -> Option<Found> {
         texts.push(format!("{ours:.1} ({:.0} in the paper)", cell.mbps));
     }
     (!texts.is_empty())
-        .then(|| Found { verdict: Verdict::when(holds), evidence: format!("{} Mbps", texts.join(", ")) })
+        .then(|| Evidence { verdict: Verdict::when(holds), evidence: format!("{} Mbps", texts.join(", ")) })
 }
 
-fn one_flow_shallow(numbers: &Numbers<'_>) -> Option<Found> {
+fn one_flow_shallow(numbers: &Numbers<'_>) -> Option<Evidence> {
     let at = |tick_ms| mbps(numbers, 1, 50, tick_ms, false);
     let samples = by_tick(at)?;
     let verdict = Verdict::all([
         Verdict::less(&at(5.0)?, LESS, &at(1.0)?),
         Verdict::less(&at(10.0)?, MUCH_LESS, &at(5.0)?),
     ]);
-    Some(Found { verdict, evidence: text_by_tick(&samples) })
+    Some(Evidence { verdict, evidence: text_by_tick(&samples) })
 }
 
-fn one_millisecond(numbers: &Numbers<'_>) -> Option<Found> {
+fn one_millisecond(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (fine, tick) = (mbps(numbers, 1, 50, 0.0, false)?, mbps(numbers, 1, 50, 1.0, false)?);
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::less(&tick, AS_GOOD, &fine),
         evidence: format!("{:.1} Mbps with the fine clock, {:.1} with 1 ms", mean(&fine), mean(&tick)),
     })
 }
 
-fn one_flow_deeper(numbers: &Numbers<'_>) -> Option<Found> {
+fn one_flow_deeper(numbers: &Numbers<'_>) -> Option<Evidence> {
     let at = |tick_ms| mbps(numbers, 1, 100, tick_ms, false);
     let verdict = Verdict::all([
         Verdict::less(&at(10.0)?, LESS, &at(5.0)?),
         Verdict::less(&at(5.0)?, NEARLY, &at(0.0)?).of_the_opposite(),
         Verdict::less(&at(1.0)?, NEARLY, &at(0.0)?).of_the_opposite(),
     ]);
-    Some(Found { verdict, evidence: text_by_tick(&by_tick(at)?) })
+    Some(Evidence { verdict, evidence: text_by_tick(&by_tick(at)?) })
 }
 
-fn one_flow_deep(numbers: &Numbers<'_>) -> Option<Found> {
+fn one_flow_deep(numbers: &Numbers<'_>) -> Option<Evidence> {
     let samples = by_tick(|tick_ms| mbps(numbers, 1, 500, tick_ms, false))?;
     let ((_, fine), others) = samples.split_first()?;
     let parts = others.iter().map(|(_, other)| Verdict::less(other, AS_GOOD, fine).of_the_opposite());
     let text = text_by_tick(&samples);
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::all(parts),
         evidence: format!("the largest burst is 100 Interests, a fifth of the bucket; {text}"),
     })
 }
 
-fn smoothening_helps(numbers: &Numbers<'_>) -> Option<Found> {
+fn smoothening_helps(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for (depth, tick_ms) in [(50, 5.0), (50, 10.0), (100, 10.0)] {
         let plain = mbps(numbers, 1, depth, tick_ms, false)?;
@@ -225,21 +225,21 @@ fn smoothening_helps(numbers: &Numbers<'_>) -> Option<Found> {
         parts.push(Verdict::less(&plain, 1.0 / HELPS, &smooth));
         texts.push(format!("{:.1} to {:.1}", mean(&plain), mean(&smooth)));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
 }
 
-fn several_get_less(numbers: &Numbers<'_>) -> Option<Found> {
+fn several_get_less(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for depth in DEPTHS {
         let (one, more) = (mbps(numbers, 1, depth, 0.0, false)?, several_mbps(numbers, depth, 0.0, false)?);
         parts.push(Verdict::less(&more, LESS, &one));
         texts.push(format!("{:.0} to {:.0}", mean(&one), mean(&more)));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
 }
 
 /// What several flows lose together with the fine clock, against what a tick takes away besides.
-fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Found> {
+fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Evidence> {
     // Without other flows this is the single flow itself, which loses nothing to others.
     let flows = |tick_ms| match numbers.without {
         Some(Cause::OtherFlows) => mbps(numbers, 1, 50, tick_ms, false),
@@ -260,10 +260,10 @@ fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Found> {
         texts.push(format!("{} {:.1}", tick_text(tick_ms), mean(&to_ticks)));
     }
     let evidence = format!("{:.1} Mbps to other flows; to ticks {} Mbps", mean(&to_flows), texts.join(", "));
-    Some(Found { verdict: Verdict::all(parts), evidence })
+    Some(Evidence { verdict: Verdict::all(parts), evidence })
 }
 
-fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Found> {
+fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for depth in DEPTHS {
         let one = numbers.nacks(&numbers.point(1, depth, 0.0, false))?;
@@ -275,26 +275,26 @@ fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Found> {
         }
         texts.push(format!("depth {depth}: {}", counts.join(", ")));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: texts.join("; ") })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: texts.join("; ") })
 }
 
-fn less_with_every_tick(numbers: &Numbers<'_>) -> Option<Found> {
+fn less_with_every_tick(numbers: &Numbers<'_>) -> Option<Evidence> {
     let samples = by_tick(|tick_ms| several_mbps(numbers, 50, tick_ms, false))?;
     let falls = samples.windows(2).filter_map(|pair| match pair {
         [(_, shorter), (_, longer)] => Some(Verdict::less(longer, 1.0, shorter)),
         _ => None,
     });
-    Some(Found { verdict: Verdict::all(falls), evidence: text_by_tick(&samples) })
+    Some(Evidence { verdict: Verdict::all(falls), evidence: text_by_tick(&samples) })
 }
 
-fn least_at_the_longest(numbers: &Numbers<'_>) -> Option<Found> {
+fn least_at_the_longest(numbers: &Numbers<'_>) -> Option<Evidence> {
     let samples = by_tick(|tick_ms| several_mbps(numbers, 50, tick_ms, false))?;
     let ((_, longest), others) = samples.split_last()?;
     let verdict = Verdict::all(others.iter().map(|(_, other)| Verdict::less(longest, LESS, other)));
-    Some(Found { verdict, evidence: text_by_tick(&samples) })
+    Some(Evidence { verdict, evidence: text_by_tick(&samples) })
 }
 
-fn fine_is_best(numbers: &Numbers<'_>) -> Option<Found> {
+fn fine_is_best(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for depth in [100, 500] {
         let samples = by_tick(|tick_ms| several_mbps(numbers, depth, tick_ms, false))?;
@@ -306,17 +306,17 @@ fn fine_is_best(numbers: &Numbers<'_>) -> Option<Found> {
         }
         texts.push(format!("depth {depth}: {}", text_by_tick(&samples)));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: texts.join("; ") })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: texts.join("; ") })
 }
 
-fn similar_shares(numbers: &Numbers<'_>) -> Option<Found> {
+fn similar_shares(numbers: &Numbers<'_>) -> Option<Evidence> {
     let samples = several(numbers)
         .map(|pairs| numbers.sample(&numbers.point(pairs, 50, 1.0, false), Outcome::fairness))
         .collect::<Option<Vec<Sample>>>()?;
     let index = |sample: &Sample| format!("{:.3}", mean(sample));
     let values = vec![SIMILAR; samples.first()?.values.len()];
     let bound = Sample { values, exact: true, ..Sample::default() };
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::all(
             samples.iter().map(|sample| Verdict::less(sample, 1.0, &bound).of_the_opposite()),
         ),
@@ -324,7 +324,7 @@ fn similar_shares(numbers: &Numbers<'_>) -> Option<Found> {
     })
 }
 
-fn smoothening_does_not_help(numbers: &Numbers<'_>) -> Option<Found> {
+fn smoothening_does_not_help(numbers: &Numbers<'_>) -> Option<Evidence> {
     let depths = &numbers.experiment.sweep.bucket_depths;
     let cells = || depths.iter().flat_map(|&depth| TICKS_MS.map(|tick_ms| (depth, tick_ms)));
     let all = |smooth: bool| {
@@ -334,7 +334,7 @@ fn smoothening_does_not_help(numbers: &Numbers<'_>) -> Option<Found> {
     let (plain, smooth) = (all(false)?, all(true)?);
     let verdict = Verdict::less(&plain, 1.0 / HELPS, &smooth).of_the_opposite();
     let (plain, smooth) = (mean(&plain), mean(&smooth));
-    Some(Found {
+    Some(Evidence {
         verdict,
         evidence: format!("the mean over depths and ticks goes from {plain:.1} to {smooth:.1} Mbps"),
     })

@@ -1,6 +1,6 @@
 //! The line of four nodes: sections III and IV.
 
-use super::{Cause, Claim, Control, Found, Numbers, Quantity, Test, highest, lowest, mean};
+use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test, highest, lowest, mean};
 use crate::stats::Sample;
 use crate::study::clock::scenario::{Outcome, Recorded};
 use crate::study::clock::summary::paper_cell;
@@ -95,7 +95,7 @@ fn recorded<'a>(numbers: &'a Numbers<'_>, tick_ms: f64) -> Option<&'a Recorded> 
     numbers.recorded(&numbers.point(1, numbers.first_depth()?, tick_ms, false))
 }
 
-fn fine_clock(numbers: &Numbers<'_>) -> Option<Found> {
+fn fine_clock(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mbps, nacks) = (asked(numbers, 0.0, false)?, nacks(numbers, 0.0, false)?);
     let recorded = recorded(numbers, 0.0)?;
     let (first, last) = (recorded.rate.first()?.1, recorded.rate.last()?.1);
@@ -104,11 +104,11 @@ fn fine_clock(numbers: &Numbers<'_>) -> Option<Found> {
     let evidence = format!(
         "from {first:.0} to {last:.0} and never down, as no rate is above what the bucket leaks; {mbps:.2} Mbps, {nacks:.0} Nacks"
     );
-    Some(Found { verdict: Verdict::when(holds), evidence })
+    Some(Evidence { verdict: Verdict::when(holds), evidence })
 }
 
 /// The paper's numbers within what our start times bring.
-fn paper_table(numbers: &Numbers<'_>, smoothened: bool) -> Option<Found> {
+fn paper_table(numbers: &Numbers<'_>, smoothened: bool) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for tick_ms in TICKS_MS {
         // The paper's cell is that of the statement, in its control too.
@@ -130,10 +130,10 @@ fn paper_table(numbers: &Numbers<'_>, smoothened: bool) -> Option<Found> {
             highest(&nacks),
         ));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: texts.join("; ") })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: texts.join("; ") })
 }
 
-fn slightly_less(numbers: &Numbers<'_>) -> Option<Found> {
+fn slightly_less(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (fine, coarse) = (asked(numbers, 0.0, false)?, asked(numbers, 50.0, false)?);
     let nacks = nacks(numbers, 50.0, false)?;
     let verdict = Verdict::all([
@@ -142,10 +142,10 @@ fn slightly_less(numbers: &Numbers<'_>) -> Option<Found> {
         Verdict::when(lowest(&nacks) > 0.0),
     ]);
     let (fine, coarse, nacks) = (mean(&fine), mean(&coarse), mean(&nacks));
-    Some(Found { verdict, evidence: format!("{fine:.2} to {coarse:.2} Mbps, {nacks:.1} Nacks") })
+    Some(Evidence { verdict, evidence: format!("{fine:.2} to {coarse:.2} Mbps, {nacks:.1} Nacks") })
 }
 
-fn largely_less(numbers: &Numbers<'_>) -> Option<Found> {
+fn largely_less(numbers: &Numbers<'_>) -> Option<Evidence> {
     let fine = asked(numbers, 0.0, false)?;
     let few = nacks(numbers, 50.0, false)?;
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
@@ -156,17 +156,17 @@ fn largely_less(numbers: &Numbers<'_>) -> Option<Found> {
         texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.1} Nacks", mean(&mbps), mean(&nacks)));
     }
     let verdict = Verdict::all(parts);
-    Some(Found { verdict, evidence: format!("{}; fine: {:.2} Mbps", texts.join("; "), mean(&fine)) })
+    Some(Evidence { verdict, evidence: format!("{}; fine: {:.2} Mbps", texts.join("; "), mean(&fine)) })
 }
 
-fn limited_rate(numbers: &Numbers<'_>) -> Option<Found> {
+fn limited_rate(numbers: &Numbers<'_>) -> Option<Evidence> {
     let highest = |tick_ms| {
         let rates = recorded(numbers, tick_ms)?.rate.iter().map(|(_, rate)| *rate);
         Some(rates.fold(0.0, f64::max))
     };
     let (at_100, at_200) = (highest(100.0)?, highest(200.0)?);
     let near = |rate: f64, theirs: f64| (rate / theirs - 1.0).abs() <= RATE_MARGIN;
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::when(near(at_100, 600.0) && near(at_200, 300.0)),
         evidence: format!("it reaches {at_100:.0} and {at_200:.0}"),
     })
@@ -200,11 +200,11 @@ fn overflows(recorded: &Recorded, tick_ms: f64) -> Vec<f64> {
     firsts
 }
 
-fn first_overflow(numbers: &Numbers<'_>) -> Option<Found> {
+fn first_overflow(numbers: &Numbers<'_>) -> Option<Evidence> {
     let first = |tick_ms| falls(recorded(numbers, tick_ms)?).first().map(|fall| fall.from);
     let (at_100, at_200) = (first(100.0)?, first(200.0)?);
     let near = |rate: f64, theirs: f64| (rate / theirs - 1.0).abs() <= RATE_MARGIN;
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::when(near(at_100, 510.0) && near(at_200, 255.0)),
         evidence: format!(
             "a tick's burst must exceed the bucket; the rate is then {at_100:.0} and {at_200:.0}"
@@ -212,31 +212,31 @@ fn first_overflow(numbers: &Numbers<'_>) -> Option<Found> {
     })
 }
 
-fn reduced_to_one(numbers: &Numbers<'_>) -> Option<Found> {
+fn reduced_to_one(numbers: &Numbers<'_>) -> Option<Evidence> {
     let least = |tick_ms| {
         let falls = falls(recorded(numbers, tick_ms)?);
         Some(falls.iter().map(|fall| fall.to).min_by(f64::total_cmp))
     };
     Some(match (least(100.0)?, least(200.0)?) {
-        (Some(at_100), Some(at_200)) => Found {
+        (Some(at_100), Some(at_200)) => Evidence {
             verdict: Verdict::when(at_100 < 1.5 && at_200 < 1.5),
             evidence: format!("the lowest rate in the run is {at_100:.1} and {at_200:.1}"),
         },
-        _ => Found { verdict: Verdict::Contradicted, evidence: "the rate never falls".to_owned() },
+        _ => Evidence { verdict: Verdict::Contradicted, evidence: "the rate never falls".to_owned() },
     })
 }
 
-fn as_often(numbers: &Numbers<'_>) -> Option<Found> {
+fn as_often(numbers: &Numbers<'_>) -> Option<Evidence> {
     let count = |tick_ms| Some(overflows(recorded(numbers, tick_ms)?, tick_ms).len());
     let (at_100, at_200) = (count(100.0)?, count(200.0)?);
     let similar = at_100.abs_diff(at_200) * 4 <= at_100;
-    Some(Found {
+    Some(Evidence {
         verdict: Verdict::when(similar && at_200 > 0),
         evidence: format!("{at_100} times at 100 ms, {at_200} at 200 ms"),
     })
 }
 
-fn full_for_a_while(numbers: &Numbers<'_>) -> Option<Found> {
+fn full_for_a_while(numbers: &Numbers<'_>) -> Option<Evidence> {
     const TICK_S: f64 = 0.05;
     let full = f64::from(numbers.first_depth()?) * FULL;
     let recorded = recorded(numbers, 50.0)?;
@@ -260,10 +260,10 @@ fn full_for_a_while(numbers: &Numbers<'_>) -> Option<Found> {
         count => format!("full at each tick for {least:.2} to {most:.2} s before each of {count} overflows"),
     };
     let holds = !times.is_empty() && stays && least >= 0.25 && most <= 0.75;
-    Some(Found { verdict: Verdict::when(holds), evidence })
+    Some(Evidence { verdict: Verdict::when(holds), evidence })
 }
 
-fn smoothened(numbers: &Numbers<'_>) -> Option<Found> {
+fn smoothened(numbers: &Numbers<'_>) -> Option<Evidence> {
     let fine = asked(numbers, 0.0, false)?;
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for tick_ms in TICKS_MS {
@@ -272,5 +272,5 @@ fn smoothened(numbers: &Numbers<'_>) -> Option<Found> {
         parts.push(Verdict::less(&mbps, CLOSE, &fine).of_the_opposite());
         texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.0} Nacks at most", mean(&mbps), highest(&nacks)));
     }
-    Some(Found { verdict: Verdict::all(parts), evidence: texts.join("; ") })
+    Some(Evidence { verdict: Verdict::all(parts), evidence: texts.join("; ") })
 }

@@ -59,7 +59,7 @@ pub(super) enum Test {
     Untested(&'static str),
 }
 
-pub(super) type Decide = fn(&Numbers<'_>) -> Option<Found>;
+pub(super) type Decide = fn(&Numbers<'_>) -> Option<Evidence>;
 
 /// What is to be seen where a sentence must fail.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ pub(super) enum Control {
 }
 
 /// What the numbers say.
-pub(super) struct Found {
+pub(super) struct Evidence {
     pub(super) verdict: Verdict,
     pub(super) evidence: String,
 }
@@ -84,7 +84,7 @@ pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> Table {
         &["section", "statement", "verdict", "here", "control"],
     );
     for claim in claims {
-        let Some(Judged { verdict, evidence, control }) = judged(claim, numbers) else { continue };
+        let Some(JudgedClaim { verdict, evidence, control }) = judged(claim, numbers) else { continue };
         let cells = [claim.section, claim.says, verdict.word()].map(Cell::from);
         table.rows.push(cells.into_iter().chain([evidence.into(), control.into()]).collect());
     }
@@ -97,16 +97,16 @@ pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> Table {
     table
 }
 
-struct Judged {
+struct JudgedClaim {
     verdict: Verdict,
     evidence: String,
     control: String,
 }
 
-fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
+fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<JudgedClaim> {
     match claim.test {
         Test::Numbers(decide, control) => {
-            let Found { verdict, evidence } = decide(numbers)?;
+            let Evidence { verdict, evidence } = decide(numbers)?;
             let (verdict, control) = match control {
                 // What does not hold has no cause that could be taken away.
                 _ if verdict != Verdict::Confirmed => (verdict, String::new()),
@@ -115,28 +115,32 @@ fn judged(claim: &Claim, numbers: &Numbers<'_>) -> Option<Judged> {
                     controlled(cause, decide(&Numbers { without: Some(cause), ..*numbers }))
                 }
             };
-            Some(Judged { verdict, evidence, control })
+            Some(JudgedClaim { verdict, evidence, control })
         }
         Test::ByConstruction(decide) => {
-            let Found { verdict, evidence } = decide(numbers)?;
+            let Evidence { verdict, evidence } = decide(numbers)?;
             let verdict = if verdict == Verdict::Confirmed { Verdict::ByConstruction } else { verdict };
-            Some(Judged { verdict, evidence, control: String::new() })
+            Some(JudgedClaim { verdict, evidence, control: String::new() })
         }
-        Test::Untested(why) => {
-            Some(Judged { verdict: Verdict::NotTestable, evidence: why.to_owned(), control: String::new() })
-        }
+        Test::Untested(why) => Some(JudgedClaim {
+            verdict: Verdict::NotTestable,
+            evidence: why.to_owned(),
+            control: String::new(),
+        }),
     }
 }
 
 /// The verdict on what is confirmed, and what its control shows.
-fn controlled(cause: Cause, without: Option<Found>) -> (Verdict, String) {
+fn controlled(cause: Cause, without: Option<Evidence>) -> (Verdict, String) {
     let what = cause.without();
     match without {
         None => (Verdict::Confirmed, format!("none: no runs {what}")),
-        Some(Found { verdict: Verdict::Contradicted, evidence }) => {
+        Some(Evidence { verdict: Verdict::Contradicted, evidence }) => {
             (Verdict::Confirmed, format!("fails {what}: {evidence}"))
         }
-        Some(Found { evidence, .. }) => (Verdict::NotTestable, format!("does not fail {what}: {evidence}")),
+        Some(Evidence { evidence, .. }) => {
+            (Verdict::NotTestable, format!("does not fail {what}: {evidence}"))
+        }
     }
 }
 

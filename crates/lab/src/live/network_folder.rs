@@ -18,12 +18,12 @@ const MAX_NAME: usize = 40;
 
 /// The folder of a network, by the network's name.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct NetworkFolder {
     name: String,
     folder: PathBuf,
 }
 
-impl Place {
+impl NetworkFolder {
     /// The place of a network of that name, whether it is up or not.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Place {
             return Err(LiveError::Name(name.to_owned()));
         }
         let holder = |source| LiveError::Holder { network: name.to_owned(), source };
-        Ok(Place { name: name.to_owned(), folder: base().map_err(holder)?.join(name) })
+        Ok(NetworkFolder { name: name.to_owned(), folder: base().map_err(holder)?.join(name) })
     }
 
     /// The network of that name that is up, or without a name the only one.
@@ -44,8 +44,8 @@ impl Place {
     ///
     /// There is none, or more than one.
     pub fn find(name: Option<&str>) -> Result<Self, LiveError> {
-        let mut up = Place::all_up();
-        let names = || Place::all_up().into_iter().map(|place| place.name).collect::<Vec<_>>();
+        let mut up = NetworkFolder::all_up();
+        let names = || NetworkFolder::all_up().into_iter().map(|place| place.name).collect::<Vec<_>>();
         match (name, up.len()) {
             (_, 0) => Err(LiveError::NoneUp),
             (Some(name), _) => {
@@ -63,8 +63,8 @@ impl Place {
     #[must_use]
     pub fn all_up() -> Vec<Self> {
         let entries = base().and_then(fs::read_dir).into_iter().flatten().flatten();
-        let places = entries.filter_map(|entry| Place::of(entry.file_name().to_str()?).ok());
-        let mut up: Vec<Place> = places.filter(Place::is_up).collect();
+        let places = entries.filter_map(|entry| NetworkFolder::of(entry.file_name().to_str()?).ok());
+        let mut up: Vec<NetworkFolder> = places.filter(NetworkFolder::is_up).collect();
         up.sort_by(|a, b| a.name.cmp(&b.name));
         up
     }
@@ -170,9 +170,9 @@ mod tests {
     #[test]
     fn a_name_cannot_lead_out_of_the_folder() {
         for name in ["", ".", "..", "a/b", "../x", ".hidden", "a b", &"n".repeat(41)] {
-            assert!(matches!(Place::of(name), Err(LiveError::Name(_))), "{name}");
+            assert!(matches!(NetworkFolder::of(name), Err(LiveError::Name(_))), "{name}");
         }
-        let place = Place::of("two-paths_1.b").unwrap();
+        let place = NetworkFolder::of("two-paths_1.b").unwrap();
         assert!(
             place.folder().ends_with("cairn-lab/two-paths_1.b") || place.folder().ends_with("two-paths_1.b")
         );

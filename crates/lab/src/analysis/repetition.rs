@@ -18,7 +18,7 @@ pub(crate) const AGAIN: &str = "again-";
 
 /// What an Interest is to those before it on the same link in the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Repetition {
     /// Nobody has asked for this name.
     First,
     /// The same Interest again: the same packet, or one with which the same origin asks once more for what it
@@ -40,7 +40,7 @@ pub(crate) struct Origins {
 
 /// What was seen on a link.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct LinkHistory {
     names: HashSet<u64>,
     packets: HashSet<u64>,
 }
@@ -83,19 +83,25 @@ impl Origins {
     }
 
     /// What an Interest is to what was seen before it.
-    pub(crate) fn ask(&self, seen: &mut Seen, outwards: bool, name: &[u8], nonce: Option<u32>) -> Asked {
+    pub(crate) fn ask(
+        &self,
+        seen: &mut LinkHistory,
+        outwards: bool,
+        name: &[u8],
+        nonce: Option<u32>,
+    ) -> Repetition {
         let is_new = seen.names.insert(self.hasher.hash_one((outwards, name)));
         // Floods are large, and their nonces would say nothing more.
         if self.floods.iter().any(|prefix| name.starts_with(prefix)) {
-            return if is_new { Asked::First } else { Asked::Again };
+            return if is_new { Repetition::First } else { Repetition::Again };
         }
-        let Some(nonce) = nonce else { return if is_new { Asked::First } else { Asked::SameName } };
+        let Some(nonce) = nonce else { return if is_new { Repetition::First } else { Repetition::SameName } };
         let is_other = seen.packets.insert(self.hasher.hash_one((outwards, name, nonce)));
         match (is_new, is_other) {
-            (true, _) => Asked::First,
-            (false, false) => Asked::Again,
-            (false, true) if self.again.contains(&self.hasher.hash_one((name, nonce))) => Asked::Again,
-            (false, true) => Asked::SameName,
+            (true, _) => Repetition::First,
+            (false, false) => Repetition::Again,
+            (false, true) if self.again.contains(&self.hasher.hash_one((name, nonce))) => Repetition::Again,
+            (false, true) => Repetition::SameName,
         }
     }
 }
@@ -114,15 +120,15 @@ mod tests {
         let mut origins = Origins::default();
         let name: Name = "/files/7/seg=3".parse().unwrap();
         origins.note(&name, 11);
-        let mut seen = Seen::default();
+        let mut seen = LinkHistory::default();
         let mut ask = |nonce| origins.ask(&mut seen, true, name.as_ref().canonical(), Some(nonce));
-        assert_eq!(ask(10), Asked::First);
-        assert_eq!(ask(10), Asked::Again, "the same packet twice");
-        assert_eq!(ask(11), Asked::Again, "its origin says so");
-        assert_eq!(ask(12), Asked::SameName, "somebody else, or a new download of the same file");
+        assert_eq!(ask(10), Repetition::First);
+        assert_eq!(ask(10), Repetition::Again, "the same packet twice");
+        assert_eq!(ask(11), Repetition::Again, "its origin says so");
+        assert_eq!(ask(12), Repetition::SameName, "somebody else, or a new download of the same file");
         assert_eq!(
             origins.ask(&mut seen, false, name.as_ref().canonical(), Some(10)),
-            Asked::First,
+            Repetition::First,
             "the other way"
         );
     }
@@ -130,8 +136,8 @@ mod tests {
     #[test]
     fn what_a_flood_sends_twice_it_sends_again() {
         let origins = Origins { floods: vec![b"\x08\x01x".to_vec()], ..Origins::default() };
-        let mut seen = Seen::default();
+        let mut seen = LinkHistory::default();
         let mut ask = |nonce| origins.ask(&mut seen, true, b"\x08\x01x\x08\x017", Some(nonce));
-        assert_eq!((ask(1), ask(2)), (Asked::First, Asked::Again));
+        assert_eq!((ask(1), ask(2)), (Repetition::First, Repetition::Again));
     }
 }

@@ -10,7 +10,7 @@ use packet::{Data, Interest, Name, UnixTime};
 use tokio::time::Instant;
 use trust::Signer;
 
-use super::web::Known;
+use super::web::ClientValidators;
 use crate::fields::{Description, Fields};
 
 /// What answers an Interest.
@@ -30,29 +30,29 @@ pub(super) enum HeldAnswer {
 #[derive(Clone, Debug)]
 pub(super) struct ServerAnswer {
     pub(super) fields: Fields,
-    pub(super) known: Known,
+    pub(super) known: ClientValidators,
 }
 
 /// A version that is published, and how the web server named it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeldVersion<'a> {
-    pub(super) known: &'a Known,
+    pub(super) known: &'a ClientValidators,
     pub(super) version: u64,
 }
 
 /// An object in the making, or whole.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct OriginObject {
     publication: Publication,
     signer: Signer,
     fields: Fields,
     size_bytes: u64,
     bytes: Vec<u8>,
-    pub(super) known: Known,
+    pub(super) known: ClientValidators,
     pub(super) fresh_until: Instant,
 }
 
-impl Held {
+impl OriginObject {
     /// An object of `size_bytes`, none of which are here yet.
     pub(super) fn new(
         name: Name,
@@ -66,7 +66,7 @@ impl Held {
         let config = PublicationConfig::new(name, version, size_bytes, signer.clone());
         let publication = Publication::new(config)?;
         let fresh_until = Instant::now() + fresh;
-        Ok(Held { publication, signer, fields, size_bytes, bytes: Vec::new(), known, fresh_until })
+        Ok(OriginObject { publication, signer, fields, size_bytes, bytes: Vec::new(), known, fresh_until })
     }
 
     pub(super) fn version(&self) -> u64 {
@@ -101,7 +101,7 @@ impl Held {
 
     /// All of it has come: these bytes, which are as many as were told.
     pub(super) fn complete(self, bytes: Vec<u8>) -> Self {
-        Held { bytes, ..self }
+        OriginObject { bytes, ..self }
     }
 
     /// What answers `interest`.
@@ -162,14 +162,16 @@ impl Held {
 /// weak one, under which bytes may differ; anything else is newer than what is held, because whoever asks for
 /// the newest version gets the one with the largest number.
 pub(super) fn version_of(
-    known: &Known,
+    known: &ClientValidators,
     modified: Option<UnixTime>,
     now: UnixTime,
     held: Option<HeldVersion<'_>>,
 ) -> u64 {
     let is_weak = known.etag.as_ref().is_some_and(|etag| etag.starts_with("W/"));
     match held {
-        Some(held) if held.known == known && *known != Known::default() && !is_weak => held.version,
+        Some(held) if held.known == known && *known != ClientValidators::default() && !is_weak => {
+            held.version
+        }
         _ => {
             let least = held.map_or(0, |held| held.version.saturating_add(1));
             time_of_change(known, modified, now).max(least)
@@ -178,7 +180,7 @@ pub(super) fn version_of(
 }
 
 /// In microseconds since 1970.
-fn time_of_change(known: &Known, modified: Option<UnixTime>, now: UnixTime) -> u64 {
+fn time_of_change(known: &ClientValidators, modified: Option<UnixTime>, now: UnixTime) -> u64 {
     let Some(modified) = modified else { return now.as_millis().saturating_mul(1000) };
     let part = known.etag.as_ref().map_or(0, |etag| {
         let digest = trust::sha256(etag.as_bytes());
@@ -191,8 +193,8 @@ fn time_of_change(known: &Known, modified: Option<UnixTime>, now: UnixTime) -> u
 mod tests {
     use super::*;
 
-    fn known(etag: Option<&str>) -> Known {
-        Known { etag: etag.map(str::to_owned), modified: None }
+    fn known(etag: Option<&str>) -> ClientValidators {
+        ClientValidators { etag: etag.map(str::to_owned), modified: None }
     }
 
     #[test]

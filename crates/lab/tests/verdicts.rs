@@ -545,6 +545,25 @@ fn a_window_in_which_nothing_happens_confirms_nothing() {
 }
 
 #[test]
+fn what_arithmetic_decides_in_one_case_of_a_sweep_is_no_verdict_there() {
+    let place = RunsFolder::new("decided");
+    let sweep = "[[sweep]]\nkey = 'download.files.count'\nvalues = [1, 3]\n";
+    let expect = |bound: &str| format!("{sweep}[[expect]]\nsay = 'S'\nvalue = 'files.finished'\n{bound}\n");
+    let outcomes = |bound: &str| {
+        let (_, list) = place.judged(LONG, &expect(bound));
+        let found = |verdict: &Verdict| (verdict.outcome, verdict.why.clone());
+        let list: Vec<(Outcome, String)> = list.iter().map(found).collect();
+        <[(Outcome, String); 2]>::try_from(list).unwrap()
+    };
+    let [one, three] = outcomes("at_least = 2");
+    assert_eq!((one.0, three.0), (Outcome::NotTestable, Outcome::Confirmed));
+    assert!(one.1.ends_with("is 0 to 1 here: no result is as stated (2)"), "{}", one.1);
+    let [one, three] = outcomes("at_most = 1");
+    assert_eq!((one.0, three.0), (Outcome::NotTestable, Outcome::Contradicted));
+    assert!(one.1.ends_with("is 0 to 1 here: no result contradicts this (1)"), "{}", one.1);
+}
+
+#[test]
 fn what_a_number_rests_on_stands_where_it_stands() {
     let place = RunsFolder::new("details");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'a.pending.p95'\nat_most = 1000\n";

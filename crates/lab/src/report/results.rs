@@ -109,18 +109,19 @@ was held against, and before it one of four verdicts:
   well or which is not valid itself.
 
 ± is half the width of Student's 95 % confidence interval over repeats. Of fewer than five that are random, or
-fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). From five on that differ it
-is assumed that all repeats would spread as these do, and said so. *In each of 3* says that
-all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
-experiment is random, so that one run is enough. What links carry in a second is written in bits.
+fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). From five on that differ
+it is assumed that all repeats would spread as these do, and said so. *In each of 3* says that all repeats
+brought the same number, from which no interval follows; *exactly* says that nothing in the experiment is
+random, so that one run is enough. What links carry in a second is written in bits.
 ";
 
 /// The page of results.
 #[must_use]
 pub fn results_markdown(runs: &[RunData]) -> String {
     let mut page = HEAD.to_owned();
-    conclusions(&mut page, runs);
+    counts(&mut page, runs);
     overview(&mut page, runs);
+    contradicted(&mut page, runs);
     page.push_str(VERDICTS);
     for (backend, title) in BACKENDS {
         let mut runs = runs.iter().filter(|run| run.record.backend == backend).peekable();
@@ -135,51 +136,47 @@ pub fn results_markdown(runs: &[RunData]) -> String {
 const BACKENDS: [(&str, &str); 3] =
     [(VIRTUAL_TIME, "In virtual time"), (NETNS, "On real forwarders"), (HOSTS, "On hosts of their own")];
 
-/// What came of all statements, and which of them were contradicted.
-fn conclusions(page: &mut String, runs: &[RunData]) {
-    let all: Vec<(&RunData, Verdict)> =
-        runs.iter().flat_map(|run| verdicts(run).into_iter().map(move |verdict| (run, verdict))).collect();
-    let count = |outcome| all.iter().filter(|(_, verdict)| verdict.outcome == outcome).count();
+/// What came of all statements.
+fn counts(page: &mut String, runs: &[RunData]) {
+    let all: Vec<Verdict> = runs.iter().flat_map(verdicts).collect();
+    let count = |outcome| all.iter().filter(|verdict| verdict.outcome == outcome).count();
     let sentence = format!(
         "Of {} statements in {} runs of experiments {} are confirmed ({} of them without a control) and {} \
          contradicted; {} hold by construction, and {} cannot be tested here.",
         all.len(),
         runs.len(),
         count(Outcome::Confirmed),
-        all.iter().filter(|(_, verdict)| verdict.is_without_control()).count(),
+        all.iter().filter(|verdict| verdict.is_without_control()).count(),
         count(Outcome::Contradicted),
         count(Outcome::ByConstruction),
         count(Outcome::NotTestable),
     );
     page.push_str(&wrapped(&sentence));
-    let mut sources: Vec<&str> = Vec::new();
-    for source in runs.iter().filter_map(|run| run.experiment.file.source.as_deref()) {
-        if !sources.contains(&source) {
-            sources.push(source);
+}
+
+/// Which statements were contradicted, and by what.
+fn contradicted(page: &mut String, runs: &[RunData]) {
+    let has_several_backends =
+        runs.windows(2).any(|two| matches!(two, [a, b] if a.record.backend != b.record.backend));
+    let mut heading = "\nContradicted are:\n\n";
+    for run in runs {
+        let title = BACKENDS.iter().find(|(backend, _)| *backend == run.record.backend);
+        let title = title.filter(|_| has_several_backends).map_or("", |(_, title)| title);
+        let where_it_ran =
+            if title.is_empty() { String::new() } else { format!(" ({})", title.to_lowercase()) };
+        for verdict in verdicts(run).into_iter().filter(|found| found.outcome == Outcome::Contradicted) {
+            let row = row(run, verdict);
+            let statement = format!(
+                "{}: {}{where_it_ran}. `{}` is {}, and should be: {}.",
+                row.experiment,
+                statement(&row),
+                row.measure,
+                row.measured,
+                row.bound
+            );
+            page.push_str(std::mem::take(&mut heading));
+            page.push_str(&indented("- ", "  ", &statement));
         }
-    }
-    if !sources.is_empty() {
-        page.push_str("\nThe experiments come from:\n\n");
-        sources.iter().for_each(|source| page.push_str(&indented("- ", "  ", source)));
-    }
-    let mut contradicted =
-        all.iter().filter(|(_, verdict)| verdict.outcome == Outcome::Contradicted).peekable();
-    if contradicted.peek().is_some() {
-        page.push_str("\nContradicted are:\n\n");
-    }
-    for (run, verdict) in contradicted {
-        let where_it_ran = BACKENDS.iter().find(|(backend, _)| *backend == run.record.backend);
-        let where_it_ran = where_it_ran.map_or(String::new(), |(_, title)| title.to_lowercase());
-        let row = row(run, verdict.clone());
-        let statement = format!(
-            "{}: {} ({where_it_ran}). `{}` is {}, and should be: {}.",
-            row.experiment,
-            statement(&row),
-            row.measure,
-            row.measured,
-            row.bound
-        );
-        page.push_str(&indented("- ", "  ", &statement));
     }
 }
 

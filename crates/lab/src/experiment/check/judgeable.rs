@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::by_construction::{Named, named};
 use super::concerned::Concerned;
+use super::decided::{self, Undecidable, here, number};
 use super::measured;
-use super::relation::{Range, Relation, range, relation};
 use crate::experiment::backends::VIRTUAL_TIME;
 use crate::experiment::cases::{Variant, controls};
 use crate::experiment::measure::Measure;
@@ -92,7 +92,7 @@ impl Judgeable {
             let open = self.sampled.entry((key.to_owned(), field)).or_insert_with(|| why.clone());
             *open = open.take().and(why);
         }
-        let found = [by_its_range(plan, expect, &measure), by_arithmetic(plan, expect, &measure)].concat();
+        let found = decided::bounds(plan, expect, &measure);
         let open = self.bounds.entry(key.to_owned()).or_insert_with(|| found.clone());
         open.retain(|bound| found.iter().any(|other| other.field == bound.field));
     }
@@ -164,42 +164,6 @@ fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Find
     findings
 }
 
-/// A measure that is of this plan's case.
-fn here(plan: &Plan, text: &str) -> Option<Measure> {
-    let measure: Measure = text.parse().ok()?;
-    measure.case.as_ref().is_none_or(|case| *case == plan.case).then_some(measure)
-}
-
-/// A bound that is a number.
-fn number(bound: Option<&toml::Value>) -> Option<f64> {
-    bound.and_then(|bound| bound.as_float().or(bound.as_integer().map(|number| number as f64)))
-}
-
-/// A bound that no result meets, or none misses.
-#[derive(Debug, Clone)]
-struct Undecidable {
-    field: &'static str,
-    message: String,
-    suggestion: String,
-}
-
-impl Undecidable {
-    fn new(field: &'static str, message: String, suggestion: &str) -> Self {
-        Undecidable { field, message, suggestion: suggestion.to_owned() }
-    }
-
-    fn at(self, key: &str) -> Finding {
-        Finding {
-            key: format!("{key}.{}", self.field),
-            message: self.message,
-            suggestion: Some(self.suggestion),
-            ..Finding::default()
-        }
-    }
-}
-
-const WITHIN: &str = "write a bound between what can happen";
-
 /// Why repeats in which something random is 0 do not say that it always is.
 fn always_zero(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -> Option<Undecidable> {
     let is_random = backend != VIRTUAL_TIME || !plan.is_deterministic() || measure.is_of_hashes();
@@ -215,84 +179,6 @@ fn always_zero(plan: &Plan, backend: &str, expect: &Expect, measure: &Measure) -
             "write how much may be, `repeats = {ENOUGH}` or more, or `by_construction` with the reason"
         ),
     })
-}
-
-/// Bounds that lie at the ends of what a measure can be, or beyond them.
-fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
-    let times = expect.times.unwrap_or(1.0);
-    let bound = |bound: &Option<toml::Value>| number(bound.as_ref()).map(|number| number * times);
-    let (at_least, more_than) = (bound(&expect.at_least), bound(&expect.more_than));
-    let (at_most, less_than) = (bound(&expect.at_most), bound(&expect.less_than));
-    let Range { least, most } = range(plan, measure);
-    let range = match most.is_finite() {
-        true if least >= most => format!("always {most}"),
-        true => format!("{least} to {most}"),
-        false => format!("never below {least}"),
-    };
-    let mut list = Vec::new();
-    let mut tell = |field, bound: Option<f64>, is_so: &dyn Fn(f64) -> bool, what: &str| {
-        let Some(bound) = bound.filter(|bound| is_so(*bound)) else { return };
-        let message = format!("`{measure}` is {range} here: {what} ({bound})");
-        list.push(Undecidable::new(field, message, WITHIN));
-    };
-    tell("at_least", at_least, &|bound| bound > most, NEVER);
-    tell("more_than", more_than, &|bound| bound >= most, NEVER);
-    tell("at_most", at_most, &|bound| bound < least, NEVER);
-    tell("less_than", less_than, &|bound| bound <= least, NEVER);
-    tell("at_least", at_least, &|bound| bound <= least, ALWAYS);
-    tell("more_than", more_than, &|bound| bound < least, ALWAYS);
-    tell("at_most", at_most, &|bound| bound >= most, ALWAYS);
-    tell("less_than", less_than, &|bound| bound > most, ALWAYS);
-    let within = expect.about.map_or(0.0, |about| about.abs() * expect.within.map_or(0.2, |share| share.0));
-    tell("about", expect.about, &|about| about + within < least || about - within > most, NEVER);
-    tell("about", expect.about, &|about| about - within <= least && about + within >= most, ALWAYS);
-    let pairs = [(more_than, at_most), (at_least, less_than), (more_than, less_than)];
-    let empty = pairs.into_iter().filter_map(|(low, high)| low.filter(|low| Some(*low) == high));
-    let told =
-        |low| Undecidable::new("value", format!("nothing is more than {low} and less than {low}"), WITHIN);
-    list.extend(empty.map(told));
-    list
-}
-
-const NEVER: &str = "no result is as stated";
-const ALWAYS: &str = "no result contradicts this";
-
-/// What is held against what is never above it, or below it, or against itself.
-fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
-    let times = expect.times.unwrap_or(1.0);
-    let mut before = measure.clone();
-    let mut list = Vec::new();
-    for (field, text) in expect.others() {
-        let Ok(other) = text.parse::<Measure>() else { continue };
-        let is_chain = matches!(field, "falls" | "rises");
-        // A chain is judged link by link, from the value on.
-        let one = if is_chain { std::mem::replace(&mut before, other.clone()) } else { measure.clone() };
-        let case = |measure: &Measure| measure.case.clone().unwrap_or_else(|| plan.case.clone());
-        // Where its text stands twice it is told elsewhere.
-        if case(&one) != case(&other) || text == expect.value {
-            continue;
-        }
-        let Some(relation) = relation(plan, &one, &other) else { continue };
-        if relation == Relation::Same && (times - 1.0).abs() < 1e-9 {
-            let message = format!("`{one}` and `{other}` are one number: it is held against itself");
-            list.push(Undecidable::new(field, message, "name another measure"));
-            continue;
-        }
-        let is_same = relation == Relation::Same;
-        let lower = (is_same || relation == Relation::NeverAbove) && (is_chain || times >= 1.0);
-        let higher = (is_same || relation == Relation::NeverBelow) && (is_chain || times <= 1.0);
-        let what = match field {
-            "at_most" if lower => ALWAYS,
-            "at_least" if higher => ALWAYS,
-            "more_than" | "falls" if lower => NEVER,
-            "less_than" | "rises" if higher => NEVER,
-            _ => continue,
-        };
-        let order = if lower { "above" } else { "below" };
-        let message = format!("`{one}` is never {order} `{other}`: {what}");
-        list.push(Undecidable::new(field, message, "name another measure, or `times`"));
-    }
-    list
 }
 
 /// A number of samples, of a file that does not say how often they are taken.

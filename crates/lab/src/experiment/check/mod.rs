@@ -3,6 +3,7 @@
 
 mod by_construction;
 mod concerned;
+pub(crate) mod decided;
 pub(super) mod expectations;
 pub(crate) mod figures;
 pub(super) mod judgeable;

@@ -5,6 +5,7 @@ mod standstill;
 
 use self::evaluation::{Evaluation, Finding};
 use super::data::{CaseData, RunData};
+use crate::experiment::check::decided::decided;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
 use crate::figure::number::{spread, with_unit};
@@ -230,6 +231,12 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     if let Some(why) = &expect.not_testable {
         verdict.why.clone_from(why);
         "nothing".clone_into(&mut verdict.bound);
+        return verdict;
+    }
+    if expect.by_construction.is_none()
+        && let Some(why) = decided(&case.plan, expect)
+    {
+        verdict.why = why;
         return verdict;
     }
     match evaluation.judge(case, expect, measure) {

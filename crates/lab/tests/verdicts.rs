@@ -509,6 +509,9 @@ fn an_experiment_that_was_changed_since_its_run_began_is_told_and_not_gone_on_wi
     };
     // A comment changes nothing.
     assert!(go_on(&format!("# Said later.\n{text}")).is_ok());
+    // Nor does what only people read.
+    let mended = format!("about = 'Said better.'\n{}", text.replace("title = 'Row'", "title = 'A row'"));
+    assert!(go_on(&mended).is_ok());
     let told = go_on(&text.replace("at_most = 50", "at_most = 40")).unwrap_err();
     assert!(told.contains("`expect` of its experiment.toml is not what the run began with"), "{told}");
     let run = RunData::read(&folder).unwrap();

@@ -7,6 +7,8 @@ use toml::Table;
 use super::folder::RunRecord;
 use crate::experiment::Experiment;
 
+/// Keys that only tell people what an experiment is.
+const WORDS: [&str; 3] = ["title", "about", "source"];
 /// Keys that say how a run is looked at, and nothing of what happens in it.
 const LOOKING: [&str; 7] = ["title", "about", "source", "expect", "figure", "gates", "measure"];
 
@@ -32,6 +34,12 @@ pub fn changed_since(record: &RunRecord, experiment: &Experiment) -> Vec<String>
     parts.dedup();
     parts.retain(|part| now.get(part) != record.hashes.get(part));
     parts
+}
+
+/// Is a part of an experiment only for people to read? To mend it stops no run.
+#[must_use]
+pub(super) fn is_of_words(part: &str) -> bool {
+    WORDS.contains(&part)
 }
 
 /// Does a part of an experiment say what happens, and not only how that is looked at?

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::archive::compress;
 use super::attempt::{drawn_again, plan_of_attempt, seed_of};
 use super::begin::begin;
-use super::beginning::changed_since;
+use super::beginning::{changed_since, is_of_words};
 use super::build::{Build, Program};
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
@@ -207,7 +207,8 @@ pub(super) fn resume_with(
         };
         return Err(not_begun(&folder, why));
     }
-    let parts = changed_since(&record, &experiment);
+    let mut parts = changed_since(&record, &experiment);
+    parts.retain(|part| !is_of_words(part));
     if !parts.is_empty() {
         return Err(PlanError::Changed { folder: folder.path().to_owned(), parts }.into());
     }

@@ -7,9 +7,10 @@ use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
 use crate::experiment::read::findings::Finding;
 
-/// Why what a statement says in this case is decided before it runs; nothing where a run decides it. A file is
-/// refused where that is so in every case. In one case of a sweep it is so by chance, and no verdict on it
-/// says anything.
+/// Why what a statement says in this case is decided before it runs; nothing where a run decides it.
+///
+/// A file is refused where that is so in every case. In one case of a sweep it is so by chance, and no
+/// verdict on it says anything.
 pub(crate) fn decided(plan: &Plan, expect: &Expect) -> Option<String> {
     let measure = here(plan, &expect.value)?;
     bounds(plan, expect, &measure).into_iter().next().map(|bound| bound.message)

@@ -200,7 +200,7 @@ impl Core {
                 let epoch = channel.epoch;
                 let stage = Stage::Crossing;
                 let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
-                self.queue.plan(arrival.at, Source::HeldPacket(held));
+                self.queue.plan(arrival.at, Source::Held(held));
                 continue;
             }
             let turn = self.queue.turn(arrival.at);

@@ -23,7 +23,7 @@ const MAX_JOBS: usize = 8192;
 pub(super) enum Question {
     Ask(u64, Interest),
     /// The disk has done what it was given.
-    InsertionCallback,
+    Done,
 }
 
 /// Looks up what is asked.
@@ -57,7 +57,7 @@ impl Lookups {
         for _ in 0..QUESTIONS_AT_ONCE {
             match self.questions.try_recv() {
                 Ok(Question::Ask(number, interest)) => self.look_up(store, now, number, interest),
-                Ok(Question::InsertionCallback) => {}
+                Ok(Question::Done) => {}
                 Err(_) => {
                     self.hand_over();
                     return false;
@@ -202,6 +202,6 @@ struct EndNotifier<'d>(&'d SyncSender<Question>);
 impl Drop for EndNotifier<'_> {
     fn drop(&mut self) {
         // The store thread takes questions for as long as it waits for this.
-        let _ = self.0.send(Question::InsertionCallback);
+        let _ = self.0.send(Question::Done);
     }
 }

@@ -151,7 +151,7 @@ pub struct Fetched {
 enum State {
     Waiting { from: Instant },
     Asked { until: Instant },
-    ExecutedEvent(Outcome),
+    Done(Outcome),
 }
 
 #[derive(Debug)]
@@ -166,7 +166,7 @@ impl Attempted {
     /// Another attempt from a time on, or this outcome if there were enough.
     fn try_again(&mut self, from: Instant, otherwise: Outcome) {
         self.state = match self.attempts >= self.request.attempts {
-            true => State::ExecutedEvent(otherwise),
+            true => State::Done(otherwise),
             false => State::Waiting { from },
         };
     }
@@ -219,7 +219,7 @@ impl CheckedConsumer {
     /// All requests and what became of them; `None` for those that are still asked for.
     pub fn requests(&self) -> impl Iterator<Item = (&Request, Option<&Outcome>)> {
         self.requests.iter().map(|one| match &one.state {
-            State::ExecutedEvent(outcome) => (&one.request, Some(outcome)),
+            State::Done(outcome) => (&one.request, Some(outcome)),
             _ => (&one.request, None),
         })
     }
@@ -263,7 +263,7 @@ impl CheckedConsumer {
             }
             let nonce = context.random().next_u32();
             let Some(interest) = dialect::interest_of(&one.request, self.dialect, nonce) else {
-                one.state = State::ExecutedEvent(Outcome::TooLong);
+                one.state = State::Done(Outcome::TooLong);
                 continue;
             };
             if one.attempts == 0 {
@@ -281,7 +281,7 @@ impl CheckedConsumer {
         let next = self.requests.iter().filter_map(|one| match one.state {
             State::Waiting { from } => has_room.then_some(from),
             State::Asked { until } => Some(until),
-            State::ExecutedEvent(_) => None,
+            State::Done(_) => None,
         });
         context.wake_at(next.min().unwrap_or(Instant::NEVER));
     }
@@ -311,7 +311,7 @@ impl Application for CheckedConsumer {
         self.received.push(data.clone());
         for one in &mut self.requests {
             if matches!(one.state, State::Asked { .. }) && one.request.is_answered_by(data) {
-                one.state = State::ExecutedEvent(Outcome::Fetched(Box::new(Fetched {
+                one.state = State::Done(Outcome::Fetched(Box::new(Fetched {
                     delay: now.saturating_since(one.first_asked),
                     attempts: one.attempts,
                     data: data.clone(),

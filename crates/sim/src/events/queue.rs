@@ -22,7 +22,7 @@ pub(crate) enum Source {
     /// An application asked to be called.
     Application(AppId),
     /// A packet that was held back or sent twice goes on.
-    HeldPacket(HeldId),
+    Held(HeldId),
     /// The services of a framed link asked to be called.
     Framed(FramedId),
     /// Something that the owner of the network planned.

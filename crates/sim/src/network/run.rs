@@ -146,7 +146,7 @@ impl Network {
                     self.call(application, |application, context| application.handle_timer(context));
                 }
             }
-            Source::HeldPacket(place) => {
+            Source::Held(place) => {
                 let Some(held) = core.held.take(place) else { return };
                 if core.channels[held.channel].epoch == held.epoch {
                     self.go_on(held);

@@ -134,7 +134,7 @@ impl Core {
         let Shown { channel, from: end, stage } = shown;
         let epoch = self.channels[channel].epoch;
         let held = self.held.add(Some(HeldPacket { channel, epoch, end, carried, stage }));
-        self.queue.plan(self.now + span, Source::HeldPacket(held));
+        self.queue.plan(self.now + span, Source::Held(held));
     }
 
     /// Puts what a tap has made of a packet in its place.

@@ -182,7 +182,7 @@ impl Partition {
             Source::Engine(node) | Source::Processor(node) => self.nodes.get(node).copied(),
             Source::Application(application) => self.applications.get(application).copied(),
             Source::Framed(framed) => self.framed.get(framed).copied(),
-            Source::HeldPacket(_) | Source::Plan(_) => None,
+            Source::Held(_) | Source::Plan(_) => None,
         }
     }
 }

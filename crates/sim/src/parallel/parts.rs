@@ -65,7 +65,7 @@ impl Network {
         }
         for event in self.core.queue.take_all() {
             let part = match event.source {
-                Source::HeldPacket(place) => {
+                Source::Held(place) => {
                     self.core.held.get(place).map_or(0, |held| partition.receiver_of(held.channel))
                 }
                 source => partition.part_of_source(source).unwrap_or(usize::MAX),
@@ -185,13 +185,13 @@ fn move_flights(from: &mut Core, to: &mut Core, channel: ChannelId, turns: &dyn 
 /// Moves an event, and what was held back for it.
 fn move_event(from: &mut Core, to: &mut Core, event: Event, turn: Turn) {
     let source = match event.source {
-        Source::HeldPacket(place) => {
+        Source::Held(place) => {
             let held = from.held.take(place).map(|held| {
                 let mut mover =
                     Mover { from: &mut from.in_flight, to: &mut to.in_flight, turns: &|turn| turn };
                 HeldPacket { carried: mover.carried(held.carried), ..held }
             });
-            Source::HeldPacket(to.held.add(held))
+            Source::Held(to.held.add(held))
         }
         source => source,
     };
@@ -239,7 +239,7 @@ impl Core {
         if is_reordered {
             let (epoch, stage) = (channel.epoch, Stage::Crossing);
             let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
-            return self.queue.push(turn, Source::HeldPacket(held));
+            return self.queue.push(turn, Source::Held(held));
         }
         if channel.flights.is_empty() {
             self.queue.push(turn, Source::Channel(number));

@@ -242,9 +242,7 @@ impl Hosts<'_> {
         let found: Vec<Vec<HostInterface>> = self
             .all(&looks)?
             .into_iter()
-            .map(
-                |reply| if let Reply::HostInterface { interfaces } = reply { interfaces } else { Vec::new() },
-            )
+            .map(|reply| if let Reply::Interfaces { interfaces } = reply { interfaces } else { Vec::new() })
             .collect();
         let at = |node: usize, link: usize| {
             let place = plan.links_of(node).position(|(index, _)| index == link)?;

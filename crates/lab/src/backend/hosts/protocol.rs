@@ -80,7 +80,7 @@ pub(super) enum Reply {
     /// When the question came, and when this answer left.
     Time { received: u64, answered: u64 },
     /// In the order of the addresses.
-    HostInterface { interfaces: Vec<HostInterface> },
+    Interfaces { interfaces: Vec<HostInterface> },
     /// Whether everything that has an end has been done.
     State {
         idle: bool,

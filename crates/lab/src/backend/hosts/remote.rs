@@ -491,7 +491,7 @@ fn look(addresses: &[std::net::Ipv4Addr]) -> Result<Reply, Failure> {
         let index = nix::net::if_::if_nametoindex(name.as_str())?;
         interfaces.push(HostInterface { name, index, ether: ether.unwrap_or_default() });
     }
-    Ok(Reply::HostInterface { interfaces })
+    Ok(Reply::Interfaces { interfaces })
 }
 
 /// The files of the run, sockets and the program left out.

@@ -14,7 +14,7 @@ use packet::registry::UnknownWord;
 /// let placement: CachePlacement = "probability~0.25".parse()?;
 /// assert_eq!(placement.to_string(), "probability~0.25");
 /// assert_eq!(CachePlacement::default(), "everywhere".parse()?);
-/// # Ok::<(), cairn_engine::UnknownPlacement>(())
+/// # Ok::<(), cairn_engine::UnknownWord>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CachePlacement {

@@ -21,7 +21,6 @@ impl Counter {
     }
 }
 
-/// Defines the counters, their names and what they mean.
 /// A counter as Prometheus reads it.
 struct Metric {
     name: &'static str,
@@ -31,6 +30,7 @@ struct Metric {
     value: u64,
 }
 
+/// Defines the counters, their names and what they mean.
 macro_rules! counters {
     ($($(#[doc = $help:literal])* $field:ident: $kind:literal,)*) => {
         /// What a gateway has done.

@@ -98,10 +98,11 @@ impl TransferTable {
         complete.filter_map(|transfer| Some(transfer.stop? - transfer.start?)).collect()
     }
 
-    /// Those that began in the window, and those that never began.
+    /// Those that began in the window; of a window that holds all, also those that never began.
     #[must_use]
     pub fn within(&self, window: Window) -> Self {
-        let counts = |transfer: &&Transfer| transfer.start.is_none_or(|start| window.holds(start));
+        let counts =
+            |transfer: &&Transfer| transfer.start.map_or(window.holds_all, |start| window.holds(start));
         TransferTable { transfers: self.transfers.iter().filter(counts).cloned().collect() }
     }
 
@@ -187,5 +188,17 @@ mod tests {
         assert_eq!(table.goodput(5.0), 1000.0, "4,000 bytes from 1 s to the end at 5 s");
         let late = Window { from: 1.2, until: 5.0, holds_all: false };
         assert_eq!(table.within(late).transfers.len(), 1);
+    }
+
+    #[test]
+    fn a_transfer_that_never_began_is_of_the_whole_run_and_of_no_part_of_it() {
+        let lines = "no,name,start,stop,bytes,segments,sent,repeated,timeouts,nacks,state\n\
+                     0,/f/0,11.0,12.0,4000,1,1,0,0,0,complete\n1,/f/1,12.0,13.0,4000,1,1,0,0,0,complete\n\
+                     2,/f/2,,,0,0,0,0,0,0,unfinished\n";
+        let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
+        let of = |window| table.within(window).transfers.len();
+        let part = Window { from: 1.5, until: 4.0, holds_all: false };
+        assert_eq!((of(part), of(Window { from: 0.0, until: 5.0, holds_all: true })), (1, 3));
+        assert_eq!(table.within(part).goodput(5.0), 4000.0, "the link was not used half");
     }
 }

@@ -188,6 +188,7 @@ fn send(face: &mut InnerFace, packet: InnerPacket) {
     let _ = face.send_in_time(packet);
 }
 
+/// Whether it says no, or nothing that can be read.
 fn is_refusal(answer: &Data) -> bool {
-    answer.ccnx().is_some_and(|object| StatusResponse::of_refused(&object).is_some())
+    answer.ccnx().is_none_or(|object| StatusResponse::of_refused(&object).is_some())
 }

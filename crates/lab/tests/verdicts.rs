@@ -354,6 +354,21 @@ fn few_repeats_that_are_nearly_equal_confirm_no_more_than_equal_ones() {
 }
 
 #[test]
+fn differences_that_are_equal_by_chance_say_how_many_more_would_do() {
+    let place = RunsFolder::new("equal-differences");
+    let text = NEAR.replace("0.02 %", "2 %");
+    let text = format!(
+        "{text}[[expect]]\nsay = 'As often'\nvalue = 'files.retransmissions'\nsame_as = 'a.retransmissions.sum'\n"
+    );
+    let verdict = judged_text(&place, &text, 5, 1);
+    assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+    let told = "the difference is the same in every repeat, and after 5 repeats 45 % of all may be unlike any of \
+                them; 59 like these";
+    assert!(verdict.why.contains(told), "{verdict:?}");
+    assert_eq!(judged_text(&place, &text, 59, 1).outcome, Outcome::Confirmed);
+}
+
+#[test]
 fn what_the_setting_makes_so_and_what_has_nothing_random_in_it_needs_no_repeats() {
     let place = RunsFolder::new("settled");
     let loss = "[on.sim]\nwhy = 'rare losses'\nset = { 'link.*.loss' = '0.1 %' }\n";

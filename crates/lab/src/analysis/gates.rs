@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::plan::GatePlan;
+use crate::figure::number::with_unit;
 use crate::order::Outcome;
 
 /// The gates that somebody who stood still has not passed: a forwarder, or a client.
@@ -25,6 +26,12 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// Can only a machine fail it? In virtual time nothing stands still and no frame is missed.
+    #[must_use]
+    pub fn is_of_machine(&self) -> bool {
+        self.name != UNFINISHED
+    }
+
     fn part(name: &str, value: f64, threshold: f64) -> Self {
         Gate { name: name.to_owned(), value, threshold, unit: "%".to_owned(), passed: value <= threshold }
     }
@@ -36,11 +43,8 @@ impl Gate {
     /// Value and threshold, each with its unit.
     #[must_use]
     pub fn found_and_allowed(&self) -> (String, String) {
-        let number = |value: f64| match self.unit.as_str() {
-            "%" => format!("{:.2} %", value * 100.0),
-            "" => format!("{value}"),
-            unit => format!("{value:.3} {unit}"),
-        };
+        let factor = if self.unit == "%" { 100.0 } else { 1.0 };
+        let number = |value: f64| with_unit(value * factor, &self.unit);
         (number(self.value), number(self.threshold))
     }
 
@@ -116,6 +120,14 @@ mod tests {
     use super::*;
     use crate::backend::hosts::Clock;
     use crate::capture::tap::TapCounts;
+
+    #[test]
+    fn what_was_found_has_digits_that_count_and_a_unit() {
+        let (found, allowed) = Gate::millis("silence", 847.524, 1500.0).found_and_allowed();
+        assert_eq!((found.as_str(), allowed.as_str()), ("848\u{a0}ms", "1500\u{a0}ms"));
+        let (found, allowed) = Gate::part("waited", 0.0, 0.0005).found_and_allowed();
+        assert_eq!((found.as_str(), allowed.as_str()), ("0\u{a0}%", "0.05\u{a0}%"));
+    }
 
     #[test]
     fn a_run_that_missed_too_many_frames_is_invalid() {

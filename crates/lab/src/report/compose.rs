@@ -66,11 +66,15 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         }
     }
     chapter(blocks, "validity", "Is it valid?");
-    blocks.push(Block::Paragraph(
-        "A run that fails one of these gates is marked, and left out of every mean. Lines of forwarder logs without an answer are \
-         dropped and counted."
-            .to_owned(),
-    ));
+    let alone = match run.record.is_virtual() {
+        true => {
+            " In virtual time nothing stands still and no frame is missed: the gates of a machine are not listed."
+        }
+        false => " Lines of forwarder logs without an answer are dropped and counted.",
+    };
+    blocks.push(Block::Paragraph(format!(
+        "A run that fails one of these gates is marked, and left out of every mean.{alone}"
+    )));
     blocks.push(Block::Table(tables::gates(run)));
     chapter(blocks, "again", "How to do it again");
     repeat_it::chapter(blocks, run);

@@ -5,6 +5,7 @@ use super::detailed::detailed;
 use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
 use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
+use crate::analysis::Gate;
 use crate::experiment::plan::{Activity, NodePlan, Workload};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::Estimate;
@@ -57,8 +58,8 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
 /// What each control took away, and what came of it; nothing when none is stated.
 pub(super) fn controls(run: &RunData) -> Option<Table> {
     let mut table = Table::new(&["without", "expected to fail", "#measured there", ""]);
-    for ControlRow { removes, say, found, outcome } in control_rows(run) {
-        table.rows.push(vec![removes.into(), say.into(), found.into(), outcome.into()]);
+    for ControlRow { removes, sets, say, found, outcome } in control_rows(run) {
+        table.rows.push(vec![Cell::new(removes).with(sets), say.into(), found.into(), outcome.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
 }
@@ -226,7 +227,9 @@ pub(super) fn gates(run: &RunData) -> Table {
     };
     for (_, case) in run.cases.iter().enumerate().filter(|(place, case)| is_listed(*place, case)) {
         for (repeat, result) in case.results.iter().enumerate() {
-            for gate in &result.gates {
+            let tells_something =
+                |gate: &&Gate| !(run.record.is_virtual() && gate.passed && gate.is_of_machine());
+            for gate in result.gates.iter().filter(tells_something) {
                 let (mark, tone) =
                     if gate.passed { ("passed", Tone::Good) } else { ("not valid", Tone::Bad) };
                 let (found, allowed) = gate.found_and_allowed();

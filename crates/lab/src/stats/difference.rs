@@ -97,12 +97,7 @@ impl Sample {
         if !self.is_settled() || !other.is_settled() {
             return self.apart(times, other, level);
         }
-        let exact = self.exact && other.exact;
-        if are_paired && self.values.len() == other.values.len() {
-            let pairs = self.values.iter().zip(&other.values);
-            let values = pairs.map(|(one, two)| one - times * two).collect();
-            let by_construction = self.by_construction && other.by_construction;
-            let differences = Sample { values, exact, by_construction, most: None };
+        if let Some(differences) = self.differences(times, other).filter(|_| are_paired) {
             // Differences that are equal by chance say no more than equal numbers do.
             return if differences.is_settled() {
                 differences.interval(level)
@@ -121,6 +116,28 @@ impl Sample {
         };
         let half = half(error, degrees, level)?;
         Some(Interval::around(mean - times * others.mean, half))
+    }
+
+    /// The differences to so many times another, repeat by repeat; nothing where one has more repeats.
+    #[must_use]
+    pub fn differences(&self, times: f64, other: &Sample) -> Option<Sample> {
+        if self.values.len() != other.values.len() {
+            return None;
+        }
+        let pairs = || self.values.iter().zip(&other.values).map(|(one, two)| (*one, times * two));
+        let mut values: Vec<f64> = pairs().map(|(one, two)| one - two).collect();
+        let greatest = pairs().fold(0.0, |most, (one, two)| f64::max(most, one.abs().max(two.abs())));
+        if let Some(first) = values.first().copied()
+            && unseen::are_near(&values, greatest)
+        {
+            values.fill(first);
+        }
+        Some(Sample {
+            values,
+            exact: self.exact && other.exact,
+            by_construction: self.by_construction && other.by_construction,
+            most: None,
+        })
     }
 
     /// The difference of what lies anywhere in its own interval: wider than needed, and right whatever the
@@ -221,6 +238,12 @@ mod tests {
         let (one, two) = ([10.0, 20.0, 30.0, 40.0, 50.0], [9.0, 19.0, 29.0, 39.0, 49.0]);
         let paired = sample(&one).less(1.0, &sample(&two), true, Level::NinetyFive).unwrap();
         assert!(paired.low < 0.0, "{paired:?}");
+        // What the arithmetic leaves of equal numbers is no spread, however near to 0 the difference is.
+        let (one, two) = ([0.7, 1.4, 2.1, 2.8, 3.5], [7.0, 14.0, 21.0, 28.0, 35.0]);
+        let differences = sample(&one).differences(0.1, &sample(&two)).unwrap();
+        assert!(differences.is_equal_by_chance(), "{differences:?}");
+        let paired = sample(&one).less(0.1, &sample(&two), true, Level::NinetyFive).unwrap();
+        assert!(paired.low < -1.0 && paired.high > 1.0, "{paired:?}");
         let enough = sample(&[0.0; ENOUGH]).interval(Level::NinetyFive);
         assert_eq!(enough, Some(Interval { low: 0.0, high: 0.0 }));
     }

@@ -19,7 +19,13 @@ const ROUNDING: f64 = 1e-9;
 #[must_use]
 pub fn are_equal(values: &[f64]) -> bool {
     let (least, most) = ends(values);
-    values.len() > 1 && most - least <= ROUNDING * most.abs().max(least.abs())
+    values.len() > 1 && are_near(values, most.abs().max(least.abs()))
+}
+
+/// Do they differ by rounding alone, when numbers up to `greatest` were reckoned with?
+pub(super) fn are_near(values: &[f64], greatest: f64) -> bool {
+    let (least, most) = ends(values);
+    most - least <= ROUNDING * greatest
 }
 
 fn ends(values: &[f64]) -> (f64, f64) {

@@ -192,21 +192,37 @@ impl<'a> Evaluation<'a> {
 
     /// Says that it is the number of repeats that leaves something unknown, where more of the same would do.
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
-        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
-        let samples = others.chain([measure.clone()]).filter_map(|measure| self.sample(here, &measure));
-        let open: Vec<Sample> =
-            samples.filter(|sample| sample.values.len() > 1 && !sample.is_settled()).collect();
-        let fewest = open.iter().map(|sample| sample.values.len()).min();
-        let enough = open.iter().map(Sample::enough).max();
-        let by_spread = self.parts(here, expect, measure, true).map(all_of);
-        match (fewest.zip(enough), by_spread) {
-            (Some((repeats, enough)), Ok(Finding::Confirmed | Finding::Contradicted)) => format!(
-                "too uncertain: after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} like \
-                 these would do",
-                may_differ(repeats) * 100.0
-            ),
-            _ => why,
+        if !matches!(
+            self.parts(here, expect, measure, true).map(all_of),
+            Ok(Finding::Confirmed | Finding::Contradicted)
+        ) {
+            return why;
         }
+        let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.is_settled();
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let others: Vec<Measure> = others.collect();
+        let samples = others.iter().chain([measure]).filter_map(|measure| self.sample(here, measure));
+        let open: Vec<Sample> = samples.filter(is_open).collect();
+        let few = |what: &str, open: &[Sample]| {
+            let repeats = open.iter().map(|sample| sample.values.len()).min()?;
+            let enough = open.iter().map(Sample::enough).max()?;
+            Some(format!(
+                "too uncertain: {what}after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} \
+                 like these would do",
+                may_differ(repeats) * 100.0
+            ))
+        };
+        let differences = || {
+            let value = self.sample(here, measure)?;
+            let times = expect.times.unwrap_or(1.0);
+            let paired = others.iter().filter(|other| other.case == measure.case);
+            let samples = paired.filter_map(|other| value.differences(times, &self.sample(here, other)?));
+            few(
+                "the difference is the same in every repeat, and ",
+                &samples.filter(is_open).collect::<Vec<_>>(),
+            )
+        };
+        few("", &open).or_else(differences).unwrap_or(why)
     }
 
     /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.

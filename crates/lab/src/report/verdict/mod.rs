@@ -315,6 +315,8 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
 pub(super) struct ControlRow {
     /// The cause that it takes away.
     pub(super) removes: String,
+    /// What it sets to take it away, as the file has it.
+    pub(super) sets: String,
     /// What is expected to fail.
     pub(super) say: String,
     /// What was measured there.
@@ -328,6 +330,9 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
     let mut rows = Vec::new();
     for control in &run.experiment.file.control {
         let evaluation = Evaluation { run, control: Some(&control.name) };
+        let sets: Vec<String> =
+            control.set.iter().map(|(key, value)| format!("`{key}` = `{value}`")).collect();
+        let sets = sets.join(", ");
         for case in &run.cases {
             for expect in &case.plan.evaluation.expectations {
                 let is_meant = expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
@@ -352,7 +357,7 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                 let found =
                     found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
                 let (removes, say) = (control.removes.clone(), expect.say.clone());
-                rows.push(ControlRow { removes, say, found, outcome });
+                rows.push(ControlRow { removes, sets: sets.clone(), say, found, outcome });
             }
         }
     }

@@ -65,6 +65,14 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
             self::case(blocks, number, case, run.cases.len() > 1);
         }
     }
+    validity(blocks, run);
+    chapter(blocks, "again", "How to do it again");
+    repeat_it::chapter(blocks, run);
+    document.numbered(run.experiment.file.figure.len())
+}
+
+/// What every repeat was held to before its numbers counted.
+fn validity(blocks: &mut Vec<Block>, run: &RunData) {
     chapter(blocks, "validity", "Is it valid?");
     let alone = match run.record.is_virtual() {
         true => {
@@ -76,9 +84,6 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         "A run that fails one of these gates is marked, and left out of every mean.{alone}"
     )));
     blocks.push(Block::Table(tables::gates(run)));
-    chapter(blocks, "again", "How to do it again");
-    repeat_it::chapter(blocks, run);
-    document.numbered(run.experiment.file.figure.len())
 }
 
 fn chapter(blocks: &mut Vec<Block>, anchor: &str, title: &str) {

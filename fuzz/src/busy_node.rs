@@ -12,11 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use arbitrary::Arbitrary;
 use engine::{
     Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope,
-    LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, SharingConfig, StrategySpec, Transmit,
+    NextHop, RateControlConfig, RateLimit, RateMethod, SharingConfig, StrategySpec, Transmit,
     UnsolicitedPolicy, strategy_names,
 };
 use packet::time::{Duration, Instant};
-use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
+use packet::{
+    CachePolicy, Data, Dialect, Interest, LinkHeader, LinkType, NackReason, NameRef, Packet, PitToken,
+};
 
 pub use packets::{AnyData, AnyInterest, AnyName};
 use second_store::{Store, StoreOperation};

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, FaceScope, LinkType, NamespaceRules, NextHop, SetStrategyError, StrategySpec};
+use engine::{FaceId, FaceScope, NamespaceRules, NextHop, SetStrategyError, StrategySpec};
+use management::StrategyChoice;
 use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceState, FaceStatus, FaceTraffic,
-    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, UpdateFaceError,
 };
 use packet::time::Duration;
-use packet::{Buffer, Dialect, Name};
+use packet::{Buffer, Dialect, LinkType, Name};
 
 /// Faces that it has room for.
 const MAX_FACES: usize = 16;

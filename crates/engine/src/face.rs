@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use packet::{Dialect, PacketCounts};
+use packet::{Dialect, LinkType, PacketCounts};
 
 use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
@@ -19,17 +19,6 @@ pub enum FaceScope {
     NonLocal,
     /// An application on this host.
     Local,
-}
-
-/// How many peers a face reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LinkType {
-    /// One.
-    PointToPoint,
-    /// All on a shared medium that carries a packet to everybody at once.
-    MultiAccess,
-    /// Some on a wireless medium; what came in may have to go out again to reach the others.
-    AdHoc,
 }
 
 /// What the owner says about a face.
@@ -61,7 +50,7 @@ pub struct FaceConfig {
 impl FaceConfig {
     /// Without what makes no sense where only one peer hears: sharing.
     pub(crate) fn checked(self) -> Self {
-        let is_shared = self.link_type != LinkType::PointToPoint;
+        let is_shared = !self.link_type.is_point_to_point();
         FaceConfig { sharing: self.sharing.filter(|_| is_shared), ..self }
     }
 
@@ -148,7 +137,7 @@ impl Face {
     }
 
     pub(crate) fn is_point_to_point(&self) -> bool {
-        self.config.link_type == LinkType::PointToPoint
+        self.config.link_type.is_point_to_point()
     }
 }
 

@@ -72,7 +72,7 @@ pub use arrival::Arrival;
 pub use counters::{EngineCounters, TableSizes};
 pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
-pub use face::{FaceConfig, FaceCounters, FaceScope, LinkType};
+pub use face::{FaceConfig, FaceCounters, FaceScope};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};
 pub use sampling::{Sample, SamplingConfig, SamplingCounters};

@@ -5,14 +5,14 @@
 mod common;
 
 use cairn_link::v2::{
-    Config, EndpointId, FragmentationConfig, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig,
+    Config, EndpointId, FragmentationConfig, LinkService, ReassemblyConfig, ReliabilityConfig,
 };
 use cairn_link::{DropCounters, DropReason, v1};
 use common::{End, data, frames};
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, LinkHeader, LinkType, NackReason};
 
 const INTEREST: &[u8] = &[5, 2, 7, 0];
 

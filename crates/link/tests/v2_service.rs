@@ -5,13 +5,11 @@
 mod common;
 
 use cairn_link::DropReason;
-use cairn_link::v2::{
-    Config, CongestionConfig, Delivery, EndpointId, LinkService, LinkType, ReliabilityConfig,
-};
+use cairn_link::v2::{Config, CongestionConfig, Delivery, EndpointId, LinkService, ReliabilityConfig};
 use common::{data, frames};
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PitToken};
+use packet::{Buffer, CachePolicy, LinkHeader, LinkType, NackReason, PitToken};
 use testkit::vectors;
 
 const PEER: EndpointId = EndpointId(0);

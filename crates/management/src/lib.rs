@@ -78,7 +78,7 @@ pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;
 pub use host_port::HostPort;
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
-pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
+pub use prefix_announcement::PrefixAnnouncement;
 pub use request::{Dataset, RequestName, Target, discovery_interest, face_events_name};
 pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,

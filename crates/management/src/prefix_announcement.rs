@@ -3,8 +3,8 @@
 
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Reader};
-use packet::ndn::{DataBuilder, types as ndn};
-use packet::{Component, ComponentKind, ContentType, Data, Name, UnixTime};
+use packet::ndn::{DataBuilder, ValidityPeriod, types as ndn};
+use packet::{Component, ComponentKind, ContentType, Data, Name};
 
 use crate::fields::Fields;
 use crate::segments::with_number;
@@ -21,15 +21,6 @@ pub struct PrefixAnnouncement {
     pub expiration_period_ms: u64,
     /// When it may be used.
     pub validity: Option<ValidityPeriod>,
-}
-
-/// A span of time in seconds since the Unix epoch, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ValidityPeriod {
-    /// From then on.
-    pub not_before_s: u64,
-    /// Up to then.
-    pub not_after_s: u64,
 }
 
 /// The keyword in the name of every announcement.
@@ -83,97 +74,16 @@ impl PrefixAnnouncement {
     /// The announcement as Data that is yet to be signed.
     ///
     /// # Errors
-    /// More bytes than a name can have, or a validity beyond the year 9999.
+    /// More bytes than a name can have.
     pub fn to_data(&self) -> Result<DataBuilder, DecodeError> {
         let name = with_number(&self.prefix.with(KEYWORD)?, ComponentKind::VERSION, self.version)?;
         let name = with_number(&name, ComponentKind::SEGMENT, 0)?;
         let mut content = Vec::new();
         tlv::write_nni_element(&mut content, types::EXPIRATION_PERIOD, self.expiration_period_ms);
         if let Some(validity) = self.validity {
-            tlv::write_element(&mut content, ndn::VALIDITY_PERIOD, &validity.encode()?);
+            validity.write(&mut content);
         }
         let data = DataBuilder::new(name).content_type(ContentType::PREFIX_ANNOUNCEMENT);
         Ok(data.content(content))
-    }
-}
-
-impl ValidityPeriod {
-    /// Whether `now_s`, in seconds since the Unix epoch, lies within.
-    pub fn contains(self, now_s: u64) -> bool {
-        (self.not_before_s..=self.not_after_s).contains(&now_s)
-    }
-
-    /// Reads the value of a ValidityPeriod element.
-    ///
-    /// # Errors
-    /// A bound that is missing or no date.
-    pub fn decode(value: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(Reader::new(value, "ValidityPeriod"))?;
-        let bound = |kind, field| {
-            let element = fields.first(kind).ok_or_else(|| fields.missing(field))?;
-            read_date(element.value).ok_or_else(|| DecodeError::new(field, element.start, Rule::BadText))
-        };
-        Ok(ValidityPeriod {
-            not_before_s: bound(ndn::NOT_BEFORE, "NotBefore")?,
-            not_after_s: bound(ndn::NOT_AFTER, "NotAfter")?,
-        })
-    }
-
-    fn encode(self) -> Result<Vec<u8>, DecodeError> {
-        let mut value = Vec::new();
-        for (kind, field, bound) in [
-            (ndn::NOT_BEFORE, "NotBefore", self.not_before_s),
-            (ndn::NOT_AFTER, "NotAfter", self.not_after_s),
-        ] {
-            let date = write_date(bound).ok_or_else(|| DecodeError::new(field, 0, Rule::BadValue(bound)))?;
-            tlv::write_element(&mut value, kind, &date);
-        }
-        Ok(value)
-    }
-}
-
-/// Seconds since the Unix epoch of `YYYYMMDDThhmmss`, UTC; none before that.
-fn read_date(text: &[u8]) -> Option<u64> {
-    UnixTime::from_iso(text).filter(|_| text >= b"1970".as_slice()).map(UnixTime::as_secs)
-}
-
-/// The same the other way; `None` beyond the year 9999.
-fn write_date(seconds: u64) -> Option<[u8; 15]> {
-    (seconds <= UnixTime::END.as_secs()).then(|| UnixTime::from_secs(seconds).to_iso())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_read_as_the_calendar_has_them() {
-        // Numbers by `date -u -d … +%s`.
-        for (text, seconds) in [
-            ("19700101T000000", 0),
-            ("20000229T120000", 951_825_600),
-            ("20240101T000000", 1_704_067_200),
-            ("20250101T000000", 1_735_689_600),
-            ("21000301T000000", 4_107_542_400),
-            ("99991231T235959", 253_402_300_799),
-        ] {
-            assert_eq!(read_date(text.as_bytes()), Some(seconds), "{text}");
-            assert_eq!(write_date(seconds).as_ref().map(|date| date.as_slice()), Some(text.as_bytes()));
-        }
-        for text in [
-            "20230229T000000",
-            "20240001T000000",
-            "20241301T000000",
-            "20240100T000000",
-            "20240101 000000",
-            "20240101T240000",
-            "2024010T0000000",
-            "19691231T235959",
-            "",
-        ] {
-            assert_eq!(read_date(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(write_date(253_402_300_800), None);
-        assert_eq!(write_date(u64::MAX), None);
     }
 }

@@ -6,11 +6,11 @@ use cairn_management::{
     ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
     FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
     NextHopRecord, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags, RouteOrigin,
-    StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
+    StatusCode, StrategyChoice, Totals, decode_list, encode_list, segments,
 };
-use packet::PacketCounts;
+use packet::ndn::ValidityPeriod;
 use packet::ndn::tlv::{Reader, write_element, write_header};
-use packet::{Component, ComponentKind, Name};
+use packet::{Component, ComponentKind, Name, PacketCounts, UnixTime};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -286,8 +286,10 @@ proptest! {
         expiration_period_ms in number(),
         validity in option::of((0..253_402_300_800u64, 0..253_402_300_800u64)),
     ) {
-        let validity =
-            validity.map(|(not_before_s, not_after_s)| ValidityPeriod { not_before_s, not_after_s });
+        let validity = validity.map(|(from, to)| ValidityPeriod {
+            not_before: UnixTime::from_secs(from),
+            not_after: UnixTime::from_secs(to),
+        });
         let announcement = PrefixAnnouncement { prefix, version, expiration_period_ms, validity };
         let data = announcement.to_data().unwrap().build_with_digest().unwrap();
         prop_assert_eq!(PrefixAnnouncement::decode(&data).unwrap(), announcement);

@@ -5,9 +5,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
-use packet::DoublingWait;
+use engine::{FaceConfig, FaceCounters, FaceId, FaceScope};
 use packet::time::{Duration, Instant};
+use packet::{DoublingWait, LinkType};
 use rustix::event::epoll::EventFlags;
 
 use crate::codec::Codec;

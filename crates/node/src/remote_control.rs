@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
 use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use management::StrategyChoice;
 use packet::{Buffer, Dialect, Name};
 
 use crate::clock::Clock;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
     FaceChanges, FaceStatus, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError, shown,
+    UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
 use crate::repository_status::{RepositoryStatus, Watched};

@@ -4,12 +4,12 @@
 
 use cairn_packet::ndn::{
     DEFAULT_LIFETIME, DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo,
-    SignatureInfoBuilder, SignatureType, tlv,
+    SignatureInfoBuilder, SignatureType, ValidityPeriod, tlv,
 };
 use cairn_packet::time::Duration;
 use cairn_packet::{
     Buffer, Component, ComponentKind, ContentType, Data, Dialect, Interest, Name, NameHasher, NameRef, Nonce,
-    PrefixHashes,
+    PrefixHashes, UnixTime,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -59,7 +59,7 @@ struct Info {
     nonce: Option<u64>,
     time_ms: Option<u64>,
     sequence_number: Option<u64>,
-    validity: Option<([u8; 15], [u8; 15])>,
+    validity: Option<ValidityPeriod>,
 }
 
 impl Info {
@@ -80,7 +80,7 @@ impl Info {
             builder = builder.sequence_number(number);
         }
         match &self.validity {
-            Some((from, to)) => builder.validity_period(from, to),
+            Some(validity) => builder.validity_period(validity),
             None => builder,
         }
     }
@@ -100,9 +100,18 @@ impl Info {
         assert_eq!((read.time_ms, read.sequence_number), (self.time_ms, self.sequence_number));
         let period = self
             .validity
+            .map(|validity| (validity.not_before.to_iso(), validity.not_after.to_iso()))
             .map(|(from, to)| [&[0xfd, 0, 0xfe, 15], &from[..], &[0xfd, 0, 0xff, 15], &to[..]].concat());
         assert_eq!(read.validity_period, period.as_deref());
     }
+}
+
+fn validity() -> impl Strategy<Value = ValidityPeriod> {
+    let ends = (0..=UnixTime::END.as_secs(), 0..=UnixTime::END.as_secs());
+    ends.prop_map(|(from, to)| ValidityPeriod {
+        not_before: UnixTime::from_secs(from),
+        not_after: UnixTime::from_secs(to),
+    })
 }
 
 fn info() -> impl Strategy<Value = Info> {
@@ -112,7 +121,7 @@ fn info() -> impl Strategy<Value = Info> {
         any::<[u8; 32]>().prop_map(Locator::Digest),
     ];
     let numbers = (option::of(any::<u64>()), option::of(number()), option::of(number()));
-    (number(), locator, numbers, option::of(any::<([u8; 15], [u8; 15])>())).prop_map(
+    (number(), locator, numbers, option::of(validity())).prop_map(
         |(signature_type, locator, (nonce, time_ms, sequence_number), validity)| Info {
             signature_type,
             locator,

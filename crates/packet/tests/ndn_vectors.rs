@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use cairn_packet::ndn::tlv::Reader;
 use cairn_packet::ndn::{
     DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo, SignatureInfoBuilder,
-    types,
+    ValidityPeriod, types,
 };
 use cairn_packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce};
 use sha2::{Digest as _, Sha256};
@@ -296,8 +296,7 @@ fn rebuild_signature_info(info: &SignatureInfo<'_>) -> SignatureInfoBuilder {
         builder = builder.sequence_number(number);
     }
     if let Some(period) = info.validity_period {
-        let [from, to] = validity(period);
-        builder = builder.validity_period(&from, &to);
+        builder = builder.validity_period(&ValidityPeriod::decode(period).unwrap());
     }
     builder
 }

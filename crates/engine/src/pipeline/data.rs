@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, Dialect, LinkHeader, NameHash, PrefixHashes};
+use packet::{CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash, PrefixHashes};
 
 use super::answers::{DataMatches, DataName};
 use super::expiry::remember_nonces;
@@ -11,7 +11,7 @@ use crate::arrival::Arrival;
 use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::{Face, LinkType};
+use crate::face::Face;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::strategy::StrategyEvent;

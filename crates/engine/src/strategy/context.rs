@@ -2,10 +2,10 @@
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PrefixHashes};
+use packet::{Buffer, Interest, LinkType, NackReason, NameHash, NameHasher, NameRef, Nonce, PrefixHashes};
 
 use crate::drop_reason::DropReason;
-use crate::face::{FaceTable, LinkType};
+use crate::face::FaceTable;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::tables::fib::{Fib, FibNode, NextHop};

@@ -1,9 +1,9 @@
 //! Links where all hear each other: who asks, who waits, and what is kept of what others asked for.
 
 use cairn_engine::*;
-use packet::Packet;
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
+use packet::{LinkType, Packet};
 
 use crate::node::{CONSUMER, Node, PRODUCER, data, name};
 

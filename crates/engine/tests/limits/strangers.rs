@@ -5,7 +5,9 @@ use cairn_engine::*;
 use packet::ccnx::{ContentObjectFields, SignedInfo, Ticks};
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet};
+use packet::{
+    Component, ComponentKind, Data, Dialect, Interest, LinkHeader, LinkType, NackReason, Name, Packet,
+};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 

@@ -3,7 +3,7 @@
 use cairn_engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, LinkHeader, NackReason, Packet};
+use packet::{Dialect, Interest, LinkHeader, LinkType, NackReason, Packet};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 

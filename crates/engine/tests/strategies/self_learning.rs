@@ -3,7 +3,7 @@
 use cairn_engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
-use packet::{Buffer, Dialect, LinkHeader, NackReason, Packet};
+use packet::{Buffer, Dialect, LinkHeader, LinkType, NackReason, Packet};
 
 use crate::node::{Node, Sent};
 

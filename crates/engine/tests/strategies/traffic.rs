@@ -8,7 +8,7 @@ use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name, Packet};
+use packet::{Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, LinkType, NackReason, Name, Packet};
 
 /// Parts of names; prefixes of routes are cut from the same.
 const PREFIXES: &[&str] = &["/a", "/a/b", "/c", "/localhost/x", "/localhop/y", "/"];

@@ -2,11 +2,11 @@
 
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::time::Duration;
+use packet::{LinkType, TimeoutBounds};
 use thiserror::Error;
 
 use super::congestion::CongestionConfig;
 use super::pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
-use packet::TimeoutBounds;
 
 /// The smallest MTU a link may have, whether its own or by override.
 pub const MIN_MTU_BYTES: usize = 64;
@@ -44,16 +44,6 @@ pub struct Config {
     pub max_outgoing_packets: usize,
     /// Packets that may wait for the owner to take them. Further ones are dropped. Default 1024.
     pub max_deliveries: usize,
-}
-
-/// Whether a link has two ends or many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum LinkType {
-    /// Exactly one peer.
-    #[default]
-    PointToPoint,
-    /// Any number of peers: Ethernet or UDP multicast. Without Nacks and without reliability.
-    MultiAccess,
 }
 
 /// How packets larger than the MTU are sent.
@@ -185,7 +175,7 @@ impl Config {
             return Err(ConfigError::ZeroLimit);
         }
         if let Some(pacing) = &self.pacing {
-            if self.link_type == LinkType::MultiAccess {
+            if !self.link_type.is_point_to_point() {
                 return Err(ConfigError::PacingOnMultiAccess);
             }
             if pacing.max_waiting_bytes == 0 {
@@ -206,7 +196,7 @@ impl Config {
             return Err(ConfigError::ZeroLimit);
         }
         let Some(reliability) = &self.reliability else { return Ok(()) };
-        if self.link_type == LinkType::MultiAccess {
+        if !self.link_type.is_point_to_point() {
             return Err(ConfigError::ReliabilityOnMultiAccess);
         }
         if reliability.loss_threshold == 0

@@ -5,7 +5,7 @@ use packet::ndn::tlv;
 use packet::{LinkHeader, NackReason, PacketKind};
 
 use super::DIALECT;
-use super::config::{Config, LinkType};
+use super::config::Config;
 use crate::DropReason;
 
 /// The kind of a network packet by its outermost element, which must fill all of `packet`.
@@ -70,7 +70,7 @@ pub(crate) fn admit(kind: PacketKind, header: &mut LinkHeader, config: &Config) 
         // CachePolicy is honoured with local fields off, too: it asks for no privilege.
         PacketKind::Data => header.next_hop_face.is_none() && !header.non_discovery,
         PacketKind::Nack => {
-            if config.link_type == LinkType::MultiAccess {
+            if !config.link_type.is_point_to_point() {
                 return Err(DropReason::NackOnMultiAccess);
             }
             header.next_hop_face.is_none()
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn nacks_need_exactly_one_peer() {
-        let many = Config { link_type: LinkType::MultiAccess, ..Config::default() };
+        let many = Config { link_type: packet::LinkType::MultiAccess, ..Config::default() };
         let nothing = outcomes(&many, |_| ());
         assert_eq!(nothing[2], Err(DropReason::NackOnMultiAccess));
         assert!(nothing[0].is_ok() && nothing[1].is_ok());

@@ -44,7 +44,7 @@ mod rto;
 mod service;
 
 pub use config::{
-    Config, ConfigError, FragmentationConfig, LinkType, MIN_MTU_BYTES, ReassemblyConfig, ReliabilityConfig,
+    Config, ConfigError, FragmentationConfig, MIN_MTU_BYTES, ReassemblyConfig, ReliabilityConfig,
 };
 pub use congestion::CongestionConfig;
 pub use pacing::echo::answer_echo;

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::{FaceId, FaceScope, LinkType};
+use engine::{FaceId, FaceScope};
 use formats::markup::escaped;
-use packet::Name;
 use packet::ccnx::management::ForwardingFlags;
 use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
+use packet::{LinkType, Name};
 
 use super::{Ccnd, DIALECT};
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};

@@ -5,14 +5,16 @@ pub(super) mod link_settings;
 use engine::batch::{Arrivals, DueAnswer};
 use engine::{Engine, Transmit};
 use link::v2::{
-    Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType, PacingConfig,
+    Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
     ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, frame_len};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind, WireName};
+use packet::{
+    Buffer, Data, Dialect, Interest, LinkHeader, LinkType, NackReason, Packet, PacketKind, WireName,
+};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};

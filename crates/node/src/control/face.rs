@@ -1,8 +1,8 @@
 //! What a node tells of its faces, and what can be asked of them.
 
-use engine::{FaceId, FaceScope, LinkType};
+use engine::{FaceId, FaceScope};
 use packet::time::Duration;
-use packet::{Dialect, PacketCounts};
+use packet::{Dialect, LinkType, PacketCounts};
 use thiserror::Error;
 
 use crate::face_uri::{FaceUri, Purpose};

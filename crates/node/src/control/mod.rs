@@ -23,6 +23,7 @@ mod tables;
 mod unmanaged;
 
 use engine::{FaceId, NamespaceRules, NextHop, StrategySpec};
+use management::StrategyChoice;
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
@@ -32,8 +33,7 @@ pub use face::{
     FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
 };
 pub use tables::{
-    ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, StrategyChoice,
-    TurnCounters,
+    ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, TurnCounters,
 };
 pub use unmanaged::Unmanaged;
 

@@ -17,15 +17,6 @@ pub struct RouteStatus {
     pub next_hops: Vec<NextHop>,
 }
 
-/// A prefix and the strategy chosen for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StrategyChoice {
-    /// The prefix.
-    pub prefix: Name,
-    /// Full name of the strategy, with version and parameters.
-    pub strategy: Name,
-}
-
 /// Changes to the content store; `None` leaves a thing as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContentStoreChanges {

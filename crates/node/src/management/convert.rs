@@ -1,10 +1,11 @@
 //! Between the words of the protocol and those of the node.
 
-use engine::{FaceScope, LinkType, NextHop};
+use engine::{FaceScope, NextHop};
 use management::{
     ControlParameters, CsFlags, FaceEventKind, FaceEventNotification, FaceFlags, FacePersistency, FaceStatus,
     FibEntry, NextHopRecord, StatusCode,
 };
+use packet::LinkType;
 use packet::time::Duration;
 
 use super::MANAGED;

@@ -161,9 +161,7 @@ fn fib(node: &mut dyn NodeControl) -> Vec<FibEntry> {
 }
 
 fn strategies(node: &mut dyn NodeControl) -> Vec<StrategyChoice> {
-    let choices = node.strategies(MANAGED).into_iter();
-    let mut choices: Vec<_> =
-        choices.map(|choice| StrategyChoice { prefix: choice.prefix, strategy: choice.strategy }).collect();
+    let mut choices = node.strategies(MANAGED);
     choices.sort_by(|one, other| one.prefix.cmp(&other.prefix));
     choices
 }

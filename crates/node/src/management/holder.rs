@@ -48,7 +48,7 @@ mod tests {
             dialect: MANAGED,
             scope,
             persistency: FacePersistency::OnDemand,
-            link_type: engine::LinkType::PointToPoint,
+            link_type: packet::LinkType::PointToPoint,
             state: FaceState::Up,
             expires_in: None,
             congestion: CongestionSettings { interval: Duration::ZERO, threshold_bytes: 0 },

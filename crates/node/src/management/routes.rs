@@ -6,7 +6,7 @@ use management::{
 };
 use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Name, NameScope};
+use packet::{Buffer, Data, Name, NameScope, UnixTime};
 
 use super::holder::holder;
 use super::parameters::{face_or_self, prefix};
@@ -206,8 +206,9 @@ impl NfdManagement {
             let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
             return Err(ControlResponse::error(StatusCode::NameTooLong, text));
         }
-        let is_valid_now =
-            announcement.validity.is_none_or(|validity| validity.contains(now.unix_millis / 1000));
+        let is_valid_now = announcement
+            .validity
+            .is_none_or(|validity| validity.contains(UnixTime::from_millis(now.unix_millis)));
         if !is_valid_now {
             return reject("its validity period is another".to_owned());
         }
@@ -354,6 +355,6 @@ fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) 
 fn lifetime(now: Now, announcement: &PrefixAnnouncement) -> Duration {
     let period = Duration::from_millis(announcement.expiration_period_ms);
     let Some(validity) = announcement.validity else { return period };
-    let left_ms = validity.not_after_s.saturating_mul(1000).saturating_sub(now.unix_millis);
+    let left_ms = validity.not_after.as_millis().saturating_sub(now.unix_millis);
     period.min(Duration::from_millis(left_ms))
 }

@@ -6,8 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use engine::LinkType;
-use packet::Dialect;
+use packet::{Dialect, LinkType};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 

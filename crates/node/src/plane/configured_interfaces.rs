@@ -2,8 +2,7 @@
 
 use std::net::SocketAddr;
 
-use engine::LinkType;
-use packet::Dialect;
+use packet::{Dialect, LinkType};
 
 use super::patterns::Selection;
 use crate::config::{Config, ConfigError};

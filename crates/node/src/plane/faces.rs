@@ -4,10 +4,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 
-use engine::{FaceId, FaceScope, LinkType};
+use engine::{FaceId, FaceScope};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, DoublingWait, PacketCounts};
+use packet::{Dialect, DoublingWait, LinkType, PacketCounts};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 

@@ -1,7 +1,7 @@
 //! Faces inside the process: packets come from their rings and go there as they are.
 
-use engine::{FaceId, FaceScope, LinkType, Transmit};
-use packet::{Data, LinkHeader, Packet};
+use engine::{FaceId, FaceScope, Transmit};
+use packet::{Data, LinkHeader, LinkType, Packet};
 
 use super::faces::NewFace;
 use super::send::touch;

@@ -1,8 +1,9 @@
 //! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
 
-use engine::{FaceId, FaceScope, LinkType, NextHop};
+use engine::{FaceId, FaceScope, NextHop};
 use link::v2::MIN_MTU_BYTES;
-use packet::{Buffer, Dialect, Name};
+use management::StrategyChoice;
+use packet::{Buffer, Dialect, LinkType, Name};
 
 use super::DataPlane;
 use super::face_counts::FACES_AT_ONCE;
@@ -11,7 +12,7 @@ use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus,
-    RouteStatus, StrategyChoice, TurnCounters, UpdateFaceError, in_words,
+    RouteStatus, TurnCounters, UpdateFaceError, in_words,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::transport::datagram::DatagramChannel;

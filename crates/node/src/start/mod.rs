@@ -10,8 +10,8 @@ mod places;
 
 use std::path::PathBuf;
 
-use engine::{EngineConfig, LinkType};
-use packet::Dialect;
+use engine::EngineConfig;
+use packet::{Dialect, LinkType};
 
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};

@@ -195,7 +195,7 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
     let face = far.faces().into_iter().find(|face| face.remote.scheme() == "tcp4").unwrap();
     far.route("/x", face.id);
     let group = near.faces().into_iter().find(|face| face.remote.scheme() == "udp6").unwrap();
-    assert_eq!(group.link_type, engine::LinkType::MultiAccess);
+    assert_eq!(group.link_type, packet::LinkType::MultiAccess);
     near.route("/x", group.id);
     let consumer = udp_peer();
     let soon = Some(std::time::Duration::from_millis(200));

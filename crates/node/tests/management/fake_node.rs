@@ -7,11 +7,12 @@ use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
     FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    StrategyChoice, TurnCounters, UpdateFaceError,
+    TurnCounters, UpdateFaceError,
 };
-use engine::{FaceId, FaceScope, LinkType, NextHop, StrategySpec};
+use engine::{FaceId, FaceScope, NextHop, StrategySpec};
+use management::StrategyChoice;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Dialect, Name, PacketCounts};
+use packet::{Buffer, Dialect, LinkType, Name, PacketCounts};
 
 /// The application that commands come from.
 pub(crate) const APPLICATION: FaceId = FaceId(300);

@@ -4,11 +4,11 @@ use cairn_node::control::{ControlApplication, FaceEventKind};
 use cairn_node::management::{Authority, ManagementConfig};
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, Dataset, PrefixAnnouncement, RibEntry,
-    RouteFlags, RouteOrigin, StatusCode, ValidityPeriod,
+    RouteFlags, RouteOrigin, StatusCode,
 };
-use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
+use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType, ValidityPeriod};
 use packet::time::Duration;
-use packet::{Data, Interest};
+use packet::{Data, Interest, UnixTime};
 
 use crate::fake_node::NEIGHBOUR;
 use crate::manager::{Manager, about, name};
@@ -132,7 +132,10 @@ fn a_prefix_that_is_too_long_and_a_rib_that_is_full_are_refused() {
 }
 
 pub(crate) fn announcement(prefix: &str, expiration_period_ms: u64, validity: Option<(u64, u64)>) -> Data {
-    let validity = validity.map(|(not_before_s, not_after_s)| ValidityPeriod { not_before_s, not_after_s });
+    let validity = validity.map(|(from, to)| ValidityPeriod {
+        not_before: UnixTime::from_secs(from),
+        not_after: UnixTime::from_secs(to),
+    });
     let announcement =
         PrefixAnnouncement { prefix: name(prefix), version: 1, expiration_period_ms, validity };
     let info = SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name("/owner/KEY/1"));

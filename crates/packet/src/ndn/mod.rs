@@ -7,11 +7,13 @@ mod signature;
 mod stream;
 pub mod tlv;
 pub mod types;
+mod validity_period;
 
 pub use data::{DataBuilder, DataView};
 pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestView};
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
 pub use stream::data_len;
+pub use validity_period::ValidityPeriod;
 
 pub(crate) use interest::{with_hop_limit, with_nonce};
 

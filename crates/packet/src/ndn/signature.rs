@@ -4,7 +4,7 @@
 //! Signatures are made and verified elsewhere; here they are only carried.
 
 use super::tlv::{self, Element, Reader};
-use super::{decode_name, types};
+use super::{ValidityPeriod, decode_name, types};
 use crate::error::{DecodeError, Rule};
 use crate::name::{Name, NameRef};
 
@@ -224,12 +224,9 @@ impl SignatureInfoBuilder {
         self
     }
 
-    /// Adds a ValidityPeriod, both ends in the form `YYYYMMDDThhmmss` (UTC).
-    pub fn validity_period(mut self, not_before: &[u8; 15], not_after: &[u8; 15]) -> Self {
-        let one = tlv::element_len(types::NOT_BEFORE, 15);
-        tlv::write_header(&mut self.value, types::VALIDITY_PERIOD, 2 * one);
-        tlv::write_element(&mut self.value, types::NOT_BEFORE, not_before);
-        tlv::write_element(&mut self.value, types::NOT_AFTER, not_after);
+    /// Adds a ValidityPeriod.
+    pub fn validity_period(mut self, validity: &ValidityPeriod) -> Self {
+        validity.write(&mut self.value);
         self
     }
 

@@ -4,7 +4,7 @@ use link::v2::EndpointId;
 use link::{v1, v2};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{DecodeError, Dialect, LinkHeader, Packet};
+use packet::{DecodeError, Dialect, LinkHeader, LinkType, Packet};
 
 use crate::arena::{EndId, LinkId};
 use crate::error::SimError;
@@ -120,7 +120,7 @@ impl Framed {
         let many = ends > 2;
         let framing = match framing {
             Framing::V2(config) => {
-                let link_type = if many { v2::LinkType::MultiAccess } else { v2::LinkType::PointToPoint };
+                let link_type = if many { LinkType::MultiAccess } else { LinkType::PointToPoint };
                 let reliability = config.reliability.clone().filter(|_| !many);
                 Framing::V2(Box::new(v2::Config { link_type, reliability, ..(**config).clone() }))
             }

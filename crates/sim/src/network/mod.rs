@@ -14,10 +14,10 @@ mod tap_verdicts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::{ContentStoreConfig, EngineConfig, FaceConfig, FaceId, LinkType, StrategySpec};
+use engine::{ContentStoreConfig, EngineConfig, FaceConfig, FaceId, StrategySpec};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, NameHasher};
+use packet::{Dialect, LinkType, NameHasher};
 
 use crate::application::{Application, Producer};
 use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};

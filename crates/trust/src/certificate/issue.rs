@@ -43,8 +43,7 @@ impl Issue<'_> {
             .content_type(ContentType::KEY)
             .freshness(FRESHNESS)
             .content(key.spki().to_vec());
-        let (not_before, not_after) = (self.validity.not_before.to_iso(), self.validity.not_after.to_iso());
-        let info = signer.signature_info().validity_period(&not_before, &not_after);
+        let info = signer.signature_info().validity_period(&self.validity);
         Certificate::new(signer.sign_data_with(&data, &info)?)
     }
 

@@ -3,9 +3,7 @@
 mod issue;
 pub mod names;
 
-use std::fmt;
-
-use packet::ndn::{KeyLocator, SignatureType, tlv, types};
+use packet::ndn::{KeyLocator, SignatureType};
 use packet::{Buffer, Component, ContentType, Data, DecodeError, Name, NameRef};
 use thiserror::Error;
 
@@ -15,6 +13,7 @@ use crate::signature_verifier::SignatureVerifier;
 
 pub use issue::{Issue, self_signed};
 pub use packet::UnixTime;
+pub use packet::ndn::ValidityPeriod;
 
 /// A Data that is no certificate, or one that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -48,39 +47,6 @@ pub enum CertificateError {
     Request(String, #[source] VerifyError),
 }
 
-/// From when to when a certificate counts. Both ends are inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ValidityPeriod {
-    /// The first second.
-    pub not_before: UnixTime,
-    /// The last second.
-    pub not_after: UnixTime,
-}
-
-impl ValidityPeriod {
-    /// Whether `time` lies inside.
-    pub fn contains(&self, time: UnixTime) -> bool {
-        (self.not_before.as_secs()..=self.not_after.as_secs()).contains(&time.as_secs())
-    }
-
-    /// Reads the value of a ValidityPeriod element.
-    fn decode(value: &[u8]) -> Option<Self> {
-        let mut reader = tlv::Reader::new(value, "ValidityPeriod");
-        let not_before = reader.required(types::NOT_BEFORE, "NotBefore").ok()?;
-        let not_after = reader.required(types::NOT_AFTER, "NotAfter").ok()?;
-        Some(ValidityPeriod {
-            not_before: UnixTime::from_iso(not_before.value)?,
-            not_after: UnixTime::from_iso(not_after.value)?,
-        })
-    }
-}
-
-impl fmt::Display for ValidityPeriod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.not_before, self.not_after)
-    }
-}
-
 /// A certificate, checked for form and not for truth. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Certificate {
@@ -108,7 +74,7 @@ impl Certificate {
         }
         let validity = view
             .signature_info()
-            .and_then(|info| ValidityPeriod::decode(info.validity_period?))
+            .and_then(|info| ValidityPeriod::decode(info.validity_period?).ok())
             .ok_or_else(|| CertificateError::Validity(name()))?;
         let public_key =
             PublicKey::from_spki(view.content()).map_err(|error| CertificateError::Key(name(), error))?;

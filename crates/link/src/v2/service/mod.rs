@@ -16,7 +16,7 @@ use acks::fitting_acks;
 use pacing::Pacing;
 use unsent::Unsent;
 
-use super::config::{Config, ConfigError, LinkType};
+use super::config::{Config, ConfigError};
 use super::congestion::CongestionMarker;
 use super::fields;
 use super::fragmenter::{self, FragmentPlan, Room};
@@ -419,7 +419,7 @@ impl LinkService {
         if packet.len() > self.config.max_packet_bytes {
             return Err(DropReason::PacketTooLarge);
         }
-        if kind == PacketKind::Nack && self.config.link_type == LinkType::MultiAccess {
+        if kind == PacketKind::Nack && !self.config.link_type.is_point_to_point() {
             return Err(DropReason::NackOnMultiAccess);
         }
         Ok(())

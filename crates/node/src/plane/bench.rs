@@ -6,10 +6,10 @@ use std::sync::mpsc::sync_channel;
 
 use packet::Dialect;
 
-use super::{DataPlane, Ends, Message, Task};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{CreateFace, FaceChanges, FacePersistency, FaceUri};
+use crate::plane::{DataPlane, Ends, Message, Task};
 use crate::start::{self, CheckedConfig};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
 

@@ -4,42 +4,22 @@
 //! the decoded packets to the engine in batches, and writes what comes out of it, collected by face. Nothing
 //! in a turn blocks but the wait, and nothing grows with what a peer sends but by the limits of the
 //! configuration.
+//!
+//! - `wake`: what it waits for, and when it stays awake.
+//! - `packets`: a packet's way from a socket through taps and codec to the engine, and out again.
+//! - `faces`: how they come and go, and what one may have beside the others. `sockets`: where peers come in.
+//!   `interfaces`: those that Ethernet and multicast use, and what happens to them.
+//! - `requests`: what control and other threads ask. `repository`: questions to repositories, and answers.
 
-mod alarms;
 #[cfg(test)]
 mod bench;
-mod busy_poll;
-mod channels;
-mod configured_interfaces;
-mod descriptors;
-mod face_counts;
-mod face_numbers;
 mod faces;
-mod impaired;
-mod inner;
 mod interfaces;
-mod ip;
-mod limits;
-mod new_interfaces;
-mod on_demand;
-mod operations;
-mod own_sockets;
-mod partials;
-mod patterns;
-mod receive;
-mod reception;
+mod packets;
 mod repository;
-mod repository_handles;
-mod samples;
-mod schedule;
-mod send;
-mod services;
+mod requests;
 mod sockets;
-mod status_requests;
-mod taps;
-mod turn;
-mod watchdog;
-mod websocket_origin;
+mod wake;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -60,16 +40,16 @@ use crate::settings::Settings;
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
-use turn::Source;
+use packets::fair_turn::Source;
 
-pub(crate) use channels::Listener;
-pub(crate) use configured_interfaces::ConfiguredInterfaces;
-pub(crate) use face_counts::FACES_AT_ONCE;
-pub(crate) use impaired::Impaired;
-pub(crate) use patterns::Selection;
-pub(crate) use repository_handles::{Answers, RepositoryHandles};
-pub(crate) use status_requests::{BUSY, StatusRequest};
-pub(crate) use taps::TapMaker;
+pub(crate) use faces::counts::FACES_AT_ONCE;
+pub(crate) use interfaces::configured::ConfiguredInterfaces;
+pub(crate) use interfaces::patterns::Selection;
+pub(crate) use packets::impaired::Impaired;
+pub(crate) use packets::taps::TapMaker;
+pub(crate) use repository::handles::{Answers, RepositoryHandles};
+pub(crate) use requests::status_page::{BUSY, StatusRequest};
+pub(crate) use sockets::channels::Listener;
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -135,13 +115,13 @@ pub(crate) struct DataPlane {
     pub(crate) faces: Faces,
     pub(crate) sockets: sockets::Sockets,
     control: ControlEnd,
-    occupancy: limits::Occupancy,
+    occupancy: faces::limits::Occupancy,
     batch: Batch,
-    schedule: schedule::Schedule,
+    schedule: wake::schedule::Schedule,
     gone_counters: GoneCounters,
-    tapping: taps::Tapping,
+    tapping: packets::taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
-    services: services::Services,
+    services: requests::services::Services,
     random: Random,
     stopping: bool,
 }
@@ -152,7 +132,7 @@ struct ControlEnd {
     tasks: Receiver<Task>,
     messages: RingSender<Message>,
     /// Requests for the status page, and who waits for one.
-    status_requests: status_requests::StatusRequests,
+    status_requests: requests::status_page::StatusRequests,
     /// Face events that the control thread had no room for.
     late_events: std::collections::VecDeque<FaceEvent>,
 }
@@ -236,13 +216,13 @@ impl DataPlane {
                 status_requests: Default::default(),
                 late_events: Default::default(),
             },
-            occupancy: limits::Occupancy::new(now),
+            occupancy: faces::limits::Occupancy::new(now),
             batch: Batch::new(),
-            schedule: schedule::Schedule::new(now),
+            schedule: wake::schedule::Schedule::new(now),
             gone_counters: GoneCounters::default(),
-            tapping: taps::Tapping::default(),
+            tapping: packets::taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
-            services: services::Services::default(),
+            services: requests::services::Services::default(),
             random,
             stopping: false,
         })
@@ -318,7 +298,7 @@ impl DataPlane {
             self.pass_on_samples();
         }
         if std::mem::take(&mut self.schedule.waking.asked)
-            && self.engine.pending_count() <= busy_poll::FEW_PENDING
+            && self.engine.pending_count() <= wake::busy_poll::FEW_PENDING
         {
             self.schedule.waking.busy_poll.begin(self.now, self.settings.polling.answer);
         }

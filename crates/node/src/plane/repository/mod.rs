@@ -1,0 +1,124 @@
+//! The data plane's side of the repositories: questions go out, answers come in, nothing waits.
+
+pub(in crate::plane) mod handles;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::batch::spare_buffer;
+use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
+use packet::time::{Duration, Instant};
+use packet::{Interest, UnixTime};
+use repo::service::FoundData;
+
+use crate::drop_reason::DropReason;
+use crate::plane::DataPlane;
+use crate::plane::repository::handles::{Answers, Reply, RepositoryHandles};
+
+/// What the data plane reaches the repositories by.
+pub(crate) struct RepositoryEnd {
+    pub(crate) handles: Arc<RepositoryHandles>,
+    pub(crate) answers: Arc<Answers>,
+    /// Interests that another repository may have the answer to if the one that was asked has not.
+    asked: BTreeMap<u64, Interest>,
+    /// Has room for answers, so that none is made each time.
+    replies: Vec<Reply>,
+}
+
+impl DataPlane {
+    /// Puts repositories behind the content store.
+    pub(crate) fn attach_repositories(
+        &mut self,
+        handles: RepositoryHandles,
+        answers: Arc<Answers>,
+        config: SecondStoreConfig,
+    ) {
+        let handles = Arc::new(handles);
+        let store = Arc::clone(&handles) as Arc<dyn engine::SecondStore>;
+        self.engine.set_second_store(self.now, Some((store, config)));
+        self.services.repository =
+            Some(Box::new(RepositoryEnd { handles, answers, asked: BTreeMap::new(), replies: Vec::new() }));
+    }
+
+    /// Passes on what the engine has for the repositories; whether some of it was answered at once or went
+    /// upstream instead, so that there is more to send.
+    #[inline]
+    pub(in crate::plane) fn turn_to_repositories(&mut self) -> bool {
+        self.services.repository.is_some() && self.pass_on_questions()
+    }
+
+    #[inline(never)]
+    fn pass_on_questions(&mut self) -> bool {
+        let Some(end) = self.services.repository.as_mut() else { return false };
+        let mut has_more_to_send = false;
+        let mut unix = None;
+        while let Some(effect) = self.engine.poll_second_store() {
+            match effect {
+                ForSecondStore::Ask(QuestionId(number), interest) => {
+                    let hashes = end.handles.hashes(&interest);
+                    let unix = *unix.get_or_insert_with(repo::service::unix_now);
+                    let mut spare = |len| spare_buffer(&mut self.engine, len);
+                    if let Some(found) = end.handles.read_in_memory(unix, &interest, &hashes, &mut spare) {
+                        let fresh_until = fresh_until(self.now, unix, &found);
+                        self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
+                        has_more_to_send = true;
+                    } else if !end.handles.ask(0, number, &interest, &hashes) {
+                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
+                        self.engine.receive_absent(self.now, QuestionId(number));
+                        has_more_to_send = true;
+                    } else if end.handles.has_more_behind(0) {
+                        end.asked.insert(number, interest);
+                    }
+                }
+                ForSecondStore::Offer(data) => {
+                    if end.handles.offer(data).is_err() {
+                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
+                    }
+                }
+            }
+        }
+        has_more_to_send
+    }
+
+    /// Takes the answers that have come; whether there were any.
+    pub(in crate::plane) fn take_repository_answers(&mut self) -> bool {
+        let Some(end) = self.services.repository.as_mut() else { return false };
+        let mut replies = std::mem::take(&mut end.replies);
+        end.answers.take(&mut replies);
+        if replies.is_empty() {
+            end.replies = replies;
+            return false;
+        }
+        let unix = repo::service::unix_now();
+        for Reply { question, number, found } in replies.drain(..) {
+            let Some(end) = self.services.repository.as_mut() else { break };
+            let interest = end.asked.remove(&question);
+            match found {
+                Some(found) => {
+                    let fresh_until = fresh_until(self.now, unix, &found);
+                    self.engine.receive_found(self.now, QuestionId(question), found.data, fresh_until);
+                }
+                None => {
+                    let others = interest.filter(|interest| {
+                        end.handles.ask(number + 1, question, interest, &end.handles.hashes(interest))
+                    });
+                    match others {
+                        Some(interest) => drop(end.asked.insert(question, interest)),
+                        None => self.engine.receive_absent(self.now, QuestionId(question)),
+                    }
+                }
+            }
+        }
+        if let Some(end) = self.services.repository.as_mut() {
+            end.replies = replies;
+        }
+        self.send_all();
+        true
+    }
+}
+
+/// When what was found stops being fresh, by the clock of the data plane.
+fn fresh_until(now: Instant, unix: UnixTime, found: &FoundData) -> Instant {
+    let left = found.fresh_until.as_millis().saturating_sub(unix.as_millis()).max(1);
+    if found.is_fresh { now + Duration::from_millis(left) } else { Instant::ZERO }
+}

@@ -1,0 +1,403 @@
+//! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
+
+use engine::{FaceId, FaceScope, NextHop};
+use link::v2::MIN_MTU_BYTES;
+use management::StrategyChoice;
+use packet::{Buffer, Dialect, LinkType, Name};
+
+use crate::codec::{Codec, LinkSettings};
+use crate::control::{
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
+    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus,
+    RouteStatus, TurnCounters, UpdateFaceError, in_words,
+};
+use crate::face::{Face, StreamTarget, Transport};
+use crate::plane::DataPlane;
+use crate::plane::faces::counts::FACES_AT_ONCE;
+use crate::plane::faces::{NewStreamFace, Peer};
+use crate::transport::datagram::DatagramChannel;
+
+/// Items of a list that are collected in one go.
+pub(crate) const PAGE: usize = 1024;
+
+impl DataPlane {
+    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
+        if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
+            let problem = "NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        }
+        if request.persistency == FacePersistency::OnDemand {
+            let problem = "on-demand faces are made when a peer appears, not on request";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        }
+        if request.local.is_some() && !matches!(request.remote, FaceUri::Ethernet(_)) {
+            let scheme = request.remote.scheme();
+            let problem =
+                format!("a face to {scheme}:// cannot be told its local end: the system's routes decide");
+            return Err(CreateFaceError::Unsupported(problem));
+        }
+        if let Some(existing) = self.face_to(request) {
+            return Err(CreateFaceError::Exists(Box::new(existing)));
+        }
+        if self.outer_faces() >= self.settings.faces.max {
+            return Err(CreateFaceError::TooManyFaces { limit: self.settings.faces.max });
+        }
+        let id = match &request.remote {
+            FaceUri::Udp(peer) | FaceUri::Ip(peer) if peer.ip().is_multicast() => {
+                Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
+            }
+            FaceUri::Udp(peer) => self.create_datagram_face(*peer, request),
+            FaceUri::Ip(peer) => self.create_ip_face(*peer, request),
+            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), request),
+            FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, request),
+            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
+            other => {
+                Err(CreateFaceError::Unsupported(format!("faces to {}:// cannot be made", other.scheme())))
+            }
+        }?;
+        self.face_status(id)
+            .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))
+    }
+
+    fn create_datagram_face(
+        &mut self,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let is_it =
+            |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, false);
+        let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
+        let channels = &self.sockets.channels;
+        let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
+        let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
+            CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
+        })?;
+        let id = self.add_requested_datagram_face(channel, peer, request, request.changes.ndnlp1)?;
+        self.consider_own_socket(id);
+        Ok(id)
+    }
+
+    fn create_ip_face(
+        &mut self,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let is_it =
+            |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, true);
+        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
+            CreateFaceError::Unsupported(format!(
+                "no socket for IP alone is bound from which {} can be reached with {}: see ccnx.ip in the configuration",
+                peer.ip(),
+                request.dialect
+            ))
+        })?;
+        let acknowledged = request.changes.ndnlp1.unwrap_or(self.settings.ccnx.ndnlp_acknowledged);
+        self.add_requested_datagram_face(channel, peer, request, Some(acknowledged))
+    }
+
+    /// A face at a socket, with the link as the request wants it.
+    fn add_requested_datagram_face(
+        &mut self,
+        channel: usize,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+        ndnlp1: Option<bool>,
+    ) -> Result<FaceId, CreateFaceError> {
+        let settings = LinkSettings::of_udp(request.dialect, &self.settings, ndnlp1);
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        self.add_datagram_face(channel, peer, request.persistency, settings)
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+    }
+
+    fn create_ethernet_face(
+        &mut self,
+        peer: MacAddress,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let Some(FaceUri::Device(name)) = &request.local else {
+            let problem = "an Ethernet face needs the interface as its local end: dev://eth0";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        };
+        if peer.is_multicast() {
+            let problem = "multicast faces are made by the configuration";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        }
+        let channel = self
+            .sockets
+            .ethernet
+            .iter()
+            .position(|channel| channel.place.name == *name && channel.dialect == request.dialect)
+            .ok_or_else(|| {
+                CreateFaceError::Unsupported(format!(
+                    "{name} is not among ethernet.interfaces of the configuration"
+                ))
+            })?;
+        let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
+        let mut settings = LinkSettings::of_ethernet(request.dialect, &self.settings, mtu_bytes, peer);
+        if let Some(acknowledged) = request.changes.ndnlp1.filter(|_| settings.ndnlp) {
+            settings.reliability = acknowledged;
+        }
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+    }
+
+    fn create_stream_face(
+        &mut self,
+        target: StreamTarget,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let (local, scope) = match &target {
+            StreamTarget::Tcp(peer) => {
+                let any: std::net::IpAddr = if peer.is_ipv4() {
+                    std::net::Ipv4Addr::UNSPECIFIED.into()
+                } else {
+                    std::net::Ipv6Addr::UNSPECIFIED.into()
+                };
+                let scope = if peer.ip().is_loopback() { FaceScope::Local } else { FaceScope::NonLocal };
+                (FaceUri::Tcp((any, 0).into()), scope)
+            }
+            StreamTarget::Unix(_) => (FaceUri::FileDescriptor(0), FaceScope::Local),
+        };
+        let id = self
+            .add_stream_face(NewStreamFace {
+                remote: request.remote.clone(),
+                local,
+                dialect: request.dialect,
+                scope,
+                persistency: request.persistency,
+                peer: Peer::At(target),
+            })
+            .map_err(|error| CreateFaceError::Socket(error.to_string()))?;
+        match self.update_face(id, request.changes) {
+            Ok(_) => Ok(id),
+            Err(error) => {
+                self.destroy_face(id, "its settings were refused");
+                Err(CreateFaceError::Unsupported(error.to_string()))
+            }
+        }
+    }
+
+    /// The face that is there already: one to the same end, over Ethernet by the same interface.
+    fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
+        let is_it = |face: &Face| {
+            face.remote == request.remote
+                && face.codec.dialect() == request.dialect
+                && request.local.as_ref().is_none_or(|wanted| *wanted == face.local)
+        };
+        let face = self.faces.values().find(|face| is_it(face))?;
+        self.face_status(face.id)
+    }
+
+    pub(crate) fn update_face(
+        &mut self,
+        id: FaceId,
+        changes: FaceChanges,
+    ) -> Result<FaceStatus, UpdateFaceError> {
+        if self.faces.get(&id).is_some_and(|face| face.transport.is_inner()) {
+            let face = self.face_status(id).ok_or(UpdateFaceError::NoFace(id))?;
+            return face.refusing(&changes);
+        }
+        let Some(face) = self.faces.get_mut(&id) else { return Err(UpdateFaceError::NoFace(id)) };
+        let mut conflicts = Vec::new();
+        let persistency = changes.persistency.unwrap_or(face.persistency);
+        let can_be = match &face.transport {
+            // Whom we accepted we cannot call.
+            Transport::Stream(port) => port.target.is_some() != (persistency == FacePersistency::OnDemand),
+            _ => face.link_type == LinkType::PointToPoint || persistency == FacePersistency::Permanent,
+        };
+        if !can_be {
+            conflicts.push(FaceConflict::Persistency);
+        }
+        let settings = match changed(*face.codec.settings(), &changes, face.scope) {
+            Ok(settings) => Some(settings),
+            Err(others) => {
+                conflicts.extend(others);
+                None
+            }
+        };
+        if let Some(settings) = settings.filter(|_| conflicts.is_empty())
+            && settings != *face.codec.settings()
+            && !face.codec.set_settings(settings)
+        {
+            conflicts.push(FaceConflict::Reliability);
+        }
+        if !conflicts.is_empty() {
+            return Err(UpdateFaceError::Conflict { face: id, conflicts });
+        }
+        self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.occupancy.population.on_demand += usize::from(persistency == FacePersistency::OnDemand);
+        face.persistency = persistency;
+        self.note_on_demand(id);
+        self.renew_alarm(id);
+        self.face_status(id).ok_or(UpdateFaceError::NoFace(id))
+    }
+
+    pub(crate) fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), AddNextHopError> {
+        match self.faces.get(&hop.face) {
+            None => return Err(AddNextHopError::NoFace(hop.face)),
+            Some(face) if face.codec.dialect() != dialect => {
+                return Err(AddNextHopError::OtherDialect(hop.face));
+            }
+            Some(_) => {}
+        }
+        Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
+    }
+
+    pub(crate) fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        let mut failed = Vec::new();
+        for change in changes {
+            let outcome = match &change {
+                NextHopChange::Add { prefix, hop, announcement } => {
+                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
+                }
+                NextHopChange::Remove { prefix, face } => {
+                    self.engine.remove_route(dialect, prefix.as_ref(), *face);
+                    Ok(())
+                }
+                NextHopChange::SetRules { prefix, rules } => {
+                    self.engine.set_namespace_rules(prefix.as_ref(), rules.clone());
+                    Ok(())
+                }
+            };
+            failed.extend(outcome.err().map(|error| (change, error)));
+        }
+        failed
+    }
+
+    /// Part of the list of faces, from number `from` on.
+    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
+        let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
+        if ids.len() > FACES_AT_ONCE {
+            ids.select_nth_unstable(FACES_AT_ONCE);
+            ids.truncate(FACES_AT_ONCE);
+        }
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| self.face_status(id)).collect()
+    }
+
+    /// Part of the list of routes.
+    pub(crate) fn route_page(&self, dialect: Dialect, skip: usize) -> Vec<RouteStatus> {
+        let routes = self.engine.routes(dialect).skip(skip).take(PAGE);
+        routes
+            .map(|(prefix, hops)| RouteStatus { prefix: prefix.clone(), next_hops: hops.to_vec() })
+            .collect()
+    }
+
+    /// Part of the list of strategy choices.
+    pub(crate) fn strategy_page(&self, dialect: Dialect, skip: usize) -> Vec<StrategyChoice> {
+        let choices = self.engine.strategies(dialect).skip(skip).take(PAGE);
+        choices
+            .map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
+            .collect()
+    }
+
+    pub(crate) fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
+        let old = *self.engine.content_store_config();
+        let config = engine::ContentStoreConfig {
+            max_bytes: changes.max_bytes.unwrap_or(old.max_bytes),
+            max_entries: changes.max_entries.unwrap_or(old.max_entries),
+            eviction: changes.eviction.unwrap_or(old.eviction),
+            admit: changes.admit.unwrap_or(old.admit),
+            placement: changes.placement.unwrap_or(old.placement),
+            serve: changes.serve.unwrap_or(old.serve),
+            unsolicited: changes.unsolicited.unwrap_or(old.unsolicited),
+        };
+        if config != old {
+            self.engine.configure_content_store(config);
+        }
+        self.content_store()
+    }
+
+    pub(crate) fn content_store(&self) -> ContentStoreStatus {
+        let (config, sizes) = (self.engine.content_store_config(), self.engine.table_sizes());
+        let counters = self.engine.content_store_counters();
+        ContentStoreStatus {
+            max_entries: config.max_entries,
+            max_bytes: config.max_bytes,
+            admit: config.admit,
+            serve: config.serve,
+            entries: sizes.cached,
+            bytes: sizes.cached_bytes,
+            hits: counters.hits,
+            misses: counters.misses,
+        }
+    }
+
+    /// The status, with no more in the sums over all faces than those have counted that are gone.
+    pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
+        let started = crate::clock::Clock::START;
+        NodeStatus {
+            version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_millis: self.clock.started_unix_millis(),
+            started,
+            uptime: self.now.saturating_since(started),
+            tables: self.engine.table_sizes(),
+            engine: *self.engine.counters(),
+            content_store: *self.engine.content_store_counters(),
+            packets: self.gone_counters.packets,
+            sharing: self.engine.sharing_counters(),
+            memory: MemoryStatus {
+                queued_bytes: self.occupancy.held.queued_bytes,
+                reassembly_bytes: self.occupancy.held.partials.total_bytes(),
+                budget_bytes: self.settings.memory.budget_bytes,
+            },
+            turns: TurnCounters {
+                idle_wakeups: self.schedule.watchdog.idle_wakeups(),
+                socket_rests: self.schedule.watchdog.rests(),
+                stream_holds: self.occupancy.held.holds,
+            },
+            transport_drops: self.gone_counters.drops,
+            link_drops: self.gone_counters.link_drops.clone(),
+            second_store: self.engine.second_store_counters().copied(),
+            sampling: self.engine.sampling_counters().copied(),
+            repositories: Vec::new(),
+        }
+    }
+}
+
+/// The settings of a face with changes, or those of the changes that it cannot have.
+fn changed(
+    old: LinkSettings,
+    changes: &FaceChanges,
+    scope: FaceScope,
+) -> Result<LinkSettings, Vec<FaceConflict>> {
+    let mut conflicts = Vec::new();
+    let mut new = old;
+    if let Some(local_fields) = changes.local_fields {
+        if local_fields && scope == FaceScope::NonLocal {
+            conflicts.push(FaceConflict::LocalFields);
+        }
+        new.local_fields = local_fields;
+    }
+    if let Some(reliability) = changes.reliability {
+        if reliability && old.multi_access {
+            conflicts.push(FaceConflict::Reliability);
+        }
+        new.reliability = reliability;
+    }
+    new.ndnlp1_timings = changes.ndnlp1_timings.unwrap_or(old.ndnlp1_timings);
+    new.congestion_marking = changes.congestion_marking.unwrap_or(old.congestion_marking);
+    new.congestion.interval = changes.congestion_interval.unwrap_or(old.congestion.interval);
+    new.congestion.threshold_bytes =
+        changes.congestion_threshold_bytes.unwrap_or(old.congestion.threshold_bytes);
+    if let Some(mtu) = changes.mtu_bytes {
+        if mtu < MIN_MTU_BYTES as u64 || old.transport_mtu_bytes.is_none() {
+            conflicts.push(FaceConflict::Mtu);
+        }
+        new.mtu_override_bytes = Some(usize::try_from(mtu).unwrap_or(usize::MAX));
+    }
+    if conflicts.is_empty() { Ok(new) } else { Err(conflicts) }
+}

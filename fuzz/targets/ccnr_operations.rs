@@ -11,7 +11,7 @@ use flow::verify::Now;
 use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, EncodeError, Interest, Name, UnixTime};
-use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, Origin, Question, StoreAnswer};
+use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, Origin, StoreAnswer, StoreQuery};
 use repo::{Children, Rejection};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
@@ -94,7 +94,7 @@ struct World {
     ccnr: Ccnr,
     now: Instant,
     interests: Vec<Interest>,
-    questions: Vec<(u64, Question)>,
+    questions: Vec<(u64, StoreQuery)>,
     storing: Vec<u64>,
 }
 
@@ -237,10 +237,10 @@ impl World {
         }
         let (number, question) = self.questions.remove(0);
         let answer = match question {
-            Question::Packet(interest) => {
+            StoreQuery::Packet(interest) => {
                 StoreAnswer::Packet(is_there.then(|| data(&interest.name().to_name(), b"x", None)))
             }
-            Question::Children(_) => StoreAnswer::Children(Children {
+            StoreQuery::Children(_) => StoreAnswer::Children(Children {
                 components: (0..children).map(|child| vec![child; 200]).collect(),
                 is_cut: is_there,
                 changes: changes.into(),
@@ -277,8 +277,8 @@ impl World {
         }
         while let Some((number, question)) = self.questions.pop() {
             let answer = match question {
-                Question::Packet(_) => StoreAnswer::Packet(Some(object.clone())),
-                Question::Children(_) => StoreAnswer::Children(Children::default()),
+                StoreQuery::Packet(_) => StoreAnswer::Packet(Some(object.clone())),
+                StoreQuery::Children(_) => StoreAnswer::Children(Children::default()),
             };
             self.ccnr.handle_answer(self.now(), number, answer);
             self.drain();

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub type WriteLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A request under way: counted, and written down when it is over.
-pub(crate) struct Ticket {
+pub(crate) struct TrackedRequest {
     counters: Arc<Counters>,
     log: Option<WriteLine>,
     /// All of the line that is known before the response is.
@@ -23,7 +23,7 @@ pub(crate) struct Ticket {
     has_failed: bool,
 }
 
-impl Ticket {
+impl TrackedRequest {
     pub(crate) fn new(
         counters: Arc<Counters>,
         log: Option<WriteLine>,
@@ -34,7 +34,7 @@ impl Ticket {
             Some(_) => format!("{from} - - [{}] \"{}\"", date(at), Quoted(request_line)),
             None => String::new(),
         };
-        Ticket { counters, log, line, status: 0, sent_bytes: 0, has_failed: false }
+        TrackedRequest { counters, log, line, status: 0, sent_bytes: 0, has_failed: false }
     }
 
     pub(crate) fn answered(&mut self, status: u16) {
@@ -59,7 +59,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for TrackedRequest {
     fn drop(&mut self) {
         if let Some(log) = &self.log {
             log(&format!("{} {} {}", self.line, self.status, self.sent_bytes));
@@ -108,7 +108,7 @@ mod tests {
         let log: WriteLine = Arc::new(move |line| kept.lock().unwrap().push(line.to_owned()));
         let at = (IpAddr::from([127, 0, 0, 1]), UnixTime::from_secs(951_827_696));
         let mut ticket =
-            Ticket::new(Arc::new(Counters::default()), Some(log), at, "GET /ndn/\"a\n b HTTP/1.1");
+            TrackedRequest::new(Arc::new(Counters::default()), Some(log), at, "GET /ndn/\"a\n b HTTP/1.1");
         ticket.answered(200);
         ticket.sent(1234);
         drop(ticket);

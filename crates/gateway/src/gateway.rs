@@ -14,7 +14,7 @@ use packet::NameScope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::access_log::{Ticket, WriteLine};
+use crate::access_log::{TrackedRequest, WriteLine};
 use crate::counters::Counters;
 use crate::failure::Failure;
 use crate::guard::Guard;
@@ -113,7 +113,7 @@ impl Gateway {
         let (parts, _) = request.into_parts();
         let line = format!("{} {} {:?}", parts.method, parts.uri, parts.version);
         let at = (from, self.clock.unix());
-        let mut ticket = Ticket::new(self.counters.clone(), self.log.clone(), at, &line);
+        let mut ticket = TrackedRequest::new(self.counters.clone(), self.log.clone(), at, &line);
         let mut response = match self.reply(&parts, has_body).await {
             Ok(response) => response,
             Err(failure) => error_page(&failure),

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 
-use crate::access_log::Ticket;
+use crate::access_log::TrackedRequest;
 use crate::connections::UnderWay;
 use crate::failure::Failure;
 use crate::stream::Stream;
@@ -42,13 +42,13 @@ impl From<String> for Content {
 /// The body of a response.
 pub(crate) struct Outgoing {
     content: Content,
-    ticket: Ticket,
+    ticket: TrackedRequest,
     /// As long as it has not gone, its connection is at work.
     under_way: Option<UnderWay>,
 }
 
 impl Outgoing {
-    pub(crate) fn new(content: Content, ticket: Ticket) -> Self {
+    pub(crate) fn new(content: Content, ticket: TrackedRequest) -> Self {
         Outgoing { content, ticket, under_way: None }
     }
 

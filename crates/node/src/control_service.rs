@@ -84,7 +84,7 @@ impl ControlService {
 
     fn send(&mut self, face: &mut InnerFace) {
         // That the face is gone is seen where there is nothing more to hear.
-        while let Some(question) = self.application.poll_question() {
+        while let Some(question) = self.application.poll_interest() {
             let next_hop_face = question.next_hop.map(|face| u64::from(face.0));
             let header = LinkHeader { next_hop_face, ..LinkHeader::NONE };
             let _ = face.send_in_time(InnerPacket { header, ..InnerPacket::interest(question.interest) });

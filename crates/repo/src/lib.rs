@@ -89,6 +89,6 @@ pub use limits::{Limits, Rejection, RejectionCounters};
 pub use object::{Object, ObjectId};
 pub use packet::UnixTime;
 pub use store::{
-    Answer, Children, CommitError, Deleted, Event, Located, OpenError, PendingMaintenance, Preference,
-    ReadError, Recovery, Selection, Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket,
+    Answer, Children, CommitError, Deleted, Event, InsertionId, Located, OpenError, PendingMaintenance,
+    Preference, ReadError, Recovery, Selection, Store, StoreConfig, StoreCounters, StoreKeys, StoreStats,
 };

@@ -4,7 +4,7 @@ mod arguments;
 mod listing;
 mod output;
 mod refetch;
-mod room;
+mod space_left;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -25,7 +25,7 @@ use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
 use output::{standard_output, write_segments, writer};
 use refetch::{RefetchPlan, Refusals};
-use room::Room;
+use space_left::SpaceLeft;
 
 use super::put::Naming;
 use crate::tool::connect::ConnectArguments;
@@ -139,7 +139,7 @@ impl Target {
 
 struct Writer {
     target: Target,
-    room: Room,
+    room: SpaceLeft,
     progress: Progress,
     interrupt: Interrupt,
     bytes: u64,
@@ -182,7 +182,7 @@ impl GetArguments {
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.target.list, &message);
         let refusals = Refusals::default();
-        let room = Room::new(self.target.max_size, target.file(), point.bytes);
+        let room = SpaceLeft::new(self.target.max_size, target.file(), point.bytes);
         let mut writer = Writer {
             target,
             room,

@@ -35,7 +35,7 @@ impl FragmentPlan {
 
 /// What every frame of a packet has to have room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct FrameRoom {
     /// The largest frame.
     pub(crate) mtu_bytes: usize,
     /// Bytes of the network-layer fields in the first frame.
@@ -55,7 +55,7 @@ const TX_SEQUENCE_LEN: usize = tlv::element_len(types::TX_SEQUENCE, 8);
 ///
 /// Unlike NFD, which works with upper bounds (12 bytes for a mark, 30 to 50 for the rest), this fills frames
 /// to the last byte, for every length is known beforehand.
-pub(crate) fn plan(packet_len: usize, room: &Room) -> Result<FragmentPlan, DropReason> {
+pub(crate) fn plan(packet_len: usize, room: &FrameRoom) -> Result<FragmentPlan, DropReason> {
     let reliability_len = if room.reliable { SEQUENCE_LEN + TX_SEQUENCE_LEN } else { 0 };
     let whole_len = fragment_capacity(room.mtu_bytes, room.first_header_len + reliability_len);
     if packet_len <= whole_len || fits_bare(packet_len, room) {
@@ -81,7 +81,7 @@ pub(crate) fn plan(packet_len: usize, room: &Room) -> Result<FragmentPlan, DropR
     Err(DropReason::FragmentLimit)
 }
 
-fn fits_bare(packet_len: usize, room: &Room) -> bool {
+fn fits_bare(packet_len: usize, room: &FrameRoom) -> bool {
     room.first_header_len == 0 && !room.reliable && packet_len <= room.mtu_bytes
 }
 
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    fn room(mtu_bytes: usize) -> Room {
-        Room {
+    fn room(mtu_bytes: usize) -> FrameRoom {
+        FrameRoom {
             mtu_bytes,
             first_header_len: 0,
             other_header_len: 0,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     /// Encodes every frame of a plan with the longest fields that may join it, and measures.
-    fn check(packet_len: usize, room: &Room, token: &[u8]) -> FragmentPlan {
+    fn check(packet_len: usize, room: &FrameRoom, token: &[u8]) -> FragmentPlan {
         let plan = plan(packet_len, room).unwrap();
         let value_len = (0..packet_len).rev().find(|&len| tlv::element_len(types::DATA, len) == packet_len);
         let mut packet = Vec::new();
@@ -166,7 +166,7 @@ mod tests {
                 let token = vec![7; token_len];
                 let header_len = if token_len == 0 { 0 } else { 2 + token_len };
                 for reliable in [false, true] {
-                    let room = Room {
+                    let room = FrameRoom {
                         first_header_len: header_len,
                         other_header_len: header_len,
                         reliable,
@@ -184,7 +184,7 @@ mod tests {
     fn a_packet_as_long_as_the_mtu_travels_bare_and_one_byte_more_does_not() {
         assert_eq!(check(1500, &room(1500), &[]), FragmentPlan::whole(1500));
         assert_eq!(check(1501, &room(1500), &[]).count, 2);
-        let reliable = Room { reliable: true, ..room(1500) };
+        let reliable = FrameRoom { reliable: true, ..room(1500) };
         // 4 LpPacket, 10 Sequence, 12 TxSequence, 4 Fragment.
         assert_eq!(check(1470, &reliable, &[]), FragmentPlan::whole(1470));
         assert_eq!(check(1471, &reliable, &[]).count, 2);
@@ -197,18 +197,18 @@ mod tests {
         assert_eq!(check(255 * 44 + 1, &room(64), &[]).count, 268);
         assert_eq!(check(400 * 42, &room(64), &[]).count, 400);
         assert_eq!(plan(400 * 42 + 1, &room(64)), Err(DropReason::FragmentLimit));
-        let few = Room { max_fragments: Some(2), ..room(64) };
+        let few = FrameRoom { max_fragments: Some(2), ..room(64) };
         assert_eq!(check(88, &few, &[]).count, 2);
         assert_eq!(plan(89, &few), Err(DropReason::FragmentLimit));
     }
 
     #[test]
     fn a_packet_that_cannot_be_cut_is_refused_with_the_reason() {
-        let whole_only = Room { max_fragments: None, ..room(100) };
+        let whole_only = FrameRoom { max_fragments: None, ..room(100) };
         assert_eq!(plan(101, &whole_only), Err(DropReason::OverMtu));
-        let no_room = Room { first_header_len: 60, ..room(64) };
+        let no_room = FrameRoom { first_header_len: 60, ..room(64) };
         assert_eq!(plan(100, &no_room), Err(DropReason::NoRoomInMtu));
-        let no_room_later = Room { other_header_len: 46, ..room(64) };
+        let no_room_later = FrameRoom { other_header_len: 46, ..room(64) };
         assert_eq!(plan(100, &no_room_later), Err(DropReason::NoRoomInMtu));
     }
 }

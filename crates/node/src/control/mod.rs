@@ -197,7 +197,7 @@ pub enum AddNextHopError {
 
 /// An Interest of an application of the node's own.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct OutgoingInterest {
     /// The Interest.
     pub interest: Interest,
     /// The one face to send it to, instead of where routes and strategy lead.
@@ -208,7 +208,7 @@ pub struct Question {
 ///
 /// # Calling order
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data
-/// with [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there
+/// with [`poll_data`](Self::poll_data) and Interests with [`poll_interest`](Self::poll_interest) until there
 /// are none, and calls [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline)
 /// has come. [`do_background_work`](Self::do_background_work) comes when nobody wants anything, and now and
 /// then all the same, as long as [`has_background_work`](Self::has_background_work).
@@ -252,7 +252,7 @@ pub trait ControlApplication: Send {
     }
 
     /// The next Interest to send.
-    fn poll_question(&mut self) -> Option<Question> {
+    fn poll_interest(&mut self) -> Option<OutgoingInterest> {
         None
     }
 

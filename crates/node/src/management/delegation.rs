@@ -22,7 +22,7 @@ use trust::{Certificate, Revocations, UnixTime, Validator, ValidatorLimits};
 
 use super::RevocationList;
 use super::keys::{MODULES, Privileges, word_of};
-use crate::control::{Now, Question};
+use crate::control::{Now, OutgoingInterest};
 
 /// Commands that may wait, and how many of them from one face.
 const MAX_WAITING: usize = 64;
@@ -67,7 +67,7 @@ pub struct Delegation {
     revocations: Arc<RevocationList>,
     /// Those that the validators know.
     revoked: Arc<Revocations>,
-    questions: VecDeque<Question>,
+    questions: VecDeque<OutgoingInterest>,
     concluded: VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
 }
 
@@ -192,7 +192,7 @@ impl Delegation {
     }
 
     /// The next Interest for a certificate.
-    pub(super) fn poll_question(&mut self) -> Option<Question> {
+    pub(super) fn poll_interest(&mut self) -> Option<OutgoingInterest> {
         self.questions.pop_front()
     }
 
@@ -217,7 +217,7 @@ impl Branch {
         &mut self,
         now: Now,
         from: FaceId,
-        questions: &mut VecDeque<Question>,
+        questions: &mut VecDeque<OutgoingInterest>,
         concluded: &mut VecDeque<(PendingCommand, Result<Certificate, ValidationError>)>,
     ) {
         while let Some(interest) = self.validator.poll_interest() {
@@ -226,7 +226,7 @@ impl Branch {
             fetch.attempts += 1;
             fetch.deadline = now.monotonic + FETCH_LIFETIME;
             let next_hop = (fetch.attempts == 1).then_some(fetch.from);
-            questions.push_back(Question { interest, next_hop });
+            questions.push_back(OutgoingInterest { interest, next_hop });
         }
         while let Some(outcome) = self.validator.poll_outcome() {
             if let Some(pending) = self.pending.remove(&outcome.id) {

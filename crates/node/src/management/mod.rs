@@ -49,7 +49,7 @@ use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
 use trust::{Certificate, Revocations};
 
-use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
+use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, OutgoingInterest};
 pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
@@ -533,8 +533,8 @@ impl ControlApplication for NfdManagement {
         self.conclude_delegates(now, node);
     }
 
-    fn poll_question(&mut self) -> Option<Question> {
-        self.delegation.poll_question()
+    fn poll_interest(&mut self) -> Option<OutgoingInterest> {
+        self.delegation.poll_interest()
     }
 
     fn poll_data(&mut self) -> Option<Data> {

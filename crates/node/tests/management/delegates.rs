@@ -1,7 +1,7 @@
 //! Commands by keys that an operator's key has certified: obeyed once the certificates between are there, and
 //! not otherwise.
 
-use cairn_node::control::{ControlApplication as _, Question};
+use cairn_node::control::{ControlApplication as _, OutgoingInterest};
 use cairn_node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
 use engine::FaceId;
 use management::{Command, CommandScope, ControlResponse};
@@ -79,8 +79,8 @@ pub(crate) fn code(answer: Option<&Data>) -> Option<u64> {
     answer.map(|data| ControlResponse::decode(data.content()).unwrap().code.number())
 }
 
-fn question(manager: &mut Manager) -> Option<Question> {
-    manager.management.poll_question()
+fn question(manager: &mut Manager) -> Option<OutgoingInterest> {
+    manager.management.poll_interest()
 }
 
 /// Answers questions with these certificates until there are none; gives what the command is answered with.

@@ -8,7 +8,7 @@ use flow::verify::Now;
 use packet::time::Instant;
 use packet::{Data, Dialect, Interest, Name};
 
-use super::{Ccnr, CcnrCounters, Effect, NamespaceChange, Origin, Question, StoreAnswer};
+use super::{Ccnr, CcnrCounters, Effect, NamespaceChange, Origin, StoreAnswer, StoreQuery};
 use crate::limits::Rejection;
 use crate::service::ServiceHandle;
 use crate::store::{Answer, Store};
@@ -167,12 +167,12 @@ impl CcnrDriver {
     }
 }
 
-fn answer(store: &mut Store, now: UnixTime, question: &Question) -> StoreAnswer {
+fn answer(store: &mut Store, now: UnixTime, question: &StoreQuery) -> StoreAnswer {
     match question {
-        Question::Packet(interest) => StoreAnswer::Packet(match store.answer(now, interest) {
+        StoreQuery::Packet(interest) => StoreAnswer::Packet(match store.answer(now, interest) {
             Some(Answer::Data(data)) => Some(data),
             _ => None,
         }),
-        Question::Children(prefix) => StoreAnswer::Children(store.children(Dialect::Ccnx, prefix.as_ref())),
+        StoreQuery::Children(prefix) => StoreAnswer::Children(store.children(Dialect::Ccnx, prefix.as_ref())),
     }
 }

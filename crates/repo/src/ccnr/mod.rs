@@ -83,7 +83,7 @@ pub enum Effect {
         /// The question's number.
         number: u64,
         /// The question.
-        question: Question,
+        question: StoreQuery,
     },
     /// Objects are taken below other names now.
     Namespaces(NamespaceChange),
@@ -120,7 +120,7 @@ impl NamespaceChange {
 
 /// What the store is asked.
 #[derive(Clone, Debug)]
-pub enum Question {
+pub enum StoreQuery {
     /// Is there a packet that answers this?
     Packet(Interest),
     /// What stands behind this prefix in the names of packets?
@@ -334,11 +334,11 @@ impl Ccnr {
                 let exact = exact_interest(&packet, digest)?;
                 let asked = interest.name().to_name();
                 let target = Target::Packet(packet, *digest);
-                self.ask(Question::Packet(exact), Pending::Check { asked, target })
+                self.ask(StoreQuery::Packet(exact), Pending::Check { asked, target })
             }
             RepositoryCommand::BeginEnumeration { prefix } => {
                 let prefix = prefix.to_name().ok()?;
-                let question = Question::Children(prefix.clone());
+                let question = StoreQuery::Children(prefix.clone());
                 self.ask(question, Pending::Listing { asked: interest.clone(), prefix })
             }
             RepositoryCommand::ContinueEnumeration { prefix, version, segment } => {
@@ -357,7 +357,7 @@ impl Ccnr {
         }
         let fields = InterestFields { answer_origin_kind: Some(with_stale), ..view.fields() };
         let interest = Interest::decode_ccnx(fields.encode(view.name()).ok()?.into()).ok()?;
-        self.ask(Question::Packet(interest), Pending::Stale)
+        self.ask(StoreQuery::Packet(interest), Pending::Stale)
     }
 
     /// Whether a command about this name is carried out.
@@ -387,7 +387,7 @@ impl Ccnr {
         Some(())
     }
 
-    fn ask(&mut self, question: Question, pending: Pending) -> Option<()> {
+    fn ask(&mut self, question: StoreQuery, pending: Pending) -> Option<()> {
         if self.questions.len() >= MAX_QUESTIONS {
             self.counters.crowded += 1;
             return None;
@@ -401,7 +401,7 @@ impl Ccnr {
     fn ask_for_policy(&mut self) {
         let place = self.policy.place().ok();
         if let Some(interest) = place.and_then(|place| latest_interest(&place)) {
-            self.ask(Question::Packet(interest), Pending::Policy);
+            self.ask(StoreQuery::Packet(interest), Pending::Policy);
         }
     }
 

@@ -31,7 +31,7 @@ fn ccnr(authority: Authority, namespaces: &[&str]) -> Ccnr {
     let namespaces = namespaces.iter().map(|text| name(text)).collect();
     let config = CcnrConfig { global_prefix: name(GLOBAL_PREFIX), namespaces, authority };
     let mut ccnr = Ccnr::new(at(1), signer(), config).unwrap();
-    let Some(Effect::Ask { number, question: Question::Packet(_) }) = ccnr.poll_effect() else { panic!() };
+    let Some(Effect::Ask { number, question: StoreQuery::Packet(_) }) = ccnr.poll_effect() else { panic!() };
     ccnr.handle_answer(at(1), number, StoreAnswer::Packet(None));
     assert!(ccnr.poll_effect().is_none());
     ccnr
@@ -135,7 +135,7 @@ fn a_captured_checked_start_write_is_told_of_what_is_stored_and_begins_a_fetch_o
     let ask = |ccnr: &mut Ccnr| {
         ccnr.handle_interest(at(1), &asked, Origin::Forwarder);
         let said = effects(ccnr);
-        let [Effect::Ask { number, question: Question::Packet(exact) }] = &said[..] else {
+        let [Effect::Ask { number, question: StoreQuery::Packet(exact) }] = &said[..] else {
             panic!("{said:?}")
         };
         assert_eq!((exact.component_count(), exact.ccnx().unwrap().max_suffix_components()), (5, 0));
@@ -259,7 +259,7 @@ fn what_is_no_command_is_answered_with_what_is_stored_whatever_its_age() {
         for stored in [None, Some(ccnx_data("ccnx:/f/old", b"x", None))] {
             ccnr.handle_interest(at(1), &interest(uri, host()), Origin::Elsewhere);
             let said = effects(&mut ccnr);
-            let [Effect::Ask { number, question: Question::Packet(asked) }] = &said[..] else {
+            let [Effect::Ask { number, question: StoreQuery::Packet(asked) }] = &said[..] else {
                 panic!("{said:?}")
             };
             assert!(!asked.must_be_fresh() && asked.name() == name(uri).as_ref());
@@ -326,7 +326,9 @@ fn so_many_objects_are_fetched_at_once_and_the_same_one_once() {
 /// Begins a listing, with what the store says.
 fn list(ccnr: &mut Ccnr, now: Now, asked: &Interest, children: Children) -> Vec<Effect> {
     ccnr.handle_interest(now, asked, Origin::Elsewhere);
-    let Some(Effect::Ask { number, question: Question::Children(_) }) = ccnr.poll_effect() else { panic!() };
+    let Some(Effect::Ask { number, question: StoreQuery::Children(_) }) = ccnr.poll_effect() else {
+        panic!()
+    };
     ccnr.handle_answer(now, number, StoreAnswer::Children(children));
     effects(ccnr)
 }
@@ -463,7 +465,7 @@ fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
         let Some(Effect::Store { fetch, .. }) = ccnr.poll_effect() else { panic!() };
         ccnr.handle_stored(at(2), fetch, Ok(()));
         let said = effects(ccnr);
-        let [Effect::Ask { number, question: Question::Packet(asked) }, Effect::Fetched { .. }] = &said[..]
+        let [Effect::Ask { number, question: StoreQuery::Packet(asked) }, Effect::Fetched { .. }] = &said[..]
         else {
             panic!("{said:?}")
         };

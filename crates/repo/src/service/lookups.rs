@@ -20,7 +20,7 @@ const REPLIES_AT_ONCE: usize = 16;
 const MAX_JOBS: usize = 8192;
 
 /// What comes on the way of questions.
-pub(super) enum Question {
+pub(super) enum LookupMessage {
     Ask(u64, Interest),
     /// The disk has done what it was given.
     Done,
@@ -28,7 +28,7 @@ pub(super) enum Question {
 
 /// Looks up what is asked.
 pub(super) struct Lookups {
-    questions: Receiver<Question>,
+    questions: Receiver<LookupMessage>,
     queue: Arc<ReadQueue>,
     answered: Answered,
     replies: Vec<Reply>,
@@ -39,7 +39,7 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    pub(super) fn new(questions: Receiver<Question>, queue: Arc<ReadQueue>, answered: Answered) -> Self {
+    pub(super) fn new(questions: Receiver<LookupMessage>, queue: Arc<ReadQueue>, answered: Answered) -> Self {
         Lookups {
             questions,
             queue,
@@ -56,8 +56,8 @@ impl Lookups {
         let now = unix_now();
         for _ in 0..QUESTIONS_AT_ONCE {
             match self.questions.try_recv() {
-                Ok(Question::Ask(number, interest)) => self.look_up(store, now, number, interest),
-                Ok(Question::Done) => {}
+                Ok(LookupMessage::Ask(number, interest)) => self.look_up(store, now, number, interest),
+                Ok(LookupMessage::Done) => {}
                 Err(_) => {
                     self.hand_over();
                     return false;
@@ -86,7 +86,7 @@ impl Lookups {
     /// Looks up what is asked until the disk is done.
     fn serve_until_done(&mut self, store: &Store) {
         let mut next = self.questions.recv().ok();
-        while let Some(Question::Ask(number, interest)) = next {
+        while let Some(LookupMessage::Ask(number, interest)) = next {
             self.look_up(store, unix_now(), number, interest);
             next = match self.questions.try_recv() {
                 Ok(question) if self.jobs.len() < QUESTIONS_AT_ONCE => Some(question),
@@ -163,7 +163,10 @@ impl std::fmt::Debug for DiskThread {
 
 impl DiskThread {
     /// Starts it. By `done` the store thread is told, among the questions, that a job is done.
-    pub(super) fn start(lookups: Arc<Mutex<Lookups>>, done: SyncSender<Question>) -> std::io::Result<Self> {
+    pub(super) fn start(
+        lookups: Arc<Mutex<Lookups>>,
+        done: SyncSender<LookupMessage>,
+    ) -> std::io::Result<Self> {
         let (jobs, receiver) = channel::<DiskJob>();
         let work = move || {
             while let Ok(job) = receiver.recv() {
@@ -197,11 +200,11 @@ impl Drop for DiskThread {
     }
 }
 
-struct EndNotifier<'d>(&'d SyncSender<Question>);
+struct EndNotifier<'d>(&'d SyncSender<LookupMessage>);
 
 impl Drop for EndNotifier<'_> {
     fn drop(&mut self) {
         // The store thread takes questions for as long as it waits for this.
-        let _ = self.0.send(Question::Done);
+        let _ = self.0.send(LookupMessage::Done);
     }
 }

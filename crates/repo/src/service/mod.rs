@@ -49,7 +49,7 @@ use crate::hot::HotObjects;
 use crate::limits::{Rejection, RejectionCounters};
 use crate::store::{Store, StoreCounters, StoreStats};
 
-use lookups::{DiskThread, Lookups, Question};
+use lookups::{DiskThread, LookupMessage, Lookups};
 use readers::Readers;
 use store_thread::{StoreThread, Task};
 
@@ -239,7 +239,7 @@ impl Drop for Service {
 #[derive(Clone)]
 pub struct ServiceHandle {
     tasks: SyncSender<Task>,
-    questions: SyncSender<Question>,
+    questions: SyncSender<LookupMessage>,
     filter: Arc<Filter>,
     hot: Arc<HotObjects>,
     shared: Arc<Shared>,
@@ -279,7 +279,7 @@ impl ServiceHandle {
     /// # Errors
     /// The question was not taken, and no answer will come.
     pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
-        self.count_busy(self.questions.try_send(Question::Ask(question, interest)))?;
+        self.count_busy(self.questions.try_send(LookupMessage::Ask(question, interest)))?;
         self.wake();
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::readers::{Outcome, ReadQueue};
 use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
 use crate::hot::Request;
 use crate::limits::Rejection;
-use crate::store::{PendingMaintenance, Store, Ticket};
+use crate::store::{InsertionId, PendingMaintenance, Store};
 
 /// Told what became of an insertion.
 pub(super) type InsertionCallback = Box<dyn FnOnce(Result<(), Rejection>) + Send>;
@@ -45,7 +45,7 @@ pub(super) struct StoreThread {
     queue: Arc<ReadQueue>,
     shared: Arc<Shared>,
     config: ServiceConfig,
-    waiting: Vec<(Ticket, InsertionCallback)>,
+    waiting: Vec<(InsertionId, InsertionCallback)>,
     /// Where requests are noted next that others answer; empty.
     spare: Vec<Request>,
     /// When packets that nobody waits for are to be committed.

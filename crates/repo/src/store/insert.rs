@@ -18,7 +18,7 @@ use packet::UnixTime;
 /// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
 /// it did not name as failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub u64);
+pub struct InsertionId(pub u64);
 
 /// A commit failed: none of the insertions since the last one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,9 +27,9 @@ pub struct CommitError {
     /// Why.
     pub reason: Rejection,
     /// The first insertion that is not stored.
-    pub first: Ticket,
+    pub first: InsertionId,
     /// The last one.
-    pub last: Ticket,
+    pub last: InsertionId,
 }
 
 /// Insertions that wait for the next commit.
@@ -73,7 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// The limit that is reached; the rejection has been counted.
-    pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Rejection> {
+    pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<InsertionId, Rejection> {
         let (object, segment) = ObjectName::of_packet(data.dialect(), data.name());
         let key = object.key();
         let known = self.objects.catalogue.find(&key).and_then(|id| self.objects.catalogue.get(id));
@@ -100,7 +100,7 @@ impl Store {
             }
         };
         *self.open.segments.entry(number).or_default() += 1;
-        let ticket = Ticket(self.open.next_ticket);
+        let ticket = InsertionId(self.open.next_ticket);
         self.open.next_ticket += 1;
         self.open.bytes += (data.wire().len() + HEADER_BYTES) as u64;
         self.open.packets.push(OpenPacket { data: data.clone(), key, object: number, segment, arrival: now });
@@ -156,12 +156,12 @@ impl Store {
     ///
     /// # Errors
     /// The file system failed: none of these insertions is stored.
-    pub fn commit(&mut self) -> Result<Option<Ticket>, CommitError> {
+    pub fn commit(&mut self) -> Result<Option<InsertionId>, CommitError> {
         if self.open.packets.is_empty() {
             return Ok(None);
         }
         let open = std::mem::take(&mut self.open);
-        let (first, last) = (Ticket(open.first_ticket), Ticket(open.next_ticket - 1));
+        let (first, last) = (InsertionId(open.first_ticket), InsertionId(open.next_ticket - 1));
         (self.open.next_ticket, self.open.first_ticket) = (open.next_ticket, open.next_ticket);
         let total = open.packets.len() as u64;
         let mut packets = self.in_order(open.packets);

@@ -34,7 +34,7 @@ use packet::UnixTime;
 pub use children::Children;
 pub use delete::{Deleted, Selection};
 pub use disk_executor::{DiskExecutor, DiskJob};
-pub use insert::{CommitError, Ticket};
+pub use insert::{CommitError, InsertionId};
 pub(crate) use lookup::is_outdated;
 pub use lookup::{Answer, Preference, metadata_packet};
 pub use maintenance::PendingMaintenance;

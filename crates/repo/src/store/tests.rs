@@ -292,7 +292,7 @@ fn on_a_full_disk_objects_can_be_deleted_and_make_room() {
     }
     store.checkpoint().unwrap();
     disk.set_faults(Faults { capacity_bytes: disk.used_bytes(), ..Faults::default() });
-    assert_eq!(store.insert(NOW, &data_of("/new", 1, 4000)).ok(), Some(Ticket(40)));
+    assert_eq!(store.insert(NOW, &data_of("/new", 1, 4000)).ok(), Some(InsertionId(40)));
     assert_eq!(store.commit().unwrap_err().reason, Rejection::DiskFull);
     for object in 0..20 {
         let name = format!("/o{object}").parse().unwrap();

@@ -19,7 +19,7 @@ use unsent::Unsent;
 use super::config::{Config, ConfigError};
 use super::congestion::CongestionMarker;
 use super::fields;
-use super::fragmenter::{self, FragmentPlan, Room};
+use super::fragmenter::{self, FragmentPlan, FrameRoom};
 use super::outgoing::{FrameRef, OutgoingPacket, OutgoingStore};
 use super::reassembler::Reassembler;
 use super::reliability::Reliability;
@@ -477,7 +477,7 @@ impl LinkService {
             return Ok(FragmentPlan::whole(packet_len));
         };
         let fields = LpPacketView { nack, ..LpPacketView::with_header(header) };
-        let room = Room {
+        let room = FrameRoom {
             mtu_bytes,
             first_header_len: fields.header_len(),
             other_header_len: fields.repeated_on_fragments().header_len(),

@@ -14,7 +14,7 @@ const LOOK_BYTES: u64 = 4 << 20;
 
 /// What there is room for.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct SpaceLeft {
     /// The most that is written in all, if the user says.
     most: Option<u64>,
     /// What is written on a disk; nothing if it goes elsewhere.
@@ -24,13 +24,13 @@ pub(super) struct Room {
     known: u64,
 }
 
-impl Room {
+impl SpaceLeft {
     /// For what is written to `file`, with `written` bytes there already. Only what is a file fills a disk.
     pub(super) fn new(most: Option<u64>, file: io::Result<File>, written: u64) -> Self {
         let is_file = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_file());
         let file = file.ok().filter(is_file);
         // The first bytes have the disk looked at.
-        Room { most, file, total: written, known: 0 }
+        SpaceLeft { most, file, total: written, known: 0 }
     }
 
     /// Asks for room for so many bytes more.
@@ -84,11 +84,11 @@ mod tests {
     #[test]
     fn more_than_was_wanted_is_refused_with_what_was_there_before_counted() {
         let nowhere = || Err(io::ErrorKind::NotFound.into());
-        let mut room = Room::new(Some(100), nowhere(), 40);
+        let mut room = SpaceLeft::new(Some(100), nowhere(), 40);
         room.take(60).unwrap();
         let error = room.take(1).unwrap_err();
         assert!(error.to_string().contains("--max-size"), "{error}");
-        Room::new(None, nowhere(), 0).take(u64::MAX).unwrap();
+        SpaceLeft::new(None, nowhere(), 0).take(u64::MAX).unwrap();
     }
 
     #[test]

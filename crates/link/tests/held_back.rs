@@ -296,3 +296,46 @@ fn what_waits_leaves_at_once_when_pacing_is_switched_off() {
     assert!(link.wants_poll());
     assert_eq!(frames(&mut link, START).len(), waiting);
 }
+
+#[test]
+fn a_path_that_comes_to_drop_large_datagrams_is_noticed_within_three_seconds_whatever_the_neighbour_says() {
+    for (asks, drops_after) in [(false, 2), (false, 7), (true, 2), (true, 7), (true, 11)] {
+        let mut link = common::v2(&paced(8800, None), 7);
+        let (mut now, mut noticed) = (START, None);
+        let falls_at = START + Duration::from_secs(drops_after);
+        let deliver = |link: &mut LinkService, now: Instant, frame: &[u8]| {
+            let arrives = now < falls_at || frame.len() <= 1300;
+            if let Some(answer) = cairn_link::v2::answer_echo(frame, 8 << 20).filter(|_| arrives) {
+                link.receive(now, PEER, &answer).unwrap();
+            }
+        };
+        // 50 packets a second, as a consumer asks for them; and a neighbour that asks for echoes itself.
+        for number in 0..50 * 20 {
+            now += Duration::from_millis(20);
+            link.handle_timeout(now);
+            if asks && number % 40 == 0 {
+                let mut request = Vec::new();
+                let view = LpPacketView {
+                    echo: Some(Echo::Request(number)),
+                    receive_capacity: 8 << 20,
+                    padding: 100,
+                    ..LpPacketView::default()
+                };
+                view.encode(&mut request);
+                link.receive(now, PEER, &request).unwrap();
+            }
+            let packet = data(number, 3000);
+            if !link.frame_bare(now, &packet) {
+                send(&mut link, now, number, 3000);
+            }
+            for frame in frames(&mut link, now) {
+                deliver(&mut link, now + Duration::from_millis(1), &frame);
+            }
+            if noticed.is_none() && link.mtu_bytes().unwrap() <= 1300 {
+                noticed = Some(now);
+            }
+        }
+        let took = noticed.expect("it was never noticed").saturating_since(falls_at);
+        assert!(took <= Duration::from_secs(3), "{took:?}, dropped after {drops_after} s");
+    }
+}

@@ -153,6 +153,23 @@ impl Echoes {
     }
 }
 
+/// Until when frames need not be shown to the pacer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FreeUntil {
+    small: Instant,
+    /// Those by which the path is probed: one of them has to be seen for that.
+    large: Instant,
+}
+
+impl FreeUntil {
+    pub(crate) const NEVER_SHOWN: Self = FreeUntil { small: Instant::NEVER, large: Instant::NEVER };
+
+    #[inline]
+    pub(crate) fn is_free(self, now: Instant, frame_len: usize) -> bool {
+        now < if frame_len > path_mtu::BASE_BYTES { self.large } else { self.small }
+    }
+}
+
 /// What is known of one neighbour, and what follows from it.
 #[derive(Debug)]
 pub(crate) struct Pacer {
@@ -228,13 +245,19 @@ impl Pacer {
     }
 
     /// Until when frames may leave without being shown to the pacer.
-    pub(crate) fn free_until(&self) -> Instant {
+    pub(crate) fn free_until(&self) -> FreeUntil {
         match self.capacity {
-            Some((bytes, heard_at)) if bytes >= PLENTY_BYTES && !self.reliable && !self.echoes.due => {
-                let probing = self.path_mtu_bytes().is_some();
-                if probing { Instant::ZERO } else { heard_at + ASK_AGAIN }
+            Some((bytes, heard_at))
+                if bytes >= PLENTY_BYTES
+                    && !self.reliable
+                    && !self.echoes.due
+                    && self.path_mtu_bytes().is_none() =>
+            {
+                let small = heard_at + ASK_AGAIN;
+                let probe = self.path_mtu.as_ref().map_or(Instant::NEVER, PathMtu::next_probe);
+                FreeUntil { small, large: small.min(probe) }
             }
-            _ => Instant::ZERO,
+            _ => FreeUntil { small: Instant::ZERO, large: Instant::ZERO },
         }
     }
 

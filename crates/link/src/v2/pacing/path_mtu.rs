@@ -79,6 +79,11 @@ impl PathMtu {
         self.top
     }
 
+    /// When a probe is next due while large frames leave; never where none is, or while one is under way.
+    pub(crate) fn next_probe(&self) -> Instant {
+        if self.in_flight || self.top <= BASE_BYTES { Instant::NEVER } else { self.next_probe }
+    }
+
     /// Notes that a frame leaves.
     pub(crate) fn note_sent(&mut self, now: Instant, frame_len: usize) {
         // What was cut because the path takes no more counts, too.

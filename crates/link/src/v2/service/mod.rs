@@ -195,7 +195,7 @@ impl LinkService {
     pub fn frame_bare(&mut self, now: Instant, packet: &[u8]) -> bool {
         let config = &self.config;
         let largest = config.effective_mtu_bytes().unwrap_or(usize::MAX).min(config.max_packet_bytes);
-        let is_free = now < self.pacing.bare_until;
+        let is_free = self.pacing.bare_until.is_free(now, packet.len());
         let is_calm = match (&self.marking.marker, self.marking.queued_bytes) {
             (Some(marker), Some(queued_bytes)) => marker.is_calm(queued_bytes),
             _ => true,

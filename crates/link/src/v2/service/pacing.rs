@@ -10,7 +10,7 @@ use super::LinkService;
 use crate::DropReason;
 use crate::v2::outgoing::FrameRef;
 use crate::v2::outgoing::OutgoingKey;
-use crate::v2::pacing::{Pacer, echo};
+use crate::v2::pacing::{FreeUntil, Pacer, echo};
 
 /// Echoes that wait to be sent back; further requests are ignored, and asked again.
 const MAX_REPLIES: usize = 8;
@@ -24,7 +24,7 @@ const WAITING_COST: usize = 256;
 pub(super) struct Pacing {
     pub(super) pacer: Option<Box<Pacer>>,
     /// Until when frames need not be shown to the pacer.
-    pub(super) bare_until: Instant,
+    pub(super) bare_until: FreeUntil,
     /// Echoes that the neighbour asked for.
     replies: VecDeque<u64>,
     /// Bytes of all frames that came.
@@ -33,7 +33,12 @@ pub(super) struct Pacing {
 
 impl Default for Pacing {
     fn default() -> Self {
-        Pacing { pacer: None, bare_until: Instant::NEVER, replies: VecDeque::new(), received_bytes: 0 }
+        Pacing {
+            pacer: None,
+            bare_until: FreeUntil::NEVER_SHOWN,
+            replies: VecDeque::new(),
+            received_bytes: 0,
+        }
     }
 }
 
@@ -93,7 +98,7 @@ impl LinkService {
 
     fn renew_freedom(&mut self) {
         self.pacing.bare_until =
-            self.pacing.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.free_until());
+            self.pacing.pacer.as_ref().map_or(FreeUntil::NEVER_SHOWN, |pacer| pacer.free_until());
     }
 
     pub(super) fn has_waiting_enough(&self) -> bool {

@@ -8,9 +8,9 @@
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
 use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection, Verb};
 use packet::ccnx::{InterestFields, Scope, markers};
-use packet::{Component, Data, DecodeError, EncodeError, Interest, Name};
+use packet::{Component, Data, DecodeError, Interest, Name};
+use trust::UnixTime;
 use trust::ccnx::{CcndRequest, CcnxSigner};
-use trust::{SignError, UnixTime};
 
 use crate::error::{ClientError, Unsendable};
 
@@ -106,10 +106,7 @@ impl Ccnd {
         };
         let nonce = nonce.to_be_bytes();
         let fields = InterestFields { nonce: Some(&nonce), ..InterestFields::default() };
-        self.signer.ccnd_request(id, request, now.into(), fields).map_err(|error| match error {
-            SignError::Encode(EncodeError::Invalid(error)) => Unsendable::from(error).into(),
-            error => error.into(),
-        })
+        Ok(self.signer.ccnd_request(id, request, now.into(), fields)?)
     }
 
     /// What an answer would be if NFD had given it.

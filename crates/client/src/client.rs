@@ -13,7 +13,6 @@ use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Packet};
 use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 
-use crate::attempts::RetryPolicy;
 use crate::ccnd::Ccnd;
 use crate::clock::Clock;
 use crate::connection::Connection;
@@ -21,6 +20,7 @@ use crate::error::ClientError;
 use crate::event::Event;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
+use crate::retry::RetryPolicy;
 use crate::session::{Answer, Outgoing, Session};
 use crate::socket::Waited;
 use outage::Outages;

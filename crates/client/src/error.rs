@@ -54,7 +54,7 @@ pub enum ClientError {
     Encode(#[from] EncodeError),
     /// The packet cannot be signed.
     #[error(transparent)]
-    Sign(#[from] SignError),
+    Sign(SignError),
     /// The forwarder does not want to do what it was asked to.
     #[error("the forwarder refuses to {what}: {why}")]
     Refused {
@@ -99,6 +99,16 @@ pub enum Unsendable {
     /// Its name would be too long.
     #[error(transparent)]
     Name(#[from] DecodeError),
+}
+
+impl From<SignError> for ClientError {
+    fn from(error: SignError) -> Self {
+        match error {
+            // Nothing is wrong with the key: what was to be signed makes no packet.
+            SignError::Encode(EncodeError::Invalid(error)) => Unsendable::from(error).into(),
+            error => ClientError::Sign(error),
+        }
+    }
 }
 
 impl ClientError {

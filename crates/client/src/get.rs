@@ -285,6 +285,10 @@ impl FetchMonitor<'_> {
 }
 
 /// A file that is not whole yet. It goes unless it is completed.
+///
+/// No [`trust::whole_file::Replacement`]: a download lasts, so what it has is there to be seen under a name
+/// that one knows, and who finds that name taken lets the other finish. What a power cut takes can be fetched
+/// again.
 pub(crate) struct PartFile {
     pub(crate) file: File,
     part: PathBuf,

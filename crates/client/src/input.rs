@@ -5,7 +5,7 @@ use std::ops::Range;
 use packet::DecodeError;
 use packet::time::Instant;
 
-use crate::trains::Train;
+use crate::datagrams::Train;
 
 /// Bytes read from the socket at once.
 const READ_BYTES: usize = 256 << 10;

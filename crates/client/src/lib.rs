@@ -33,13 +33,13 @@
 mod arrivals;
 #[cfg(feature = "async")]
 mod asynchronous;
-mod attempts;
 mod back_off;
 mod ccnd;
 mod client;
 mod clock;
 mod codec;
 mod connection;
+mod datagrams;
 mod error;
 mod event;
 pub mod files;
@@ -47,16 +47,15 @@ mod get;
 mod input;
 mod management_request;
 mod pending;
-mod refused;
+mod refused_packet;
 mod remote;
+mod retry;
 mod session;
 mod socket;
-mod trains;
 
 pub use arrivals::Counters;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncClient;
-pub use attempts::RetryPolicy;
 pub use back_off::{BackOff, BackOffConfig};
 pub use client::fetching::{FetchFailure, FetchOptions, Reader};
 pub use client::{AskError, Client, Outage, OutageCounters, WhenGone};
@@ -68,5 +67,6 @@ pub use formats::printable::{is_unprintable, printable};
 pub use get::{Fetched, Get, Trust};
 pub use management_request::{ManagementError, ManagementRequest, NoResponse};
 pub use pending::RequestId;
-pub use refused::{ClaimedSigner, Refused};
+pub use refused_packet::{ClaimedSigner, RefusedPacketInfo};
 pub use remote::{Family, Host, Remote, RemoteError};
+pub use retry::RetryPolicy;

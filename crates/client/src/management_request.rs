@@ -63,7 +63,7 @@ pub enum ManagementError {
         /// In its own words.
         text: String,
     },
-    /// Its answer to a command makes no sense.
+    /// Its answer makes no sense.
     #[error("its answer is malformed: {0}")]
     Malformed(#[from] DecodeError),
     /// What it tells makes no sense.

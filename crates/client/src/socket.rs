@@ -9,8 +9,8 @@ use std::time::Duration as StdDuration;
 use packet::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::datagrams::DatagramSocket;
 use crate::remote::{Host, Remote};
-use crate::trains::Datagrams;
 
 /// When a TCP connection over which nothing comes is asked for a sign of life, how often, and how often in
 /// vain: a host that lost power does not close its connections.
@@ -24,7 +24,7 @@ const KERNEL_BUFFER_BYTES: usize = 4 << 20;
 pub(crate) enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
-    Udp(Datagrams),
+    Udp(DatagramSocket),
 }
 
 /// A socket that is another's, too, only to be waited for.
@@ -71,7 +71,7 @@ impl Socket {
                     Ok(socket)
                 })?;
                 socket.set_nonblocking(true)?;
-                Socket::Udp(Datagrams::over(socket))
+                Socket::Udp(DatagramSocket::over(socket))
             }
         };
         let options = socket2::SockRef::from(&socket);
@@ -92,7 +92,7 @@ impl Socket {
     }
 
     /// Datagrams, if it keeps the bounds of what is sent.
-    pub(crate) fn datagrams(&mut self) -> Option<&mut Datagrams> {
+    pub(crate) fn datagrams(&mut self) -> Option<&mut DatagramSocket> {
         match self {
             Socket::Udp(datagrams) => Some(datagrams),
             Socket::Unix(_) | Socket::Tcp(_) => None,

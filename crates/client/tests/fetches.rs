@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::io;
 
-use cairn_client::{FetchFailure, FetchOptions, Reader, Refused};
+use cairn_client::{FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
 use common::{Peer, connect};
 use flow::verify::{
     AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, VerificationOutcome, Verifier,
@@ -147,7 +147,7 @@ impl Publisher {
 }
 
 #[derive(Default)]
-struct Collected(Vec<u8>, Vec<Refused>);
+struct Collected(Vec<u8>, Vec<RefusedPacketInfo>);
 
 impl Reader for Collected {
     fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
@@ -155,7 +155,7 @@ impl Reader for Collected {
         Ok(())
     }
 
-    fn refused(&mut self, refused: Refused) {
+    fn refused(&mut self, refused: RefusedPacketInfo) {
         self.1.push(refused);
     }
 }

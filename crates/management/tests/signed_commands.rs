@@ -8,6 +8,7 @@ use cairn_management::{
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::{Buffer, Component, Interest, Name};
 use sha2::{Digest as _, Sha256};
+use testkit::bytes::hex;
 
 fn parameters() -> ControlParameters {
     ControlParameters {
@@ -21,12 +22,6 @@ fn parameters() -> ControlParameters {
 
 fn digest(signed: &[u8]) -> Vec<u8> {
     Sha256::digest(signed).to_vec()
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> =
-        text.chars().filter_map(|c| c.to_digit(16)).map(|digit| u8::try_from(digit).unwrap()).collect();
-    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
 const TIME_MS: u64 = 1_700_000_000_000;

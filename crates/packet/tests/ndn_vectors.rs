@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use cairn_packet::ndn::tlv::Reader;
 use cairn_packet::ndn::{
@@ -12,6 +11,7 @@ use cairn_packet::ndn::{
 };
 use cairn_packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce};
 use sha2::{Digest as _, Sha256};
+use testkit::bytes::hex;
 use testkit::vectors::{Vector, load};
 
 /// Keys that say where the bytes are from rather than what is in them.
@@ -108,7 +108,7 @@ fn describe_data(view: &DataView<'_>, fields: &mut Fields) {
     let signed = view.signed_portion();
     let start = signed.as_ptr() as usize - view.wire().as_ptr() as usize;
     fields.insert("signed-range", format!("{start}..{}", start + signed.len()));
-    fields.insert("implicit-digest", hex(&view.implicit_digest()));
+    fields.insert("implicit-digest", cairn_packet::hex::encode(&view.implicit_digest()));
 }
 
 fn describe_signature(info: &SignatureInfo<'_>, fields: &mut Fields) {
@@ -116,12 +116,12 @@ fn describe_signature(info: &SignatureInfo<'_>, fields: &mut Fields) {
     match info.key_locator {
         Some(KeyLocator::Name(name)) => fields.insert("key-locator", format!("{name:#}")),
         Some(KeyLocator::Digest(digest)) => {
-            fields.insert("key-locator", format!("key-digest {}", hex(digest)))
+            fields.insert("key-locator", format!("key-digest {}", cairn_packet::hex::encode(digest)))
         }
         None => None,
     };
     if let Some(nonce) = info.nonce {
-        fields.insert("signature-nonce", hex(nonce));
+        fields.insert("signature-nonce", cairn_packet::hex::encode(nonce));
     }
     if let Some(time_ms) = info.time_ms {
         fields.insert("signature-time-ms", time_ms.to_string());
@@ -140,13 +140,6 @@ fn validity(period: &[u8]) -> [[u8; 15]; 2] {
     let mut reader = Reader::new(period, "ValidityPeriod");
     [types::NOT_BEFORE, types::NOT_AFTER]
         .map(|kind| reader.required(kind, "ValidityPeriod").unwrap().value.try_into().unwrap())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
 }
 
 /// Whether the packet holds an element at this path below its outermost one.
@@ -402,11 +395,7 @@ fn the_signed_bytes_are_those_the_signatures_were_made_over() {
             }
         };
         if let Some(key) = vector.get("hmac-key") {
-            let key: Vec<u8> = (0..key.len())
-                .step_by(2)
-                .map(|at| u8::from_str_radix(&key[at..at + 2], 16).unwrap())
-                .collect();
-            assert_eq!(value, hmac(&key, &signed), "{}", vector.name);
+            assert_eq!(value, hmac(&hex(key), &signed), "{}", vector.name);
             hmacs += 1;
         } else if vector.get("signature-type") == Some("0") && value == &Sha256::digest(&signed)[..] {
             digests += 1;

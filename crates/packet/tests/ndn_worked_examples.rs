@@ -7,11 +7,7 @@ use cairn_packet::ndn::{
 use cairn_packet::time::Duration;
 use cairn_packet::{Buffer, Component, ComponentKind, ContentType, Data, Interest, Name, Nonce, Rule};
 use sha2::{Digest as _, Sha256};
-
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(16)).collect();
-    digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
-}
+use testkit::bytes::hex;
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()

@@ -1,5 +1,10 @@
 //! Fetching the segments of an object for a repository: which segment is to be asked for, and when. What an
 //! Interest looks like and how it travels is the owner's business, so that both dialects share this.
+//!
+//! It is another thing than `flow`'s fetcher, which finds a version, adapts its window to the path, has
+//! segments verified and hands them out in order. A repository is told a range or a first segment, stores
+//! whatever comes in any order, and asks as the programs do whose protocols it speaks: with a fixed window,
+//! so often, for so long; and if one segment fails, it keeps what has come of the others.
 
 use std::collections::BTreeMap;
 

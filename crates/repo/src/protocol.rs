@@ -387,13 +387,9 @@ fn write_container(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use testkit::bytes::hex;
 
-    fn hex(text: &str) -> Vec<u8> {
-        let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-        digits.chunks(2).map(byte).collect()
-    }
+    use super::*;
 
     fn name(uri: &str) -> Name {
         uri.parse().unwrap()

@@ -6,6 +6,7 @@
 //! assert!(vectors.iter().filter(|vector| vector.kind() == "ccnx-interest").count() > 20);
 //! ```
 
+pub mod bytes;
 pub mod cable;
 pub mod counting_allocator;
 pub mod experiment;

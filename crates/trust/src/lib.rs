@@ -4,7 +4,7 @@
 //! A [`Signer`] makes signatures, a [`SignatureVerifier`] checks them against one key, and a [`Validator`]
 //! decides whether that key may speak for that name: it follows key locators up to a trust anchor, under a
 //! [`Policy`] of name rules. Everything is a state machine or a function but [`store`], which keeps keys on
-//! disk, and [`whole_file`], which reads what others have put there; a validator that needs a certificate
+//! disk, and [`whole_file`], which reads and writes files; a validator that needs a certificate
 //! says which Interest to send and is told what came back.
 //!
 //! ```
@@ -20,9 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To make keys, ECDSA signatures and encrypted keys, the cryptographic library uses the system's randomness,
-//! because seeded randomness would make them worthless. Everything else is as repeatable as the rest of
-//! Cairn.
+//! To make keys, ECDSA signatures, encrypted keys and names of unfinished files, the cryptographic library
+//! uses the system's randomness, because seeded randomness would make them worthless. Everything else is as
+//! repeatable as the rest of Cairn.
 
 pub mod ccnx;
 pub mod certificate;
@@ -31,6 +31,7 @@ mod error;
 pub mod key;
 mod key_kind;
 mod key_packet;
+mod killed;
 pub mod manifest;
 pub mod policy;
 pub mod revocation;

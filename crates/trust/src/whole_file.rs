@@ -1,11 +1,16 @@
-//! Files that are read as a whole: configurations, rules, keys, certificates, experiments. However it is
-//! named, such a file ends: a device that never does, or a pipe to which nobody writes, is an error that says
-//! so.
+//! Files that are read and written as a whole: configurations, rules, keys, certificates, experiments.
+//! However it is named, a file that is read ends: a device that never does, or a pipe to which nobody writes,
+//! is an error that says so. One that is written takes the place of what was there in one step
+//! ([`Replacement`]).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
+
+pub use replacement::{Readers, Replacement, Survives, Writers};
+
+mod replacement;
 
 /// Bytes of a file that people write by hand, or that holds keys and certificates.
 pub const MAX_BYTES: u64 = 16 << 20;

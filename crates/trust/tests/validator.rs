@@ -7,7 +7,7 @@ mod common;
 
 use cairn_trust::certificate::Issue;
 use cairn_trust::policy::{ClaimKind, Policy, PolicyError};
-use cairn_trust::validator::{FetchFailure, Subject, ValidationError};
+use cairn_trust::validator::{CertificateFetchError, Subject, ValidationError};
 use cairn_trust::{Freshness, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod};
 use common::{NOW, Party, name};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -54,7 +54,7 @@ fn decide_at(
         let found = published.iter().find(|party| interest.name().is_prefix_of(party.certificate.name()));
         match found {
             Some(party) => assert!(validator.handle_data(now, party.certificate.data())),
-            None => validator.handle_failure(interest.name(), FetchFailure::Timeout),
+            None => validator.handle_failure(interest.name(), CertificateFetchError::Timeout),
         }
     }
     panic!("no decision");
@@ -77,7 +77,7 @@ fn a_packet_is_trusted_through_two_certificates_and_later_without_fetching() {
     let later = NOW.plus_secs(3601);
     let refused = decide_at(later, &mut validator, signed(&alice, "/lab/net/alice/z"), &[]).unwrap_err();
     assert!(
-        matches!(refused, ValidationError::NotFetched { failure: FetchFailure::Timeout, .. }),
+        matches!(refused, ValidationError::NotFetched { failure: CertificateFetchError::Timeout, .. }),
         "{refused}"
     );
 }
@@ -263,13 +263,13 @@ fn a_lost_interest_is_repeated_and_a_nack_ends_the_wait() {
     let mut validator = validator(Policy::Hierarchical, &[&root]);
     validator.validate(NOW, signed(&alice, "/lab/alice/1"));
     let first = validator.poll_interest().unwrap();
-    validator.handle_failure(first.name(), FetchFailure::Timeout);
+    validator.handle_failure(first.name(), CertificateFetchError::Timeout);
     let second = validator.poll_interest().unwrap();
     assert_eq!(first.name(), second.name());
     assert_ne!(first.nonce(), second.nonce());
-    validator.handle_failure(second.name(), FetchFailure::Nack(NackReason::NoRoute));
+    validator.handle_failure(second.name(), CertificateFetchError::Nack(NackReason::NoRoute));
     let refused = validator.poll_outcome().unwrap().verdict.unwrap_err();
-    assert!(matches!(refused, ValidationError::NotFetched { failure: FetchFailure::Nack(_), .. }));
+    assert!(matches!(refused, ValidationError::NotFetched { failure: CertificateFetchError::Nack(_), .. }));
     assert!(!validator.handle_data(NOW, alice.certificate.data()));
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use trust::certificate::{Issue, names, self_signed};
 use trust::store::KeyStore;
 use trust::text;
-use trust::validator::{FetchFailure, Subject};
+use trust::validator::{CertificateFetchError, Subject};
 use trust::{Certificate, Policy, Revocation, RevocationReason, Signer, Validator, ValidatorLimits};
 
 use super::key::valid_for;
@@ -421,7 +421,7 @@ fn check(file: &Path, evidence: &Evidence<'_>) -> Result<ExitCode, ToolError> {
                 }
                 None => {
                     missing = Some(asked.name().to_string());
-                    validator.handle_failure(asked.name(), FetchFailure::Unsendable);
+                    validator.handle_failure(asked.name(), CertificateFetchError::Unsendable);
                 }
             }
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{Client, FetchFailure, FetchOptions, Reader, Refused};
+use client::{Client, FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
 use flow::verify::VerificationError;
 use flow::{
     Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
@@ -485,7 +485,7 @@ impl Reader for Writer {
         }
     }
 
-    fn refused(&mut self, refused: Refused) {
+    fn refused(&mut self, refused: RefusedPacketInfo) {
         self.refusals.add(refused);
     }
 

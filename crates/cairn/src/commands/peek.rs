@@ -12,7 +12,7 @@ use packet::random::Random;
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
-use trust::validator::{FetchFailure, Subject};
+use trust::validator::{CertificateFetchError, Subject};
 
 use crate::tool::ccnx::{self, STALE_OR_NOT, ccnx_interest};
 use crate::tool::connect::ConnectArguments;
@@ -187,11 +187,11 @@ impl PeekArguments {
                         break;
                     }
                     Some(Event::Nack { id, reason, .. }) if id == wanted => {
-                        validator.handle_failure(name.as_ref(), FetchFailure::Nack(reason));
+                        validator.handle_failure(name.as_ref(), CertificateFetchError::Nack(reason));
                         break;
                     }
                     Some(Event::Timeout { id }) if id == wanted => {
-                        validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
+                        validator.handle_failure(name.as_ref(), CertificateFetchError::Timeout);
                         break;
                     }
                     Some(_) => {}

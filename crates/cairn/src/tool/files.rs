@@ -1,16 +1,14 @@
 //! Files that tools read and write. What is read has a largest size; what is written replaces what stands
 //! there, and follows no link that somebody else made.
 
-use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use client::Clock;
 use rustix::fs::OFlags;
-use trust::whole_file;
+use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 use super::ToolError;
 
@@ -91,15 +89,9 @@ pub(crate) fn write_by<E: From<io::Error>>(
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return fill(&mut open_special(&path, is_over)?);
     }
-    let mut name: OsString = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{:016x}.new", Clock::seed()));
-    let temporary = path.with_file_name(name);
-    let mut file = create(&temporary, is_secret)?;
-    let written = fill(&mut file).and_then(|()| Ok(std::fs::rename(&temporary, &path)?));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
+    let readers = if is_secret { Readers::Owner } else { Readers::Usual };
+    // What a command has written may be the only key, or be deleted elsewhere as soon as it ends.
+    Replacement { readers, writers: Writers::Many, survives: Survives::PowerCut }.write_by(&path, fill)
 }
 
 /// Opens what is no file, such as a device or a pipe, for writing. A pipe is waited for until somebody reads
@@ -215,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_pipe_is_waited_for_until_somebody_reads_it_or_nobody_wants_it() {
-        let folder = std::env::temp_dir().join(format!("cairn-pipe-{:016x}", Clock::seed()));
+        let folder = std::env::temp_dir().join(format!("cairn-pipe-{:016x}", client::Clock::seed()));
         std::fs::create_dir_all(&folder).unwrap();
         let pipe = folder.join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)

@@ -1,6 +1,6 @@
 //! Asking ndnld, or a node in its place, for links of NDNLP v1: its control protocol (NDN-0006, section 3.3).
 
-use client::{Client, Clock, Event};
+use client::{Client, ClientError, Clock, Event};
 use link::v1::Timings;
 use packet::ccnx::management::{
     ForwardingEntry, ForwardingFlags, NdnldConnection, NdnldVerb, StatusResponse, Verb,
@@ -8,8 +8,7 @@ use packet::ccnx::management::{
 use packet::ccnx::{InterestFields, Ticks};
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Data, EncodeError, Name};
-use trust::SignError;
+use packet::{Data, Name};
 use trust::ccnx::{CcndRequest, CcnxSigner};
 
 use super::ToolError;
@@ -58,10 +57,7 @@ impl LinkControl {
         let lifetime = Some(Ticks::from_duration(TIMEOUT));
         let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
         let request = self.signer.ccnd_request(&self.ccnd_id, asked, now, fields);
-        let request = request.map_err(|error| match error {
-            SignError::Encode(EncodeError::Invalid(error)) => ToolError::Name(error),
-            error => error.into(),
-        })?;
+        let request = request.map_err(ClientError::from)?;
         let wanted = self.client.express_as_is(request, TIMEOUT)?;
         loop {
             match self.client.next(None)? {

@@ -107,7 +107,7 @@ fn asked_by_websocket(chromium: &Chromium, site: &Site, local_origins: &[&str]) 
     let interest = |name: &str| {
         let name: packet::Name = name.parse().unwrap();
         let interest = packet::ndn::InterestBuilder::new(name).can_be_prefix(true).nonce(7).build().unwrap();
-        Vec::from_iter(interest.wire().iter().map(|byte| format!("{byte:02x}"))).concat()
+        packet::hex::encode(interest.wire())
     };
     let page = include_str!("websocket.html")
         .replace("PORT", port)

@@ -1,6 +1,8 @@
 //! A film in WebM that a browser can seek in: each second a cluster with four key frames, and then nothing
 //! but room, so that the file is large although the frames are small.
 
+use testkit::bytes::hex;
+
 /// Key frames in VP8 of 64 by 48 pixels in one colour each: red, green, blue and yellow.
 const FRAMES: [&str; 4] = [
     "7003009d012a400030003fcde6ef71bfb832ac22a803f039896700d0cc092c26d318e13000fed0cac2ed1fe47610dd85fe924eb764a7d1c000\
@@ -30,16 +32,11 @@ fn cluster(second: u64, room: usize) -> Vec<u8> {
     for (quarter, frame) in (0u8..).zip(FRAMES) {
         let offset = (u16::from(quarter) * 250).to_be_bytes();
         // Track 1, so long after the cluster's time, a key frame.
-        let block = [&[0x81], &offset[..], &[0x80], &bytes(frame)].concat();
+        let block = [&[0x81], &offset[..], &[0x80], &hex(frame)].concat();
         content.extend(element(0xa3, &block));
     }
     content.extend(element(0xec, &vec![0; room]));
     element(0x1f43_b675, &content)
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let digits = hex.as_bytes().chunks_exact(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
 /// A film of so many seconds, each with so many bytes of room.

@@ -18,7 +18,6 @@ use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Name};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::attempts::{Next, must_be_ok};
 use crate::client::commands::about;
 use crate::client::{AskError, Client};
 use crate::error::ClientError;
@@ -27,6 +26,7 @@ use crate::get::{Get, Trust};
 use crate::management_request::ManagementRequest;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
+use crate::retry::{RetryStep, must_be_ok};
 use crate::session::Answer;
 
 /// What the tasks and the driver share.
@@ -376,7 +376,7 @@ impl AsyncClient {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = self.lock().management_request(command, parameters);
-        let mut attempts = self.lock().attempts();
+        let mut retries = self.lock().retries();
         loop {
             self.learn_who_it_is(&what).await?;
             self.room().await?;
@@ -384,20 +384,20 @@ impl AsyncClient {
             let Some(answer) = self.answer(id).await? else {
                 return Err(ClientError::Away(self.lock().connection().remote().clone()));
             };
-            match attempts.handle_answer(answer) {
-                Next::Data(data) => {
+            match retries.handle_answer(answer) {
+                RetryStep::Data(data) => {
                     let decoded = self.lock().decode_response(&data);
                     return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
                 }
-                Next::Again(after) => tokio::time::sleep(driver::span(after)).await,
-                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
+                RetryStep::Again(after) => tokio::time::sleep(driver::span(after)).await,
+                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
     }
 
     /// Asks a forwarder of CCNx who it is, unless that is known.
     async fn learn_who_it_is(&self, what: &ManagementRequest) -> Result<(), ClientError> {
-        let mut attempts = self.lock().attempts();
+        let mut retries = self.lock().retries();
         while self.lock().is_forwarder_unknown() {
             self.room().await?;
             let id = self.change(|client| {
@@ -408,10 +408,10 @@ impl AsyncClient {
             let Some(answer) = self.answer(id).await? else {
                 return Err(ClientError::Away(self.lock().connection().remote().clone()));
             };
-            match attempts.handle_answer(answer) {
-                Next::Data(data) => self.lock().handle_forwarder_key(&data),
-                Next::Again(after) => tokio::time::sleep(driver::span(after)).await,
-                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
+            match retries.handle_answer(answer) {
+                RetryStep::Data(data) => self.lock().handle_forwarder_key(&data),
+                RetryStep::Again(after) => tokio::time::sleep(driver::span(after)).await,
+                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
             }
         }
         Ok(())

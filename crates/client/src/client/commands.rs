@@ -5,11 +5,11 @@ use packet::time::{Duration, Instant};
 use packet::{AnyName, Data, DecodeError, Dialect, Interest, Name};
 
 use super::{Client, WaitOutcome};
-use crate::attempts::{Attempts, Next, must_be_ok};
 use crate::ccnd::Ccnd;
 use crate::error::{ClientError, Unsendable};
 use crate::management_request::{ManagementRequest, NoResponse};
 use crate::pending::{Kind, RequestId};
+use crate::retry::{Retries, RetryStep, must_be_ok};
 use crate::session::Answer;
 
 impl Client {
@@ -64,17 +64,17 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = self.management_request(command, parameters);
-        let mut attempts = self.attempts();
+        let mut retries = self.retries();
         loop {
             self.learn_who_it_is(&what)?;
             let id = self.give_noting(command, parameters)?;
-            match attempts.handle_answer(self.answer(id, &what)?) {
-                Next::Data(data) => {
+            match retries.handle_answer(self.answer(id, &what)?) {
+                RetryStep::Data(data) => {
                     let decoded = self.decode_response(&data);
                     return decoded.map_err(|error| ClientError::Refused { what, why: error.into() });
                 }
-                Next::Again(after) => self.rest(after)?,
-                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
+                RetryStep::Again(after) => self.rest(after)?,
+                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
     }
@@ -89,8 +89,8 @@ impl Client {
     }
 
     /// How often the forwarder is asked, from the first time on.
-    pub(crate) fn attempts(&self) -> Attempts {
-        Attempts::new(self.retry_policy, self.is_local())
+    pub(crate) fn retries(&self) -> Retries {
+        Retries::new(self.retry_policy, self.is_local())
     }
 
     /// Whether the forwarder is on this host.
@@ -158,15 +158,15 @@ impl Client {
 
     /// Asks a forwarder of CCNx who it is, unless that is known.
     fn learn_who_it_is(&mut self, what: &ManagementRequest) -> Result<(), ClientError> {
-        let mut attempts = self.attempts();
+        let mut retries = self.retries();
         while self.is_forwarder_unknown() {
             let id = self.ask_who_it_is().inspect_err(|error| {
                 self.note_outage(error);
             })?;
-            match attempts.handle_answer(self.answer(id, what)?) {
-                Next::Data(data) => self.handle_forwarder_key(&data),
-                Next::Again(after) => self.rest(after)?,
-                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
+            match retries.handle_answer(self.answer(id, what)?) {
+                RetryStep::Data(data) => self.handle_forwarder_key(&data),
+                RetryStep::Again(after) => self.rest(after)?,
+                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what: what.clone(), why }),
             }
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Client {
     pub fn dataset(&mut self, name: Name) -> Result<Vec<u8>, ClientError> {
         let what = ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, name.clone()));
         let mut fetch = DatasetFetch::new(name);
-        let mut attempts = self.attempts();
+        let mut retries = self.retries();
         loop {
             let interest = fetch.interest().map_err(Unsendable::from)?;
             let interest =
@@ -208,14 +208,14 @@ impl Client {
             let id = self.ask_forwarder(interest).inspect_err(|error| {
                 self.note_outage(error);
             })?;
-            match attempts.handle_answer(self.answer(id, &what)?) {
-                Next::Data(data) => match fetch.receive(&data) {
+            match retries.handle_answer(self.answer(id, &what)?) {
+                RetryStep::Data(data) => match fetch.receive(&data) {
                     Ok(Some(content)) => return Ok(content),
-                    Ok(None) => attempts = self.attempts(),
+                    Ok(None) => retries = self.retries(),
                     Err(error) => return Err(ClientError::Refused { what, why: error.into() }),
                 },
-                Next::Again(after) => self.rest(after)?,
-                Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
+                RetryStep::Again(after) => self.rest(after)?,
+                RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
     }

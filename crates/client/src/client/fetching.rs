@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Client;
 use crate::error::ClientError;
-use crate::refused::Refused;
+use crate::refused_packet::RefusedPacketInfo;
 use crate::session::FetchId;
 
 /// Segments that the reader gets at once.
@@ -43,7 +43,7 @@ pub trait Reader {
     fn segments(&mut self, segments: &[Segment]) -> io::Result<()>;
 
     /// A packet was refused. It is asked for again, if it was not refused too often.
-    fn refused(&mut self, _refused: Refused) {}
+    fn refused(&mut self, _refused: RefusedPacketInfo) {}
 
     /// Called now and then, and at every signal; says whether to go on.
     fn progress(&mut self, _fetcher: &Fetcher) -> bool {
@@ -72,7 +72,7 @@ impl Default for FetchOptions {
 /// What a fetch has come to since it was looked at last.
 pub(crate) enum FetchStep {
     /// A packet was refused.
-    Refused(Refused),
+    Refused(RefusedPacketInfo),
     /// Segments have come.
     Segments,
     /// It is over.
@@ -85,7 +85,11 @@ impl Client {
     /// Looks at a fetch; segments that have come are put into `segments`, which is empty.
     pub(crate) fn poll_fetch(&mut self, id: FetchId, segments: &mut Vec<Segment>) -> FetchStep {
         if let Some(refused) = self.session.poll_refused(id) {
-            return FetchStep::Refused(Refused::new(&refused.data, refused.incoming_face, refused.error));
+            return FetchStep::Refused(RefusedPacketInfo::new(
+                &refused.data,
+                refused.incoming_face,
+                refused.error,
+            ));
         }
         self.session.poll_segments(id, SEGMENTS, segments);
         if !segments.is_empty() {

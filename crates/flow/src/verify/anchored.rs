@@ -6,7 +6,7 @@ use super::unverified::{Subject, Unverified};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::Validator;
-use trust::validator::{FetchFailure, ValidationId};
+use trust::validator::{CertificateFetchError, ValidationId};
 
 use super::{Cost, Now, Summary, VerificationOutcome, Verifier, may_pass, note_signer};
 
@@ -97,7 +97,7 @@ impl Verifier for AnchoredVerifier {
 
     fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
         if !may_pass(reason) && self.asked.remove(&name.to_name()).is_some() {
-            self.validator.handle_failure(name, FetchFailure::Nack(reason));
+            self.validator.handle_failure(name, CertificateFetchError::Nack(reason));
             self.go_on(now);
         }
     }
@@ -106,7 +106,7 @@ impl Verifier for AnchoredVerifier {
         while let Some(entry) = self.asked.iter().find(|(_, deadline)| **deadline <= now.instant) {
             let name = entry.0.clone();
             self.asked.remove(&name);
-            self.validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
+            self.validator.handle_failure(name.as_ref(), CertificateFetchError::Timeout);
         }
         self.go_on(now);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::Data;
 use packet::random::Random;
 use packet::time::Instant;
-use trust::validator::{FetchFailure, Subject};
+use trust::validator::{CertificateFetchError, Subject};
 use trust::{Policy, Revocations, UnixTime, Validator, ValidatorLimits};
 
 use crate::experiment::plan::{ContentPlan, EarlierKey};
@@ -37,7 +37,7 @@ impl Signatures {
         let now = UnixTime::from_millis(self.epoch_ns.saturating_add(now.as_nanos()) / 1_000_000);
         self.validator.validate(now, Subject::Data(data.clone()));
         while let Some(asked) = self.validator.poll_interest() {
-            self.validator.handle_failure(asked.name(), FetchFailure::Unsendable);
+            self.validator.handle_failure(asked.name(), CertificateFetchError::Unsendable);
         }
         self.validator.poll_outcome().is_some_and(|outcome| outcome.verdict.is_ok())
     }

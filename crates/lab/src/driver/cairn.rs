@@ -316,7 +316,7 @@ impl Driver for Cairn {
         let parameters = ControlParameters { flags: Some(0), mask: Some(0), ..ControlParameters::default() };
         manager.command(Command::CsConfig, &parameters).map(drop).map_err(|source| DriverError::Management {
             node: setup.plan.node_name(setup.node).to_owned(),
-            source,
+            source: Box::new(source),
         })
     }
 }

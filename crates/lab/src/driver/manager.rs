@@ -6,54 +6,13 @@ use std::time::{Duration, Instant};
 use ::management::{
     Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, StatusCode, decode_list,
 };
-use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, WhenGone};
-
-use packet::name::UriError;
-use packet::{DecodeError, Dialect, Rule};
-
-const STATUS: &str = "status/general";
-const STORE: &str = "cs/info";
-const FACES: &str = "faces/list";
+use client::{
+    Client, ClientError, ManagementError, ManagementRequest, Remote, RetryPolicy, Unsendable, WhenGone,
+};
+use packet::{AnyName, DecodeError, Dialect, Name, Rule};
 
 /// How long one question to a forwarder may take that has just started: it may have been lost.
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
-
-/// Why a forwarder could not be managed.
-#[derive(Debug, thiserror::Error)]
-pub enum ManagementError {
-    /// It is not there, does not answer, or refuses.
-    #[error(transparent)]
-    Client(Box<ClientError>),
-    /// The answer made no sense.
-    #[error("the forwarder's answer to `{what}` makes no sense: {error}")]
-    Malformed {
-        /// What was asked.
-        what: &'static str,
-        /// What is wrong with the answer.
-        error: DecodeError,
-    },
-    /// The experiment names what is no name.
-    #[error("`{name}` is no name: {error}")]
-    Name {
-        /// What it says.
-        name: String,
-        /// What is wrong with it.
-        error: UriError,
-    },
-}
-
-impl From<ClientError> for ManagementError {
-    fn from(error: ClientError) -> Self {
-        ManagementError::Client(Box::new(error))
-    }
-}
-
-impl ManagementError {
-    /// Whether the forwarder answered, and said no.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self, ManagementError::Client(error) if matches!(**error, ClientError::Refused { .. }))
-    }
-}
 
 /// A client of the management protocol with a connection of its own. It asks once for each thing: how long
 /// the lab waits depends on the moment.
@@ -68,7 +27,7 @@ impl Manager {
     /// # Errors
     ///
     /// When nobody is there.
-    pub fn open(socket: &Path, timeout: Duration) -> Result<Self, ManagementError> {
+    pub fn open(socket: &Path, timeout: Duration) -> Result<Self, ClientError> {
         let mut client = Client::connect(&Remote::Unix(socket.to_owned()))?;
         client.when_gone(WhenGone::Fail);
         client.set_retry_policy(once(timeout));
@@ -81,7 +40,7 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not within `patience`.
-    pub fn answering(socket: &Path, patience: Duration) -> Result<Self, ManagementError> {
+    pub fn answering(socket: &Path, patience: Duration) -> Result<Self, ClientError> {
         let deadline = Instant::now() + patience;
         loop {
             let answering = Manager::open(socket, FIRST_ANSWER.min(patience))
@@ -106,15 +65,17 @@ impl Manager {
         &mut self,
         command: Command,
         parameters: &ControlParameters,
-    ) -> Result<ControlParameters, ManagementError> {
+    ) -> Result<ControlParameters, ClientError> {
         let response = self.client.command(command, parameters)?;
         // A conflict names a face that is there already, which is as good.
-        if !response.is_ok() && response.code != StatusCode::Conflict {
+        let accepted = match response.is_ok() || response.code == StatusCode::Conflict {
+            true => response.expect_parameters().map_err(ManagementError::Malformed),
+            false => Err(response.into()),
+        };
+        accepted.map_err(|why| {
             let what = ManagementRequest::of(command, parameters, Dialect::Ndn);
-            return Err(ClientError::Refused { what, why: response.into() }.into());
-        }
-        let malformed = |error| ManagementError::Malformed { what: command.words().1, error };
-        response.expect_parameters().map_err(malformed)
+            ClientError::Refused { what, why }
+        })
     }
 
     /// Takes earlier answers about the forwarder's counters out of its content store, which would otherwise
@@ -123,8 +84,8 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer, or cannot erase.
-    pub fn forget_status(&mut self) -> Result<(), ManagementError> {
-        let name = Some(status_name()?);
+    pub fn forget_status(&mut self) -> Result<(), ClientError> {
+        let name = Some(name_of(Dataset::StatusGeneral)?);
         let parameters = ControlParameters { name, count: Some(64), ..ControlParameters::default() };
         self.command(Command::CsErase, &parameters).map(drop)
     }
@@ -134,11 +95,8 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub fn has_routes(&mut self, prefixes: &[String]) -> Result<bool, ManagementError> {
-        const LIST: &str = "rib/list";
-        let malformed = |error| ManagementError::Malformed { what: LIST, error };
-        let content = self.client.dataset(Dataset::RibList.name().map_err(malformed)?)?;
-        let routes: Vec<RibEntry> = decode_list(&content).map_err(malformed)?;
+    pub fn has_routes(&mut self, prefixes: &[String]) -> Result<bool, ClientError> {
+        let routes: Vec<RibEntry> = self.dataset(Dataset::RibList, decode_list)?;
         let is_there = |prefix: &String| routes.iter().any(|route| route.prefix.to_string() == *prefix);
         Ok(prefixes.iter().all(is_there))
     }
@@ -148,9 +106,8 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub fn status(&mut self) -> Result<GeneralStatus, ManagementError> {
-        let content = self.client.dataset(status_name()?)?;
-        GeneralStatus::decode(&content).map_err(|error| ManagementError::Malformed { what: STATUS, error })
+    pub fn status(&mut self) -> Result<GeneralStatus, ClientError> {
+        self.dataset(Dataset::StatusGeneral, GeneralStatus::decode)
     }
 }
 
@@ -161,11 +118,11 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub fn content_store(&mut self) -> Result<CsInfo, ManagementError> {
-        let malformed = |error| ManagementError::Malformed { what: STORE, error };
-        let content = self.client.dataset(Dataset::CsInfo.name().map_err(malformed)?)?;
-        let items: Vec<CsInfo> = ::management::decode_list(&content).map_err(malformed)?;
-        items.first().copied().ok_or_else(|| malformed(DecodeError::new("CsInfo", 0, Rule::Missing)))
+    pub fn content_store(&mut self) -> Result<CsInfo, ClientError> {
+        self.dataset(Dataset::CsInfo, |content| {
+            let items: Vec<CsInfo> = decode_list(content)?;
+            items.first().copied().ok_or_else(|| DecodeError::new("CsInfo", 0, Rule::Missing))
+        })
     }
 
     /// The forwarder's faces, and what each has carried.
@@ -173,15 +130,27 @@ impl Manager {
     /// # Errors
     ///
     /// When it does not answer in time.
-    pub fn faces(&mut self) -> Result<Vec<FaceStatus>, ManagementError> {
-        let malformed = |error| ManagementError::Malformed { what: FACES, error };
-        let content = self.client.dataset(Dataset::FacesList.name().map_err(malformed)?)?;
-        decode_list(&content).map_err(malformed)
+    pub fn faces(&mut self) -> Result<Vec<FaceStatus>, ClientError> {
+        self.dataset(Dataset::FacesList, decode_list)
+    }
+
+    /// What the forwarder tells in a dataset.
+    fn dataset<T>(
+        &mut self,
+        dataset: Dataset,
+        decode: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, ClientError> {
+        let name = name_of(dataset)?;
+        let content = self.client.dataset(name.clone())?;
+        decode(&content).map_err(|error| ClientError::Refused {
+            what: ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, name)),
+            why: error.into(),
+        })
     }
 }
 
-fn status_name() -> Result<packet::Name, ManagementError> {
-    Dataset::StatusGeneral.name().map_err(|error| ManagementError::Malformed { what: STATUS, error })
+fn name_of(dataset: Dataset) -> Result<Name, ClientError> {
+    Ok(dataset.name().map_err(Unsendable::from)?)
 }
 
 fn once(timeout: Duration) -> RetryPolicy {

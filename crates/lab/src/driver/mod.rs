@@ -16,11 +16,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use ::client::ClientError;
+use packet::name::UriError;
+
 use crate::backend::interface::Interface;
 use crate::experiment::plan::{Hop, NodeIndex, Plan, Software};
 
 pub use cairn::Cairn;
-pub use manager::{ManagementError, Manager};
+pub use manager::Manager;
 pub use ndnd::Ndnd;
 pub use server::ServerCounts;
 pub use tools::{TOOLS, Tool};
@@ -109,13 +112,23 @@ pub enum DriverError {
         /// What can be done.
         instead: String,
     },
+    /// A route is of no name.
+    #[error("`{node}`: `{prefix}` is no name: {error}")]
+    Prefix {
+        /// The node.
+        node: String,
+        /// What the experiment says.
+        prefix: String,
+        /// What is wrong with it.
+        error: UriError,
+    },
     /// It refused, or did not answer.
     #[error("`{node}`: {source}")]
     Management {
         /// The node.
         node: String,
         /// What failed.
-        source: ManagementError,
+        source: Box<ClientError>,
     },
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ::management::{Command, ControlParameters};
 use packet::ndn::PORT;
 
-use super::{Driver, DriverError, Launch, ManagementError, Manager, Setup, version_of};
+use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::experiment::plan::LinkKind;
 
 /// Starts `ndnd fw run`.
@@ -82,7 +82,7 @@ impl Driver for Ndnd {
 
     fn connect(&self, setup: &Setup<'_>, manager: &mut Manager) -> Result<(), DriverError> {
         let node = setup.plan.node_name(setup.node).to_owned();
-        let failed = |source| DriverError::Management { node: node.clone(), source };
+        let failed = |source| DriverError::Management { node: node.clone(), source: Box::new(source) };
         for interface in setup.interfaces {
             let Some(link) = setup.plan.links.get(interface.link) else { continue };
             let hops: Vec<_> = setup
@@ -102,10 +102,11 @@ impl Driver for Ndnd {
                 let uri = setup.towards(interface, hop).face_uri(link.kind, packet::Dialect::Ndn);
                 let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
                 let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
-                let name = hop
-                    .prefix
-                    .parse()
-                    .map_err(|error| failed(ManagementError::Name { name: hop.prefix.clone(), error }))?;
+                let name = hop.prefix.parse().map_err(|error| DriverError::Prefix {
+                    node: node.clone(),
+                    prefix: hop.prefix.clone(),
+                    error,
+                })?;
                 let route = ControlParameters {
                     name: Some(name),
                     face_id: face.face_id,

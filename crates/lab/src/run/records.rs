@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
-use trust::whole_file;
+use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 use super::folder::{RunFolder, RunRecord};
 use crate::analysis::{NetworkCounts, RepeatResult};
@@ -210,10 +210,11 @@ impl RecordFile {
 
     /// Leaves only the whole records in the file.
     fn keep_whole(&self, path: &Path) -> io::Result<()> {
-        let part = path.with_extension("part");
         let whole = self.records.iter().filter_map(|(_, place)| self.bytes.get(place.clone()));
-        fs::write(&part, whole.collect::<Vec<_>>().concat())?;
-        fs::rename(part, path)
+        // A thousand records are put in the place of themselves: no power cut may take them.
+        let replacement =
+            Replacement { readers: Readers::Usual, writers: Writers::One, survives: Survives::PowerCut };
+        replacement.write(path, &whole.collect::<Vec<_>>().concat())
     }
 }
 

@@ -1,11 +1,12 @@
 //! The key by which clients know a node, kept on disk: CCNDID is its digest.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use trust::ccnx::CcnxSigner;
+use trust::whole_file::{Readers, Replacement, Survives, Writers};
 use trust::{KeyKind, PrivateKey};
 
 const FILE: &str = "ccnx.key";
@@ -59,13 +60,9 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     }
     let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;
     let bytes = key.to_pkcs8().map_err(io::Error::other)?;
-    let unfinished = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-    let written = file.write_all(&bytes).and_then(|()| file.sync_all());
-    written.and_then(|()| std::fs::rename(&unfinished, path)).inspect_err(|_| {
-        // What is left of it would be in nobody's way.
-        let _ = std::fs::remove_file(&unfinished);
-    })?;
+    let replacement =
+        Replacement { readers: Readers::Owner, writers: Writers::Many, survives: Survives::PowerCut };
+    replacement.write(path, &bytes)?;
     tracing::info!("a new key of CCNx is in {}", path.display());
     Ok(bytes)
 }
@@ -93,7 +90,7 @@ mod tests {
         // Nothing that does not end is read to its end.
         let endless = load_or_make_key(Some(Path::new("/dev/zero"))).unwrap_err();
         assert!(endless.to_string().contains("no file"), "{endless}");
-        OpenOptions::new().write(true).open(&path).unwrap().set_len(MAX_KEY_BYTES + 1).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(MAX_KEY_BYTES + 1).unwrap();
         assert!(load_or_make_key(Some(&path)).is_err());
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -17,7 +17,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::certificate::names::identity_of;
 use trust::policy::Policy;
-use trust::validator::{FetchFailure, Subject, ValidationError, ValidationId};
+use trust::validator::{CertificateFetchError, Subject, ValidationError, ValidationId};
 use trust::{Certificate, Revocations, UnixTime, Validator, ValidatorLimits};
 
 use super::RevocationList;
@@ -158,7 +158,7 @@ impl Delegation {
 
     /// A question came back.
     pub(super) fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
-        self.fail(now, &name.to_name(), FetchFailure::Nack(reason));
+        self.fail(now, &name.to_name(), CertificateFetchError::Nack(reason));
     }
 
     /// Gives up what has waited long enough, and asks again.
@@ -171,15 +171,15 @@ impl Delegation {
             .map(|(name, _)| name.clone())
             .collect();
         for name in late {
-            self.fail(now, &name, FetchFailure::Timeout);
+            self.fail(now, &name, CertificateFetchError::Timeout);
         }
     }
 
-    fn fail(&mut self, now: Now, name: &Name, failure: FetchFailure) {
+    fn fail(&mut self, now: Now, name: &Name, failure: CertificateFetchError) {
         for branch in self.branches.values_mut() {
             let Some(fetch) = branch.fetches.get(name) else { continue };
             // That an application has not got it says nothing about the network.
-            let failure = if fetch.attempts <= 1 { FetchFailure::Timeout } else { failure };
+            let failure = if fetch.attempts <= 1 { CertificateFetchError::Timeout } else { failure };
             let from = fetch.from;
             branch.validator.handle_failure(name.as_ref(), failure);
             let before = branch.fetches.get(name).map(|fetch| fetch.attempts);

@@ -5,9 +5,7 @@
 //! addresses, because numbers are given out anew at each start.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use management::RouteOrigin;
@@ -15,7 +13,8 @@ use packet::Name;
 use packet::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use trust::{Certificate, text, whole_file};
+use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
+use trust::{Certificate, text};
 
 use super::rib::Route;
 use super::signer::RouteSigner;
@@ -29,6 +28,10 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The form of the file.
 const VERSION: u32 = 1;
+
+/// One node writes the file, and whoever pulls the plug finds its routes.
+const REPLACEMENT: Replacement =
+    Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
 
 /// A route as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -225,7 +228,7 @@ impl StateFile {
             route: self.routes(),
         };
         let text = toml::to_string(&saved).map_err(io::Error::other);
-        match text.and_then(|text| replace(&self.path, &format!("{HEAD}{text}"))) {
+        match text.and_then(|text| REPLACEMENT.write(&self.path, format!("{HEAD}{text}").as_bytes())) {
             Ok(()) => (self.write_at, self.failing) = (Instant::NEVER, false),
             Err(error) => {
                 self.write_at = now + RETRY_INTERVAL;
@@ -307,29 +310,6 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
         }
         number += 1;
     }
-}
-
-/// Puts `text` in the place of the file, all of it or nothing.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    // Left over from a node that was killed while it wrote.
-    match std::fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-    if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
-        let _ = std::fs::remove_file(&beside);
-        return Err(error);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use cairn_packet::DecodeError;
 use cairn_packet::ccnx::content_object::assemble;
 use cairn_packet::ccnx::management::{
     Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, RepositoryPolicy,
@@ -14,6 +13,7 @@ use cairn_packet::ccnx::{
     ContentKind, ContentObjectFields, ContentObjectView, Dtag, ExcludeEntry, InterestView, KeyLocator,
     NameSource, PublisherId, PublisherIdKind, Reader, SequenceNumber, message_len, uri,
 };
+use cairn_packet::{DecodeError, hex};
 use sha2::{Digest as _, Sha256};
 
 /// Every kind that [`describe`] knows.
@@ -81,7 +81,7 @@ impl Fields {
     }
 
     fn maybe_hex(&mut self, key: &'static str, value: Option<&[u8]>) {
-        self.maybe(key, value.map(hex));
+        self.maybe(key, value.map(hex::encode));
     }
 
     fn name(&mut self, key: &'static str, name: NameSource<'_>) {
@@ -98,17 +98,13 @@ impl Fields {
                 PublisherIdKind::IssuerKey => keys[2],
                 PublisherIdKind::IssuerCertificate => keys[3],
             };
-            self.add(key, hex(digest));
+            self.add(key, hex::encode(digest));
         }
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    cairn_packet::hex::encode(bytes)
-}
-
 fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hex::encode(&Sha256::digest(bytes))
 }
 
 /// A component as it stands in a URI; very long ones, which are whole objects, only by their length.
@@ -140,7 +136,7 @@ fn interest(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErr
             let entries = exclude.entries().map(|entry| match entry {
                 ExcludeEntry::Component(component) => format!("/{}", text(component)),
                 ExcludeEntry::Any => "Any".to_owned(),
-                ExcludeEntry::Bloom(bytes) => format!("Bloom={}", hex(bytes)),
+                ExcludeEntry::Bloom(bytes) => format!("Bloom={}", hex::encode(bytes)),
             });
             entries.collect::<Vec<_>>().join(" ")
         }),
@@ -148,7 +144,7 @@ fn interest(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErr
     fields.maybe("child-selector", optional.child_selector.map(|selector| selector.number()));
     fields.maybe("answer-origin-kind", optional.answer_origin_kind.map(|kind| kind.bits()));
     fields.maybe("scope", view.scope().map(|scope| scope.number()));
-    fields.maybe("interest-lifetime", optional.lifetime.map(|ticks| hex(ticks.as_bytes())));
+    fields.maybe("interest-lifetime", optional.lifetime.map(|ticks| hex::encode(ticks.as_bytes())));
     fields.maybe_hex("nonce", view.nonce());
     fields.maybe("face-id", view.face_id());
     let canonical = view.name().to_name()?;
@@ -161,9 +157,9 @@ fn content(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErro
     fields.name("name", view.name().into());
     fields.maybe("digest-algorithm", signature.digest_algorithm);
     fields.maybe_hex("witness", signature.witness);
-    fields.add("signature-bits", hex(signature.bits));
-    fields.add("publisher", hex(view.publisher()));
-    fields.add("timestamp", hex(view.timestamp().as_bytes()));
+    fields.add("signature-bits", hex::encode(signature.bits));
+    fields.add("publisher", hex::encode(view.publisher()));
+    fields.add("timestamp", hex::encode(view.timestamp().as_bytes()));
     fields.maybe(
         "type",
         info.kind.map(|kind| match kind {
@@ -173,7 +169,7 @@ fn content(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErro
             ContentKind::Key => "KEY".to_owned(),
             ContentKind::Link => "LINK".to_owned(),
             ContentKind::Nack => "NACK".to_owned(),
-            ContentKind::Other(bytes) => hex(&bytes),
+            ContentKind::Other(bytes) => hex::encode(&bytes),
         }),
     );
     fields.maybe("freshness-seconds", view.freshness_seconds());
@@ -200,7 +196,7 @@ fn content(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErro
     let signed = view.signed_range();
     fields.add("signed-range", format!("{}..{}", signed.start, signed.end));
     fields.add("signed-sha256", sha256(&bytes[signed]));
-    fields.add("implicit-digest", hex(&view.implicit_digest()));
+    fields.add("implicit-digest", hex::encode(&view.implicit_digest()));
 
     let canonical = view.name().to_name()?;
     let encode = |name: NameSource<'_>| {
@@ -360,7 +356,7 @@ fn ndnlp(kind: &str, bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, 
             assert_eq!(kind, "ndnlp1-ack");
             let blocks: Vec<AckBlock<'_>> = ack.blocks().collect();
             let words: Vec<String> =
-                blocks.iter().map(|block| format!("{}/{}", block.base, hex(block.bitmap))).collect();
+                blocks.iter().map(|block| format!("{}/{}", block.base, hex::encode(block.bitmap))).collect();
             let numbers: Vec<String> = ack.sequences().map(|number| number.to_string()).collect();
             fields.add("blocks", words.join(" "));
             fields.add("acknowledged", numbers.join(" "));

@@ -1,13 +1,14 @@
 //! Files that only their owner can read, written so that a crash leaves the old or the new one.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use packet::Name;
 
 use super::StoreError;
-use crate::whole_file;
+use crate::killed::step;
+use crate::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 /// Bytes of a key, a certificate or a name: the longest packet there is, and room for its text.
 const MAX_BYTES: u64 = 1 << 20;
@@ -77,31 +78,12 @@ pub(super) fn check_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes a whole file: beside its place, to the disk, into its place. The caller has locked the store.
+/// Writes a whole file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".new");
-    let temporary = PathBuf::from(temporary);
-    // What somebody who was killed left there.
-    remove_file(&temporary)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let result = step().and_then(|()| options.open(&temporary)).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        step()?;
-        fs::rename(&temporary, path)?;
-        step()?;
-        // The rename itself must reach the disk too.
-        sync_folder(folder)
-    });
-    if result.is_err() {
-        let _ = remove_file(&temporary);
-    }
-    result.map_err(at(path))
+    // The caller has locked the store.
+    let replacement =
+        Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
+    replacement.write(path, bytes).map_err(at(path))
 }
 
 /// Reads a whole file.
@@ -152,68 +134,9 @@ pub(super) fn remove_file(path: &Path) -> Result<(), StoreError> {
 /// Removes a folder and all in it; that there is none is fine.
 pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
     #[cfg(test)]
-    killed::half_way(path);
+    crate::killed::half_way(path);
     match step().and_then(|()| fs::remove_dir_all(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
         _ => Ok(()),
-    }
-}
-
-/// Comes before everything that changes something on the disk. Tests are killed here.
-fn step() -> io::Result<()> {
-    #[cfg(test)]
-    killed::step()?;
-    Ok(())
-}
-
-/// Being killed at a moment of one's choice.
-#[cfg(test)]
-pub(super) mod killed {
-    use std::cell::Cell;
-    use std::path::Path;
-    use std::{fs, io};
-
-    thread_local! {
-        static STEPS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
-        static DEAD: Cell<bool> = const { Cell::new(false) };
-    }
-
-    /// Lets only so many steps happen from now on in this thread; none of those after it do. `None` lets all
-    /// happen.
-    pub(in crate::store) fn after(steps: Option<u32>) {
-        STEPS_LEFT.set(steps);
-        DEAD.set(false);
-    }
-
-    pub(super) fn step() -> io::Result<()> {
-        match STEPS_LEFT.get() {
-            Some(0) => {
-                DEAD.set(true);
-                Err(io::Error::other("killed"))
-            }
-            left => {
-                STEPS_LEFT.set(left.map(|left| left - 1));
-                Ok(())
-            }
-        }
-    }
-
-    /// Whoever is killed while a folder is removed leaves some of what was in it. The names are the worst to
-    /// be left.
-    pub(super) fn half_way(folder: &Path) {
-        if STEPS_LEFT.get() == Some(0) && !DEAD.get() {
-            remove_all_but_names(folder);
-        }
-    }
-
-    fn remove_all_but_names(folder: &Path) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                remove_all_but_names(&path);
-            } else if entry.file_name() != "name" {
-                let _ = fs::remove_file(path);
-            }
-        }
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use packet::{Component, Name};
 
-use super::files::killed;
 use super::{KeyStore, StoreError};
 use crate::certificate::Issue;
+use crate::killed;
 use crate::{Certificate, KeyKind, PrivateKey, UnixTime, ValidityPeriod};
 
 const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);

@@ -19,7 +19,7 @@ use cache::CertificateCache;
 use chain::Chain;
 
 use outcome::of_ndn;
-pub use outcome::{FetchFailure, Outcome, Subject, ValidationError, ValidationId};
+pub use outcome::{CertificateFetchError, Outcome, Subject, ValidationError, ValidationId};
 
 /// How much a [`Validator`] does and keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,10 +202,10 @@ impl Validator {
 
     /// An Interest that [`Validator::poll_interest`] gave was not answered. It is tried again, or its packets
     /// are refused.
-    pub fn handle_failure(&mut self, name: NameRef<'_>, failure: FetchFailure) {
+    pub fn handle_failure(&mut self, name: NameRef<'_>, failure: CertificateFetchError) {
         let name = name.to_name();
         let Some(fetch) = self.fetches.get_mut(&name) else { return };
-        if fetch.attempts_left > 0 && failure == FetchFailure::Timeout {
+        if fetch.attempts_left > 0 && failure == CertificateFetchError::Timeout {
             fetch.attempts_left -= 1;
             self.ask(&name);
             return;
@@ -298,7 +298,7 @@ impl Validator {
                 self.counters.interests += 1;
                 self.interests.push_back(interest);
             }
-            Err(_) => self.handle_failure(locator.as_ref(), FetchFailure::Unsendable),
+            Err(_) => self.handle_failure(locator.as_ref(), CertificateFetchError::Unsendable),
         }
     }
 

@@ -106,7 +106,7 @@ pub struct Outcome {
 
 /// Why an Interest for a certificate was not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FetchFailure {
+pub enum CertificateFetchError {
     /// Nothing came in time.
     Timeout,
     /// The network said no.
@@ -115,12 +115,12 @@ pub enum FetchFailure {
     Unsendable,
 }
 
-impl std::fmt::Display for FetchFailure {
+impl std::fmt::Display for CertificateFetchError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            FetchFailure::Timeout => f.write_str("nobody answered in time"),
-            FetchFailure::Nack(reason) => write!(f, "the network answered {reason:?}"),
-            FetchFailure::Unsendable => f.write_str("the Interest could not be sent"),
+            CertificateFetchError::Timeout => f.write_str("nobody answered in time"),
+            CertificateFetchError::Nack(reason) => write!(f, "the network answered {reason:?}"),
+            CertificateFetchError::Unsendable => f.write_str("the Interest could not be sent"),
         }
     }
 }
@@ -165,7 +165,7 @@ pub enum ValidationError {
         /// The name that was asked for.
         name: AnyName,
         /// Why it did not come.
-        failure: FetchFailure,
+        failure: CertificateFetchError,
     },
     /// What came is a certificate of another key.
     #[error("{name} is no certificate of the key that {asked} names")]

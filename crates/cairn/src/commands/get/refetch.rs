@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use client::{ClaimedSigner, Client, Refused};
+use client::{ClaimedSigner, Client, RefusedPacketInfo};
 use management::{Command, ControlParameters, Dataset, FaceFlags, FibEntry, decode_list};
 use packet::{Dialect, Name};
 use trust::certificate::names::key_of;
@@ -21,16 +21,16 @@ const ERASED_OF_A_NAME: u64 = 16;
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     /// The first of them, each once.
-    pub(super) told: Vec<Refused>,
+    pub(super) told: Vec<RefusedPacketInfo>,
     pub(super) count: u64,
 }
 
 impl Refusals {
     /// Tells of a packet that was not told of yet.
-    pub(super) fn add(&mut self, refused: Refused) {
+    pub(super) fn add(&mut self, refused: RefusedPacketInfo) {
         self.count += 1;
         // That the store has it as well is no news.
-        let is_same = |other: &Refused| {
+        let is_same = |other: &RefusedPacketInfo| {
             other.digest == refused.digest
                 && (other.incoming_face == refused.incoming_face || !refused.is_traced())
         };
@@ -97,7 +97,7 @@ impl RefetchPlan {
 
 /// Has the forwarder forget what was refused, and what it has for a certificate of the key: that may be
 /// what is forged. Says whether it lets us.
-fn erase(client: &mut Client, refused: &Refused) -> bool {
+fn erase(client: &mut Client, refused: &RefusedPacketInfo) -> bool {
     let key = match &refused.signer {
         Some(ClaimedSigner::Name(locator)) => key_of(locator.as_ref()).map(|key| key.to_name()),
         Some(ClaimedSigner::KeyDigest(_)) | None => None,

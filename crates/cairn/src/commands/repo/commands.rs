@@ -19,7 +19,7 @@ use repo::protocol::{
     check_prefix, message_name, notify_prefix,
 };
 use repo::service::ServiceHandle;
-use trust::validator::{FetchFailure, Subject};
+use trust::validator::{CertificateFetchError, Subject};
 use trust::{Signer, Validator, sha256};
 
 use super::fetch::fetch_segments;
@@ -262,9 +262,9 @@ impl CommandHandler {
             match self.client.ask(&builder, CERTIFICATE_TIMEOUT) {
                 Ok(data) => drop(validator.handle_data(now, &data)),
                 Err(AskError::Nack { reason, .. }) => {
-                    validator.handle_failure(name.as_ref(), FetchFailure::Nack(reason));
+                    validator.handle_failure(name.as_ref(), CertificateFetchError::Nack(reason));
                 }
-                Err(_) => validator.handle_failure(name.as_ref(), FetchFailure::Timeout),
+                Err(_) => validator.handle_failure(name.as_ref(), CertificateFetchError::Timeout),
             }
         }
     }

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use ::management::{FaceScope, FaceStatus, GeneralStatus};
+use client::ClientError;
 use packet::PacketCounts;
 
 use super::cgroup::Group;
@@ -111,7 +112,7 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
     if *erases {
         match manager.forget_status() {
             Ok(()) => {}
-            Err(error) if error.is_refusal() => *erases = false,
+            Err(ClientError::Refused { .. }) => *erases = false,
             Err(_) => return None,
         }
     }

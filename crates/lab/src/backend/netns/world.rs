@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use client::ClientError;
+
 use super::guard::{GuardError, enter_world};
 use super::namespace::{Namespace, NamespaceError};
 use super::programs::{Programs, Setting};
@@ -25,7 +27,7 @@ use crate::backend::machine::load::Load;
 use crate::backend::machine::sampler::{Sampler, SamplerConfig};
 use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
-use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
+use crate::driver::{Driver, DriverError, Launch, Manager, Setup, driver};
 use crate::experiment::Plan;
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
@@ -66,7 +68,7 @@ pub enum WorldError {
         /// The node.
         node: String,
         /// What it did instead.
-        source: ManagementError,
+        source: Box<ClientError>,
         /// Where its output is.
         log: PathBuf,
     },
@@ -364,7 +366,11 @@ impl World<'_> {
         for index in nodes {
             let name = self.plan().node_name(index).to_owned();
             let (folder, socket) = (self.folder.join(&name), socket(&name));
-            let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
+            let failed = |source| WorldError::Start {
+                node: name.clone(),
+                source: Box::new(source),
+                log: self.log(&name),
+            };
             let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket, &addresses), &mut manager)?;
         }

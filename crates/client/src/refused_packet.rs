@@ -10,9 +10,9 @@ use packet::{AnyName, Data, Dialect, Name};
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;
 
-/// A packet that a verifier refused.
+/// What is known of a packet that a verifier refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedPacketInfo {
     /// Its name.
     pub name: AnyName,
     /// Its implicit digest, which tells it from every other packet of that name.
@@ -44,7 +44,7 @@ impl fmt::Display for ClaimedSigner {
     }
 }
 
-impl Refused {
+impl RefusedPacketInfo {
     /// Whether the forwarder tells which neighbour or application it came from.
     pub fn is_traced(&self) -> bool {
         self.incoming_face.is_some_and(|face| face != STORE)
@@ -59,11 +59,11 @@ impl Refused {
         });
         let publisher = || data.ccnx_publisher().map(|key| ClaimedSigner::KeyDigest(key.to_vec()));
         let (name, digest) = (data.any_name(), data.implicit_digest());
-        Refused { name, digest, signer: signer.or_else(publisher), incoming_face, error }
+        RefusedPacketInfo { name, digest, signer: signer.or_else(publisher), incoming_face, error }
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedPacketInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name.fmt(f)?;
         let digest = packet::hex::encode(&self.digest);
@@ -93,7 +93,7 @@ mod tests {
         let vectors = testkit::vectors::load("ccnx");
         let vector = vectors.iter().find(|vector| vector.name.contains("content-header-of-a-file")).unwrap();
         let data = Data::decode_ccnx(vector.bytes.clone().into()).unwrap();
-        let shown = Refused::new(&data, None, "no trust anchor".into()).to_string();
+        let shown = RefusedPacketInfo::new(&data, None, "no trust anchor".into()).to_string();
         let (digest, publisher) = (vector.get("implicit-digest").unwrap(), vector.get("publisher").unwrap());
         let expected = format!(
             "ccnx:/ndn.example/file/s8300/=FD06B09736C683/%C1.META.M/.header/=FD06B09736C6D5/=00 \

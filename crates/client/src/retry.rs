@@ -1,4 +1,4 @@
-//! How often a forwarder is asked before it is given up.
+//! Asking a forwarder again: how long it may take, how often it is asked, and when it is given up.
 
 use management::ControlResponse;
 use packet::time::Duration;
@@ -29,14 +29,14 @@ pub(crate) const COMMAND_REST: Duration = Duration::from_millis(200);
 /// How often something is asked for, and what is to be done after an answer: the same for all who wait,
 /// whatever way they wait.
 #[derive(Debug)]
-pub(crate) struct Attempts {
+pub(crate) struct Retries {
     left: u32,
     is_local: bool,
 }
 
 /// What follows from an answer.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum RetryStep {
     /// This came.
     Data(packet::Data),
     /// It is asked for again after this time.
@@ -45,19 +45,19 @@ pub(crate) enum Next {
     GiveUp(NoResponse),
 }
 
-impl Attempts {
+impl Retries {
     pub(crate) fn new(retry_policy: RetryPolicy, is_local: bool) -> Self {
-        Attempts { left: retry_policy.attempts, is_local }
+        Retries { left: retry_policy.attempts, is_local }
     }
 
-    pub(crate) fn handle_answer(&mut self, answer: Answer) -> Next {
+    pub(crate) fn handle_answer(&mut self, answer: Answer) -> RetryStep {
         let (silence, rest) = match answer {
-            Answer::Data(data) => return Next::Data(data),
+            Answer::Data(data) => return RetryStep::Data(data),
             Answer::Nack(reason) => (NoResponse::Nack { reason, is_local: self.is_local }, COMMAND_REST),
             Answer::Timeout => (NoResponse::Timeout, Duration::ZERO),
         };
         self.left = self.left.saturating_sub(1);
-        if self.left == 0 { Next::GiveUp(silence) } else { Next::Again(rest) }
+        if self.left == 0 { RetryStep::GiveUp(silence) } else { RetryStep::Again(rest) }
     }
 }
 
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn what_came_back_is_asked_for_again_after_a_rest_and_given_up_at_last() {
-        let mut attempts = Attempts::new(RetryPolicy::default(), true);
+        let mut retries = Retries::new(RetryPolicy::default(), true);
         let nack = || Answer::Nack(NackReason::NoRoute);
-        assert!(matches!(attempts.handle_answer(nack()), Next::Again(COMMAND_REST)));
-        assert!(matches!(attempts.handle_answer(Answer::Timeout), Next::Again(Duration::ZERO)));
-        let Next::GiveUp(why) = attempts.handle_answer(nack()) else { panic!("three times is enough") };
+        assert!(matches!(retries.handle_answer(nack()), RetryStep::Again(COMMAND_REST)));
+        assert!(matches!(retries.handle_answer(Answer::Timeout), RetryStep::Again(Duration::ZERO)));
+        let RetryStep::GiveUp(why) = retries.handle_answer(nack()) else { panic!("three times is enough") };
         assert_eq!(why.to_string(), "it came back (no-route)");
         let elsewhere = NoResponse::Nack { reason: NackReason::NoRoute, is_local: false };
         assert!(elsewhere.to_string().contains("localhop"), "{elsewhere}");

@@ -16,9 +16,9 @@ const MAX_TRAIN_DATAGRAMS: usize = 64;
 /// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
 const MAX_TRAIN_BYTES: usize = 65_000;
 
-/// A connected UDP socket.
+/// A connected UDP socket that sends and receives trains.
 #[derive(Debug)]
-pub(crate) struct Datagrams {
+pub(crate) struct DatagramSocket {
     socket: UdpSocket,
     /// Datagrams of more bytes go alone: the kernel would not cut a train of them, as it does not for those
     /// that IP has to break up.
@@ -34,11 +34,11 @@ pub(crate) struct Train {
     pub(crate) stride: usize,
 }
 
-impl Datagrams {
+impl DatagramSocket {
     /// Asks the kernel to hand over trains as they are; one that does not know how hands over datagrams.
     pub(crate) fn over(socket: UdpSocket) -> Self {
         let _ = setsockopt(&socket, UdpGroSegment, &true);
-        Datagrams { socket, max_cut_bytes: MAX_TRAIN_BYTES }
+        DatagramSocket { socket, max_cut_bytes: MAX_TRAIN_BYTES }
     }
 
     /// How many of the datagrams of these lengths can leave together: of one length, but for the last.
@@ -97,7 +97,7 @@ impl Datagrams {
     }
 }
 
-impl AsFd for Datagrams {
+impl AsFd for DatagramSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -109,9 +109,10 @@ mod tests {
 
     #[test]
     fn a_train_has_one_length_but_for_its_end_and_fits_into_a_packet_of_ip() {
-        let mut datagrams = Datagrams::over(UdpSocket::bind("127.0.0.1:0").unwrap());
-        let train_of =
-            |datagrams: &Datagrams, lengths: &[usize]| datagrams.train_of(&lengths.iter().copied().collect());
+        let mut datagrams = DatagramSocket::over(UdpSocket::bind("127.0.0.1:0").unwrap());
+        let train_of = |datagrams: &DatagramSocket, lengths: &[usize]| {
+            datagrams.train_of(&lengths.iter().copied().collect())
+        };
         for (lengths, expected) in [
             (&[][..], 1),
             (&[100], 1),

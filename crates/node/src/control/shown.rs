@@ -21,7 +21,12 @@ pub(crate) fn faces(mut faces: Vec<FaceStatus>) -> Vec<FaceStatus> {
         if !local.ip().is_unspecified() || remote.ip().is_multicast() {
             continue;
         }
-        let from = *known.entry(remote.ip()).or_insert_with(|| local_address_towards(*remote));
+        // The same address behind another interface is another neighbour.
+        let neighbour = match *remote {
+            SocketAddr::V4(remote) => (IpAddr::from(*remote.ip()), 0),
+            SocketAddr::V6(remote) => (IpAddr::from(*remote.ip()), remote.scope_id()),
+        };
+        let from = *known.entry(neighbour).or_insert_with(|| local_address_towards(*remote));
         if let Some(mut from) = from {
             from.set_port(local.port());
             face.local = FaceUri::Udp(from);

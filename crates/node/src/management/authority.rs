@@ -1,16 +1,16 @@
 //! Who may give commands.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::KeyLocator;
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 use packet::{Data, Interest, Name, NameRef};
 use thiserror::Error;
 use trust::Certificate;
 
 use super::KeyRejection;
+use super::replay_guard::{ObeyedTimes, ReplayGuard};
 use super::signer::RouteSigner;
 use crate::control::Now;
 
@@ -94,17 +94,32 @@ impl Authority {
     }
 
     /// The node starts: see [`ReplayGuard::start`].
-    pub(super) fn start(&mut self, now: Now, last_ms: u64) {
+    pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
         if let Authority::Keys(_, guard) = self {
-            guard.start(now, last_ms);
+            guard.start(now, before);
         }
     }
 
-    /// The latest time in a command that was obeyed and is ahead of now, once.
-    pub(super) fn take_time_ahead(&mut self) -> Option<u64> {
+    /// The times in commands that were obeyed and lie ahead of now.
+    pub(super) fn times_ahead(&self, now: Now) -> Vec<u64> {
         match self {
-            Authority::Anyone => None,
-            Authority::Keys(_, guard) => guard.ahead_ms.take(),
+            Authority::Anyone => Vec::new(),
+            Authority::Keys(_, guard) => guard.times_ahead(now),
+        }
+    }
+
+    /// When to look again for [`times_ahead`](Self::times_ahead), should the clock be put back.
+    pub(super) fn look_at(&self) -> Instant {
+        match self {
+            Authority::Anyone => Instant::NEVER,
+            Authority::Keys(_, guard) => guard.look_at(),
+        }
+    }
+
+    /// They were looked for.
+    pub(super) fn note_look(&mut self, now: Now) {
+        if let Authority::Keys(_, guard) = self {
+            guard.note_look(now);
         }
     }
 
@@ -207,147 +222,6 @@ fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameR
     }
 }
 
-/// Refuses commands that were given before.
-///
-/// The time in a signature must be near to now, later than the start of the node, and later than what is
-/// remembered of its key. Times ahead of now count one by one and not as the last one, so that a clock that
-/// was ahead and is put right locks nobody out. When the node's own clock is put back, what is remembered
-/// lies in the future: then only the very times that were used are refused.
-///
-/// At the limit the key that was not used for longest is forgotten, and its last time counts for all keys of
-/// which nothing is remembered.
-#[derive(Clone, Debug, Default)]
-pub struct ReplayGuard {
-    keys: BTreeMap<Name, History>,
-    /// For keys of which nothing is remembered: times up to this are those of commands from before.
-    least_ms: u64,
-    /// When the node started, by the clock that is never put right.
-    started: Option<Instant>,
-    /// The latest time ahead of now that has not been asked for.
-    ahead_ms: Option<u64>,
-}
-
-/// What is remembered of a key.
-#[derive(Clone, Debug)]
-struct History {
-    /// All times up to this are refused.
-    until_ms: u64,
-    /// The latest times that were used.
-    recent_ms: BTreeSet<u64>,
-    used: Instant,
-}
-
-impl ReplayGuard {
-    /// How old a command may be, in milliseconds.
-    pub const GRACE_MS: u64 = 120_000;
-    /// How far ahead of now the time in a command may be, in milliseconds.
-    pub const AHEAD_MS: u64 = 10_000;
-    /// Keys remembered.
-    pub const MAX_KEYS: usize = 1000;
-    /// Times remembered of each one by one.
-    pub const MAX_RECENT: usize = 64;
-    /// How long a key is remembered that is not used.
-    pub const KEY_LIFETIME: Duration = Duration::from_secs(3600);
-
-    /// The node starts now: commands from before have been obeyed, or not, by the one before it. `last_ms` is
-    /// the latest time that it has seen, if that is known.
-    pub(super) fn start(&mut self, now: Now, last_ms: u64) {
-        self.started = Some(now.monotonic);
-        if last_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
-            let seconds = (last_ms - now.unix_millis) / 1000;
-            tracing::warn!(
-                "the clock is {seconds} s behind the latest command that was obeyed before: until it is put \
-                 right, signed commands may be refused"
-            );
-        }
-        let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
-        self.least_ms = self.least_ms.max(now.unix_millis).max(last_ms);
-    }
-
-    /// Gives the time in a command that is new.
-    fn check(
-        &mut self,
-        now: Now,
-        key: NameRef<'_>,
-        signature: &CommandSignature<'_>,
-    ) -> Result<u64, AuthorizationError> {
-        let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
-        let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
-        if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
-            return refuse("the time in the signature is more than two minutes ago; compare the clocks");
-        }
-        if time_ms.saturating_sub(now.unix_millis) > Self::AHEAD_MS {
-            return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
-        }
-        // The clock was put back since the start.
-        if self.least_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
-            self.least_ms = now.unix_millis;
-        }
-        let history = self.keys.get_mut(&key.to_name());
-        let history =
-            history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
-        let Some(history) = history else {
-            let least_ms = self.least_ms.max(self.start_ms(now));
-            return match time_ms <= least_ms {
-                true => refuse("the time in the signature is before the start of this node; sign anew"),
-                false => Ok(time_ms),
-            };
-        };
-        history.catch_up(now);
-        if time_ms <= history.until_ms || history.recent_ms.contains(&time_ms) {
-            return refuse("the time in the signature is not later than in the last command");
-        }
-        Ok(time_ms)
-    }
-
-    /// When the node started, by the clock as it goes now: one that was wrong then and has been put right is
-    /// believed only now.
-    fn start_ms(&self, now: Now) -> u64 {
-        self.started.map_or(0, |started| {
-            now.unix_millis.saturating_sub(now.monotonic.saturating_since(started).as_millis())
-        })
-    }
-
-    fn remember(&mut self, now: Now, key: NameRef<'_>, time_ms: u64) {
-        let key = key.to_name();
-        if !self.keys.contains_key(&key) && self.keys.len() >= Self::MAX_KEYS {
-            let oldest = self.keys.iter().min_by_key(|(_, history)| history.used).map(|(key, _)| key.clone());
-            if let Some(forgotten) = oldest.and_then(|oldest| self.keys.remove(&oldest)) {
-                let last_ms = forgotten.recent_ms.last().copied().unwrap_or(0).max(forgotten.until_ms);
-                self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
-            }
-        }
-        let until_ms = self.least_ms.max(self.start_ms(now));
-        let history = self.keys.entry(key).or_insert_with(|| History {
-            until_ms,
-            recent_ms: BTreeSet::new(),
-            used: now.monotonic,
-        });
-        if time_ms > now.unix_millis {
-            self.ahead_ms = self.ahead_ms.max(Some(time_ms));
-        }
-        history.used = now.monotonic;
-        history.recent_ms.insert(time_ms);
-        history.catch_up(now);
-    }
-}
-
-impl History {
-    /// What was ahead and is no more counts as the last time.
-    fn catch_up(&mut self, now: Now) {
-        // The clock was put back.
-        if self.until_ms > now.unix_millis.saturating_add(ReplayGuard::AHEAD_MS) {
-            self.until_ms = now.unix_millis;
-        }
-        let past = self.recent_ms.range(..=now.unix_millis).next_back().copied();
-        self.until_ms = self.until_ms.max(past.unwrap_or(0));
-        while self.recent_ms.len() > ReplayGuard::MAX_RECENT {
-            // Of more than there is room for, the rest counts from the earliest on.
-            self.until_ms = self.until_ms.max(self.recent_ms.pop_first().unwrap_or(0));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use management::ControlParameters;
@@ -393,6 +267,10 @@ mod tests {
 
     fn now(offset_s: u64) -> Now {
         Now { monotonic: Instant::from_secs(10 + offset_s), unix_millis: NOW_MS + offset_s * 1000 }
+    }
+
+    fn up_to(until_ms: u64) -> ObeyedTimes {
+        ObeyedTimes { until_ms, ..ObeyedTimes::default() }
     }
 
     fn command(key: &str, time_ms: Option<u64>, honest: bool) -> Interest {
@@ -511,7 +389,7 @@ mod tests {
     #[test]
     fn a_command_from_before_the_start_is_not_obeyed_again_and_one_from_after_it_is() {
         let mut authority = Authority::of_keys(Box::new(Friend));
-        authority.start(now(10), 0);
+        authority.start(now(10), &ObeyedTimes::default());
         for seconds in [0, 9, 10] {
             let old = command("/alice/KEY/1", Some(NOW_MS + seconds * 1000), true);
             assert!(check(&mut authority, 11, &old).is_err(), "{seconds}");
@@ -520,12 +398,12 @@ mod tests {
         assert_eq!(check(&mut authority, 11, &new), Ok(()));
         // One whose clock was ahead has been seen by the node before: it wrote down up to when.
         let mut authority = Authority::of_keys(Box::new(Friend));
-        authority.start(now(10), NOW_MS + 15_000);
+        authority.start(now(10), &up_to(NOW_MS + 15_000));
         let ahead = command("/alice/KEY/1", Some(NOW_MS + 14_000), true);
         assert!(check(&mut authority, 11, &ahead).is_err());
         // However far ahead it says, it does not lock anybody out for long.
         let mut authority = Authority::of_keys(Box::new(Friend));
-        authority.start(now(10), u64::MAX);
+        authority.start(now(10), &up_to(u64::MAX));
         assert_eq!(check(&mut authority, 21, &command("/alice/KEY/1", Some(NOW_MS + 21_000), true)), Ok(()));
     }
 
@@ -546,7 +424,7 @@ mod tests {
     #[test]
     fn when_the_node_s_own_clock_is_put_back_keys_go_on_and_what_was_used_stays_used() {
         let mut authority = Authority::of_keys(Box::new(Friend));
-        authority.start(now(3600), 0);
+        authority.start(now(3600), &ObeyedTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 3_600_001), true);
         assert_eq!(check(&mut authority, 3601, &wrong), Ok(()));
         // An hour back, while a second has passed.
@@ -557,14 +435,62 @@ mod tests {
             authority.check(put_right(seconds), Command::RibRegister, CommandScope::Localhost, interest)
         };
         assert_eq!(asked(&mut authority, 2, &right), Ok(()));
+        // The node started at NOW_MS by the clock that is right.
         assert_eq!(
-            asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2000), true)),
+            asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS), true)),
             Err(AuthorizationError::Unauthorized(
                 "the time in the signature is before the start of this node; sign anew".to_owned()
             ))
         );
-        assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2001), true)), Ok(()));
+        assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1), true)), Ok(()));
         assert!(asked(&mut authority, 3595, &wrong).is_err(), "its time comes a second time");
+    }
+
+    #[test]
+    fn the_first_command_after_a_clock_was_put_back_is_obeyed() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let at = |seconds: u64, unix_s: u64| Now {
+            monotonic: Instant::from_secs(10 + seconds),
+            unix_millis: NOW_MS + unix_s * 1000,
+        };
+        authority.start(at(0, 25), &ObeyedTimes::default());
+        let mut give = |now, unix_s: u64| {
+            let interest = command("/alice/KEY/1", Some(NOW_MS + unix_s * 1000 + 1), true);
+            authority.check(now, Command::RibRegister, CommandScope::Localhost, &interest)
+        };
+        assert_eq!(give(at(1, 27), 26), Ok(()), "node and client are 25 s ahead");
+        assert_eq!(give(at(11, 11), 10), Ok(()), "both are put right");
+        for (seconds, unix_s) in [(12, 26), (12, 10), (27, 26), (40, 26), (40, 10)] {
+            assert!(give(at(seconds, seconds), unix_s).is_err(), "{unix_s} again after {seconds} s");
+        }
+    }
+
+    #[test]
+    fn what_was_obeyed_by_a_clock_that_was_put_back_is_told_to_the_next_node_which_refuses_just_that() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let at = |seconds: u64, unix_s: u64| Now {
+            monotonic: Instant::from_secs(10 + seconds),
+            unix_millis: NOW_MS + unix_s * 1000,
+        };
+        authority.start(at(0, 25), &ObeyedTimes::default());
+        let wrong = command("/alice/KEY/1", Some(NOW_MS + 26_000), true);
+        let asked = |authority: &mut Authority, now, interest: &Interest| {
+            authority.check(now, Command::RibRegister, CommandScope::Localhost, interest)
+        };
+        assert_eq!(asked(&mut authority, at(1, 26), &wrong), Ok(()));
+        assert_eq!(authority.times_ahead(at(1, 26)), Vec::<u64>::new());
+        assert!(authority.look_at() <= Instant::from_secs(12));
+        let times = authority.times_ahead(at(2, 2));
+        assert_eq!(times, [NOW_MS + 26_000], "the clock was put back");
+        let mut before = ObeyedTimes::default();
+        assert!(before.insert(times[0]) && !before.insert(times[0]));
+        let mut next = Authority::of_keys(Box::new(Friend));
+        next.start(at(3, 3), &before);
+        let right = command("/alice/KEY/1", Some(NOW_MS + 3001), true);
+        assert_eq!(asked(&mut next, at(4, 4), &right), Ok(()), "nobody is locked out");
+        for seconds in [17, 25, 26, 27, 60] {
+            assert!(asked(&mut next, at(seconds, seconds), &wrong).is_err(), "{seconds}");
+        }
     }
 
     #[test]
@@ -573,7 +499,10 @@ mod tests {
             // The clock of a machine without a battery; the node starts at NOW_MS by the true one.
             let mut authority = Authority::of_keys(Box::new(Friend));
             let wrong = NOW_MS - wrong_by_s * 1000;
-            authority.start(Now { monotonic: Instant::from_secs(10), unix_millis: wrong }, NOW_MS - 15_000);
+            authority.start(
+                Now { monotonic: Instant::from_secs(10), unix_millis: wrong },
+                &up_to(NOW_MS - 15_000),
+            );
             // Put right: a command that the node before obeyed fifteen seconds before this one started.
             let replayed = command("/alice/KEY/1", Some(NOW_MS - 15_000), true);
             assert!(check(&mut authority, 5, &replayed).is_err(), "{wrong_by_s}");

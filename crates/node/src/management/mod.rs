@@ -25,6 +25,7 @@ mod holder;
 mod key_rejection;
 mod keys;
 mod parameters;
+mod replay_guard;
 mod restore;
 mod revocations;
 mod revoked_routes;
@@ -50,12 +51,13 @@ use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
 use trust::{Certificate, Revocations};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, OutgoingInterest};
-pub use authority::{Authority, AuthorizationError, ReplayGuard, VerifyCommand};
+pub use authority::{Authority, AuthorizationError, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys};
+pub use replay_guard::ReplayGuard;
 pub use revocations::{RevocationFileError, RevocationList};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;
@@ -439,10 +441,10 @@ impl NfdManagement {
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
         self.open_state();
-        let last_ms = self.state.as_ref().map_or(0, StateFile::last_command_ms);
-        self.localhost.start(now, last_ms);
+        let before = self.state.as_ref().map(|state| state.obeyed().clone()).unwrap_or_default();
+        self.localhost.start(now, &before);
         if let Some(localhop) = &mut self.localhop {
-            localhop.start(now, last_ms);
+            localhop.start(now, &before);
         }
         let mut scopes = vec![CommandScope::Localhost];
         scopes.extend(self.localhop.as_ref().map(|_| CommandScope::Localhop));
@@ -510,6 +512,9 @@ impl ControlApplication for NfdManagement {
         }
         self.heed_revocations(now, node);
         self.update_table(node);
+        if self.look_at_clock() <= now.monotonic {
+            self.note_times_ahead(now);
+        }
         if let Some(state) = &mut self.state {
             state.handle_timeout(now);
         }
@@ -575,6 +580,7 @@ impl ControlApplication for NfdManagement {
             .min(connecting)
             .min(state)
             .min(revocations)
+            .min(self.look_at_clock())
             .min(self.delegation.next_deadline())
     }
 }

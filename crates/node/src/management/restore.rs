@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::rib::{Holder, Precedence, Route};
 use super::state::{SavedRoute, StateFile, address};
-use super::{MANAGED, NfdManagement, Request};
+use super::{Authority, MANAGED, NfdManagement, Request};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, FaceUriError, NodeControl, Now,
 };
@@ -31,13 +31,19 @@ impl NfdManagement {
     }
 
     /// A command that says a time ahead of now must not be obeyed again after a restart: it is written down
-    /// at once.
+    /// at once. Those of a clock that was put back lie ahead of now, too.
     pub(super) fn note_times_ahead(&mut self, now: Now) {
-        let localhop = self.localhop.as_mut().and_then(|authority| authority.take_time_ahead());
-        let ahead = self.localhost.take_time_ahead().max(localhop);
-        if let (Some(state), Some(time_ms)) = (&mut self.state, ahead) {
-            state.note_command(now, time_ms);
+        let Some(state) = &mut self.state else { return };
+        for authority in [Some(&mut self.localhost), self.localhop.as_mut()].into_iter().flatten() {
+            state.note_commands(now, &authority.times_ahead(now));
+            authority.note_look(now);
         }
+    }
+
+    /// When to look for them though no command comes.
+    pub(super) fn look_at_clock(&self) -> Instant {
+        let localhop = self.localhop.as_ref().map_or(Instant::NEVER, Authority::look_at);
+        self.state.as_ref().map_or(Instant::NEVER, |_| self.localhost.look_at().min(localhop))
     }
 
     /// Keeps a route that a command of this host has made.

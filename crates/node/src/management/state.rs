@@ -4,7 +4,7 @@
 //! pulls the plug finds one or the other. Changes are collected for a second. Faces are kept by their
 //! addresses, because numbers are given out anew at each start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use thiserror::Error;
 use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 use trust::{Certificate, text};
 
+use super::replay_guard::ObeyedTimes;
 use super::rib::Route;
 use super::signer::RouteSigner;
 use crate::control::{FaceStatus, FaceUri, Now};
@@ -85,8 +86,11 @@ struct Saved {
     version: u32,
     /// How many routes follow: a file that was cut is noticed.
     routes: usize,
-    /// The latest time in a command that was ahead of the node's clock.
+    /// All commands up to this time count as obeyed.
     last_command_ms: u64,
+    /// Times in commands that were obeyed and ahead of the node's clock.
+    #[serde(default)]
+    command_times_ms: BTreeSet<u64>,
     #[serde(default)]
     route: Vec<SavedRoute>,
 }
@@ -99,7 +103,7 @@ type Key = (String, String, Option<String>);
 pub(super) struct StateFile {
     path: PathBuf,
     routes: BTreeMap<Key, SavedRoute>,
-    last_command_ms: u64,
+    obeyed: ObeyedTimes,
     max_routes: usize,
     /// When to write; [`Instant::NEVER`] if the file is as it should be.
     write_at: Instant,
@@ -115,7 +119,7 @@ impl StateFile {
         let mut state = StateFile {
             path: path.to_owned(),
             routes: BTreeMap::new(),
-            last_command_ms: 0,
+            obeyed: ObeyedTimes::default(),
             max_routes,
             write_at: Instant::NEVER,
             failing: false,
@@ -127,7 +131,10 @@ impl StateFile {
         };
         match understand(&text) {
             Ok(saved) => {
-                state.last_command_ms = saved.last_command_ms;
+                state.obeyed.until_ms = saved.last_command_ms;
+                for time_ms in saved.command_times_ms {
+                    state.obeyed.insert(time_ms);
+                }
                 state.routes =
                     saved.route.into_iter().take(max_routes).map(|route| (key(&route), route)).collect();
             }
@@ -148,15 +155,19 @@ impl StateFile {
         self.routes.values().cloned().collect()
     }
 
-    /// The latest time in a command that was ahead of the node's clock.
-    pub(super) fn last_command_ms(&self) -> u64 {
-        self.last_command_ms
+    /// The times in commands that were ahead of the node's clock.
+    pub(super) fn obeyed(&self) -> &ObeyedTimes {
+        &self.obeyed
     }
 
-    /// Writes down at once that a command has said this time, so that it is not obeyed again after a restart.
-    pub(super) fn note_command(&mut self, now: Now, time_ms: u64) {
-        if time_ms > self.last_command_ms {
-            self.last_command_ms = time_ms;
+    /// Writes down at once that commands have said these times, so that they are not obeyed again after a
+    /// restart.
+    pub(super) fn note_commands(&mut self, now: Now, times_ms: &[u64]) {
+        let known = self.obeyed.clone();
+        for time_ms in times_ms {
+            self.obeyed.insert(*time_ms);
+        }
+        if self.obeyed != known {
             self.write(now.monotonic);
         }
     }
@@ -224,7 +235,8 @@ impl StateFile {
         let saved = Saved {
             version: VERSION,
             routes: self.routes.len(),
-            last_command_ms: self.last_command_ms.min(i64::MAX as u64),
+            last_command_ms: self.obeyed.until_ms.min(i64::MAX as u64),
+            command_times_ms: self.obeyed.times_ms.range(..=i64::MAX as u64).copied().collect(),
             route: self.routes(),
         };
         let text = toml::to_string(&saved).map_err(io::Error::other);
@@ -350,11 +362,11 @@ mod tests {
         let path = folder.join("routes.toml");
         std::fs::write(folder.join("routes.toml.new"), "half of a fi").unwrap();
         let mut state = with(&path, &["/a", "/%00/b"]);
-        state.last_command_ms = 17;
+        state.obeyed = ObeyedTimes { until_ms: 17, times_ms: BTreeSet::from([18, 30]) };
         state.write(Instant::ZERO);
         assert!(!folder.join("routes.toml.new").exists());
         let again = StateFile::open(&path, 100).unwrap();
-        assert_eq!((again.routes(), again.last_command_ms()), (state.routes(), 17));
+        assert_eq!((again.routes(), again.obeyed()), (state.routes(), state.obeyed()));
         std::fs::remove_dir_all(folder).unwrap();
     }
 

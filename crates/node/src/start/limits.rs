@@ -8,8 +8,8 @@ use crate::sys::datagrams::MAX_DATAGRAM_BYTES;
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
 const LEAST_PREFIXES: u64 = 16;
-/// Who asks and who answers.
-const LEAST_FACES: u64 = 2;
+/// Who asks, who answers, and who gives the node commands meanwhile.
+const LEAST_FACES: u64 = 3;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.
@@ -45,7 +45,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         let burst = tables.interest_burst_per_face.into();
         at_least("tables.interest_burst_per_face", burst, 1, packets)?;
     }
-    let both_ends = "an Interest comes by one face and leaves by another";
+    let both_ends = "an Interest comes by one face and leaves by another, and commands come by a third";
     at_least("node.max_faces", node.max_faces as u64, LEAST_FACES, both_ends)?;
     let configured = "those of the configuration would not all have a place";
     at_least("node.max_faces", node.max_faces as u64, config.faces.len() as u64, configured)?;
@@ -104,9 +104,9 @@ mod tests {
         for (section, keys) in names {
             keys.iter().for_each(|key| refused(section, key, 0));
         }
-        ["max_faces", "max_on_demand_faces"].iter().for_each(|key| refused("node", key, 1));
-        let faces = "[[face]]\nremote = 'udp4://192.0.2.1:6363'\n".repeat(3);
-        let problem = check(&Config::read(&format!("[node]\nmax_faces = 2\n{faces}")).unwrap()).unwrap_err();
+        ["max_faces", "max_on_demand_faces"].iter().for_each(|key| refused("node", key, 2));
+        let faces = "[[face]]\nremote = 'udp4://192.0.2.1:6363'\n".repeat(4);
+        let problem = check(&Config::read(&format!("[node]\nmax_faces = 3\n{faces}")).unwrap()).unwrap_err();
         assert!(problem.to_string().contains("those of the configuration"), "{problem}");
         let text = "[tables]\nmax_interests_per_second_per_face = 5\ninterest_burst_per_face = 0\n";
         assert!(check(&Config::read(text).unwrap()).is_err());

@@ -14,8 +14,8 @@ fn with(text: &str) -> Victim {
 }
 
 const LEAST: [&str; 16] = [
-    "[node]\nmax_faces = 2",
-    "[node]\nmax_on_demand_faces = 2",
+    "[node]\nmax_faces = 3",
+    "[node]\nmax_on_demand_faces = 3",
     "[node]\nmax_on_demand_faces_per_address = 1",
     "[node]\nmemory_bytes = 1",
     "[node]\nsend_queue_bytes = 8800\nall_send_queues_bytes = 8800\nreassembly_bytes = 8800",

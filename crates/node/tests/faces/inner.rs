@@ -241,7 +241,7 @@ fn neighbours_leave_half_of_the_room_to_who_asks_from_this_host() {
 
 #[test]
 fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
-    let node = TestNode::start_with(|config| config.node.max_faces = 2);
+    let node = TestNode::start_with(|config| config.node.max_faces = 3);
     let inside = node.inner("repository", InnerLimits::default());
     let listed = node.node.control().faces();
     let shown: Vec<_> = listed.iter().map(|face| (face.id.0, face.remote.to_string())).collect();
@@ -256,6 +256,7 @@ fn faces_inside_are_listed_with_what_they_are_for_and_are_what_they_are() {
     // They take no place of others.
     node.create("udp4://127.0.0.1:9");
     node.create("udp4://127.0.0.1:10");
+    node.create("udp4://127.0.0.1:11");
 }
 
 #[test]

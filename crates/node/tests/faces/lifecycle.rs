@@ -256,12 +256,12 @@ fn the_local_end_of_a_udp_face_is_the_address_that_the_neighbour_sees() {
 fn a_reload_with_a_certificate_that_is_not_there_changes_nothing() {
     let mut node = TestNode::start();
     let missing = node.directory.join("missing.cert");
-    let text = format!("[node]\nmax_faces = 2\n[[authorize]]\ncertificate = {missing:?}\n");
+    let text = format!("[node]\nmax_faces = 3\n[[authorize]]\ncertificate = {missing:?}\n");
     let config = cairn_node::config::Config::read(&text).unwrap();
     let refused = node.node.reload(&config).unwrap_err().to_string();
     assert!(refused.contains("missing.cert"), "{refused}");
     // The limit is not in force either.
-    for port in 9..12 {
+    for port in 9..13 {
         node.create(&format!("udp4://127.0.0.1:{port}"));
     }
 }

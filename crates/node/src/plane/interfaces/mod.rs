@@ -215,11 +215,22 @@ impl DataPlane {
     /// again.
     fn check_bound(&mut self, bound: Bound, all: &[Interface]) -> bool {
         self.follow_new_name(bound, all);
+        let listens = match bound {
+            Bound::Ethernet(_) => "Ethernet".to_owned(),
+            Bound::Group(number) => self
+                .sockets
+                .channels
+                .get_mut(number)
+                .map_or_else(String::new, |channel| format!("the UDP group {}", channel.local)),
+        };
         let Some(place) = self.place(bound) else { return true };
         let interface = all.iter().find(|interface| interface.name == place.name);
         let Some(interface) = interface.filter(|interface| interface.is_up) else {
             if !place.is_down() {
-                tracing::warn!(interface = place.name, "the interface is down");
+                tracing::warn!(
+                    interface = place.name,
+                    "the interface is down: {listens} does not work there"
+                );
                 place.goes_down();
                 self.set_states(bound, FaceState::Down);
             }
@@ -240,7 +251,7 @@ impl DataPlane {
                 tracing::info!(
                     interface = place.name,
                     index = place.index,
-                    "listening again on the interface"
+                    "listening again on the interface: {listens}"
                 );
                 self.set_states(bound, FaceState::Up);
                 true

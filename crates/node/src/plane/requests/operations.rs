@@ -64,6 +64,10 @@ impl DataPlane {
         peer: std::net::SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
+        if peer.ip().is_unspecified() || peer.ip() == std::net::Ipv4Addr::BROADCAST {
+            let problem = format!("{} is the address of no neighbour", peer.ip());
+            return Err(CreateFaceError::Unsupported(problem));
+        }
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, false);
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();

@@ -1,0 +1,221 @@
+//! No command is obeyed twice, whatever clocks do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use management::CommandSignature;
+use packet::time::{Duration, Instant};
+use packet::{Name, NameRef};
+
+use super::authority::AuthorizationError;
+use crate::control::Now;
+
+/// Refuses commands that were given before.
+///
+/// The time in a signature must be near to now, later than the start of the node, and later than what is
+/// remembered of its key. Times ahead of now count one by one and not as the last one, so that a clock that
+/// was ahead and is put right locks nobody out. When the node's own clock is put back, what is remembered
+/// lies in the future: then only the very times that were used are refused.
+///
+/// At the limit the key that was not used for longest is forgotten, and its last time counts for all keys of
+/// which nothing is remembered.
+#[derive(Clone, Debug, Default)]
+pub struct ReplayGuard {
+    pub(super) keys: BTreeMap<Name, History>,
+    /// For keys of which nothing is remembered: times up to this are those of commands from before, beside
+    /// all from before the start.
+    least_ms: u64,
+    /// When the node started, by the clock that is never put right.
+    started: Option<Instant>,
+    /// Times of commands that the node before obeyed, whoever gave them: refused one by one.
+    obeyed_ms: BTreeSet<u64>,
+    /// The latest time in a command that was obeyed.
+    latest_ms: u64,
+    /// When to look whether the clock was put back behind that; never long after the last command.
+    look_at: Option<Instant>,
+    /// When the last command was obeyed.
+    used: Instant,
+}
+
+/// Times in commands that were obeyed, as they outlive the node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ObeyedTimes {
+    /// All up to this count as obeyed.
+    pub(super) until_ms: u64,
+    /// These, too.
+    pub(super) times_ms: BTreeSet<u64>,
+}
+
+impl ObeyedTimes {
+    /// Notes one more; of more than there is room for, the rest counts from the earliest on. False if it is
+    /// known.
+    pub(super) fn insert(&mut self, time_ms: u64) -> bool {
+        let is_new = time_ms > self.until_ms && self.times_ms.insert(time_ms);
+        while self.times_ms.len() > ReplayGuard::MAX_RECENT {
+            self.until_ms = self.until_ms.max(self.times_ms.pop_first().unwrap_or(0));
+        }
+        is_new
+    }
+}
+
+/// What is remembered of a key.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    /// All times up to this are refused.
+    until_ms: u64,
+    /// All times up to this are refused, and not known one by one.
+    floor_ms: u64,
+    /// The latest times that were used.
+    recent_ms: BTreeSet<u64>,
+    used: Instant,
+}
+
+impl ReplayGuard {
+    /// How old a command may be, in milliseconds.
+    pub const GRACE_MS: u64 = 120_000;
+    /// How far ahead of now the time in a command may be, in milliseconds.
+    pub const AHEAD_MS: u64 = 10_000;
+    /// Keys remembered.
+    pub const MAX_KEYS: usize = 1000;
+    /// Times remembered of each one by one.
+    pub const MAX_RECENT: usize = 64;
+    /// How long a key is remembered that is not used.
+    pub const KEY_LIFETIME: Duration = Duration::from_secs(3600);
+
+    /// How often it is looked whether the clock was put back, while commands are as recent as they may be
+    /// old; and for as long as a key is remembered.
+    const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+    const LATER_INTERVAL: Duration = Duration::from_secs(30);
+
+    /// The node starts now: commands from before have been obeyed, or not, by the one before it, which wrote
+    /// down `before`.
+    pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
+        self.started = Some(now.monotonic);
+        self.obeyed_ms.clone_from(&before.times_ms);
+        let last_ms = before.until_ms;
+        if last_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
+            let seconds = (last_ms - now.unix_millis) / 1000;
+            tracing::warn!(
+                "the clock is {seconds} s behind the latest command that was obeyed before: until it is put \
+                 right, signed commands may be refused"
+            );
+        }
+        let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
+        self.least_ms = self.least_ms.max(last_ms);
+    }
+
+    /// Gives the time in a command that is new.
+    pub(super) fn check(
+        &mut self,
+        now: Now,
+        key: NameRef<'_>,
+        signature: &CommandSignature<'_>,
+    ) -> Result<u64, AuthorizationError> {
+        let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
+        let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
+        if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
+            return refuse("the time in the signature is more than two minutes ago; compare the clocks");
+        }
+        if time_ms.saturating_sub(now.unix_millis) > Self::AHEAD_MS {
+            return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
+        }
+        if self.obeyed_ms.contains(&time_ms) {
+            return refuse("a command of this time was obeyed before the node started; sign anew");
+        }
+        // The clock was put back since the start.
+        if self.least_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
+            self.least_ms = now.unix_millis;
+        }
+        let start_ms = self.start_ms(now);
+        let history = self.keys.get_mut(&key.to_name());
+        let history =
+            history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
+        let Some(history) = history else {
+            let least_ms = self.least_ms.max(start_ms);
+            return match time_ms <= least_ms {
+                true => refuse("the time in the signature is before the start of this node; sign anew"),
+                false => Ok(time_ms),
+            };
+        };
+        history.catch_up(now, start_ms);
+        if time_ms <= history.until_ms || history.recent_ms.contains(&time_ms) {
+            return refuse("the time in the signature is not later than in the last command");
+        }
+        Ok(time_ms)
+    }
+
+    /// The times that were used and lie ahead of now: those of clocks that are ahead, and all since a clock
+    /// that was ahead has been put back.
+    pub(super) fn times_ahead(&self, now: Now) -> Vec<u64> {
+        if self.latest_ms <= now.unix_millis {
+            return Vec::new();
+        }
+        let ahead = now.unix_millis.saturating_add(1);
+        self.keys.values().flat_map(|history| history.recent_ms.range(ahead..).copied()).collect()
+    }
+
+    /// When to look at the clock again.
+    pub(super) fn look_at(&self) -> Instant {
+        self.look_at.unwrap_or(Instant::NEVER)
+    }
+
+    /// The clock was looked at.
+    pub(super) fn note_look(&mut self, now: Now) {
+        let since = now.monotonic.saturating_since(self.used);
+        let is_recent = since <= Duration::from_millis(Self::GRACE_MS);
+        let interval = if is_recent { Self::LOOK_INTERVAL } else { Self::LATER_INTERVAL };
+        self.look_at = (since <= Self::KEY_LIFETIME).then(|| now.monotonic + interval);
+    }
+
+    /// When the node started, by the clock as it goes now: one that was wrong then and has been put right is
+    /// believed only now.
+    fn start_ms(&self, now: Now) -> u64 {
+        self.started.map_or(0, |started| {
+            now.unix_millis.saturating_sub(now.monotonic.saturating_since(started).as_millis())
+        })
+    }
+
+    pub(super) fn remember(&mut self, now: Now, key: NameRef<'_>, time_ms: u64) {
+        let key = key.to_name();
+        if !self.keys.contains_key(&key) && self.keys.len() >= Self::MAX_KEYS {
+            let oldest = self.keys.iter().min_by_key(|(_, history)| history.used).map(|(key, _)| key.clone());
+            if let Some(forgotten) = oldest.and_then(|oldest| self.keys.remove(&oldest)) {
+                let last_ms = forgotten.recent_ms.last().copied().unwrap_or(0).max(forgotten.until_ms);
+                self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
+            }
+        }
+        let start_ms = self.start_ms(now);
+        let until_ms = self.least_ms.max(start_ms);
+        let history = self.keys.entry(key).or_insert_with(|| History {
+            until_ms,
+            floor_ms: self.least_ms,
+            recent_ms: BTreeSet::new(),
+            used: now.monotonic,
+        });
+        self.latest_ms = self.latest_ms.max(time_ms);
+        self.used = now.monotonic;
+        self.look_at = Some(now.monotonic + Self::LOOK_INTERVAL);
+        history.used = now.monotonic;
+        history.recent_ms.insert(time_ms);
+        history.catch_up(now, start_ms);
+    }
+}
+
+impl History {
+    /// What was ahead and is no more counts as the last time.
+    fn catch_up(&mut self, now: Now, start_ms: u64) {
+        // The clock was put back: what was used since is known one by one.
+        if self.floor_ms > now.unix_millis.saturating_add(ReplayGuard::AHEAD_MS) {
+            self.floor_ms = now.unix_millis;
+        }
+        if self.until_ms > now.unix_millis {
+            self.until_ms = self.floor_ms.max(start_ms);
+        }
+        let past = self.recent_ms.range(..=now.unix_millis).next_back().copied();
+        self.until_ms = self.until_ms.max(past.unwrap_or(0));
+        while self.recent_ms.len() > ReplayGuard::MAX_RECENT {
+            // Of more than there is room for, the rest counts from the earliest on.
+            self.floor_ms = self.floor_ms.max(self.recent_ms.pop_first().unwrap_or(0));
+        }
+        self.until_ms = self.until_ms.max(self.floor_ms);
+    }
+}

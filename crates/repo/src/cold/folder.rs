@@ -5,10 +5,16 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use trust::whole_file::{Readers, Replacement, Survives, Writers};
+
 use super::{Bucket, Source};
 
 /// So much is copied at a time.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// An object has one writer, and is kept when its writer says so.
+const REPLACEMENT: Replacement =
+    Replacement { readers: Readers::Usual, writers: Writers::One, survives: Survives::PowerCut };
 
 /// Objects as files of a folder.
 #[derive(Clone, Debug)]
@@ -29,20 +35,18 @@ impl FolderBucket {
 
 impl Bucket for FolderBucket {
     fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
-        let unfinished = self.path.join(format!("{object}.unfinished"));
-        let mut file = File::create(&unfinished)?;
-        let mut chunk = vec![0; CHUNK_BYTES];
-        let mut at = 0;
-        while at < len_bytes {
-            let count = (len_bytes - at).min(CHUNK_BYTES as u64) as usize;
-            let part = chunk.get_mut(..count).unwrap_or_default();
-            source(at, part)?;
-            file.write_all(part)?;
-            at += count as u64;
-        }
-        file.sync_all()?;
-        fs::rename(&unfinished, self.path.join(object))?;
-        File::open(&self.path)?.sync_all()
+        REPLACEMENT.write_by(&self.path.join(object), |file| {
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let mut at = 0;
+            while at < len_bytes {
+                let count = (len_bytes - at).min(CHUNK_BYTES as u64) as usize;
+                let part = chunk.get_mut(..count).unwrap_or_default();
+                source(at, part)?;
+                file.write_all(part)?;
+                at += count as u64;
+            }
+            Ok(())
+        })
     }
 
     fn read_at(&self, object: &str, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -50,7 +54,7 @@ impl Bucket for FolderBucket {
     }
 
     fn remove(&self, object: &str) -> io::Result<()> {
-        for name in [object.to_owned(), format!("{object}.unfinished")] {
+        for name in [object.to_owned(), format!("{object}.new")] {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -240,7 +240,7 @@ fn a_network_of_a_file_is_kept_with_the_run() {
     fs::write(place.0.join("maps/two.toml"), map).unwrap();
     let text = "title = 't'\nduration = '1 s'\nroutes = 'shortest'\n\
                 topology = { kind = 'named', file = 'maps/two.toml' }\n\
-                [ping.p]\nat = 'a'\nto = 'b'\nprefix = '/p'\nstart = '0 s'\n[[expect]]\nsay = 'All come'\n\
+                [ping.p]\nat = 'a'\nto = 'b'\nprefix = '/p'\nstart = '0 s'\nlifetime = '200 ms'\n[[expect]]\nsay = 'All come'\n\
                 value = 'p.loss'\nat_most = 0\n";
     let experiment = Experiment::parse_in(Some(&place.0), "t", "t.toml", text).unwrap();
     assert!(

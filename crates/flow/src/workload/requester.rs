@@ -141,6 +141,11 @@ impl Requester {
         self.open.values().map(VecDeque::len).sum()
     }
 
+    /// These requests, with how many were made before each and when it was made, in no order.
+    pub fn open(&self) -> impl Iterator<Item = (u64, Instant)> {
+        self.open.values().flatten().map(|open| (open.number, open.sent))
+    }
+
     /// Whether the workload is over, and nothing is open.
     pub fn is_complete(&self) -> bool {
         self.open.is_empty() && self.workload.is_complete()

@@ -25,6 +25,7 @@ pub(crate) mod workloads;
 pub(crate) use download::HEAD as TRANSFERS_HEAD;
 pub use error::{JobError, KeyError};
 pub use job::Job;
+pub(crate) use ping::OPEN;
 pub(crate) use prefixes::{ANSWERED, ASKED};
 pub use run::{AgentError, run};
 pub(crate) use served::SERVED;

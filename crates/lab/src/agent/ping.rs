@@ -13,6 +13,8 @@ use crate::experiment::plan::Dialect;
 
 /// The columns of the table of round trips. An answer that never came has no round trip.
 pub(crate) const HEAD: [&str; 4] = ["no", "time", "round_trip_ms", "nack"];
+/// Stands in place of a Nack's reason where an answer could still have come when the run ended.
+pub(crate) const OPEN: &str = "open";
 
 /// What a ping works with.
 #[derive(Debug)]
@@ -118,15 +120,11 @@ impl Activity for Pings {
     }
 
     fn finish(&mut self, now: Instant) -> io::Result<()> {
-        // Those that could still have been answered are neither lost nor answered, and are left out.
-        let late: Vec<u64> = self
-            .open
-            .iter()
-            .filter(|(_, sent)| now.saturating_since(**sent) >= self.config.lifetime)
-            .map(|(number, _)| *number)
-            .collect();
-        for number in late {
-            self.close(number, None, "");
+        // Those that could still have been answered are neither lost nor answered.
+        let left: Vec<(u64, Instant)> = self.open.iter().map(|(number, sent)| (*number, *sent)).collect();
+        for (number, sent) in left {
+            let is_late = now.saturating_since(sent) >= self.config.lifetime;
+            self.close(number, None, if is_late { "" } else { OPEN });
         }
         self.log.finish()
     }

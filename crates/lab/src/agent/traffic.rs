@@ -11,6 +11,7 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use super::activity::{Activity, Log};
 use super::error::{self, JobError};
 use super::packets;
+use super::ping::OPEN;
 use super::producer::Files;
 use crate::experiment::plan::ReplayPlan;
 
@@ -128,7 +129,12 @@ impl Activity for Traffic {
         self.requester.is_complete()
     }
 
-    fn finish(&mut self, _now: Instant) -> io::Result<()> {
+    fn finish(&mut self, now: Instant) -> io::Result<()> {
+        self.handle_timeout(now);
+        for (number, sent) in self.requester.open() {
+            let sent = self.log.time(sent);
+            self.log.row(&[&number, &sent, &"", &OPEN]);
+        }
         self.log.finish()
     }
 }

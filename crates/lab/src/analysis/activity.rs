@@ -75,6 +75,8 @@ fn activity(plan: &Plan, data: &RepeatData) -> Option<Window> {
     for (at, round_trip) in data.pings.values().flat_map(|table| &table.pings) {
         note(*at, at + round_trip.unwrap_or(0.0) / 1e3);
     }
+    // They were waited for until the end.
+    data.pings.values().flat_map(|table| &table.open).for_each(|at| note(*at, data.seconds));
     for workload in plan.workloads.iter().filter(|work| matches!(work.does, Activity::Consume(_))) {
         let stop = (workload.stop_ns as f64 / 1e9).min(data.seconds);
         note(workload.start_ns as f64 / 1e9, all_there(data, &workload.name).map_or(stop, |at| at.min(stop)));

@@ -9,6 +9,7 @@ mod network;
 mod prefixes;
 mod repeat;
 mod repetition;
+mod round_trips;
 mod served;
 pub mod table;
 mod window;

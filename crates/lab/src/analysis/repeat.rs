@@ -16,10 +16,10 @@ use super::gates::{Counts, Gate, UNFINISHED, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
 use super::repetition::Origins;
-use super::served;
 use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
+use super::{round_trips, served};
 use crate::agent::STANDSTILL;
 use crate::experiment::plan::{Activity, Change, LinkIndex, NodeIndex, Plan};
 use crate::order::sample;
@@ -57,6 +57,10 @@ pub struct RepeatResult {
     pub active: Option<Window>,
     /// What happened.
     pub outcome: Outcome,
+    /// Which repeat of which case it is, so that none can take the place of another; empty in runs of earlier
+    /// versions.
+    #[serde(default)]
+    pub place: String,
     /// Whether it is as it was written.
     #[serde(skip)]
     pub seal: Seal,
@@ -147,6 +151,7 @@ pub fn derive(
         let derived = folder.join("derived");
         fs::create_dir_all(&derived)?;
         let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
+        let result = RepeatResult { place: place_of(plan, folder), ..result };
         result.write(&folder.join("result.json"))?;
         Ok((data, result))
     };
@@ -208,13 +213,22 @@ pub(crate) fn numbers(
     Ok((data, result))
 }
 
+/// Which repeat of which case a folder is of, as its result says it.
+fn place_of(plan: &Plan, folder: &Path) -> String {
+    let repeat = folder.file_name().unwrap_or_default().to_string_lossy();
+    format!("{repeat} of {:?}", plan.case)
+}
+
 /// Reads back what [`derive()`] has written.
 ///
 /// # Errors
 ///
 /// When it is not there.
 pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, RepeatResult)> {
-    let result = RepeatResult::read(&folder.join("result.json"))?;
+    let mut result = RepeatResult::read(&folder.join("result.json"))?;
+    if !result.place.is_empty() && result.place != place_of(plan, folder) {
+        result.seal = Seal::Broken;
+    }
     let derived = folder.join("derived");
     let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
     for node in &plan.nodes {
@@ -448,7 +462,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[repeated as f64]);
         put(format!("{name}.nacks"), &[nacks as f64]);
     }
-    for (key, numbers) in of_pings_and_floods(data, window) {
+    for (key, numbers) in round_trips::values(plan, data, window) {
         put(key, &numbers);
     }
     served::values(plan, data, window).into_iter().for_each(|(key, number)| put(key, &[number]));
@@ -485,32 +499,6 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         outcome,
         ..RepeatResult::default()
     }
-}
-
-/// The numbers of round trips and of floods.
-fn of_pings_and_floods(data: &RepeatData, window: Window) -> Vec<(String, Vec<f64>)> {
-    let mut list = Vec::new();
-    let mut put = |key: String, numbers: &[f64]| list.push((key, numbers.to_vec()));
-    for (name, table) in &data.pings {
-        let table = &table.within(window);
-        let (sent, answered) = (table.pings.len(), table.round_trips().len());
-        put(format!("{name}.started"), &[sent as f64]);
-        put(format!("{name}.finished"), &[answered as f64]);
-        if sent > 0 {
-            put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
-            put(format!("{name}.loss"), &[(sent - answered) as f64 / sent as f64 * 100.0]);
-        }
-        put(format!("{name}.rtt"), &table.round_trips());
-        put(format!("{name}.nacks"), &[table.nacks as f64]);
-    }
-    for (name, table) in &data.floods {
-        let sum = |column: &str| table.column(column).iter().filter(|value| value.is_finite()).sum::<f64>();
-        put(format!("{name}.started"), &[sum("sent")]);
-        put(format!("{name}.finished"), &[sum("data")]);
-        put(format!("{name}.retransmissions"), &[sum("refreshed")]);
-        put(format!("{name}.nacks"), &[sum("nacks")]);
-    }
-    list
 }
 
 /// What nodes came to, as measures.

@@ -6,6 +6,7 @@ use formats::csv;
 
 use super::table::Table;
 use super::window::Window;
+use crate::agent::OPEN;
 
 /// One transfer, with times in seconds from the start.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +126,8 @@ impl TransferTable {
 pub struct PingTable {
     /// When each was sent, from the start, and its round trip in milliseconds; nothing when no answer came.
     pub pings: Vec<(f64, Option<f64>)>,
+    /// When those were sent that could still have been answered when the run ended.
+    pub open: Vec<f64>,
     /// How many came back as Nacks.
     pub nacks: u64,
 }
@@ -142,7 +145,12 @@ impl PingTable {
             let mut fields = row.iter().skip(1);
             let Some(time) = fields.next().and_then(|field| field.parse::<f64>().ok()) else { continue };
             let round_trip = fields.next().and_then(|field| field.parse().ok());
-            table.nacks += u64::from(fields.next().is_some_and(|field| !field.is_empty()));
+            let end = fields.next().unwrap_or_default();
+            if end == OPEN {
+                table.open.push(time - start_s);
+                continue;
+            }
+            table.nacks += u64::from(!end.is_empty());
             table.pings.push((time - start_s, round_trip));
         }
         table.pings.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -153,7 +161,27 @@ impl PingTable {
     #[must_use]
     pub fn within(&self, window: Window) -> Self {
         let pings = self.pings.iter().filter(|(at, _)| window.holds(*at)).copied().collect();
-        PingTable { pings, nacks: self.nacks }
+        let open = self.open.iter().filter(|at| window.holds(**at)).copied().collect();
+        PingTable { pings, open, nacks: self.nacks }
+    }
+
+    /// How many were sent.
+    #[must_use]
+    pub fn sent(&self) -> usize {
+        self.pings.len() + self.open.len()
+    }
+
+    /// The part that nothing answered, of those sent before `until`: of later ones an answer that takes long
+    /// is not seen, so that those that were answered are no fair choice. Nothing where there are none.
+    #[must_use]
+    pub fn loss(&self, until: f64) -> Option<f64> {
+        let decided = self.pings.iter().filter(|(at, _)| *at <= until);
+        let (mut sent, mut lost) = (0_u32, 0_u32);
+        for (_, round_trip) in decided {
+            sent += 1;
+            lost += u32::from(round_trip.is_none());
+        }
+        (sent > 0).then(|| f64::from(lost) / f64::from(sent))
     }
 
     /// The round trips of those that were answered.
@@ -178,6 +206,19 @@ mod tests {
         let text = csv::to_string([head, row]);
         let table = TransferTable::read(text.as_bytes(), 10.0).unwrap();
         assert_eq!((table.transfers[0].name.as_str(), table.complete()), (name, 1));
+    }
+
+    #[test]
+    fn what_was_open_at_the_end_is_neither_answered_nor_lost_and_no_later_one_tells_of_loss() {
+        let rows = "no,time,round_trip_ms,nack\n0,11.0,5.0,\n1,12.0,,\n3,15.5,5.0,\n2,15.0,,open\n4,12.5,,no-route\n";
+        let table = PingTable::read(rows.as_bytes(), 10.0).unwrap();
+        assert_eq!((table.sent(), table.round_trips().len(), table.nacks), (5, 2, 1));
+        assert_eq!(table.open, [5.0]);
+        // The run ended after 6 s, and an Interest lives for 2 s: that of 5.5 s was answered by luck.
+        assert_eq!(table.loss(4.0), Some(2.0 / 3.0));
+        assert_eq!((table.loss(0.5), table.loss(f64::INFINITY)), (None, Some(0.5)));
+        let part = table.within(Window { from: 2.2, until: 5.2, holds_all: false });
+        assert_eq!((part.sent(), part.loss(4.0)), (2, Some(1.0)));
     }
 
     #[test]

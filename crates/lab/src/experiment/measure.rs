@@ -74,8 +74,11 @@ pub const NODE_TOTALS: &[(&str, &str)] = &[
 pub const WORKLOAD_VALUES: &[(&str, &str)] = &[
     ("started", "how many transfers, pings or Interests were begun"),
     ("finished", "how many were answered or completed"),
-    ("unfinished", "how many were not"),
-    ("loss", "the part that was not, in percent"),
+    ("unfinished", "how many were not, at the end"),
+    (
+        "loss",
+        "the part that was not, in percent: of Interests waited for as long as they live; of a consumer, what it gave up",
+    ),
     ("goodput", "content bytes of completed transfers, in a second"),
     ("throughput", "bytes of Data packets that came to all nodes of a consumer, in a second of the run"),
     ("fairness", "Jain's index over the nodes of a consumer: 1 when all got as much"),

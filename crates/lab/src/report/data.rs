@@ -112,6 +112,8 @@ pub struct RunData {
     /// What is not as the run left it: repeats that it has lost, numbers that were changed, an experiment
     /// that was; a sentence each.
     pub faults: Vec<String>,
+    /// Is a repeat missing, or not as it was written?
+    pub is_damaged: bool,
     /// Parts of the experiment that say what happens and are not what the run began with.
     pub changed_plan: Vec<String>,
 }
@@ -225,6 +227,7 @@ impl RunData {
         let parts = changed_since(&record, &experiment);
         let (mut cases, mut lost_controls) = (Vec::new(), HashSet::new());
         let mut faults = changed_experiment(&parts);
+        let mut is_damaged = false;
         for (case, mut plan) in plans.enumerate() {
             plan.schedule.repeats = record.repeats;
             let (mut read, mut missing) = (Vec::new(), Vec::new());
@@ -246,6 +249,7 @@ impl RunData {
                 faults.push(of_repeats(&plan.case, &missing, plan.schedule.repeats, what));
             }
             let altered = altered(&record, &read);
+            is_damaged |= !missing.is_empty() || !altered.is_empty();
             if !altered.is_empty() {
                 let what = "was changed after it was written";
                 faults.push(of_repeats(&plan.case, &altered, plan.schedule.repeats, what));
@@ -275,6 +279,7 @@ impl RunData {
             controls,
             lost_controls,
             faults,
+            is_damaged,
             changed_plan: parts.into_iter().filter(|part| is_of_plan(part)).collect(),
         })
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::by_construction::{Named, named};
 use super::concerned::Concerned;
 use super::decided::{self, Undecidable, here, number};
-use super::measured;
+use super::{measured, without_effect};
 use crate::experiment::backends::VIRTUAL_TIME;
 use crate::experiment::cases::{Variant, controls};
 use crate::experiment::measure::Measure;
@@ -15,6 +15,26 @@ use crate::experiment::plan::Plan;
 use crate::experiment::read::Experiment;
 use crate::experiment::read::findings::Finding;
 use crate::stats::ENOUGH;
+
+/// Controls that leave nobody who asks for anything, of cases in which somebody does.
+fn controls_that_are_idle(experiment: &Experiment, plans: &[Plan]) -> Vec<Finding> {
+    let is_idle = |plan: &&Plan| {
+        let case = plan.control.as_ref().map(|control| &control.case);
+        let of = plans.iter().find(|other| other.control.is_none() && Some(&other.case) == case);
+        without_effect::is_idle(plan) && of.is_some_and(|of| !without_effect::is_idle(of))
+    };
+    let named = |plan: &Plan| {
+        let name = &plan.control.as_ref()?.name;
+        let place = experiment.file.control.iter().position(|control| control.name == *name)?;
+        Some(Finding {
+            key: format!("control.{place}.set"),
+            message: "in the control nobody asks for anything, so that it takes away more than a cause"
+                .to_owned(),
+            ..Finding::default()
+        })
+    };
+    plans.iter().filter(is_idle).filter_map(named).collect()
+}
 
 /// What is not measured: on which backends, and what is measured there instead.
 #[derive(Debug, Default)]
@@ -53,6 +73,11 @@ impl Judgeable {
             return;
         }
         self.backends.push(backend);
+        for (place, expect) in experiment.file.expect.iter().enumerate() {
+            self.findings.extend(without_effect::of_expectation(expect, &format!("expect.{place}")));
+        }
+        self.findings.extend(plans.iter().flat_map(without_effect::of_pings));
+        self.findings.extend(controls_that_are_idle(experiment, plans));
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
             for expect in &plan.evaluation.expectations {
                 let place = experiment.file.expect.iter().position(|other| other == expect);

@@ -10,3 +10,4 @@ pub(super) mod judgeable;
 pub(super) mod lacks;
 mod measured;
 mod relation;
+mod without_effect;

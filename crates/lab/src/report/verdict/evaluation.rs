@@ -103,7 +103,12 @@ impl<'a> Evaluation<'a> {
             ));
         }
         self.is_measured(case, measure)?;
-        let sample = self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))?;
+        let why = match measure.quantity.as_str() {
+            "loss" => ": no Interest was waited for as long as it lives",
+            _ => "",
+        };
+        let sample =
+            self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured{why}"))?;
         // What is known only of the repeats that went well is not known.
         let valid = case.results.iter().filter(|result| result.is_valid()).count();
         match valid - sample.values.len().min(valid) {

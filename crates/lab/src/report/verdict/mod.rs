@@ -147,7 +147,7 @@ pub fn conclusion(run: &RunData, verdicts: &[Verdict]) -> Conclusion {
     let all_elsewhere = !verdicts.is_empty() && verdicts.iter().all(|verdict| verdict.elsewhere);
     if any(Outcome::Contradicted) {
         Conclusion::Contradicted
-    } else if !run.record.complete {
+    } else if !run.record.complete || run.is_damaged {
         Conclusion::Incomplete
     } else if run.cases.iter().any(|case| !case.is_valid()) {
         Conclusion::NoValidRun

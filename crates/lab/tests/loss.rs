@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use cairn_lab::report::{Conclusion, Outcome, RunData, Verdict, conclusion, verdicts};
+use cairn_lab::report::{Comparison, Conclusion, Outcome, RunData, Verdict, conclusion, verdicts};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::folder::TestFolder;
@@ -55,6 +55,8 @@ fn a_repeat_in_the_place_of_another_is_told_and_a_case_that_is_lost_leaves_no_su
     assert_eq!(swapped.cases[0].altered, [4]);
     let verdict = verdicts(&swapped).remove(0);
     assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+    let told = Comparison::of(run, swapped).summary();
+    assert!(told[0].starts_with("B is not as it was left: repeat 4 of 5 was changed"), "{told:?}");
     fs::remove_dir_all(folder.repeat(0, 3)).unwrap();
     let lost = RunData::read(&folder).unwrap();
     assert_eq!(conclusion(&lost, &verdicts(&lost)), Conclusion::Incomplete);

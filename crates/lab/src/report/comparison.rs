@@ -162,8 +162,8 @@ impl Comparison {
         [&a.record, &b.record]
     }
 
-    /// What must be known before any number: plans that differ, sides that are not valid; then how many
-    /// measures differ, and which most.
+    /// What must be known before any number: what was changed since a run ended, plans that differ, sides that
+    /// are not valid; then how many measures differ, and which most.
     #[must_use]
     pub fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -171,6 +171,9 @@ impl Comparison {
         for (side, run) in [("A", a), ("B", b)].into_iter().filter(|(_, run)| !run.record.complete) {
             let (side, folder) = (side, run.folder.path().display());
             lines.push(format!("{side} is not complete: `cairn lab resume {folder}` goes on with it."));
+        }
+        for (side, run) in [("A", a), ("B", b)] {
+            lines.extend(run.faults.iter().map(|fault| format!("{side} is not as it was left: {fault}.")));
         }
         for (left, right) in &self.cases {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };

@@ -162,8 +162,8 @@ impl Comparison {
         [&a.record, &b.record]
     }
 
-    /// What must be known before any number: what was changed since a run ended, plans that differ, sides that
-    /// are not valid; then how many measures differ, and which most.
+    /// What must be known before any number: what was changed since a run ended, plans that differ, sides
+    /// that are not valid; then how many measures differ, and which most.
     #[must_use]
     pub fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -435,14 +435,14 @@ mod tests {
             authority.check(put_right(seconds), Command::RibRegister, CommandScope::Localhost, interest)
         };
         assert_eq!(asked(&mut authority, 2, &right), Ok(()));
-        // The node started at NOW_MS by the clock that is right.
+        // The clock had not been put back at NOW_MS + 1000, by the one that is right.
         assert_eq!(
-            asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS), true)),
+            asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1000), true)),
             Err(AuthorizationError::Unauthorized(
                 "the time in the signature is before the start of this node; sign anew".to_owned()
             ))
         );
-        assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1), true)), Ok(()));
+        assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 1001), true)), Ok(()));
         assert!(asked(&mut authority, 3595, &wrong).is_err(), "its time comes a second time");
     }
 
@@ -463,6 +463,31 @@ mod tests {
         for (seconds, unix_s) in [(12, 26), (12, 10), (27, 26), (40, 26), (40, 10)] {
             assert!(give(at(seconds, seconds), unix_s).is_err(), "{unix_s} again after {seconds} s");
         }
+    }
+
+    #[test]
+    fn a_clock_that_was_right_and_is_put_back_lets_nothing_of_its_past_in() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let hour = 3600;
+        let at = |seconds: u64, unix_s: u64| Now {
+            monotonic: Instant::from_secs(10 + seconds),
+            unix_millis: NOW_MS + unix_s * 1000,
+        };
+        authority.start(at(0, 2 * hour), &ObeyedTimes::default());
+        let now = command("/alice/KEY/1", Some(NOW_MS + (2 * hour + 59) * 1000), true);
+        assert_eq!(
+            authority.check(at(60, 2 * hour + 60), Command::RibRegister, CommandScope::Localhost, &now),
+            Ok(())
+        );
+        // Two seconds later it is an hour earlier: what the node before obeyed then is recent once more.
+        let back = at(62, hour + 62);
+        for age_s in [2, 30, 119] {
+            let old = command("/bob/KEY/1", Some(back.unix_millis - age_s * 1000), true);
+            let outcome = authority.check(back, Command::RibRegister, CommandScope::Localhost, &old);
+            assert!(outcome.is_err(), "{age_s}");
+        }
+        let new = command("/bob/KEY/1", Some(back.unix_millis - 1000), true);
+        assert_eq!(authority.check(back, Command::RibRegister, CommandScope::Localhost, &new), Ok(()));
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub struct ReplayGuard {
     least_ms: u64,
     /// When the node started, by the clock that is never put right.
     started: Option<Instant>,
+    /// When the clock was looked at last, and what it said.
+    seen: Option<Now>,
+    /// Up to then, by the clock as it goes since it was put back, it had not been: a command that says so was
+    /// given before, by the clock of then.
+    put_back_ms: u64,
     /// Times of commands that the node before obeyed, whoever gave them: refused one by one.
     obeyed_ms: BTreeSet<u64>,
     /// The latest time in a command that was obeyed.
@@ -85,11 +90,14 @@ impl ReplayGuard {
     /// old; and for as long as a key is remembered.
     const LOOK_INTERVAL: Duration = Duration::from_secs(1);
     const LATER_INTERVAL: Duration = Duration::from_secs(30);
+    /// A clock that goes back by less is corrected, and not put back.
+    const STEP_MS: u64 = 1000;
 
     /// The node starts now: commands from before have been obeyed, or not, by the one before it, which wrote
     /// down `before`.
     pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
         self.started = Some(now.monotonic);
+        self.seen = Some(now);
         self.obeyed_ms.clone_from(&before.times_ms);
         let last_ms = before.until_ms;
         if last_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
@@ -110,6 +118,7 @@ impl ReplayGuard {
         key: NameRef<'_>,
         signature: &CommandSignature<'_>,
     ) -> Result<u64, AuthorizationError> {
+        self.look_at_clock(now);
         let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
         let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
         if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
@@ -125,18 +134,18 @@ impl ReplayGuard {
         if self.least_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
             self.least_ms = now.unix_millis;
         }
-        let start_ms = self.start_ms(now);
+        let begin_ms = self.begin_ms(now);
         let history = self.keys.get_mut(&key.to_name());
         let history =
             history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
         let Some(history) = history else {
-            let least_ms = self.least_ms.max(start_ms);
+            let least_ms = self.least_ms.max(begin_ms);
             return match time_ms <= least_ms {
                 true => refuse("the time in the signature is before the start of this node; sign anew"),
                 false => Ok(time_ms),
             };
         };
-        history.catch_up(now, start_ms);
+        history.catch_up(now, begin_ms);
         if time_ms <= history.until_ms || history.recent_ms.contains(&time_ms) {
             return refuse("the time in the signature is not later than in the last command");
         }
@@ -160,10 +169,31 @@ impl ReplayGuard {
 
     /// The clock was looked at.
     pub(super) fn note_look(&mut self, now: Now) {
+        self.look_at_clock(now);
         let since = now.monotonic.saturating_since(self.used);
         let is_recent = since <= Duration::from_millis(Self::GRACE_MS);
         let interval = if is_recent { Self::LOOK_INTERVAL } else { Self::LATER_INTERVAL };
         self.look_at = (since <= Self::KEY_LIFETIME).then(|| now.monotonic + interval);
+    }
+
+    /// Notes whether the clock was put back since it was looked at last.
+    fn look_at_clock(&mut self, now: Now) {
+        let seen = self.seen.filter(|seen| seen.monotonic <= now.monotonic);
+        if let Some(seen) = seen {
+            let since_ms = now.monotonic.saturating_since(seen.monotonic).as_millis();
+            let expected_ms = seen.unix_millis.saturating_add(since_ms);
+            if now.unix_millis.saturating_add(Self::STEP_MS) < expected_ms {
+                self.put_back_ms = now.unix_millis.saturating_sub(since_ms);
+            }
+        }
+        if seen.is_some() || self.seen.is_none() {
+            self.seen = Some(now);
+        }
+    }
+
+    /// No command counts that is from before: from before the start, or from before the clock was put back.
+    fn begin_ms(&self, now: Now) -> u64 {
+        self.start_ms(now).max(self.put_back_ms.min(now.unix_millis))
     }
 
     /// When the node started, by the clock as it goes now: one that was wrong then and has been put right is
@@ -183,8 +213,8 @@ impl ReplayGuard {
                 self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
             }
         }
-        let start_ms = self.start_ms(now);
-        let until_ms = self.least_ms.max(start_ms);
+        let begin_ms = self.begin_ms(now);
+        let until_ms = self.least_ms.max(begin_ms);
         let history = self.keys.entry(key).or_insert_with(|| History {
             until_ms,
             floor_ms: self.least_ms,
@@ -196,19 +226,19 @@ impl ReplayGuard {
         self.look_at = Some(now.monotonic + Self::LOOK_INTERVAL);
         history.used = now.monotonic;
         history.recent_ms.insert(time_ms);
-        history.catch_up(now, start_ms);
+        history.catch_up(now, begin_ms);
     }
 }
 
 impl History {
     /// What was ahead and is no more counts as the last time.
-    fn catch_up(&mut self, now: Now, start_ms: u64) {
+    fn catch_up(&mut self, now: Now, begin_ms: u64) {
         // The clock was put back: what was used since is known one by one.
         if self.floor_ms > now.unix_millis.saturating_add(ReplayGuard::AHEAD_MS) {
             self.floor_ms = now.unix_millis;
         }
         if self.until_ms > now.unix_millis {
-            self.until_ms = self.floor_ms.max(start_ms);
+            self.until_ms = self.floor_ms.max(begin_ms);
         }
         let past = self.recent_ms.range(..=now.unix_millis).next_back().copied();
         self.until_ms = self.until_ms.max(past.unwrap_or(0));

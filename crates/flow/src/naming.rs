@@ -158,7 +158,7 @@ const SIZE: u32 = 0xf502;
 impl Metadata {
     /// Appends the content of a metadata packet.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        tlv::write_element(out, types::NAME, self.name.canonical());
+        tlv::write_name(out, &self.name);
         if let Some(last) = self.last_segment {
             let mut number = Vec::with_capacity(8);
             tlv::write_nni(&mut number, last);
@@ -195,7 +195,7 @@ impl Metadata {
         let (mut name, mut last_segment, mut segment_bytes, mut size_bytes) = (None, None, None, None);
         while let Some(element) = reader.element()? {
             match element.kind {
-                types::NAME if name.is_none() => name = Some(NameRef::decode(element.value)?.to_name()),
+                types::NAME if name.is_none() => name = Some(tlv::read_name(element)?),
                 types::FINAL_BLOCK_ID => {
                     last_segment =
                         NameRef::decode(element.value).ok().and_then(NameRef::last).and_then(segment_number);

@@ -4,10 +4,12 @@
 //! counts, and what is not known is passed over. Writing is strict: callers write fields in the order of the
 //! specification, which other implementations rely on.
 
+use packet::Name;
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Element, Reader};
 use packet::ndn::types::NAME;
-use packet::{Name, NameRef};
+
+pub(crate) use packet::ndn::tlv::{write_container, write_name, write_optional_nni as write_number};
 
 /// The fields inside one container, all of them well-formed elements.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +71,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn name(&self) -> Result<Option<Name>, DecodeError> {
-        self.first(NAME).map(read_name).transpose()
+        self.first(NAME).map(tlv::read_name).transpose()
     }
 
     pub(crate) fn required_name(&self) -> Result<Name, DecodeError> {
@@ -94,18 +96,6 @@ fn read_text(element: Element<'_>, field: &'static str) -> Result<String, Decode
     }
 }
 
-fn read_name(element: Element<'_>) -> Result<Name, DecodeError> {
-    let name = NameRef::decode(element.value).map_err(|error| error.shifted(element.value_start))?;
-    Ok(name.to_name())
-}
-
-/// Appends the number if there is one.
-pub(crate) fn write_number(out: &mut Vec<u8>, kind: u32, value: Option<u64>) {
-    if let Some(value) = value {
-        tlv::write_nni_element(out, kind, value);
-    }
-}
-
 /// Appends the text if there is one.
 pub(crate) fn write_text(out: &mut Vec<u8>, kind: u32, value: Option<&str>) {
     if let Some(value) = value {
@@ -113,19 +103,8 @@ pub(crate) fn write_text(out: &mut Vec<u8>, kind: u32, value: Option<&str>) {
     }
 }
 
-pub(crate) fn write_name(out: &mut Vec<u8>, name: &Name) {
-    tlv::write_element(out, NAME, name.canonical());
-}
-
 /// Appends a Name inside an element of type `kind`.
 pub(crate) fn write_wrapped_name(out: &mut Vec<u8>, kind: u32, name: &Name) {
     tlv::write_header(out, kind, tlv::element_len(NAME, name.canonical().len()));
     write_name(out, name);
-}
-
-/// Appends an element of type `kind` whose value `write` appends.
-pub(crate) fn write_container(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
-    let mut value = Vec::new();
-    write(&mut value);
-    tlv::write_element(out, kind, &value);
 }

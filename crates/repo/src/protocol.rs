@@ -198,7 +198,7 @@ impl Notify {
     /// It is none.
     pub fn decode(wire: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(wire, "NotifyAppParam");
-        let publisher = name_in(reader.required(NAME, "Name")?)?;
+        let publisher = tlv::read_name(reader.required(NAME, "Name")?)?;
         let nonce = reader.required(NONCE, "NotifyNonce")?;
         if nonce.value.is_empty() || nonce.value.len() > MAX_NONCE_BYTES {
             return Err(wrong(nonce, "NotifyNonce"));
@@ -216,10 +216,10 @@ impl Notify {
     /// Its bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        write_name(&mut out, &self.publisher);
+        tlv::write_name(&mut out, &self.publisher);
         tlv::write_element(&mut out, NONCE, &self.nonce);
         if let Some(hint) = &self.hint {
-            write_container(&mut out, FORWARDING_HINT, |out| write_name(out, hint));
+            tlv::write_container(&mut out, FORWARDING_HINT, |out| tlv::write_name(out, hint));
         }
         out
     }
@@ -250,17 +250,17 @@ impl Command {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for object in &self.objects {
-            write_container(&mut out, OBJECT, |out| {
-                write_name(out, &object.name);
+            tlv::write_container(&mut out, OBJECT, |out| {
+                tlv::write_name(out, &object.name);
                 if !object.hint.is_empty() {
-                    write_container(out, FORWARDING_HINT, |out| {
-                        object.hint.iter().for_each(|name| write_name(out, name));
+                    tlv::write_container(out, FORWARDING_HINT, |out| {
+                        object.hint.iter().for_each(|name| tlv::write_name(out, name));
                     });
                 }
-                write_number(out, START_BLOCK, object.start);
-                write_number(out, END_BLOCK, object.end);
+                tlv::write_optional_nni(out, START_BLOCK, object.start);
+                tlv::write_optional_nni(out, END_BLOCK, object.end);
                 if let Some(prefix) = &object.register {
-                    write_container(out, REGISTER_PREFIX, |out| write_name(out, prefix));
+                    tlv::write_container(out, REGISTER_PREFIX, |out| tlv::write_name(out, prefix));
                 }
             });
         }
@@ -269,7 +269,7 @@ impl Command {
 }
 
 fn read_object(mut reader: Reader<'_>) -> Result<ObjectCommand, DecodeError> {
-    let name = name_in(reader.required(NAME, "Name")?)?;
+    let name = tlv::read_name(reader.required(NAME, "Name")?)?;
     let hint = reader.optional(FORWARDING_HINT)?;
     let hint = hint.map(|hint| names_in(&reader, hint)).transpose()?.unwrap_or_default();
     let start = number_in(reader.optional(START_BLOCK)?, "StartBlockId")?;
@@ -320,7 +320,7 @@ impl CommandStatus {
         while !reader.is_empty() {
             let element = reader.required(OBJECT_STATUS, "ObjStatus")?;
             let mut inner = reader.inside(element, "ObjStatus");
-            let name = name_in(inner.required(NAME, "Name")?)?;
+            let name = tlv::read_name(inner.required(NAME, "Name")?)?;
             let code = Code(tlv::read_nni(inner.required(STATUS_CODE, "StatusCode")?, "StatusCode")?);
             let inserted = number_in(inner.optional(INSERTED)?, "InsertNum")?;
             let deleted = number_in(inner.optional(DELETED)?, "DeleteNum")?;
@@ -333,13 +333,13 @@ impl CommandStatus {
     /// Its bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        write_number(&mut out, STATUS_CODE, Some(self.code.0));
+        tlv::write_optional_nni(&mut out, STATUS_CODE, Some(self.code.0));
         for object in &self.objects {
-            write_container(&mut out, OBJECT_STATUS, |out| {
-                write_name(out, &object.name);
-                write_number(out, STATUS_CODE, Some(object.code.0));
-                write_number(out, INSERTED, object.inserted);
-                write_number(out, DELETED, object.deleted);
+            tlv::write_container(&mut out, OBJECT_STATUS, |out| {
+                tlv::write_name(out, &object.name);
+                tlv::write_optional_nni(out, STATUS_CODE, Some(object.code.0));
+                tlv::write_optional_nni(out, INSERTED, object.inserted);
+                tlv::write_optional_nni(out, DELETED, object.deleted);
             });
         }
         out
@@ -350,39 +350,18 @@ fn wrong(element: Element<'_>, field: &'static str) -> DecodeError {
     DecodeError::new(field, element.value_start, Rule::UnexpectedType(element.kind.into()))
 }
 
-fn name_in(element: Element<'_>) -> Result<Name, DecodeError> {
-    let name = NameRef::decode(element.value).map_err(|error| error.shifted(element.value_start))?;
-    Ok(name.to_name())
-}
-
 /// The names inside an element.
 fn names_in(reader: &Reader<'_>, element: Element<'_>) -> Result<Vec<Name>, DecodeError> {
     let mut inner = reader.inside(element, "Name");
     let mut names = Vec::new();
     while !inner.is_empty() {
-        names.push(name_in(inner.required(NAME, "Name")?)?);
+        names.push(tlv::read_name(inner.required(NAME, "Name")?)?);
     }
     Ok(names)
 }
 
 fn number_in(element: Option<Element<'_>>, field: &'static str) -> Result<Option<u64>, DecodeError> {
     element.map(|element| tlv::read_nni(element, field)).transpose()
-}
-
-fn write_name(out: &mut Vec<u8>, name: &Name) {
-    tlv::write_element(out, NAME, name.canonical());
-}
-
-fn write_number(out: &mut Vec<u8>, kind: u32, value: Option<u64>) {
-    if let Some(value) = value {
-        tlv::write_nni_element(out, kind, value);
-    }
-}
-
-fn write_container(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
-    let mut inside = Vec::new();
-    write(&mut inside);
-    tlv::write_element(out, kind, &inside);
 }
 
 #[cfg(test)]

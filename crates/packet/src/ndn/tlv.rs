@@ -1,7 +1,9 @@
 //! Type-Length-Value elements of NDN packet format v0.3, section 1: numbers, elements, and the one rule for
 //! elements a decoder does not know.
 
+use super::types;
 use crate::error::{DecodeError, Rule};
+use crate::name::{Name, NameRef};
 
 /// The largest network-layer packet, a whole Interest or Data TLV (NDN packet format, section 7).
 pub const MAX_PACKET_BYTES: usize = 8800;
@@ -236,6 +238,15 @@ pub fn read_nni(element: Element<'_>, field: &'static str) -> Result<u64, Decode
     }
 }
 
+/// Reads the Name that `element` is.
+///
+/// # Errors
+/// Its components are broken, or too many.
+pub fn read_name(element: Element<'_>) -> Result<Name, DecodeError> {
+    let name = NameRef::decode(element.value).map_err(|error| error.shifted(element.value_start))?;
+    Ok(name.to_name())
+}
+
 /// What to do with an element that is not expected where it stands, whether unknown, repeated or late
 /// (section 1.3): types up to 31 and odd types are critical and spoil the packet, others are skipped.
 #[inline]
@@ -331,4 +342,25 @@ pub fn write_nni(out: &mut Vec<u8>, value: u64) {
 pub fn write_nni_element(out: &mut Vec<u8>, kind: u32, value: u64) {
     write_header(out, kind, nni_len(value));
     write_nni(out, value);
+}
+
+/// Appends the same if there is a `value`.
+#[inline]
+pub fn write_optional_nni(out: &mut Vec<u8>, kind: u32, value: Option<u64>) {
+    if let Some(value) = value {
+        write_nni_element(out, kind, value);
+    }
+}
+
+/// Appends a Name.
+#[inline]
+pub fn write_name(out: &mut Vec<u8>, name: &Name) {
+    write_element(out, types::NAME, name.canonical());
+}
+
+/// Appends an element of type `kind` whose value `write` appends.
+pub fn write_container(out: &mut Vec<u8>, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
+    let mut value = Vec::new();
+    write(&mut value);
+    write_element(out, kind, &value);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use packet::ndn::tlv::{self, Reader};
 use packet::ndn::types;
-use packet::{DecodeError, Dialect, Name, NameRef, Rule};
+use packet::{DecodeError, Dialect, Name, Rule};
 
 use super::wire::can_be_member;
 
@@ -55,7 +55,7 @@ impl StateVector {
         let mut entries = Vec::new();
         for (member, number) in self.iter() {
             let mut entry = Vec::new();
-            tlv::write_element(&mut entry, types::NAME, member.canonical());
+            tlv::write_name(&mut entry, member);
             tlv::write_nni_element(&mut entry, SEQUENCE_NUMBER, number);
             tlv::write_element(&mut entries, ENTRY, &entry);
         }
@@ -77,10 +77,10 @@ impl StateVector {
                 return Err(DecodeError::new("StateVector", entry.start, rule));
             }
             let mut inside = entries.inside(entry, "StateVectorEntry");
-            let name = NameRef::decode(inside.required(types::NAME, "Name")?.value)?;
+            let name = tlv::read_name(inside.required(types::NAME, "Name")?)?;
             let number = tlv::read_nni(inside.required(SEQUENCE_NUMBER, "SeqNo")?, "SeqNo")?;
             inside.finish()?;
-            found.raise(&name.to_name(), number);
+            found.raise(&name, number);
         }
         Ok(found)
     }

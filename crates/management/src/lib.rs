@@ -82,7 +82,6 @@ pub use prefix_announcement::PrefixAnnouncement;
 pub use request::{Dataset, RequestName, Target, discovery_interest, face_events_name};
 pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
-    with_number,
 };
 pub use socket::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
 pub use values::{

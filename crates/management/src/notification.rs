@@ -6,7 +6,6 @@ use packet::time::Duration;
 use packet::{Component, ComponentKind, Data, Name};
 
 use crate::request::discovery_interest;
-use crate::segments::with_number;
 
 /// How long a forwarder may keep a request for the next notification waiting.
 pub const NOTIFICATION_LIFETIME: Duration = Duration::from_secs(60);
@@ -36,7 +35,7 @@ impl StreamPosition {
         let interest = match self.next {
             None => discovery_interest(self.stream.clone()),
             Some(number) => {
-                InterestBuilder::new(with_number(&self.stream, ComponentKind::SEQUENCE_NUMBER, number)?)
+                InterestBuilder::new(self.stream.with_number(ComponentKind::SEQUENCE_NUMBER, number)?)
             }
         };
         Ok(interest.lifetime(NOTIFICATION_LIFETIME))

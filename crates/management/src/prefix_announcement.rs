@@ -7,7 +7,6 @@ use packet::ndn::{DataBuilder, ValidityPeriod, types as ndn};
 use packet::{Component, ComponentKind, ContentType, Data, Name};
 
 use crate::fields::Fields;
-use crate::segments::with_number;
 use crate::types;
 
 /// A prefix announcement, apart from its signature.
@@ -76,8 +75,8 @@ impl PrefixAnnouncement {
     /// # Errors
     /// More bytes than a name can have.
     pub fn to_data(&self) -> Result<DataBuilder, DecodeError> {
-        let name = with_number(&self.prefix.with(KEYWORD)?, ComponentKind::VERSION, self.version)?;
-        let name = with_number(&name, ComponentKind::SEGMENT, 0)?;
+        let name = self.prefix.with(KEYWORD)?.with_number(ComponentKind::VERSION, self.version)?;
+        let name = name.with_number(ComponentKind::SEGMENT, 0)?;
         let mut content = Vec::new();
         tlv::write_nni_element(&mut content, types::EXPIRATION_PERIOD, self.expiration_period_ms);
         if let Some(validity) = self.validity {

@@ -21,14 +21,14 @@ pub const FRESHNESS: Duration = Duration::from_secs(1);
 /// # Errors
 /// More bytes than a name can have.
 pub fn segments(name: &Name, version: u64, content: &[u8]) -> Result<Vec<DataBuilder>, DecodeError> {
-    let versioned = with_number(name, ComponentKind::VERSION, version)?;
+    let versioned = name.with_number(ComponentKind::VERSION, version)?;
     let mut chunks: Vec<&[u8]> = content.chunks(MAX_SEGMENT_BYTES).collect();
     if chunks.is_empty() {
         chunks.push(&[]);
     }
     let last = chunks.len() - 1;
     let segment = |(number, chunk): (usize, &&[u8])| {
-        let name = with_number(&versioned, ComponentKind::SEGMENT, number as u64)?;
+        let name = versioned.with_number(ComponentKind::SEGMENT, number as u64)?;
         let data = DataBuilder::new(name.clone()).freshness(FRESHNESS).content(chunk.to_vec());
         Ok(match name.as_ref().last() {
             Some(component) if number == last => data.final_block(component),
@@ -36,16 +36,6 @@ pub fn segments(name: &Name, version: u64, content: &[u8]) -> Result<Vec<DataBui
         })
     };
     chunks.iter().enumerate().map(segment).collect()
-}
-
-/// `name` with one more component that holds a number.
-///
-/// # Errors
-/// More bytes than a name can have.
-pub fn with_number(name: &Name, kind: ComponentKind, number: u64) -> Result<Name, DecodeError> {
-    let mut value = Vec::with_capacity(8);
-    packet::ndn::tlv::write_nni(&mut value, number);
-    name.with(Component::new(kind, &value))
 }
 
 /// The Data that answers a request called `name` with `response`. Yet to be signed.
@@ -126,7 +116,7 @@ impl DatasetFetch {
         match &self.versioned {
             None => Ok(discovery_interest(self.name.clone())),
             Some(name) => {
-                Ok(InterestBuilder::new(with_number(name, ComponentKind::SEGMENT, self.next_segment)?))
+                Ok(InterestBuilder::new(name.with_number(ComponentKind::SEGMENT, self.next_segment)?))
             }
         }
     }

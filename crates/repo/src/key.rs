@@ -4,6 +4,8 @@
 //! the name before it; any other packet is an object by itself. A key tells dialect, name and how segments
 //! are written, so that names which differ on the wire never meet.
 
+use packet::ccnx::markers;
+use packet::ndn::tlv;
 use packet::{Component, ComponentKind, Dialect, Name, NameRef};
 
 /// How the segments of an object are told in the names of its packets.
@@ -77,14 +79,8 @@ impl<'a> ObjectName<'a> {
         let name = self.name.to_name();
         let with = match self.form {
             SegmentForm::Single => return name,
-            SegmentForm::Typed => name.with(Component::new(ComponentKind::SEGMENT, &nni(segment))),
-            SegmentForm::Marker => {
-                let number = match self.dialect {
-                    Dialect::Ndn => nni(segment),
-                    Dialect::Ccnx => fewest_bytes(segment),
-                };
-                name.with(Component::generic(&[&[0][..], &number].concat()))
-            }
+            SegmentForm::Typed => name.with_number(ComponentKind::SEGMENT, segment.into()),
+            SegmentForm::Marker => name.with(Component::generic(&marked(self.dialect, segment))),
         };
         with.unwrap_or(name)
     }
@@ -119,26 +115,22 @@ pub(crate) fn segment_of(dialect: Dialect, component: Component<'_>) -> Option<(
         .try_fold(0u64, |number, &byte| (number >> 56 == 0).then_some(number << 8 | u64::from(byte)))?;
     let segment = u32::try_from(number).ok().filter(|&segment| segment <= MAX_SEGMENT)?;
     let is_usual = match (dialect, form) {
-        (Dialect::Ccnx, SegmentForm::Marker) => bytes == fewest_bytes(segment),
-        _ => bytes == nni(segment),
+        (Dialect::Ccnx, SegmentForm::Marker) => component.value == markers::segment(number),
+        _ => bytes.len() == tlv::nni_len(number),
     };
     is_usual.then_some((form, segment))
 }
 
-/// The shortest NonNegativeInteger.
-fn nni(number: u32) -> Vec<u8> {
-    match number {
-        0..=0xff => vec![number as u8],
-        0x100..=0xffff => (number as u16).to_be_bytes().to_vec(),
-        _ => number.to_be_bytes().to_vec(),
+/// The value of the generic component that tells a segment by its marker.
+fn marked(dialect: Dialect, segment: u32) -> Vec<u8> {
+    match dialect {
+        Dialect::Ndn => {
+            let mut value = vec![0];
+            tlv::write_nni(&mut value, segment.into());
+            value
+        }
+        Dialect::Ccnx => markers::segment(segment.into()),
     }
-}
-
-/// The number without zeros in front; nothing at all for 0.
-fn fewest_bytes(number: u32) -> Vec<u8> {
-    let bytes = number.to_be_bytes();
-    let zeros = number.leading_zeros() as usize / 8;
-    bytes.get(zeros..).unwrap_or_default().to_vec()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Element, Reader};
 use packet::ndn::types::NAME;
-use packet::{Component, ComponentKind, Name, NameRef};
+use packet::{Component, Name, NameRef};
 
 const NONCE: u32 = 128;
 const START_BLOCK: u32 = 204;
@@ -179,16 +179,6 @@ pub fn message_name(
 
 fn topic(repository: &Name, verb: &str) -> Result<Name, DecodeError> {
     repository.with(Component::generic(verb.as_bytes()))
-}
-
-/// The name of a segment as this protocol means it.
-///
-/// # Errors
-/// The name becomes too long.
-pub fn segment_name(object: &Name, segment: u64) -> Result<Name, DecodeError> {
-    let mut number = Vec::new();
-    tlv::write_nni(&mut number, segment);
-    object.with(Component::new(ComponentKind::SEGMENT, &number))
 }
 
 impl Notify {
@@ -454,6 +444,5 @@ mod tests {
         assert_eq!(check_prefix(&repo, "insert"), Ok(name("/R/insert%20check")));
         let message = message_name(&name("/cl"), &repo, "delete", b"abcd");
         assert_eq!(message, Ok(name("/cl/msg/R/delete/abcd")));
-        assert_eq!(segment_name(&name("/a"), 256), Ok(name("/a/seg=256")));
     }
 }

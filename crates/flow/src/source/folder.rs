@@ -214,11 +214,6 @@ impl<F: Files> FolderSource<F> {
 
 /// Of a version, as its only segment.
 fn metadata_name(discovery: &Name, version: u64) -> Result<Name, SourceError> {
-    numbered(&numbered(discovery, ComponentKind::VERSION, version)?, ComponentKind::SEGMENT, 0)
-}
-
-fn numbered(name: &Name, kind: ComponentKind, number: u64) -> Result<Name, SourceError> {
-    let mut digits = Vec::new();
-    tlv::write_nni(&mut digits, number);
-    Ok(name.with(Component::new(kind, &digits))?)
+    let version = discovery.with_number(ComponentKind::VERSION, version)?;
+    Ok(version.with_number(ComponentKind::SEGMENT, 0)?)
 }

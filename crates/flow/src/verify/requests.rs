@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use packet::ndn::{InterestBuilder, tlv};
+use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Interest, Name, NameRef};
+use packet::{ComponentKind, Interest, Name, NameRef};
 
 const LIFETIME: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 5;
@@ -40,10 +40,8 @@ impl Requests {
 
     /// Asks for packet `number` of what is called `name`.
     pub(super) fn ask_for(&mut self, name: &Name, number: u64) {
-        let mut digits = Vec::new();
-        tlv::write_nni(&mut digits, number);
         // A name that is too long for the number could not be published either.
-        if let Ok(name) = name.with(Component::new(ComponentKind::SEGMENT, &digits)) {
+        if let Ok(name) = name.with_number(ComponentKind::SEGMENT, number) {
             self.ask(name);
         }
     }

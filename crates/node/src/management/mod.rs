@@ -43,7 +43,7 @@ use std::sync::Arc;
 use engine::{FaceId, NextHop};
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, FRESHNESS, RequestName, StatusCode, Target,
-    response_data, with_number,
+    response_data,
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
@@ -426,7 +426,7 @@ impl NfdManagement {
         let content = convert::face_event(event).encode();
         let number = self.next_notification;
         let name = management::face_events_name()
-            .and_then(|stream| with_number(&stream, ComponentKind::SEQUENCE_NUMBER, number));
+            .and_then(|stream| stream.with_number(ComponentKind::SEQUENCE_NUMBER, number));
         let Ok(name) = name else { return };
         let data = DataBuilder::new(name).freshness(FRESHNESS).content(content).build_with_digest();
         let Ok(data) = data else { return };

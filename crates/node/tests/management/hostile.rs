@@ -154,7 +154,7 @@ fn apply(manager: &mut Manager, operation: &Operation) {
             let mut wanted = Dataset::ALL[*dataset].name().unwrap();
             for (kind, number) in [(ComponentKind::VERSION, version), (ComponentKind::SEGMENT, segment)] {
                 if let Some(number) = number {
-                    wanted = management::with_number(&wanted, kind, *number).unwrap();
+                    wanted = wanted.with_number(kind, *number).unwrap();
                 }
             }
             let interest =

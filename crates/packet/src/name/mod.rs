@@ -73,6 +73,17 @@ impl Name {
         Name::limited(canonical)
     }
 
+    /// This name with one more component, which holds a number in as few bytes as a NonNegativeInteger may
+    /// have.
+    ///
+    /// # Errors
+    /// As [`Name::from_components`].
+    pub fn with_number(&self, kind: ComponentKind, number: u64) -> Result<Self, DecodeError> {
+        let mut digits = Vec::with_capacity(8);
+        tlv::write_nni(&mut digits, number);
+        self.with(Component::new(kind, &digits))
+    }
+
     /// The prefix of `count` components (all of it if there are fewer), sharing the buffer.
     pub fn prefix(&self, count: usize) -> Name {
         let len = self.as_ref().prefix(count).canonical.len();

@@ -36,10 +36,8 @@ impl Issue<'_> {
         if !names::is_key_name(key_name.as_ref()) {
             return Err(CertificateError::KeyName(key_name.to_string()));
         }
-        let mut version = Vec::new();
-        packet::ndn::tlv::write_nni(&mut version, self.version);
-        let version = Component::new(ComponentKind::VERSION, &version);
-        let data = DataBuilder::new(key_name.with(self.issuer_id)?.with(version)?)
+        let name = key_name.with(self.issuer_id)?.with_number(ComponentKind::VERSION, self.version)?;
+        let data = DataBuilder::new(name)
             .content_type(ContentType::KEY)
             .freshness(FRESHNESS)
             .content(key.spki().to_vec());

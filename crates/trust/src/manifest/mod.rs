@@ -76,9 +76,3 @@ pub fn object_of(name: NameRef<'_>) -> Option<NameRef<'_>> {
 fn segment_number(name: NameRef<'_>) -> Option<u64> {
     name.last().filter(|last| last.kind == ComponentKind::SEGMENT)?.number()
 }
-
-fn with_segment(name: &Name, number: u64) -> Result<Name, DecodeError> {
-    let mut digits = Vec::new();
-    packet::ndn::tlv::write_nni(&mut digits, number);
-    name.with(Component::new(ComponentKind::SEGMENT, &digits))
-}

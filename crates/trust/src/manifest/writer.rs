@@ -3,10 +3,10 @@
 use packet::ndn::DataBuilder;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::time::Duration;
-use packet::{ContentType, Data, Name};
+use packet::{ComponentKind, ContentType, Data, Name};
 
 use super::format::{Content, Digest};
-use super::{ManifestError, manifest_name, with_segment};
+use super::{ManifestError, manifest_name};
 use crate::signer::Signer;
 
 /// Collects the digests of an object's segments, then makes the packets of its manifest.
@@ -69,13 +69,13 @@ impl ManifestWriter {
         let per_packet = self.digests_per_packet(&name, signer);
         let lists: Vec<&[Digest]> =
             if self.digests.is_empty() { vec![&[]] } else { self.digests.chunks(per_packet).collect() };
-        let last = with_segment(&name, lists.len() as u64 - 1)?;
+        let last = name.with_number(ComponentKind::SEGMENT, lists.len() as u64 - 1)?;
         let by_digest = Signer::digest();
         let (mut packets, mut next) = (Vec::with_capacity(lists.len()), None);
         // Each packet holds the digest of the next one, so the last is made first.
         for (number, list) in lists.iter().enumerate().rev() {
             let content = Content::encode((number * per_packet) as u64, list, next);
-            let mut packet = DataBuilder::new(with_segment(&name, number as u64)?)
+            let mut packet = DataBuilder::new(name.with_number(ComponentKind::SEGMENT, number as u64)?)
                 .content_type(ContentType::MANIFEST)
                 .freshness(self.freshness)
                 .content(content);

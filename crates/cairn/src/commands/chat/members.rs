@@ -264,9 +264,7 @@ mod tests {
     fn of_somebody_who_comes_again_and_again_the_last_times_count() {
         let mut members = Members::default();
         for time in 250..270u64 {
-            let mut value = Vec::new();
-            packet::ndn::tlv::write_nni(&mut value, time);
-            let came = name("/ann").with(Component::new(ComponentKind::TIMESTAMP, &value)).unwrap();
+            let came = name("/ann").with_number(ComponentKind::TIMESTAMP, time).unwrap();
             members.confirm(NOW, &came, 1);
         }
         assert_eq!(members.len(), MAX_COMINGS);

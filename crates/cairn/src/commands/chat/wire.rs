@@ -125,7 +125,7 @@ pub(super) fn with_coming(
     Ok(match dialect {
         Dialect::Ndn => {
             let micros = unix.as_millis().saturating_mul(1000) + random.below(1000);
-            member.with(Component::new(ComponentKind::TIMESTAMP, &nni(micros)))?
+            member.with_number(ComponentKind::TIMESTAMP, micros)?
         }
         Dialect::Ccnx => {
             let ticks = Ticks::from(unix).count() + random.below(Ticks::PER_SECOND / 1000);
@@ -143,7 +143,7 @@ pub(super) fn is_coming(component: &Component<'_>) -> bool {
 /// The name of a member's message: in CCNx, numbers are segments.
 pub(super) fn with_number(dialect: Dialect, member: &Name, number: u64) -> Result<Name, ToolError> {
     Ok(match dialect {
-        Dialect::Ndn => member.with(Component::new(ComponentKind::SEQUENCE_NUMBER, &nni(number)))?,
+        Dialect::Ndn => member.with_number(ComponentKind::SEQUENCE_NUMBER, number)?,
         Dialect::Ccnx => member.with(Component::generic(&markers::segment(number)))?,
     })
 }
@@ -154,12 +154,6 @@ pub(super) fn can_be_member(dialect: Dialect, name: NameRef<'_>) -> bool {
         && name.canonical().len() <= MAX_TOLD_BYTES
         && (dialect == Dialect::Ndn
             || name.components().all(|component| component.kind == ComponentKind::GENERIC))
-}
-
-fn nni(number: u64) -> Vec<u8> {
-    let mut digits = Vec::new();
-    packet::ndn::tlv::write_nni(&mut digits, number);
-    digits
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use client::{Client, Event, RequestId};
-use packet::Data;
 use packet::ndn::InterestBuilder;
+use packet::{ComponentKind, Data};
 use repo::fetch::{FetchConfig, SegmentFetch};
-use repo::protocol::{ObjectCommand, segment_name};
+use repo::protocol::ObjectCommand;
 
 /// Fetches segments from `start` to `end`, or to the one that a packet says is the last, and hands each to
 /// `store`, which says whether to go on. Whether all have come; a segment that does not ends it.
@@ -64,6 +64,6 @@ fn ask(client: &mut Client, object: &ObjectCommand, segment: u64) -> Option<Requ
 
 /// The name of a segment, which is never too long where that of its object is not.
 fn segment_interest(object: &ObjectCommand, segment: u64) -> Option<InterestBuilder> {
-    let name = segment_name(&object.name, segment).ok()?;
+    let name = object.name.with_number(ComponentKind::SEGMENT, segment).ok()?;
     Some(InterestBuilder::new(name).forwarding_hint(object.hint.clone()))
 }

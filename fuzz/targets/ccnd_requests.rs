@@ -10,14 +10,13 @@ use arbitrary::Arbitrary;
 use cairn_fuzz::busy_node::AnyName;
 use cairn_fuzz::plain_node::PlainNode;
 use engine::FaceId;
-use node::control::Now;
 use node::fuzzing::Ccnd;
 use packet::ccnx::management::{
     FaceInstance, ForwardingEntry, ForwardingFlags, IpProtocol, NdnldConnection, StrategySelection,
 };
 use packet::ccnx::{InterestFields, Ticks, matches};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Component, Dialect, Interest, Name};
+use packet::{Buffer, Component, Dialect, Interest, Name, Now, UnixTime};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
 
@@ -127,14 +126,14 @@ const APPLICATION: FaceId = FaceId(300);
 
 libfuzzer_sys::fuzz_target!(|requests: Vec<Request>| {
     let client = CcnxSigner::new(key().clone()).expect("an RSA key");
-    let mut now = Now { monotonic: Instant::ZERO, unix_millis: 1_600_000_000_000 };
+    let mut now = Now { instant: Instant::ZERO, unix: UnixTime::from_millis(1_600_000_000_000) };
     let mut ccnd = Ccnd::new(key().clone(), now);
     let id = *ccnd.id();
     let mut node = PlainNode::new();
     for request in requests.iter().take(32) {
         let verb = one_of(&VERBS, request.verb);
         let content = request.content.encode(request.says.map_or(verb, |says| one_of(&VERBS, says)), &id);
-        let ticks = Ticks::from_unix(now.unix_millis / 1000, 0);
+        let ticks = Ticks::from_unix(now.unix.as_secs(), 0);
         let Ok(mut object) = client.sign(&Name::root(), &content, ticks, |info| info) else { continue };
         if let Some((at, to)) = request.change {
             let place = usize::from(at) % object.len();
@@ -167,16 +166,16 @@ libfuzzer_sys::fuzz_target!(|requests: Vec<Request>| {
             trust::ccnx::verify_by_own_key(&given).expect("answers are signed");
         }
         let passed = Duration::from_millis(u64::from(request.millis) * 100);
-        now.monotonic += passed;
-        now.unix_millis += passed.as_nanos() / 1_000_000;
-        let due = ccnd.wait(now.monotonic, &mut node);
-        assert!(due > now.monotonic, "a deadline stays in the past");
+        now.instant += passed;
+        now.unix = now.unix.after(passed);
+        let due = ccnd.wait(now.instant, &mut node);
+        assert!(due > now.instant, "a deadline stays in the past");
         let faces = &node.faces;
         assert!(node.hops.keys().all(|(_, face)| faces.contains_key(face)), "a route of a face that is gone");
     }
     // No lifetime is longer than what ccnd grants.
-    now.monotonic += Duration::from_secs(1 << 32);
-    ccnd.wait(now.monotonic, &mut node);
+    now.instant += Duration::from_secs(1 << 32);
+    ccnd.wait(now.instant, &mut node);
     assert!(node.hops.is_empty(), "{} registrations are left", node.hops.len());
     assert!(node.rules.is_empty(), "{:?} are left", node.rules);
 });

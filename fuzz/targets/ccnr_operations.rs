@@ -7,10 +7,9 @@
 use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
-use flow::verify::Now;
 use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, EncodeError, Interest, Name, UnixTime};
+use packet::{Component, Data, EncodeError, Interest, Name, UnixTime, Now};
 use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, Origin, StoreAnswer, StoreQuery};
 use repo::{Children, Rejection};
 use trust::ccnx::CcnxSigner;

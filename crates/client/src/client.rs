@@ -5,16 +5,13 @@ pub(crate) mod commands;
 pub(crate) mod fetching;
 mod outage;
 mod serving;
-
-use flow::verify::Now;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Packet};
+use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Now, Packet};
 use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 
 use crate::ccnd::Ccnd;
-use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::error::ClientError;
 use crate::event::Event;
@@ -24,6 +21,7 @@ use crate::retry::RetryPolicy;
 use crate::session::{Answer, Outgoing, Session};
 use crate::socket::Waited;
 use outage::Outages;
+use trust::Clock;
 
 pub use asking::AskError;
 
@@ -274,7 +272,7 @@ impl Client {
 
     /// Both clocks.
     fn both(&self) -> Now {
-        Now { instant: self.connection.now(), unix: self.connection.clock().unix() }
+        self.connection.clock().both()
     }
 
     /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of

@@ -16,7 +16,7 @@ use trust::{Certificate, Policy, PublicKey, Validator, ValidatorLimits};
 
 use crate::client::Client;
 use crate::client::fetching::{FetchFailure, FetchOptions, Reader};
-use crate::clock::Clock;
+use trust::Clock;
 
 /// Bytes that an object may have that is fetched into memory, if nobody says otherwise.
 const MOST_IN_MEMORY: u64 = 256 << 20;

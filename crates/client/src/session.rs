@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use flow::source::{Reply, Source, SourceError};
 use flow::verified::RequestKind;
-use flow::verify::Now;
 use flow::{RefusedPacket, Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Now, Packet};
 
 use crate::event::Event;
 use crate::pending::{Kind, PendingTable, RequestId};

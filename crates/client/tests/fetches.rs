@@ -10,9 +10,7 @@ use std::io;
 
 use cairn_client::{FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
 use common::{Peer, connect};
-use flow::verify::{
-    AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, VerificationOutcome, Verifier,
-};
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, VerificationOutcome, Verifier};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
     Segment, SegmentSize, Subject, Unverified, Verification, VerifiedFetch,
@@ -20,7 +18,7 @@ use flow::{
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
+use packet::{Component, Data, Interest, LinkHeader, NackReason, Name, Now};
 use trust::certificate::{Issue, names, self_signed};
 use trust::manifest::{MANIFEST, ManifestLimits};
 use trust::{

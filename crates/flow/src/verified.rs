@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::Instant;
-use packet::{Data, Interest, LinkHeader, NackReason, NameRef};
+use packet::{Data, Interest, LinkHeader, NackReason, NameRef, Now};
 
 use crate::fetch::{FetchError, Fetcher, Segment};
 use crate::verify::Subject;
-use crate::verify::{Cost, Now, VerificationError, VerificationOutcome, Verifier};
+use crate::verify::{Cost, VerificationError, VerificationOutcome, Verifier};
 
 /// A packet that the verifier refused. The fetch asks for it again, if it was not refused too often.
 #[derive(Clone, Debug)]

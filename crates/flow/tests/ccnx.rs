@@ -1,13 +1,13 @@
 //! Objects of CCNx, fetched and verified: versions, segments, keys and where they are.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use cairn_flow::verify::{Now, PublisherVerifier};
+use cairn_flow::verify::PublisherVerifier;
 use cairn_flow::{
     Answer, CcnxPublication, Discovery, FetchConfig, FetchError, Fetcher, Verification, VerifiedFetch,
 };
 use packet::ccnx::{ContentKind, ContentObjectFields, KeyLocator, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, Name, UnixTime};
+use packet::{Data, Dialect, Interest, LinkHeader, Name, Now, UnixTime};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
 

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use cairn_flow::source::{Packets, Reply, Source, SourceError};
-use cairn_flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Now, Verifier};
+use cairn_flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Verifier};
 use cairn_flow::{
     Answer, Authenticity, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize,
     Verification,
 };
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Interest, LinkHeader, Name};
+use packet::{Component, Interest, LinkHeader, Name, Now};
 use trust::certificate::{Issue, names, self_signed};
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,

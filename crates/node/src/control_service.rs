@@ -3,17 +3,16 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-use packet::time::Instant;
-use packet::{CachePolicy, LinkHeader, Packet};
-
-use crate::clock::Clock;
-use crate::control::{ControlApplication, MANAGEMENT_FACE, Now, shown};
+use crate::control::{ControlApplication, MANAGEMENT_FACE, shown};
 use crate::inner_service::InnerService;
 use crate::plane::Message;
 use crate::remote_control::RemoteControl;
 use crate::sys::threads::EndNotifier;
 use crate::transport::inner::{InnerFace, InnerPacket};
 use crate::transport::ring::{Ended, RingReceiver};
+use packet::time::Instant;
+use packet::{CachePolicy, LinkHeader, Now, Packet};
+use trust::Clock;
 
 /// An application, and what it is reached by. It has been started.
 pub(crate) struct ControlService {
@@ -48,7 +47,7 @@ impl InnerService for ControlService {
 
     fn proceed(&mut self, face: &mut InnerFace) {
         let now = self.clock.both();
-        if self.application.next_deadline() <= now.monotonic {
+        if self.application.next_deadline() <= now.instant {
             self.application.handle_timeout(now, &mut self.remote);
         }
         self.send(face);

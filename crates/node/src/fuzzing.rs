@@ -5,12 +5,12 @@ use engine::batch::Arrivals;
 use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Transmit};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, Name};
+use packet::{Buffer, Data, Dialect, Interest, Name, Now};
 use trust::PrivateKey;
 use trust::ccnx::CcnxSigner;
 
 use crate::codec::{Codec, Framing, LinkSettings};
-use crate::control::{CongestionSettings, NodeControl, Now};
+use crate::control::{CongestionSettings, NodeControl};
 use crate::transport::FrameSink;
 
 /// What carries the frames of a face.

@@ -53,7 +53,6 @@
 
 pub mod capture;
 mod ccnd;
-mod clock;
 mod codec;
 pub mod config;
 pub mod control;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, eventfd};
+use trust::Clock;
 
 use crate::capture::CaptureServer;
 use crate::ccnd::CcndService;
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{ControlApplication, CreateInnerFace, MANAGEMENT_FACE, NodeControl, Purpose};
 use crate::control_service::ControlService;

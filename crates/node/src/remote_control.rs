@@ -6,11 +6,6 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
-use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
-use management::StrategyChoice;
-use packet::{Buffer, Dialect, Name};
-
-use crate::clock::Clock;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
     FaceChanges, FaceStatus, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
@@ -19,6 +14,10 @@ use crate::control::{
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
 use crate::repository_status::{RepositoryStatus, Watched};
 use crate::transport::inner::{InnerFace, inner_face};
+use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use management::StrategyChoice;
+use packet::{Buffer, Dialect, Name};
+use trust::Clock;
 
 /// Counters, each with its word.
 type Counted = Vec<(&'static str, u64)>;
@@ -244,7 +243,7 @@ impl NodeControl for RemoteControl {
         let status = status_of(self).map(|status| NodeStatus { repositories, ..status });
         status.unwrap_or_else(|| NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
-            started_unix_millis: 0,
+            started_unix: packet::UnixTime::ZERO,
             started: Clock::START,
             uptime: packet::time::Duration::ZERO,
             tables: engine::TableSizes::default(),

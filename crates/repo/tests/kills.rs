@@ -18,11 +18,12 @@ use std::time::Duration;
 use cairn_repo::cold::{FolderBucket, MigrationThread, TieredDisk};
 use cairn_repo::disk::RealDisk;
 use cairn_repo::eviction::DeletionRule;
-use cairn_repo::service::{Reply, Service, ServiceConfig, unix_now};
+use cairn_repo::service::{Reply, Service, ServiceConfig};
 use cairn_repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Data, Dialect, Name, NameHasher};
+use trust::unix_now;
 
 const USUAL_ROUNDS: u64 = 4;
 const FOLDER: &str = "CAIRN_KILL_FOLDER";

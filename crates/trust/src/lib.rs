@@ -4,8 +4,9 @@
 //! A [`Signer`] makes signatures, a [`SignatureVerifier`] checks them against one key, and a [`Validator`]
 //! decides whether that key may speak for that name: it follows key locators up to a trust anchor, under a
 //! [`Policy`] of name rules. Everything is a state machine or a function but [`store`], which keeps keys on
-//! disk, and [`whole_file`], which reads and writes files; a validator that needs a certificate
-//! says which Interest to send and is told what came back.
+//! disk, [`whole_file`], which reads and writes files, and [`Clock`], which reads the system's clocks for
+//! whoever owns a state machine; a validator that needs a certificate says which Interest to send and is told
+//! what came back.
 //!
 //! ```
 //! use packet::ndn::DataBuilder;
@@ -26,6 +27,7 @@
 
 pub mod ccnx;
 pub mod certificate;
+mod clock;
 mod digest;
 mod error;
 pub mod key;
@@ -44,6 +46,7 @@ pub mod validator;
 pub mod whole_file;
 
 pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
+pub use clock::{Clock, unix_now};
 pub use digest::{Sha256, sha256};
 pub use error::{KeyError, SignError, VerifyError};
 pub use key::{KeyKind, PrivateKey, PublicKey};

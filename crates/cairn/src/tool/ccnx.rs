@@ -2,12 +2,12 @@
 
 use client::{Client, Clock, Event};
 use flow::source::{CcnxDataSigner, Generator};
-use flow::verify::{Now, VerificationError, Verifier};
+use flow::verify::{VerificationError, Verifier};
 use flow::{SegmentSize, Subject, Unverified};
 use packet::ccnx::{InterestFields, Ticks};
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Data, Interest, Name};
+use packet::{Data, Interest, Name, Now};
 use trust::ccnx::CcnxSigner;
 
 use super::ToolError;

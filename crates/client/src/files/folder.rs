@@ -13,7 +13,7 @@ use rustix::fs::{
     AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat,
 };
 
-use crate::clock::Clock;
+use trust::Clock;
 
 /// Bytes of a listing; what does not fit is left out.
 const MAX_LISTING_BYTES: usize = 256 << 10;

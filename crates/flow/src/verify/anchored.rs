@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::unverified::{Subject, Unverified};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason, Name, NameRef};
+use packet::{Data, Interest, NackReason, Name, NameRef, Now};
 use trust::Validator;
 use trust::validator::{CertificateFetchError, ValidationId};
 
-use super::{Cost, Now, Summary, VerificationOutcome, Verifier, may_pass, note_signer};
+use super::{Cost, Summary, VerificationOutcome, Verifier, may_pass, note_signer};
 
 /// How much longer than its lifetime an Interest for a certificate is waited for.
 const GRACE: Duration = Duration::from_millis(100);

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use super::unverified::Unverified;
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::time::Instant;
-use packet::{Data, Interest, NackReason, NameRef};
+use packet::{Data, Interest, NackReason, NameRef, Now};
 
-use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
+use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 
 /// Checks digest signatures, and notes who claims to have signed otherwise.
 #[derive(Debug, Default)]

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::unverified::{Subject, Unverified};
 use packet::time::Instant;
-use packet::{Component, Data, Interest, NackReason, Name, NameRef};
+use packet::{Component, Data, Interest, NackReason, Name, NameRef, Now};
 use trust::manifest::{
     ManifestError, ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of,
 };
 
 use super::requests::Requests;
-use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, may_pass};
+use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, may_pass};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;

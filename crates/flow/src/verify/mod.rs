@@ -13,8 +13,7 @@ mod requests;
 mod unverified;
 
 use packet::time::Instant;
-use packet::{Data, Interest, NackReason, NameRef};
-use trust::UnixTime;
+use packet::{Data, Interest, NackReason, NameRef, Now};
 
 pub use anchored::AnchoredVerifier;
 pub use error::VerificationError;
@@ -22,15 +21,6 @@ pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
 pub use publisher::PublisherVerifier;
 pub use unverified::{Subject, Unverified};
-
-/// Both clocks: one for deadlines, one for the validity of certificates.
-#[derive(Clone, Copy, Debug)]
-pub struct Now {
-    /// For deadlines.
-    pub instant: Instant,
-    /// For validity periods.
-    pub unix: UnixTime,
-}
 
 /// What verification has computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

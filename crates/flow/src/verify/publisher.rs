@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::ccnx::{ContentObjectView, InterestFields, KeyLocator, NameSource, Ticks};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason, Name, NameRef, hex};
+use packet::{Data, Interest, NackReason, Name, NameRef, Now, hex};
 use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
 use super::unverified::{Subject, Unverified};
-use super::{Cost, Now, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
+use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 
 /// Publishers whose keys are kept; an object has one, most often.
 const MAX_KEYS: usize = 16;

@@ -10,8 +10,9 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use trust::Clock;
+
 use super::{CaptureTap, Captured, REFUSED, Request, Writer};
-use crate::clock::Clock;
 use crate::plane::TapMaker;
 use crate::remote_control::RemoteControl;
 
@@ -147,7 +148,7 @@ fn copy_frames(
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let now = clock.both();
-    let epoch = (now.unix_millis * 1_000_000).saturating_sub(now.monotonic.as_nanos());
+    let epoch = (now.unix.as_millis() * 1_000_000).saturating_sub(now.instant.as_nanos());
     let mut writer = Writer::new(BufWriter::new(client), epoch)?;
     writer.flush()?;
     client.set_read_timeout(Some(Duration::from_millis(1)))?;

@@ -27,11 +27,11 @@ use engine::{FaceId, FaceScope};
 use packet::ccnx::management::Verb;
 use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
 use packet::time::Instant;
-use packet::{Buffer, Component, Data, Dialect, Interest, Name, UnixTime};
+use packet::{Buffer, Component, Data, Dialect, Interest, Name, Now, UnixTime};
 use trust::SignError;
 use trust::ccnx::{CcnxSigner, ndnld_control_components};
 
-use crate::control::{FaceStatus, NodeControl, Now};
+use crate::control::{FaceStatus, NodeControl};
 use crate::ndnld::{self, LinkRequest};
 pub use identity::load_or_make as ccnx_signer;
 pub(crate) use identity::load_or_make_key;
@@ -50,7 +50,7 @@ pub(crate) struct Ccnd {
     signer: CcnxSigner,
     /// Where it listens, for the status page.
     listens_at: Option<SocketAddr>,
-    started_unix_millis: u64,
+    started: UnixTime,
     registrations: Registrations,
     links: BTreeMap<FaceId, LinkRequest>,
     /// The objects with its key, for this host and for the next.
@@ -105,7 +105,7 @@ impl Ccnd {
         Ok(Ccnd {
             signer,
             listens_at,
-            started_unix_millis: now.unix_millis,
+            started: now.unix,
             registrations: Registrations::new(max_registrations),
             links: BTreeMap::new(),
             key_objects,
@@ -284,7 +284,7 @@ fn name_of(components: &[&[u8]]) -> Name {
 }
 
 fn ticks(now: Now) -> Ticks {
-    UnixTime::from_millis(now.unix_millis).into()
+    now.unix.into()
 }
 
 fn data(signed: Result<Vec<u8>, SignError>) -> Option<Data> {

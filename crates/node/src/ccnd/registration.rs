@@ -1,15 +1,15 @@
 //! Prefixes that clients register for themselves and for other faces.
 
 use engine::FaceId;
-use packet::Name;
 use packet::ccnx::NameSource;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, Verb};
 use packet::time::Duration;
+use packet::{Name, Now};
 
 use super::entries::Registration;
 use super::requests::Answer;
 use super::{Ccnd, DIALECT};
-use crate::control::{NodeControl, Now};
+use crate::control::NodeControl;
 
 /// The lifetime of a registration that names none, in seconds.
 const USUAL: u32 = 2_000_000_000;
@@ -59,9 +59,9 @@ impl Ccnd {
         };
         let flags = asked.flags.unwrap_or_default();
         let prefix = name(&asked.name)?;
-        let until = now.monotonic + Duration::from_secs(lifetime.into());
+        let until = now.instant + Duration::from_secs(lifetime.into());
         let new = Registration { flags, until };
-        let refreshed = self.registrations.add(now.monotonic, node, &(prefix, face), new)?;
+        let refreshed = self.registrations.add(now.instant, node, &(prefix, face), new)?;
         let flags = if refreshed { flags.with(ForwardingFlags::REFRESHED) } else { flags };
         Some(ForwardingEntry {
             action: None,

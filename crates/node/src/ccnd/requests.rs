@@ -2,11 +2,12 @@
 //! ContentObject. What is asked for stands in its Content.
 
 use engine::FaceId;
+use packet::Now;
 use packet::ccnx::management::{StatusResponse, Verb};
 use trust::ccnx::signed_content;
 
 use super::Ccnd;
-use crate::control::{NodeControl, Now};
+use crate::control::NodeControl;
 
 /// What a request leads to, if it is answered at all.
 #[derive(Clone, Debug, PartialEq, Eq)]

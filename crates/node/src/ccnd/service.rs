@@ -7,11 +7,11 @@ use std::time::Instant as StdInstant;
 use engine::{FaceId, NextHop};
 use packet::time::Instant;
 use packet::{Data, Interest, Packet};
+use trust::Clock;
 use trust::ccnx::CcnxSigner;
 
 use super::strangers::{Asker, Strangers};
 use super::{Ccnd, DIALECT, load_or_make_key};
-use crate::clock::Clock;
 use crate::config::CcnxConfig;
 use crate::control::NodeControl as _;
 use crate::inner_service::{InnerService, ServiceThread, open_face};

@@ -11,10 +11,10 @@ use formats::markup::escaped;
 use packet::ccnx::management::ForwardingFlags;
 use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
-use packet::{LinkType, Name};
+use packet::{LinkType, Name, Now, UnixTime};
 
 use super::{Ccnd, DIALECT};
-use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};
+use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus};
 use crate::plane::BUSY;
 
 /// What faces had counted when the page was last shown, and when that was.
@@ -96,21 +96,21 @@ impl Ccnd {
     fn page(&mut self, now: Now, node: &mut dyn NodeControl) -> Page {
         let mut faces = node.faces();
         faces.retain(|face| face.dialect == DIALECT);
-        let shown = faces.iter().map(|face| self.shown(now.monotonic, face)).collect();
+        let shown = faces.iter().map(|face| self.shown(now.instant, face)).collect();
         let totals = faces.iter().map(|face| (face.id, totals(face))).collect();
-        self.meters = Meters { at: now.monotonic, totals };
+        self.meters = Meters { at: now.instant, totals };
         let routes = node.routes(DIALECT);
         let hops =
             routes.iter().flat_map(|route| route.next_hops.iter().map(|hop| (&route.prefix, hop.face)));
         let hops = hops.filter(|(prefix, face)| !self.registrations.is_inherited(prefix, *face));
         let mut forwarding: Vec<_> =
-            hops.map(|(prefix, face)| self.forwarding(now.monotonic, prefix, face)).collect();
+            hops.map(|(prefix, face)| self.forwarding(now.instant, prefix, face)).collect();
         forwarding.sort();
         Page {
             id: self.id().iter().map(|byte| format!("{byte:02X}")).collect(),
             listens_at: self.listens_at.map_or_else(String::new, |address| address.port().to_string()),
-            started: seconds(self.started_unix_millis),
-            now: seconds(now.unix_millis),
+            started: seconds(self.started),
+            now: seconds(now.unix),
             status: node.status(),
             faces: shown,
             forwarding,
@@ -340,6 +340,6 @@ fn address(face: &FaceStatus) -> Option<String> {
     }
 }
 
-fn seconds(unix_millis: u64) -> String {
-    format!("{}.{:06}", unix_millis / 1000, unix_millis % 1000 * 1000)
+fn seconds(time: UnixTime) -> String {
+    format!("{}.{:06}", time.as_secs(), time.as_millis() % 1000 * 1000)
 }

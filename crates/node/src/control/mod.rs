@@ -25,7 +25,7 @@ mod unmanaged;
 use engine::{FaceId, NamespaceRules, NextHop, StrategySpec};
 use management::StrategyChoice;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
+use packet::{Buffer, Data, Dialect, Interest, NackReason, Name, Now};
 
 pub(crate) use face::in_words;
 pub use face::{
@@ -37,7 +37,6 @@ pub use tables::{
 };
 pub use unmanaged::Unmanaged;
 
-pub use crate::clock::Now;
 pub use crate::face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
 use crate::transport::inner::InnerFace;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{CachePlacement, EvictionPolicy, NextHop, UnsolicitedPolicy};
 use packet::time::{Duration, Instant};
-use packet::{Name, PacketCounts};
+use packet::{Name, PacketCounts, UnixTime};
 
 use crate::drop_reason::DropCounters;
 
@@ -98,8 +98,8 @@ pub struct TurnCounters {
 pub struct NodeStatus {
     /// Name and version of the program.
     pub version: String,
-    /// When the node started, in milliseconds since 1970.
-    pub started_unix_millis: u64,
+    /// When the node started, by the calendar of then.
+    pub started_unix: UnixTime,
     /// When the node started.
     pub started: Instant,
     /// How long it has been running.

@@ -2,9 +2,9 @@
 
 use engine::FaceId;
 use packet::time::Instant;
-use packet::{Data, Interest};
+use packet::{Data, Interest, Now};
 
-use super::{ControlApplication, FaceEvent, NodeControl, Now};
+use super::{ControlApplication, FaceEvent, NodeControl};
 
 /// Does nothing: the node keeps the faces and routes of its configuration. For relays, tests and benchmarks.
 #[derive(Clone, Copy, Debug, Default)]

@@ -12,9 +12,9 @@ use std::thread::JoinHandle;
 use packet::Dialect;
 use packet::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use trust::Clock;
 
 use self::background::{BackgroundShare, Next};
-use crate::clock::Clock;
 use crate::control::{CreateInnerFace, NodeControl as _};
 use crate::remote_control::RemoteControl;
 use crate::transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket};

@@ -5,14 +5,13 @@ use std::fmt;
 use management::{Command, CommandScope, CommandSignature};
 use packet::ndn::KeyLocator;
 use packet::time::Instant;
-use packet::{Data, Interest, Name, NameRef};
+use packet::{Data, Interest, Name, NameRef, Now, UnixTime};
 use thiserror::Error;
 use trust::Certificate;
 
 use super::KeyRejection;
 use super::replay_guard::{ObeyedTimes, ReplayGuard};
 use super::signer::RouteSigner;
-use crate::control::Now;
 
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
 pub trait VerifyCommand: Send + fmt::Debug {
@@ -25,7 +24,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
     /// Why not.
     fn verify_command(
         &self,
-        unix_millis: u64,
+        now: UnixTime,
         command: Command,
         scope: CommandScope,
         key: NameRef<'_>,
@@ -58,7 +57,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
     /// Why not.
     fn verify_announcement(
         &self,
-        unix_millis: u64,
+        now: UnixTime,
         scope: CommandScope,
         announcement: &Data,
     ) -> Result<(), KeyRejection>;
@@ -140,7 +139,7 @@ impl Authority {
         if !verifier.knows(key) {
             return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
-        let verdict = verifier.verify_command(now.unix_millis, command, scope, key, &signature);
+        let verdict = verifier.verify_command(now.unix, command, scope, key, &signature);
         verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
@@ -205,9 +204,7 @@ impl Authority {
     ) -> Result<(), KeyRejection> {
         match self {
             Authority::Anyone => Ok(()),
-            Authority::Keys(verifier, _) => {
-                verifier.verify_announcement(now.unix_millis, scope, announcement)
-            }
+            Authority::Keys(verifier, _) => verifier.verify_announcement(now.unix, scope, announcement),
         }
     }
 }
@@ -240,7 +237,7 @@ mod tests {
 
         fn verify_command(
             &self,
-            _: u64,
+            _: UnixTime,
             command: Command,
             _: CommandScope,
             key: NameRef<'_>,
@@ -258,7 +255,7 @@ mod tests {
             }
         }
 
-        fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
+        fn verify_announcement(&self, _: UnixTime, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
             Err(KeyRejection::NoKeyName)
         }
     }
@@ -266,7 +263,10 @@ mod tests {
     const NOW_MS: u64 = 1_700_000_000_000;
 
     fn now(offset_s: u64) -> Now {
-        Now { monotonic: Instant::from_secs(10 + offset_s), unix_millis: NOW_MS + offset_s * 1000 }
+        Now {
+            instant: Instant::from_secs(10 + offset_s),
+            unix: UnixTime::from_millis(NOW_MS + offset_s * 1000),
+        }
     }
 
     fn up_to(until_ms: u64) -> ObeyedTimes {
@@ -365,7 +365,8 @@ mod tests {
         let extra = 20;
         for number in 0..ReplayGuard::MAX_KEYS + extra {
             let interest = command(&format!("/k/{number}"), Some(NOW_MS + number as u64), true);
-            let at = Now { monotonic: Instant::from_millis(number as u64), unix_millis: NOW_MS };
+            let at =
+                Now { instant: Instant::from_millis(number as u64), unix: UnixTime::from_millis(NOW_MS) };
             assert_eq!(authority.check(at, Command::RibRegister, CommandScope::Localhost, &interest), Ok(()));
         }
         let Authority::Keys(_, guard) = &authority else { panic!("made of keys") };
@@ -428,8 +429,10 @@ mod tests {
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 3_600_001), true);
         assert_eq!(check(&mut authority, 3601, &wrong), Ok(()));
         // An hour back, while a second has passed.
-        let put_right =
-            |seconds: u64| Now { monotonic: Instant::from_secs(3612), unix_millis: NOW_MS + seconds * 1000 };
+        let put_right = |seconds: u64| Now {
+            instant: Instant::from_secs(3612),
+            unix: UnixTime::from_millis(NOW_MS + seconds * 1000),
+        };
         let right = command("/alice/KEY/1", Some(NOW_MS + 2001), true);
         let asked = |authority: &mut Authority, seconds, interest: &Interest| {
             authority.check(put_right(seconds), Command::RibRegister, CommandScope::Localhost, interest)
@@ -450,8 +453,8 @@ mod tests {
     fn the_first_command_after_a_clock_was_put_back_is_obeyed() {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
-            monotonic: Instant::from_secs(10 + seconds),
-            unix_millis: NOW_MS + unix_s * 1000,
+            instant: Instant::from_secs(10 + seconds),
+            unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
         authority.start(at(0, 25), &ObeyedTimes::default());
         let mut give = |now, unix_s: u64| {
@@ -470,8 +473,8 @@ mod tests {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let hour = 3600;
         let at = |seconds: u64, unix_s: u64| Now {
-            monotonic: Instant::from_secs(10 + seconds),
-            unix_millis: NOW_MS + unix_s * 1000,
+            instant: Instant::from_secs(10 + seconds),
+            unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
         authority.start(at(0, 2 * hour), &ObeyedTimes::default());
         let now = command("/alice/KEY/1", Some(NOW_MS + (2 * hour + 59) * 1000), true);
@@ -482,11 +485,11 @@ mod tests {
         // Two seconds later it is an hour earlier: what the node before obeyed then is recent once more.
         let back = at(62, hour + 62);
         for age_s in [2, 30, 119] {
-            let old = command("/bob/KEY/1", Some(back.unix_millis - age_s * 1000), true);
+            let old = command("/bob/KEY/1", Some(back.unix.as_millis() - age_s * 1000), true);
             let outcome = authority.check(back, Command::RibRegister, CommandScope::Localhost, &old);
             assert!(outcome.is_err(), "{age_s}");
         }
-        let new = command("/bob/KEY/1", Some(back.unix_millis - 1000), true);
+        let new = command("/bob/KEY/1", Some(back.unix.as_millis() - 1000), true);
         assert_eq!(authority.check(back, Command::RibRegister, CommandScope::Localhost, &new), Ok(()));
     }
 
@@ -494,8 +497,8 @@ mod tests {
     fn what_was_obeyed_by_a_clock_that_was_put_back_is_told_to_the_next_node_which_refuses_just_that() {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
-            monotonic: Instant::from_secs(10 + seconds),
-            unix_millis: NOW_MS + unix_s * 1000,
+            instant: Instant::from_secs(10 + seconds),
+            unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
         authority.start(at(0, 25), &ObeyedTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 26_000), true);
@@ -525,7 +528,7 @@ mod tests {
             let mut authority = Authority::of_keys(Box::new(Friend));
             let wrong = NOW_MS - wrong_by_s * 1000;
             authority.start(
-                Now { monotonic: Instant::from_secs(10), unix_millis: wrong },
+                Now { instant: Instant::from_secs(10), unix: UnixTime::from_millis(wrong) },
                 &up_to(NOW_MS - 15_000),
             );
             // Put right: a command that the node before obeyed fifteen seconds before this one started.

@@ -6,11 +6,11 @@ use management::{
     Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Interest, Name};
+use packet::{ComponentKind, Interest, Name, Now};
 
 use super::rib::Route;
 use super::{MANAGED, NfdManagement, convert};
-use crate::control::{FaceUri, NodeControl, NodeStatus, Now};
+use crate::control::{FaceUri, NodeControl, NodeStatus};
 
 /// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to
 /// make and to fetch, so several who ask at once get the same; a small one costs so little that whoever asks
@@ -29,10 +29,10 @@ impl NfdManagement {
         dataset: Dataset,
     ) {
         let kept = match scope {
-            CommandScope::Localhost => self.datasets.find(now.monotonic, interest),
+            CommandScope::Localhost => self.datasets.find(now.instant, interest),
             // A neighbour who changes something and asks how things are, again and again, does not have the
             // whole list of routes made each time.
-            CommandScope::Localhop => self.datasets.find_recent(now.monotonic, interest),
+            CommandScope::Localhop => self.datasets.find_recent(now.instant, interest),
         };
         if let Some(data) = kept.cloned() {
             self.outgoing.push_back(data);
@@ -54,7 +54,7 @@ impl NfdManagement {
 
     fn publish(&mut self, now: Now, name: &Name, content: &[u8]) {
         // Two datasets made within a millisecond must still be told apart.
-        let version = now.unix_millis.max(self.last_version + 1);
+        let version = now.unix.as_millis().max(self.last_version + 1);
         let Ok(segments) = segments(name, version, content) else { return };
         let built: Result<Vec<_>, _> = segments.iter().map(|segment| segment.build_with_digest()).collect();
         // A name that leaves no room for content.
@@ -66,7 +66,7 @@ impl NfdManagement {
         self.counters.datasets += 1;
         self.outgoing.extend(packets.first().cloned());
         let latest_for = (LATEST_PER_SEGMENT * packets.len() as u64).min(FRESHNESS);
-        self.datasets.insert(now.monotonic + latest_for, packets);
+        self.datasets.insert(now.instant + latest_for, packets);
     }
 
     fn content(
@@ -99,7 +99,7 @@ impl NfdManagement {
                 encode_list(&channels)
             }
             Dataset::FibList => encode_list(&fib(node)),
-            Dataset::RibList => encode_list(&self.rib_entries(now.monotonic)),
+            Dataset::RibList => encode_list(&self.rib_entries(now.instant)),
             Dataset::CsInfo => encode_list(&[content_store(node)]),
             Dataset::StrategyList => encode_list(&strategies(node)),
         })
@@ -116,8 +116,8 @@ impl NfdManagement {
             ..totals(&status)
         };
         GeneralStatus {
-            start_timestamp_ms: status.started_unix_millis,
-            current_timestamp_ms: now.unix_millis,
+            start_timestamp_ms: status.started_unix.as_millis(),
+            current_timestamp_ms: now.unix.as_millis(),
             name_tree_entries: u64::from(tables.routes) + u64::from(tables.pending),
             fib_entries: tables.routes.into(),
             pit_entries: tables.pending.into(),

@@ -14,15 +14,15 @@ use engine::FaceId;
 use management::{Command, CommandScope};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason, Name, NameRef};
+use packet::{Data, Interest, NackReason, Name, NameRef, Now};
 use trust::certificate::names::identity_of;
 use trust::policy::Policy;
 use trust::validator::{CertificateFetchError, Subject, ValidationError, ValidationId};
-use trust::{Certificate, Revocations, UnixTime, Validator, ValidatorLimits};
+use trust::{Certificate, Revocations, Validator, ValidatorLimits};
 
 use super::RevocationList;
 use super::keys::{MODULES, Privileges, word_of};
-use crate::control::{Now, OutgoingInterest};
+use crate::control::OutgoingInterest;
 
 /// Commands that may wait, and how many of them from one face.
 const MAX_WAITING: usize = 64;
@@ -135,7 +135,7 @@ impl Delegation {
             return false;
         };
         let from = pending.from;
-        let id = branch.validator.validate(unix(now), Subject::Key(key));
+        let id = branch.validator.validate(now.unix, Subject::Key(key));
         branch.pending.insert(id, pending);
         branch.drain(now, from, &mut self.questions, &mut self.concluded);
         true
@@ -151,7 +151,7 @@ impl Delegation {
                 continue;
             };
             branch.fetches.retain(|name, _| !answered(name));
-            branch.validator.handle_data(unix(now), data);
+            branch.validator.handle_data(now.unix, data);
             branch.drain(now, from, &mut self.questions, &mut self.concluded);
         }
     }
@@ -163,7 +163,7 @@ impl Delegation {
 
     /// Gives up what has waited long enough, and asks again.
     pub(super) fn handle_timeout(&mut self, now: Now) {
-        let is_late = |fetch: &Fetch| fetch.deadline <= now.monotonic;
+        let is_late = |fetch: &Fetch| fetch.deadline <= now.instant;
         let late: Vec<Name> = self
             .branches
             .values()
@@ -224,7 +224,7 @@ impl Branch {
             let fetch = self.fetches.entry(interest.name().to_name());
             let fetch = fetch.or_insert(Fetch { attempts: 0, deadline: Instant::NEVER, from });
             fetch.attempts += 1;
-            fetch.deadline = now.monotonic + FETCH_LIFETIME;
+            fetch.deadline = now.instant + FETCH_LIFETIME;
             let next_hop = (fetch.attempts == 1).then_some(fetch.from);
             questions.push_back(OutgoingInterest { interest, next_hop });
         }
@@ -234,8 +234,4 @@ impl Branch {
             }
         }
     }
-}
-
-fn unix(now: Now) -> UnixTime {
-    UnixTime::from_millis(now.unix_millis)
 }

@@ -5,13 +5,13 @@ use std::collections::btree_map::Entry;
 use engine::FaceId;
 use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
+use packet::{Dialect, Name, Now};
 
 use super::parameters::{face_id, face_or_self};
 use super::{MANAGED, NfdManagement, Outcome, Request, convert};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceState,
-    FaceStatus, FaceUri, NodeControl, Now, UpdateFaceError,
+    FaceStatus, FaceUri, NodeControl, UpdateFaceError,
 };
 
 /// How long a face may take to connect until the command that asked for it fails: `nfdc` waits four seconds
@@ -61,7 +61,7 @@ impl NfdManagement {
             Ok(face) if face.state == FaceState::Down && self.connecting.len() < MAX_CONNECTING => {
                 let pending = PendingFace {
                     requests: vec![request.interest.name().to_name()],
-                    deadline: request.now.monotonic + CONNECT_TIMEOUT,
+                    deadline: request.now.instant + CONNECT_TIMEOUT,
                     becomes,
                 };
                 if let Entry::Vacant(place) = self.connecting.entry(face.id) {
@@ -136,7 +136,7 @@ impl NfdManagement {
         let late: Vec<FaceId> = self
             .connecting
             .iter()
-            .filter(|(_, pending)| pending.deadline <= now.monotonic)
+            .filter(|(_, pending)| pending.deadline <= now.instant)
             .map(|(face, _)| *face)
             .collect();
         for face in late {

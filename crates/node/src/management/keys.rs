@@ -78,8 +78,8 @@ impl TrustedKeys {
     }
 
     /// Whether the certificate counts at this time, and nobody who may has revoked it.
-    fn check_counts(&self, unix_millis: u64, certificate: &Certificate) -> Result<(), KeyRejection> {
-        if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
+    fn check_counts(&self, now: UnixTime, certificate: &Certificate) -> Result<(), KeyRejection> {
+        if !certificate.validity().contains(now) {
             return Err(not_valid_now(certificate));
         }
         match self.record_against(certificate) {
@@ -113,7 +113,7 @@ impl VerifyCommand for TrustedKeys {
 
     fn verify_command(
         &self,
-        unix_millis: u64,
+        now: UnixTime,
         command: Command,
         scope: CommandScope,
         key: NameRef<'_>,
@@ -122,7 +122,7 @@ impl VerifyCommand for TrustedKeys {
         let (module, _) = command.words();
         let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
-            if let Err(does_not_count) = self.check_counts(unix_millis, certificate) {
+            if let Err(does_not_count) = self.check_counts(now, certificate) {
                 rejection = does_not_count;
             } else if !privileges.include(word_of(command, scope)) {
                 rejection = not_privileged(certificate, Some(module));
@@ -178,7 +178,7 @@ impl VerifyCommand for TrustedKeys {
     /// of what is announced.
     fn verify_announcement(
         &self,
-        unix_millis: u64,
+        now: UnixTime,
         scope: CommandScope,
         announcement: &Data,
     ) -> Result<(), KeyRejection> {
@@ -188,7 +188,7 @@ impl VerifyCommand for TrustedKeys {
         };
         let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {
-            if let Err(does_not_count) = self.check_counts(unix_millis, certificate) {
+            if let Err(does_not_count) = self.check_counts(now, certificate) {
                 rejection = does_not_count;
             } else if !privileges.include(word_of(Command::RibAnnounce, scope)) {
                 rejection = not_privileged(certificate, None);

@@ -47,10 +47,10 @@ use management::{
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
+use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name, Now};
 use trust::{Certificate, Revocations};
 
-use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, OutgoingInterest};
+use crate::control::{ControlApplication, FaceEvent, NodeControl, OutgoingInterest};
 pub use authority::{Authority, AuthorizationError, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
@@ -362,7 +362,7 @@ impl NfdManagement {
 
     /// Who gives commands by the thousand that are refused does not fill the log.
     fn log_refusal(&mut self, request: Request<'_>, refusal: &AuthorizationError) {
-        let now = request.now.monotonic;
+        let now = request.now.instant;
         if now < self.next_refusal_logged {
             self.refusals_not_logged += 1;
             return;
@@ -432,7 +432,7 @@ impl NfdManagement {
         let Ok(data) = data else { return };
         self.next_notification += 1;
         self.counters.notifications += 1;
-        self.notifications.insert(now.monotonic + FRESHNESS, vec![data.clone()]);
+        self.notifications.insert(now.instant + FRESHNESS, vec![data.clone()]);
         // Somebody may be waiting for it.
         self.outgoing.push_back(data);
     }
@@ -479,7 +479,7 @@ impl ControlApplication for NfdManagement {
             Target::Dataset(dataset) => self.handle_dataset(now, node, interest, name.scope, dataset),
             // Whoever asks for what is still to come waits in the table of pending Interests.
             Target::FaceEvents => {
-                if let Some(data) = self.notifications.find(now.monotonic, interest).cloned() {
+                if let Some(data) = self.notifications.find(now.instant, interest).cloned() {
                     self.outgoing.push_back(data);
                 }
             }
@@ -507,12 +507,12 @@ impl ControlApplication for NfdManagement {
     }
 
     fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl) {
-        if self.rib.expire(now.monotonic) > 0 {
+        if self.rib.expire(now.instant) > 0 {
             self.forget_how_things_were();
         }
         self.heed_revocations(now, node);
         self.update_table(node);
-        if self.look_at_clock() <= now.monotonic {
+        if self.look_at_clock() <= now.instant {
             self.note_times_ahead(now);
         }
         if let Some(state) = &mut self.state {

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use management::CommandSignature;
 use packet::time::{Duration, Instant};
-use packet::{Name, NameRef};
+use packet::{Name, NameRef, Now};
 
 use super::authority::AuthorizationError;
-use crate::control::Now;
 
 /// Refuses commands that were given before.
 ///
@@ -96,18 +95,18 @@ impl ReplayGuard {
     /// The node starts now: commands from before have been obeyed, or not, by the one before it, which wrote
     /// down `before`.
     pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
-        self.started = Some(now.monotonic);
+        self.started = Some(now.instant);
         self.seen = Some(now);
         self.obeyed_ms.clone_from(&before.times_ms);
         let last_ms = before.until_ms;
-        if last_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
-            let seconds = (last_ms - now.unix_millis) / 1000;
+        if last_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
+            let seconds = (last_ms - now.unix.as_millis()) / 1000;
             tracing::warn!(
                 "the clock is {seconds} s behind the latest command that was obeyed before: until it is put \
                  right, signed commands may be refused"
             );
         }
-        let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
+        let last_ms = last_ms.min(now.unix.as_millis().saturating_add(Self::AHEAD_MS));
         self.least_ms = self.least_ms.max(last_ms);
     }
 
@@ -121,23 +120,23 @@ impl ReplayGuard {
         self.look_at_clock(now);
         let refuse = |reason: &str| Err(AuthorizationError::Unauthorized(reason.to_owned()));
         let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
-        if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
+        if now.unix.as_millis().saturating_sub(time_ms) > Self::GRACE_MS {
             return refuse("the time in the signature is more than two minutes ago; compare the clocks");
         }
-        if time_ms.saturating_sub(now.unix_millis) > Self::AHEAD_MS {
+        if time_ms.saturating_sub(now.unix.as_millis()) > Self::AHEAD_MS {
             return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
         }
         if self.obeyed_ms.contains(&time_ms) {
             return refuse("a command of this time was obeyed before the node started; sign anew");
         }
         // The clock was put back since the start.
-        if self.least_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
-            self.least_ms = now.unix_millis;
+        if self.least_ms > now.unix.as_millis().saturating_add(Self::AHEAD_MS) {
+            self.least_ms = now.unix.as_millis();
         }
         let begin_ms = self.begin_ms(now);
         let history = self.keys.get_mut(&key.to_name());
         let history =
-            history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
+            history.filter(|history| now.instant.saturating_since(history.used) <= Self::KEY_LIFETIME);
         let Some(history) = history else {
             let least_ms = self.least_ms.max(begin_ms);
             return match time_ms <= least_ms {
@@ -155,10 +154,10 @@ impl ReplayGuard {
     /// The times that were used and lie ahead of now: those of clocks that are ahead, and all since a clock
     /// that was ahead has been put back.
     pub(super) fn times_ahead(&self, now: Now) -> Vec<u64> {
-        if self.latest_ms <= now.unix_millis {
+        if self.latest_ms <= now.unix.as_millis() {
             return Vec::new();
         }
-        let ahead = now.unix_millis.saturating_add(1);
+        let ahead = now.unix.as_millis().saturating_add(1);
         self.keys.values().flat_map(|history| history.recent_ms.range(ahead..).copied()).collect()
     }
 
@@ -170,20 +169,20 @@ impl ReplayGuard {
     /// The clock was looked at.
     pub(super) fn note_look(&mut self, now: Now) {
         self.look_at_clock(now);
-        let since = now.monotonic.saturating_since(self.used);
+        let since = now.instant.saturating_since(self.used);
         let is_recent = since <= Duration::from_millis(Self::GRACE_MS);
         let interval = if is_recent { Self::LOOK_INTERVAL } else { Self::LATER_INTERVAL };
-        self.look_at = (since <= Self::KEY_LIFETIME).then(|| now.monotonic + interval);
+        self.look_at = (since <= Self::KEY_LIFETIME).then(|| now.instant + interval);
     }
 
     /// Notes whether the clock was put back since it was looked at last.
     fn look_at_clock(&mut self, now: Now) {
-        let seen = self.seen.filter(|seen| seen.monotonic <= now.monotonic);
+        let seen = self.seen.filter(|seen| seen.instant <= now.instant);
         if let Some(seen) = seen {
-            let since_ms = now.monotonic.saturating_since(seen.monotonic).as_millis();
-            let expected_ms = seen.unix_millis.saturating_add(since_ms);
-            if now.unix_millis.saturating_add(Self::STEP_MS) < expected_ms {
-                self.put_back_ms = now.unix_millis.saturating_sub(since_ms);
+            let since_ms = now.instant.saturating_since(seen.instant).as_millis();
+            let expected_ms = seen.unix.as_millis().saturating_add(since_ms);
+            if now.unix.as_millis().saturating_add(Self::STEP_MS) < expected_ms {
+                self.put_back_ms = now.unix.as_millis().saturating_sub(since_ms);
             }
         }
         if seen.is_some() || self.seen.is_none() {
@@ -193,14 +192,14 @@ impl ReplayGuard {
 
     /// No command counts that is from before: from before the start, or from before the clock was put back.
     fn begin_ms(&self, now: Now) -> u64 {
-        self.start_ms(now).max(self.put_back_ms.min(now.unix_millis))
+        self.start_ms(now).max(self.put_back_ms.min(now.unix.as_millis()))
     }
 
     /// When the node started, by the clock as it goes now: one that was wrong then and has been put right is
     /// believed only now.
     fn start_ms(&self, now: Now) -> u64 {
         self.started.map_or(0, |started| {
-            now.unix_millis.saturating_sub(now.monotonic.saturating_since(started).as_millis())
+            now.unix.as_millis().saturating_sub(now.instant.saturating_since(started).as_millis())
         })
     }
 
@@ -210,7 +209,7 @@ impl ReplayGuard {
             let oldest = self.keys.iter().min_by_key(|(_, history)| history.used).map(|(key, _)| key.clone());
             if let Some(forgotten) = oldest.and_then(|oldest| self.keys.remove(&oldest)) {
                 let last_ms = forgotten.recent_ms.last().copied().unwrap_or(0).max(forgotten.until_ms);
-                self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
+                self.least_ms = self.least_ms.max(last_ms.min(now.unix.as_millis()));
             }
         }
         let begin_ms = self.begin_ms(now);
@@ -219,12 +218,12 @@ impl ReplayGuard {
             until_ms,
             floor_ms: self.least_ms,
             recent_ms: BTreeSet::new(),
-            used: now.monotonic,
+            used: now.instant,
         });
         self.latest_ms = self.latest_ms.max(time_ms);
-        self.used = now.monotonic;
-        self.look_at = Some(now.monotonic + Self::LOOK_INTERVAL);
-        history.used = now.monotonic;
+        self.used = now.instant;
+        self.look_at = Some(now.instant + Self::LOOK_INTERVAL);
+        history.used = now.instant;
         history.recent_ms.insert(time_ms);
         history.catch_up(now, begin_ms);
     }
@@ -234,13 +233,13 @@ impl History {
     /// What was ahead and is no more counts as the last time.
     fn catch_up(&mut self, now: Now, begin_ms: u64) {
         // The clock was put back: what was used since is known one by one.
-        if self.floor_ms > now.unix_millis.saturating_add(ReplayGuard::AHEAD_MS) {
-            self.floor_ms = now.unix_millis;
+        if self.floor_ms > now.unix.as_millis().saturating_add(ReplayGuard::AHEAD_MS) {
+            self.floor_ms = now.unix.as_millis();
         }
-        if self.until_ms > now.unix_millis {
+        if self.until_ms > now.unix.as_millis() {
             self.until_ms = self.floor_ms.max(begin_ms);
         }
-        let past = self.recent_ms.range(..=now.unix_millis).next_back().copied();
+        let past = self.recent_ms.range(..=now.unix.as_millis()).next_back().copied();
         self.until_ms = self.until_ms.max(past.unwrap_or(0));
         while self.recent_ms.len() > ReplayGuard::MAX_RECENT {
             // Of more than there is room for, the rest counts from the earliest on.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use engine::FaceId;
 use management::{CommandScope, RouteFlags, RouteOrigin};
-use packet::Name;
 use packet::time::{Duration, Instant};
+use packet::{Name, Now};
 use thiserror::Error;
 
 use super::rib::{Holder, Precedence, Route};
 use super::state::{SavedRoute, StateFile, address};
 use super::{Authority, MANAGED, NfdManagement, Request};
 use crate::control::{
-    CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, FaceUriError, NodeControl, Now,
+    CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, FaceUriError, NodeControl,
 };
 
 impl NfdManagement {
@@ -66,7 +66,7 @@ impl NfdManagement {
         let mut restored = 0;
         let mut faces = std::collections::BTreeMap::new();
         for route in &saved {
-            let left_ms = route.expires_unix_ms.map(|end| end.saturating_sub(now.unix_millis));
+            let left_ms = route.expires_unix_ms.map(|end| end.saturating_sub(now.unix.as_millis()));
             if left_ms == Some(0) {
                 continue;
             }
@@ -78,7 +78,7 @@ impl NfdManagement {
                 origin: RouteOrigin::Static,
                 cost: route.cost,
                 flags: RouteFlags(route.flags),
-                expires: left_ms.map_or(Instant::NEVER, |left| now.monotonic + Duration::from_millis(left)),
+                expires: left_ms.map_or(Instant::NEVER, |left| now.instant + Duration::from_millis(left)),
                 announcement: None,
                 holder: Holder::Host,
                 precedence: Precedence::LongestMatch,

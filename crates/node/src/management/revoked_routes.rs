@@ -7,13 +7,13 @@ use management::{CommandScope, CommandSignature, RouteOrigin};
 use packet::Name;
 use packet::ndn::KeyLocator;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest};
+use packet::{Data, Interest, Now};
 use trust::Certificate;
 
 use super::rib::Route;
 use super::signer::RouteSigner;
 use super::{Authority, NfdManagement};
-use crate::control::{NodeControl, Now};
+use crate::control::NodeControl;
 
 /// How often the records of revoked keys are looked at while there are routes of keys.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -61,13 +61,13 @@ impl NfdManagement {
             && self.revocations.may_change()
             && self.rib.signed_count() > 0
         {
-            self.look_at_revocations = now.monotonic + LOOK_INTERVAL;
+            self.look_at_revocations = now.instant + LOOK_INTERVAL;
         }
     }
 
     /// Removes the routes of keys that are revoked by now, if it is time to look.
     pub(super) fn heed_revocations(&mut self, now: Now, node: &mut dyn NodeControl) {
-        if now.monotonic < self.look_at_revocations {
+        if now.instant < self.look_at_revocations {
             return;
         }
         self.look_at_revocations = Instant::NEVER;

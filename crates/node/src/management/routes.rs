@@ -6,13 +6,13 @@ use management::{
 };
 use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Name, NameScope, UnixTime};
+use packet::{Buffer, Data, Name, NameScope, Now};
 
 use super::holder::holder;
 use super::parameters::{face_or_self, prefix};
 use super::rib::{FibUpdate, Holder, Precedence, Route};
 use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
-use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl, Now};
+use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl};
 
 /// Cost of a route that was announced, as in NFD.
 const ANNOUNCED_COST: u64 = 2048;
@@ -136,7 +136,7 @@ impl NfdManagement {
         }
         let lifetime = lifetime(now, &announcement);
         let holder = holder(node, scope, from);
-        let mut route = announced_route(from, now.monotonic + lifetime, &data, holder);
+        let mut route = announced_route(from, now.instant + lifetime, &data, holder);
         route.precedence = self.precedence(scope);
         route.signer = self.signer_of_announcement(scope, &data);
         let body = ControlParameters {
@@ -173,7 +173,7 @@ impl NfdManagement {
         }
         let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
         let holder = holder(node, CommandScope::Localhop, face);
-        let mut route = announced_route(face, now.monotonic + lifetime, &data, holder);
+        let mut route = announced_route(face, now.instant + lifetime, &data, holder);
         route.precedence = self.precedence(CommandScope::Localhop);
         route.signer = self.signer_of_announcement(CommandScope::Localhop, &data);
         // A full RIB or share has counted it.
@@ -206,9 +206,7 @@ impl NfdManagement {
             let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
             return Err(ControlResponse::error(StatusCode::NameTooLong, text));
         }
-        let is_valid_now = announcement
-            .validity
-            .is_none_or(|validity| validity.contains(UnixTime::from_millis(now.unix_millis)));
+        let is_valid_now = announcement.validity.is_none_or(|validity| validity.contains(now.unix));
         if !is_valid_now {
             return reject("its validity period is another".to_owned());
         }
@@ -240,7 +238,7 @@ impl NfdManagement {
         prefix: &Name,
         route: Route,
     ) -> Result<(), ControlResponse> {
-        if route.expires <= now.monotonic {
+        if route.expires <= now.instant {
             // Over before it began; and so is the one that it replaces.
             self.rib.unregister(prefix, route.face, route.origin);
         } else if let Err(full) = self.rib.register(prefix, route) {
@@ -329,7 +327,7 @@ fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder)
         origin: parameters.origin.unwrap_or(RouteOrigin::App),
         cost: parameters.cost.unwrap_or(0),
         flags: parameters.flags.map_or(RouteFlags::CHILD_INHERIT, RouteFlags),
-        expires: period.map_or(Instant::NEVER, |period| now.monotonic + Duration::from_millis(period)),
+        expires: period.map_or(Instant::NEVER, |period| now.instant + Duration::from_millis(period)),
         announcement: None,
         holder,
         precedence: Precedence::LongestMatch,
@@ -355,6 +353,6 @@ fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) 
 fn lifetime(now: Now, announcement: &PrefixAnnouncement) -> Duration {
     let period = Duration::from_millis(announcement.expiration_period_ms);
     let Some(validity) = announcement.validity else { return period };
-    let left_ms = validity.not_after.as_millis().saturating_sub(now.unix_millis);
+    let left_ms = validity.not_after.as_millis().saturating_sub(now.unix.as_millis());
     period.min(Duration::from_millis(left_ms))
 }

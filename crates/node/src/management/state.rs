@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use management::RouteOrigin;
-use packet::Name;
 use packet::time::{Duration, Instant};
+use packet::{Name, Now};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
@@ -19,7 +19,7 @@ use trust::{Certificate, text};
 use super::replay_guard::ObeyedTimes;
 use super::rib::Route;
 use super::signer::RouteSigner;
-use crate::control::{FaceStatus, FaceUri, Now};
+use crate::control::{FaceStatus, FaceUri};
 
 /// How long changes are collected before they are written.
 const WRITE_DELAY: Duration = Duration::from_secs(1);
@@ -168,15 +168,15 @@ impl StateFile {
             self.obeyed.insert(*time_ms);
         }
         if self.obeyed != known {
-            self.write(now.monotonic);
+            self.write(now.instant);
         }
     }
 
     /// A command has made this route.
     pub(super) fn keep(&mut self, now: Now, prefix: &Name, route: &Route, face: &FaceStatus) {
         let (Some((remote, local)), RouteOrigin::Static) = (address(face), route.origin) else { return };
-        let left_ms = (route.expires < Instant::NEVER)
-            .then(|| route.expires.saturating_since(now.monotonic).as_millis());
+        let left_ms =
+            (route.expires < Instant::NEVER).then(|| route.expires.saturating_since(now.instant).as_millis());
         let saved = SavedRoute {
             prefix: prefix.as_ref().to_string(),
             remote,
@@ -184,7 +184,7 @@ impl StateFile {
             permanent: face.persistency == crate::control::FacePersistency::Permanent,
             cost: route.cost,
             flags: route.flags.0,
-            expires_unix_ms: left_ms.map(|left| now.unix_millis.saturating_add(left)),
+            expires_unix_ms: left_ms.map(|left| now.unix.as_millis().saturating_add(left)),
             signer: route.signer.as_deref().map(SavedSigner::of),
         };
         let is_new = !self.routes.contains_key(&key(&saved));
@@ -214,7 +214,7 @@ impl StateFile {
     }
 
     fn changed(&mut self, now: Now) {
-        self.write_at = self.write_at.min(now.monotonic + WRITE_DELAY);
+        self.write_at = self.write_at.min(now.instant + WRITE_DELAY);
     }
 
     /// When [`StateFile::handle_timeout`] is to be called.
@@ -224,10 +224,10 @@ impl StateFile {
 
     /// Writes what has changed, when its time has come.
     pub(super) fn handle_timeout(&mut self, now: Now) {
-        if self.write_at <= now.monotonic {
-            let unix_millis = now.unix_millis;
-            self.routes.retain(|_, route| route.expires_unix_ms.is_none_or(|end| end > unix_millis));
-            self.write(now.monotonic);
+        if self.write_at <= now.instant {
+            let unix_ms = now.unix.as_millis();
+            self.routes.retain(|_, route| route.expires_unix_ms.is_none_or(|end| end > unix_ms));
+            self.write(now.instant);
         }
     }
 
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(StateFile::open(&path, 100).unwrap().routes(), [route("/a")]);
         assert_eq!(state.next_deadline(), Instant::from_secs(1) + RETRY_INTERVAL);
         std::fs::remove_dir_all(folder.join("routes.toml.new")).unwrap();
-        state.handle_timeout(Now { monotonic: Instant::from_secs(31), unix_millis: 0 });
+        state.handle_timeout(Now { instant: Instant::from_secs(31), unix: packet::UnixTime::ZERO });
         assert_eq!(StateFile::open(&path, 100).unwrap().routes().len(), 2);
         assert_eq!(state.next_deadline(), Instant::NEVER);
         std::fs::remove_dir_all(folder).unwrap();

@@ -8,18 +8,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
 use engine::FaceId;
-use flow::verify::Now;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, Verb};
 use packet::ccnx::{InterestFields, Ticks};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, Name, Packet};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
 use repo::service::ServiceHandle;
-use trust::SignError;
 use trust::ccnx::{CcndRequest, CcnxSigner};
+use trust::{Clock, SignError};
 
 use crate::ccnd::{Asker, Strangers};
-use crate::clock::Clock;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::repository_status::SharedCounters;
@@ -60,7 +58,7 @@ impl CcnrService {
         counters: SharedCounters,
     ) -> std::io::Result<ServiceThread> {
         let mut face = open_face(&mut remote, "ccnr", Dialect::Ccnx, LIMITS)?;
-        let ccnr = Ccnr::new(clock.both().into(), signer.clone(), config).map_err(IoError::other)?;
+        let ccnr = Ccnr::new(clock.both(), signer.clone(), config).map_err(IoError::other)?;
         let prefixes = ccnr.prefixes().map_err(IoError::other)?;
         let began = StdInstant::now();
         let told = Signal::new()?;
@@ -87,7 +85,7 @@ impl InnerService for CcnrService {
         let from = packet.incoming_face();
         let interest = match packet.packet {
             Packet::Interest(interest) => interest,
-            Packet::Data(data) => return self.driver.handle_data(self.clock.both().into(), &data),
+            Packet::Data(data) => return self.driver.handle_data(self.clock.both(), &data),
             Packet::Nack(..) => return,
         };
         // Nobody waits behind a face that is gone.
@@ -103,12 +101,12 @@ impl InnerService for CcnrService {
                 Origin::Elsewhere
             }
         };
-        self.driver.handle_interest(self.clock.both().into(), &interest, origin);
+        self.driver.handle_interest(self.clock.both(), &interest, origin);
     }
 
     fn proceed(&mut self, face: &mut InnerFace) {
         self.told.lower();
-        self.driver.turn(self.clock.both().into());
+        self.driver.turn(self.clock.both());
         while let Some(outgoing) = self.driver.poll_outgoing() {
             self.carry_out(face, outgoing);
         }
@@ -177,7 +175,7 @@ impl CcnrService {
             flags: Some(ForwardingFlags::default()),
             ..ForwardingEntry::new(prefix)
         };
-        let time = Ticks::from(Now::from(self.clock.both()).unix);
+        let time = Ticks::from(self.clock.unix());
         let (request, fields) = (CcndRequest::Prefix(verb, entry), InterestFields::default());
         self.signer.ccnd_request(self.signer.publisher(), request, time, fields)
     }

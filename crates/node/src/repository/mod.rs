@@ -19,9 +19,9 @@ use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
 use repo::service::{self, Service, ServiceConfig};
 use repo::{Store, StoreKeys, eviction};
+use trust::Clock;
 
 use crate::ccnd::load_or_make_key;
-use crate::clock::Clock;
 use crate::config::{CcnxConfig, RepositorySection};
 use crate::inner_service::ServiceThread;
 use crate::plane::{Answers, RepositoryHandles};

@@ -10,10 +10,6 @@ mod places;
 
 use std::path::PathBuf;
 
-use engine::EngineConfig;
-use packet::{Dialect, LinkType};
-
-use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::FaceUri;
 use crate::plane::{ConfiguredInterfaces, DataPlane, Ends, Listener};
@@ -24,7 +20,10 @@ use crate::sys::interfaces;
 use crate::transport::datagram::{DatagramChannel, IP_PROTOCOL};
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
+use engine::EngineConfig;
 pub use memory::memory_at_hand_bytes;
+use packet::{Dialect, LinkType};
+use trust::Clock;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {

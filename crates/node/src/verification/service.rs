@@ -5,17 +5,16 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use engine::{Sample, SamplingConfig};
-use flow::verify::{AnchoredVerifier, Now, PublisherVerifier, VerificationError, Verifier};
+use flow::verify::{AnchoredVerifier, PublisherVerifier, VerificationError, Verifier};
 use flow::{Subject, Unverified};
 use packet::name::name_in_dialect;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Packet};
+use packet::{Dialect, Now, Packet};
 use trust::validator::{ValidationError, ValidatorLimits};
-use trust::{Revocations, Validator};
+use trust::{Clock, Revocations, Validator};
 
 use super::setup::{Trusted, read};
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
@@ -154,7 +153,7 @@ impl InnerService for VerificationService {
 
 impl VerificationService {
     fn now(&self) -> Now {
-        self.clock.both().into()
+        self.clock.both()
     }
 
     fn take(&mut self, sample: Sample) {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use cairn_node::Node;
 use cairn_node::config::Config;
-use cairn_node::control::{ControlApplication, FaceEvent, MANAGEMENT_FACE, NodeControl, Now};
+use cairn_node::control::{ControlApplication, FaceEvent, MANAGEMENT_FACE, NodeControl};
 use engine::{FaceId, NextHop};
 use packet::ndn::DataBuilder;
-use packet::{Data, Dialect, Interest};
+use packet::{Data, Dialect, Interest, Now};
 use testkit::folder::TestFolder;
 
 use crate::support::*;

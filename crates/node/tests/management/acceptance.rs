@@ -5,7 +5,7 @@ use management::{
     Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, StatusCode,
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
-use packet::{Component, Data, Interest, NameRef};
+use packet::{Component, Data, Interest, NameRef, UnixTime};
 
 use crate::fake_node::NEIGHBOUR;
 use crate::manager::{Manager, about, command, name};
@@ -21,7 +21,7 @@ impl VerifyCommand for Friends {
 
     fn verify_command(
         &self,
-        _: u64,
+        _: UnixTime,
         _: Command,
         _: CommandScope,
         key: NameRef<'_>,
@@ -31,7 +31,7 @@ impl VerifyCommand for Friends {
         if is_friend { Ok(()) } else { Err(KeyRejection::Unknown(name("/stranger"))) }
     }
 
-    fn verify_announcement(&self, _: u64, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
+    fn verify_announcement(&self, _: UnixTime, _: CommandScope, _: &Data) -> Result<(), KeyRejection> {
         Err(KeyRejection::Unknown(name("/stranger")))
     }
 }
@@ -69,7 +69,7 @@ fn by_default_commands_are_obeyed_in_either_format_and_without_any_signature() {
 #[test]
 fn with_keys_configured_strangers_and_repetitions_are_refused() {
     let mut manager = Manager::with(careful());
-    let now = manager.now.unix_millis + 1;
+    let now = manager.now.unix.as_millis() + 1;
     assert_eq!(code(manager.ask(&signed_by("/stranger/KEY/1", now)).as_ref()), Some(403));
     assert_eq!(manager.management.counters().unauthorized, 1);
     assert_eq!(manager.node.next_hops("/a"), []);

@@ -53,7 +53,7 @@ impl Person {
     fn commands(&self, manager: &mut Manager, command: Command, scope: CommandScope) -> Interest {
         manager.let_time_pass(Duration::from_millis(1));
         let builder = command.interest(scope, &about("/a")).unwrap();
-        let freshness = Freshness { time_ms: Some(manager.now.unix_millis), ..Default::default() };
+        let freshness = Freshness { time_ms: Some(manager.now.unix.as_millis()), ..Default::default() };
         self.signer.sign_interest(&builder, freshness).unwrap()
     }
 }
@@ -214,7 +214,7 @@ fn strangers_make_the_node_ask_for_nothing_and_delegates_for_so_much_at_a_time()
     let interest = stranger.asks(&mut manager, CommandScope::Localhost);
     assert_eq!(code(manager.ask(&interest).as_ref()), Some(403));
     assert!(question(&mut manager).is_none());
-    let now_ms = manager.now.unix_millis;
+    let now_ms = manager.now.unix.as_millis();
     let mut codes = Vec::new();
     for number in 0..12 {
         let key = name(&format!("/lab/k{number}/KEY/1"));
@@ -291,7 +291,7 @@ fn a_command_of_a_delegate_from_before_the_start_is_not_looked_into() {
     assert_eq!(serve(&mut before, &[&alice]), Some(200));
 
     let mut after = manager_of(&[(&boss, &["rib"])]);
-    after.now.unix_millis = before.now.unix_millis + 500;
+    after.now.unix = before.now.unix.after(Duration::from_millis(500));
     let now = after.now;
     after.management.start(now, &mut after.node);
     assert_eq!(code(after.ask(&old).as_ref()), Some(403));

@@ -278,7 +278,7 @@ impl NodeControl for FakeNode {
         engine.advance(Instant::ZERO);
         NodeStatus {
             version: "cairn 1.2.3".to_owned(),
-            started_unix_millis: 1_600_000_000_000,
+            started_unix: packet::UnixTime::from_millis(1_600_000_000_000),
             started: Instant::ZERO,
             uptime: Duration::from_secs(5),
             tables: engine.table_sizes(),

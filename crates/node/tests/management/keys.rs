@@ -55,7 +55,7 @@ fn verify(
     let Some(packet::ndn::KeyLocator::Name(key)) = signature.info.key_locator else {
         panic!("no key is named")
     };
-    keys.verify_command(NOW_S * 1000, command, scope, key, &signature)
+    keys.verify_command(UnixTime::from_secs(NOW_S), command, scope, key, &signature)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
             validity: None,
         };
         let data: Data = signer.sign_data(&announcement.to_data().unwrap()).unwrap();
-        keys.verify_announcement(NOW_S * 1000, scope, &data)
+        keys.verify_announcement(UnixTime::from_secs(NOW_S), scope, &data)
     };
     let check = |signer: &Signer, prefix: &str| check_from(CommandScope::Localhost, signer, prefix);
     assert_eq!(check(&alice.signers[0], "/alice/blog"), Ok(()));

@@ -1,6 +1,6 @@
 //! Management and a fake node together, and what the tests ask them.
 
-use cairn_node::control::{ControlApplication, FaceEvent, FaceEventKind, Now};
+use cairn_node::control::{ControlApplication, FaceEvent, FaceEventKind};
 use cairn_node::management::{ManagementConfig, NfdManagement};
 use engine::FaceId;
 use management::{
@@ -9,7 +9,7 @@ use management::{
 };
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, Name};
+use packet::{Data, Interest, Name, Now, UnixTime};
 
 use crate::fake_node::{APPLICATION, FakeNode};
 
@@ -42,7 +42,7 @@ impl Manager {
     }
 
     pub(crate) fn with(config: ManagementConfig) -> Self {
-        let now = Now { monotonic: Instant::from_secs(100), unix_millis: 1_700_000_000_000 };
+        let now = Now { instant: Instant::from_secs(100), unix: UnixTime::from_millis(1_700_000_000_000) };
         let mut manager =
             Manager { node: FakeNode::new(), management: NfdManagement::new(config), now, is_busy: false };
         manager.management.start(now, &mut manager.node);
@@ -111,9 +111,9 @@ impl Manager {
     }
 
     pub(crate) fn let_time_pass(&mut self, span: Duration) {
-        self.now.monotonic += span;
-        self.now.unix_millis += span.as_millis();
-        if self.management.next_deadline() <= self.now.monotonic {
+        self.now.instant += span;
+        self.now.unix = self.now.unix.after(span);
+        if self.management.next_deadline() <= self.now.instant {
             self.management.handle_timeout(self.now, &mut self.node);
         }
         self.be_at_leisure();

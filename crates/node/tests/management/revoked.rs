@@ -74,7 +74,7 @@ fn register(manager: &mut Manager, who: &Person, prefix: &str) -> Interest {
         ..about(prefix)
     };
     let builder = Command::RibRegister.interest(CommandScope::Localhost, &parameters).unwrap();
-    let freshness = Freshness { time_ms: Some(manager.now.unix_millis), ..Default::default() };
+    let freshness = Freshness { time_ms: Some(manager.now.unix.as_millis()), ..Default::default() };
     who.signer.sign_interest(&builder, freshness).unwrap()
 }
 

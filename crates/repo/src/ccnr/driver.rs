@@ -1,12 +1,10 @@
 //! A [`Ccnr`] whose store is that of a service. What is to be sent is its owner's business.
 
+use packet::time::Instant;
+use packet::{Data, Dialect, Interest, Name, Now};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-
-use flow::verify::Now;
-use packet::time::Instant;
-use packet::{Data, Dialect, Interest, Name};
 
 use super::{Ccnr, CcnrCounters, Effect, NamespaceChange, Origin, StoreAnswer, StoreQuery};
 use crate::limits::Rejection;

@@ -1,9 +1,7 @@
 //! Objects that a repository of CCNx makes: what it answers to commands, its policy, and where that is.
-
-use flow::verify::Now;
 use packet::ccnx::management::{Link, RepositoryInfo};
 use packet::ccnx::{ContentKind, SignedInfo, Ticks, markers};
-use packet::{Buffer, Component, Data, DecodeError, Name};
+use packet::{Buffer, Component, Data, DecodeError, Name, Now};
 use trust::SignError;
 use trust::ccnx::CcnxSigner;
 

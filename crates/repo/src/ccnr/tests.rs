@@ -1,10 +1,8 @@
 //! What clients of ccnr send, and what ccnr 0.8.2 answered in captures.
-
-use flow::verify::Now;
 use packet::ccnx::management::{Collection, RepositoryInfo, RepositoryPolicy};
 use packet::ccnx::{ContentKind, Exclude, InterestFields, Scope, Ticks, uri};
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, Interest, Name, UnixTime};
+use packet::{Component, Data, Interest, Name, Now, UnixTime};
 use testkit::vectors::load;
 use trust::ccnx::{CcnxSigner, verify_by_own_key};
 use trust::{KeyKind, PrivateKey, PublicKey};

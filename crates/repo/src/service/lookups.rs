@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use packet::{Interest, UnixTime};
+use trust::unix_now;
 
 use super::readers::{Job, MadeMetadata, Outcome, ReadQueue, found};
-use super::{Answered, FoundData, Reply, unix_now};
+use super::{Answered, FoundData, Reply};
 use crate::store::{DiskExecutor, DiskJob, Store, is_answer, is_outdated, metadata_packet};
 
 /// Questions looked up before the readers are told.

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use packet::{Data, UnixTime};
+use trust::unix_now;
 
 use super::lookups::{Lookups, lock};
 use super::readers::{Outcome, ReadQueue};
-use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
+use super::{ServiceConfig, ServiceStatus, Shared};
 use crate::hot::Request;
 use crate::limits::Rejection;
 use crate::store::{InsertionId, PendingMaintenance, Store};

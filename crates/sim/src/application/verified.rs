@@ -1,9 +1,9 @@
 //! An application that fetches an object and verifies it, at the cost of its node's processor.
 
-use flow::verify::{Cost, Now, Verifier};
+use flow::verify::{Cost, Verifier};
 use flow::{FetchConfig, FetchError, Fetcher, Segment, Verification, VerifiedFetch};
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name, UnixTime};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, Now, UnixTime};
 
 use super::{Application, Context};
 use crate::error::SimError;

@@ -16,11 +16,11 @@ use clap::Args;
 use client::{Client, Clock, Event, RequestId};
 use flow::Unverified;
 use flow::source::{Reply, answer_with};
-use flow::verify::{AnchoredVerifier, IntegrityVerifier, Now, Verifier};
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, Verifier};
 use management::{Command, ControlParameters};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{AnyName, Component, Data, Dialect, Name, NameRef};
+use packet::{AnyName, Component, Data, Dialect, Name, NameRef, Now};
 use trust::InterestSigner;
 
 use crate::tool::connect::ConnectArguments;

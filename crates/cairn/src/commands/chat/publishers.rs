@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use flow::Unverified;
-use flow::verify::{Cost, Now, PublisherVerifier, Summary, VerificationError, VerificationOutcome, Verifier};
+use flow::verify::{Cost, PublisherVerifier, Summary, VerificationError, VerificationOutcome, Verifier};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Data, Interest, NackReason, Name, NameRef};
+use packet::{Data, Interest, NackReason, Name, NameRef, Now};
 use trust::PublicKey;
 
 /// Members whose publishers are remembered: more than there can be messages that wait for a verdict, so that

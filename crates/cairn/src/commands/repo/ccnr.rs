@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
-use flow::verify::Now;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, LinkHeader};
+use packet::{Dialect, Interest, LinkHeader, Now};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
 use repo::fetch::FetchConfig;
 use repo::service::ServiceHandle;

@@ -10,8 +10,8 @@ use packet::random::Random;
 use packet::{Data, Dialect, Interest, NameHasher};
 use repo::disk::RealDisk;
 use repo::eviction::DeletionRule;
-use repo::service::unix_now;
 use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
+use trust::unix_now;
 
 use super::pattern::Pattern;
 use crate::tool::ToolError;

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use packet::Dialect;
 use packet::time::Duration;
-use repo::service::unix_now;
 use repo::{Event, PendingMaintenance};
 use serde_json::json;
+use trust::unix_now;
 
 use super::folder::{FolderArguments, close, matching, read, segments};
 use crate::tool::interrupt::Interrupt;

@@ -10,9 +10,9 @@ use flow::{CcnxPublication, Publication, PublicationConfig, SegmentSize};
 use packet::ccnx::Ticks;
 use packet::time::Duration;
 use packet::{AnyName, Data, Dialect, Name};
-use repo::service::unix_now;
 use repo::{Rejection, Selection, Store};
 use serde_json::json;
+use trust::unix_now;
 
 use super::folder::{FolderArguments, close};
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};

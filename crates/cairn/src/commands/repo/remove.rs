@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use packet::Dialect;
-use repo::service::unix_now;
 use repo::{Deleted, Object, PendingMaintenance, Selection};
 use serde_json::json;
+use trust::unix_now;
 
 use super::folder::{FolderArguments, close, matching};
 use super::pattern::Pattern;

@@ -7,12 +7,11 @@ use engine::FaceConfig;
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
-use node::control::Now;
 use node::management::{
     Authority, AuthorizationError, Privileges, RevocationList, STRANGERS_LEAST_COST, TrustedKeys,
 };
 use packet::time::{Duration, Instant};
-use packet::{Interest, LinkHeader, Name};
+use packet::{Interest, LinkHeader, Name, Now, UnixTime};
 use sim::{AppId, Application, Context, IntoName as _, NodeId};
 use trust::Revocations;
 
@@ -55,7 +54,7 @@ impl Registrar {
         let parameters = ControlParameters::decode(request.parameter()?.value).ok()?;
         let prefix = parameters.name.as_ref()?;
         let (command, scope) = (Command::RibRegister, CommandScope::Localhop);
-        let now = Now { monotonic: now, unix_millis: now.as_nanos() / 1_000_000 };
+        let now = Now { instant: now, unix: UnixTime::from_millis(now.as_nanos() / 1_000_000) };
         let verdict = self.authority.check(now, command, scope, interest);
         match verdict.and_then(|()| self.authority.check_owner(command, scope, interest, prefix.as_ref())) {
             Ok(()) => {}

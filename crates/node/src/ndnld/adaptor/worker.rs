@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 
 use packet::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
+use trust::Clock;
 
 use super::links::Links;
-use crate::clock::Clock;
 
 /// The longest time between two looks: an interface that comes back is noticed by one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);

@@ -342,10 +342,10 @@ impl DataPlane {
 
     /// The status, with no more in the sums over all faces than those have counted that are gone.
     pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
-        let started = crate::clock::Clock::START;
+        let started = trust::Clock::START;
         NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
-            started_unix_millis: self.clock.started_unix_millis(),
+            started_unix: self.clock.started(),
             started,
             uptime: self.now.saturating_since(started),
             tables: self.engine.table_sizes(),

@@ -10,12 +10,11 @@ use std::sync::{Mutex, PoisonError};
 
 use aws_lc_rs::digest;
 use repo::cold::{Bucket, Source};
-use repo::service::unix_now;
 use thiserror::Error;
 
 use http::{Connection, Endpoint, EndpointError};
 use sign::{Credentials, Request, encoded, headers};
-use trust::sha256;
+use trust::{sha256, unix_now};
 
 /// S3 takes no more by one request.
 const MAX_OBJECT_BYTES: u64 = 5 << 30;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use packet::NameHasher;
 use packet::ndn::DataBuilder;
 use repo::disk::SimulatedDisk;
-use repo::service::unix_now;
 use repo::{Store, StoreConfig, StoreKeys};
+use trust::unix_now;
 
 use super::{Bound, Row};
 use crate::tool::ToolError;

@@ -6,26 +6,21 @@
 //! a request goes out in place of the command, and its answer is read as if NFD had given it.
 
 use management::{Command, ControlParameters, ControlResponse, StatusCode};
-use packet::ccnx::management::{ForwardingEntry, StatusResponse, StrategySelection, Verb};
+use packet::ccnx::management::{
+    ForwardingEntry, StatusResponse, StrategySelection, Verb, ccnd_key_prefix, strategy_in_ccnd,
+};
 use packet::ccnx::{InterestFields, Scope, markers};
-use packet::{Component, Data, DecodeError, Interest, Name};
+use packet::{Data, DecodeError, Interest, Name};
 use trust::UnixTime;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 
 use crate::error::{ClientError, Unsendable};
-
-const CCND: &[u8] = b"ccnd";
-const KEY: &[u8] = b"KEY";
 
 /// Where the verb stands in the name of a request.
 const VERB_AT: usize = 2;
 
 /// Where the word for a strategy stands in its name: /localhost/nfd/strategy/multicast.
 const STRATEGY_WORD_AT: usize = 3;
-
-/// What ccnd calls the strategies that do what those of NFD do.
-const STRATEGIES: [(&[u8], &str); 3] =
-    [(b"best-route", "default"), (b"load-balance", "loadsharing"), (b"multicast", "parallel")];
 
 /// What is known of the ccnd at the other end, and the key that requests to it are signed with.
 #[derive(Debug)]
@@ -59,8 +54,7 @@ impl Ccnd {
 
     /// Where the object with its key is.
     pub(crate) fn key_name() -> Result<Name, DecodeError> {
-        let components = [markers::LOCALHOST, markers::SERVICE, CCND, KEY];
-        Name::from_components(components.map(Component::generic))
+        ccnd_key_prefix(markers::LOCALHOST)
     }
 
     /// Asks for the object with its key, on this host.
@@ -138,8 +132,7 @@ impl Ccnd {
 
 /// What ccnd calls a strategy that NFD's command names; `None` if it has none that does the same.
 fn strategy_in_ccnx(name: &Name) -> Option<&'static str> {
-    let word = name.as_ref().component(STRATEGY_WORD_AT)?;
-    STRATEGIES.iter().find(|(theirs, _)| *theirs == word.value).map(|(_, word)| *word)
+    strategy_in_ccnd(name.as_ref().component(STRATEGY_WORD_AT)?.value)
 }
 
 #[cfg(test)]

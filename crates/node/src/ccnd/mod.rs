@@ -24,10 +24,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use engine::{FaceId, FaceScope};
-use packet::ccnx::management::Verb;
+use packet::ccnx::management::{Verb, ccnd_key_prefix, ccnd_prefix};
 use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
 use packet::time::Instant;
-use packet::{Buffer, Component, Data, Dialect, Interest, Name, Now, UnixTime};
+use packet::{Buffer, Component, Data, DecodeError, Dialect, Interest, Name, Now, UnixTime};
 use trust::SignError;
 use trust::ccnx::{CcnxSigner, ndnld_control_components};
 
@@ -80,8 +80,6 @@ struct CcndCounters {
 
 const CCNX: &[u8] = b"ccnx";
 const PING: &[u8] = b"ping";
-/// The service's name below the markers of where it is.
-const CCND: &[u8] = b"ccnd";
 /// How long key objects count as fresh, in seconds.
 const KEY_FRESHNESS: [u32; 2] = [600, 5];
 /// How long answers to requests do.
@@ -137,8 +135,8 @@ impl Ccnd {
     /// The prefixes that must lead to its face.
     pub(crate) fn prefixes(&self) -> [Name; 5] {
         [
-            name_of(&[markers::LOCALHOST, markers::SERVICE, CCND]),
-            name_of(&[markers::NEIGHBORHOOD, markers::SERVICE, CCND]),
+            short(ccnd_prefix(markers::LOCALHOST)),
+            short(ccnd_prefix(markers::NEIGHBORHOOD)),
             name_of(&[CCNX, PING]),
             name_of(&[CCNX, self.id()]),
             name_of(&ndnld_control_components(self.id())),
@@ -264,9 +262,14 @@ fn answers(interest: &InterestView<'_>, object: &Data) -> bool {
 fn key_object(signer: &CcnxSigner, place: &[u8], freshness: u32, now: Now) -> Result<Data, SignError> {
     let digest = [markers::KEY_DIGEST, signer.publisher()].concat();
     let version = markers::version(ticks(now));
-    let key_name = name_of(&[place, markers::SERVICE, CCND, b"KEY", &digest, &version]);
     let last = markers::segment(0);
-    let name = name_of(&[place, markers::SERVICE, CCND, b"KEY", &digest, &version, &last]);
+    let name_of = || {
+        let key_name = ccnd_key_prefix(place)?.with(Component::generic(&digest))?;
+        let key_name = key_name.with(Component::generic(&version))?;
+        let name = key_name.with(Component::generic(&last))?;
+        Ok((key_name, name))
+    };
+    let (key_name, name) = name_of().map_err(|error: DecodeError| SignError::Encode(error.into()))?;
     let wire = signer.sign(&name, signer.spki(), ticks(now), |info| SignedInfo {
         kind: Some(ContentKind::Key),
         freshness_seconds: Some(freshness),
@@ -278,9 +281,12 @@ fn key_object(signer: &CcnxSigner, place: &[u8], freshness: u32, now: Now) -> Re
 }
 
 fn name_of(components: &[&[u8]]) -> Name {
-    let components = components.iter().map(|component| Component::generic(component));
-    // These names are short.
-    Name::from_components(components).unwrap_or_else(|_| Name::root())
+    short(Name::from_components(components.iter().map(|component| Component::generic(component))))
+}
+
+/// A name of this service, none of which is too long.
+fn short(name: Result<Name, DecodeError>) -> Name {
+    name.unwrap_or_else(|_| Name::root())
 }
 
 fn ticks(now: Now) -> Ticks {

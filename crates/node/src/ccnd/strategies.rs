@@ -2,20 +2,12 @@
 
 use engine::StrategySpec;
 use packet::Name;
-use packet::ccnx::management::{StatusResponse, StrategySelection, Verb};
+use packet::ccnx::management::{StatusResponse, StrategySelection, Verb, strategy_in_ccnd, strategy_of_ccnd};
 
 use super::registration::name;
 use super::requests::Answer;
 use super::{Ccnd, DIALECT};
 use crate::control::NodeControl;
-
-/// What ccnd's strategies come nearest to here.
-const KNOWN: [(&str, &str); 4] = [
-    ("default", "best-route"),
-    ("loadsharing", "load-balance"),
-    ("parallel", "multicast"),
-    ("null", "multicast"),
-];
 
 /// Where in the full name of a strategy its word stands: /localhost/nfd/strategy/multicast/v=5.
 const WORD_AT: usize = 3;
@@ -48,8 +40,7 @@ impl Ccnd {
         match verb {
             Verb::SetStrategy => {
                 let word = asked.strategy?;
-                let known = KNOWN.iter().find(|(theirs, _)| *theirs == word);
-                let strategy: StrategySpec = known.map_or(word, |(_, ours)| ours).parse().ok()?;
+                let strategy: StrategySpec = strategy_of_ccnd(word).unwrap_or(word).parse().ok()?;
                 node.set_strategy(DIALECT, &prefix, &strategy).ok()?;
             }
             Verb::RemoveStrategy => {
@@ -75,7 +66,7 @@ fn in_force(node: &mut dyn NodeControl, prefix: &Name) -> Option<(Name, String)>
     choices.retain(|choice| choice.prefix.as_ref().is_prefix_of(prefix.as_ref()));
     let choice = choices.into_iter().max_by_key(|choice| choice.prefix.as_ref().component_count())?;
     let word = choice.strategy.as_ref().component(WORD_AT)?;
-    let word = String::from_utf8_lossy(word.value).into_owned();
-    let theirs = KNOWN.iter().find(|(_, ours)| *ours == word).map(|(theirs, _)| (*theirs).to_owned());
-    Some((choice.prefix, theirs.unwrap_or(word)))
+    let word = strategy_in_ccnd(word.value)
+        .map_or_else(|| String::from_utf8_lossy(word.value).into_owned(), str::to_owned);
+    Some((choice.prefix, word))
 }

@@ -4,6 +4,7 @@
 //! component of the Interest `/ccnx/<CCNDID>/<verb>/<object>`. An answer is the Content of the ContentObject
 //! with that name.
 
+mod ccnd;
 mod collection;
 mod face_instance;
 mod file_header;
@@ -16,6 +17,7 @@ mod status_response;
 mod strategy_selection;
 mod verb;
 
+pub use ccnd::{ccnd_key_prefix, ccnd_prefix, strategy_in_ccnd, strategy_of_ccnd};
 pub use collection::{Collection, Link};
 pub use face_instance::{FaceInstance, IpProtocol};
 pub use file_header::FileHeader;

@@ -10,7 +10,7 @@ use arbitrary::Arbitrary;
 use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, EncodeError, Interest, Name, UnixTime, Now};
-use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, Origin, StoreAnswer, StoreQuery};
+use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, InterestOrigin, StoreAnswer, StoreQuery};
 use repo::{Children, Rejection};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
@@ -73,12 +73,12 @@ enum By {
     Forwarder,
 }
 
-impl From<By> for Origin {
-    fn from(by: By) -> Origin {
+impl From<By> for InterestOrigin {
+    fn from(by: By) -> InterestOrigin {
         match by {
-            By::Host => Origin::Host,
-            By::Elsewhere => Origin::Elsewhere,
-            By::Forwarder => Origin::Forwarder,
+            By::Host => InterestOrigin::Host,
+            By::Elsewhere => InterestOrigin::Elsewhere,
+            By::Forwarder => InterestOrigin::Forwarder,
         }
     }
 }
@@ -144,10 +144,10 @@ impl World {
         assert!(self.ccnr.fetches() <= 16 && self.questions.len() <= 64);
     }
 
-    fn ask(&mut self, interest: &Interest, origin: Origin) {
+    fn ask(&mut self, interest: &Interest, origin: InterestOrigin) {
         let fetches = self.ccnr.fetches();
         self.ccnr.handle_interest(self.now(), interest, origin);
-        if origin == Origin::Elsewhere {
+        if origin == InterestOrigin::Elsewhere {
             assert!(self.ccnr.fetches() <= fetches, "a stranger has nothing stored");
         }
         self.drain();
@@ -178,13 +178,13 @@ impl World {
                 if by_key {
                     asked = asked.with(Component::generic(&key)).expect("short");
                 }
-                self.ask(&interest(&asked, InterestFields::default()), Origin::Elsewhere);
+                self.ask(&interest(&asked, InterestFields::default()), InterestOrigin::Elsewhere);
             }
             Operation::Page { prefix, segment } => self.ask_for_page(prefix, segment),
             Operation::Policy { version, namespaces } => self.store_policy(version, &namespaces),
             Operation::Bytes(bytes) => {
                 if let Ok(interest) = Interest::decode_ccnx(bytes.clone().into()) {
-                    self.ask(&interest, Origin::Elsewhere);
+                    self.ask(&interest, InterestOrigin::Elsewhere);
                 }
                 if let Ok(data) = Data::decode_ccnx(bytes.into()) {
                     self.ccnr.handle_data(self.now(), &data);
@@ -227,7 +227,7 @@ impl World {
         let parts = [markers::ENUMERATE, &key, &version, &markers::segment(segment.into())];
         let add = |name: Name, part: &[u8]| name.with(Component::generic(part)).expect("short");
         let asked = parts.into_iter().fold(object(prefix), add);
-        self.ask(&interest(&asked, InterestFields::default()), Origin::Elsewhere);
+        self.ask(&interest(&asked, InterestFields::default()), InterestOrigin::Elsewhere);
     }
 
     fn tell(&mut self, is_there: bool, children: u8, changes: u8) {
@@ -257,7 +257,7 @@ impl World {
         let name = repo::ccnr::start_write(&object, b"p").expect("short");
         self.ask(
             &interest(&name, InterestFields { scope: Some(Scope::HOST), ..Default::default() }),
-            Origin::Host,
+            InterestOrigin::Host,
         );
         let uris: Vec<String> = namespaces.iter().map(|byte| format!("ccnx:/%{byte:02X}")).collect();
         let policy = packet::ccnx::management::RepositoryPolicy {

@@ -1,13 +1,16 @@
 //! Who is connected, and who gives way where there is no room.
 //!
 //! Whoever comes finds a place as long as somebody else holds more and does nothing with some of it: one
-//! address can neither lock out the others, nor the applications of this host.
+//! address can neither lock out the others, nor the applications of this host. Who is being answered gives no
+//! way, for a response may be a film and take hours: where all are, a newcomer is turned away. (A node's server
+//! of metrics, whose pages are short and read at once, closes one of them instead.)
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use formats::AddressPrefix;
 use tokio::sync::Notify;
 
 use crate::counters::Counters;
@@ -17,21 +20,18 @@ const RESERVED_PART: usize = 32;
 /// Another address has no more than one part of so many.
 const ADDRESS_PART: usize = 2;
 
-/// Where connections come from: an address, and in IPv6 its network of 64 bits, of which a host may have any
-/// number.
+/// Where connections come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Origin {
-    Loopback,
-    V4(u32),
-    V6(u64),
+enum ConnectionOrigin {
+    ThisHost,
+    Address(AddressPrefix),
 }
 
-impl Origin {
+impl ConnectionOrigin {
     fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            address if address.is_loopback() => Origin::Loopback,
-            IpAddr::V4(address) => Origin::V4(address.to_bits()),
-            IpAddr::V6(address) => Origin::V6((address.to_bits() >> 64) as u64),
+        match address.to_canonical().is_loopback() {
+            true => ConnectionOrigin::ThisHost,
+            false => ConnectionOrigin::Address(AddressPrefix::of(address)),
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) struct Connections {
 /// By origin, in the order in which they came.
 #[derive(Debug, Default)]
 struct Table {
-    held: HashMap<Origin, VecDeque<Arc<Shared>>>,
+    held: HashMap<ConnectionOrigin, VecDeque<Arc<Shared>>>,
     total: usize,
 }
 
@@ -67,7 +67,7 @@ impl Connections {
 
     /// A place for somebody who has connected from `from`. `None` if all who could give way are at work.
     pub(crate) fn admit(self: &Arc<Self>, from: IpAddr) -> Option<ConnectionSlot> {
-        let origin = Origin::of(from);
+        let origin = ConnectionOrigin::of(from);
         let mut table = self.table();
         if let Some(crowded) = self.crowded(&table, origin) {
             if !table.make_room(crowded) {
@@ -83,8 +83,8 @@ impl Connections {
     }
 
     /// The origin that must give a place up for a newcomer from `origin`, if any must.
-    fn crowded(&self, table: &Table, origin: Origin) -> Option<Origin> {
-        let is_here = origin == Origin::Loopback;
+    fn crowded(&self, table: &Table, origin: ConnectionOrigin) -> Option<ConnectionOrigin> {
+        let is_here = origin == ConnectionOrigin::ThisHost;
         let own = table.held_by(origin);
         let reserved = if is_here { 0 } else { self.limit / RESERVED_PART };
         if !is_here && own >= (self.limit / ADDRESS_PART).max(1) {
@@ -103,12 +103,12 @@ impl Connections {
 }
 
 impl Table {
-    fn held_by(&self, origin: Origin) -> usize {
+    fn held_by(&self, origin: ConnectionOrigin) -> usize {
         self.held.get(&origin).map_or(0, VecDeque::len)
     }
 
     /// Closes the oldest connection of `origin` that nothing is under way on; false if there is none.
-    fn make_room(&mut self, origin: Origin) -> bool {
+    fn make_room(&mut self, origin: ConnectionOrigin) -> bool {
         let Some(held) = self.held.get_mut(&origin) else { return false };
         let is_idle = |shared: &Arc<Shared>| shared.under_way.load(Ordering::Relaxed) == 0;
         let Some(shared) = held.iter().position(is_idle).and_then(|place| held.remove(place)) else {
@@ -119,7 +119,7 @@ impl Table {
         true
     }
 
-    fn remove(&mut self, origin: Origin, shared: &Arc<Shared>) {
+    fn remove(&mut self, origin: ConnectionOrigin, shared: &Arc<Shared>) {
         let Some(held) = self.held.get_mut(&origin) else { return };
         if let Some(place) = held.iter().position(|other| Arc::ptr_eq(other, shared)) {
             held.remove(place);
@@ -135,7 +135,7 @@ impl Table {
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
-    origin: Origin,
+    origin: ConnectionOrigin,
     shared: Arc<Shared>,
 }
 
@@ -191,7 +191,10 @@ mod tests {
     fn one_address_takes_the_places_of_its_own_and_of_nobody_else() {
         let connections = connections();
         let _crowd = fill(&connections, "192.0.2.1", 10 * LIMIT);
-        assert_eq!(connections.table().held_by(Origin::of("192.0.2.1".parse().unwrap())), LIMIT / 2);
+        assert_eq!(
+            connections.table().held_by(ConnectionOrigin::of("192.0.2.1".parse().unwrap())),
+            LIMIT / 2
+        );
         let _other = fill(&connections, "192.0.2.2", 1);
         assert_eq!(gave_way(&connections), (10 * LIMIT - LIMIT / 2) as u64);
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cairn_gateway::origin::mapping::Mapping;
-use cairn_gateway::origin::{Origin, OriginConfig, OriginLimits};
+use cairn_gateway::origin::{OriginConfig, OriginLimits, OriginServer};
 use client::{AsyncClient, Remote, Trust};
 use common::{World, listen};
 use management::{Command, ControlParameters, ControlResponse, RequestName, Target, response_data};
@@ -184,7 +184,7 @@ fn world_with(web: &Web, change: impl FnOnce(&mut OriginLimits) + Send + 'static
             let mut config = OriginConfig::new(origin, Signer::digest());
             config.usual_freshness = Duration::from_secs(60);
             change(&mut config.limits);
-            Origin::new(client, config).unwrap().run(std::future::pending()).await.unwrap();
+            OriginServer::new(client, config).unwrap().run(std::future::pending()).await.unwrap();
         });
     });
     is_ready.recv().unwrap();

@@ -13,7 +13,7 @@ use crate::experiment::plan::EarlierKey;
 
 /// What part of the seed a key is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum KeyRole {
     /// Whose certificate is believed.
     Trusted,
     /// A forger's, who calls it by the trusted one's name.
@@ -46,11 +46,11 @@ pub enum KeyError {
 }
 
 /// The key of an identity, in a run with this seed.
-pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKey, KeyError> {
-    let stream: u64 = match origin {
-        Origin::Trusted => 0x6b65_7973,
-        Origin::Forged => 0x666f_7267,
-        Origin::Earlier => 0x6561_726c,
+pub(crate) fn key(seed: u64, role: KeyRole, identity: &str) -> Result<PrivateKey, KeyError> {
+    let stream: u64 = match role {
+        KeyRole::Trusted => 0x6b65_7973,
+        KeyRole::Forged => 0x666f_7267,
+        KeyRole::Earlier => 0x6561_726c,
     };
     let of_identity = identity
         .bytes()
@@ -64,13 +64,13 @@ pub(crate) fn key(seed: u64, origin: Origin, identity: &str) -> Result<PrivateKe
 }
 
 /// What signs with it.
-pub(crate) fn signer(seed: u64, origin: Origin, identity: &str) -> Result<Signer, KeyError> {
-    Ok(Signer::new(key(seed, origin, identity)?, key_name(origin, identity)?))
+pub(crate) fn signer(seed: u64, role: KeyRole, identity: &str) -> Result<Signer, KeyError> {
+    Ok(Signer::new(key(seed, role, identity)?, key_name(role, identity)?))
 }
 
 /// The certificate of the trusted key of an identity, valid for ever and signed by itself.
 pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, KeyError> {
-    certificate_of(seed, Origin::Trusted, identity, UnixTime::END)
+    certificate_of(seed, KeyRole::Trusted, identity, UnixTime::END)
 }
 
 /// The certificate of the earlier key of an identity, signed by itself.
@@ -81,7 +81,7 @@ pub(crate) fn earlier_certificate(
 ) -> Result<Certificate, KeyError> {
     // All but the first second of virtual time is later than that.
     let until = if state == EarlierKey::Expired { UnixTime::from_secs(0) } else { UnixTime::END };
-    certificate_of(seed, Origin::Earlier, identity, until)
+    certificate_of(seed, KeyRole::Earlier, identity, until)
 }
 
 /// Everything that is believed of an identity's keys.
@@ -100,26 +100,26 @@ pub(crate) fn certificates(
 /// The record by which an owner revokes its earlier key.
 pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, KeyError> {
     let certificate = earlier_certificate(seed, identity, EarlierKey::Revoked)?;
-    let signer = signer(seed, Origin::Earlier, identity)?;
+    let signer = signer(seed, KeyRole::Earlier, identity)?;
     let reason = RevocationReason::KeyCompromise;
     Ok(Revocation::issue(&certificate, &signer, UnixTime::from_secs(0), reason)?)
 }
 
 fn certificate_of(
     seed: u64,
-    origin: Origin,
+    role: KeyRole,
     identity: &str,
     not_after: UnixTime,
 ) -> Result<Certificate, KeyError> {
-    let key = key(seed, origin, identity)?;
+    let key = key(seed, role, identity)?;
     let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after };
-    let key_name = key_name(origin, identity)?;
+    let key_name = key_name(role, identity)?;
     Ok(self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(0), validity)?)
 }
 
-fn key_name(origin: Origin, identity: &str) -> Result<Name, KeyError> {
+fn key_name(role: KeyRole, identity: &str) -> Result<Name, KeyError> {
     let identity = identity.trim_end_matches('/');
-    let id = if origin == Origin::Earlier { 0 } else { 1 };
+    let id = if role == KeyRole::Earlier { 0 } else { 1 };
     let name = format!("{identity}/KEY/{id}");
     name.parse().map_err(|source| KeyError::Name { name, source })
 }

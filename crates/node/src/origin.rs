@@ -3,16 +3,15 @@
 use std::net::IpAddr;
 
 use engine::{FaceId, FaceScope};
+use formats::AddressPrefix;
 
 use crate::face_uri::FaceUri;
 
 /// Where a face leads, as far as it says who is behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Origin {
-    /// An address of IPv4.
-    V4(u32),
-    /// The first half of an address of IPv6.
-    V6(u64),
+    /// Whoever has this address.
+    Address(AddressPrefix),
     /// An interface without IP: whoever is on that link may use any address there.
     Link(usize),
 }
@@ -41,17 +40,14 @@ impl Origin {
     pub(crate) fn to_number(self) -> u64 {
         match self {
             // Below all addresses of IPv6 that neighbours have.
-            Origin::V4(address) => 1 << 32 | u64::from(address),
-            Origin::V6(network) => network,
+            Origin::Address(AddressPrefix::V4(address)) => 1 << 32 | u64::from(address),
+            Origin::Address(AddressPrefix::V6(network)) => network,
             Origin::Link(number) => 2 << 32 | number as u64,
         }
     }
 
     pub(crate) fn of_address(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Origin::V4(address.to_bits()),
-            IpAddr::V6(address) => Origin::V6((address.to_bits() >> 64) as u64),
-        }
+        Origin::Address(AddressPrefix::of(address))
     }
 }
 

@@ -100,7 +100,7 @@ impl OriginConfig {
 
 /// A web server that answers Interests.
 #[derive(Clone)]
-pub struct Origin {
+pub struct OriginServer {
     shared: Arc<Shared>,
 }
 
@@ -113,9 +113,9 @@ struct Shared {
     clock: Clock,
 }
 
-impl fmt::Debug for Origin {
+impl fmt::Debug for OriginServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Origin").field("config", &self.shared.config).finish_non_exhaustive()
+        f.debug_struct("OriginServer").field("config", &self.shared.config).finish_non_exhaustive()
     }
 }
 
@@ -126,7 +126,7 @@ enum Sent {
     Nack(Interest, LinkHeader),
 }
 
-impl Origin {
+impl OriginServer {
     /// A web server, behind a connection to a forwarder.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Origin {
         let table = Mutex::new(Table::new(config.limits.clone()));
         let fetches = Semaphore::new(config.limits.fetches);
         let shared = Shared { client, config, web, table, fetches, clock: Clock::start() };
-        Ok(Origin { shared: Arc::new(shared) })
+        Ok(OriginServer { shared: Arc::new(shared) })
     }
 
     /// Registers the prefix, and answers until `end` comes.

@@ -10,7 +10,7 @@ use super::error::{self, JobError};
 use super::layout::Layout;
 use super::packets::{self, Object};
 use crate::experiment::plan::{ContentPlan, Dialect};
-use crate::keys::{self, Origin};
+use crate::keys::{self, KeyRole};
 
 /// The names of one content's files and segments.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Files {
     /// When the prefix is not a name, or a key cannot be made. The experiment's check has ruled that out.
     pub fn new(plan: &ContentPlan, place: usize, seed: u64, dialect: Dialect) -> Result<Self, JobError> {
         let prefix = error::name(&plan.prefix)?;
-        let signer = plan.signed.map(|_| keys::signer(seed, Origin::Trusted, &plan.prefix)).transpose()?;
+        let signer = plan.signed.map(|_| keys::signer(seed, KeyRole::Trusted, &plan.prefix)).transpose()?;
         let seed = Random::derive(seed, place as u64).next_u64();
         let (layout, freshness) = (Layout::new(plan, seed), Duration::from_nanos(plan.freshness_ns));
         Ok(Files { prefix, layout, freshness, seed, dialect, signer })

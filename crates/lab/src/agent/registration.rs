@@ -11,7 +11,7 @@ use trust::{InterestSigner, Signer};
 use super::activity::{Activity, Log};
 use super::error::{self, JobError, KeyError};
 use crate::experiment::plan::{RegistrationKey, RegistrationPlan};
-use crate::keys::{self, Origin};
+use crate::keys::{self, KeyRole};
 
 /// The columns of its table: when it was answered, with which code, and how often it had asked.
 pub(crate) const HEAD: [&str; 3] = ["time", "code", "asked"];
@@ -69,9 +69,9 @@ impl Registration {
 pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, KeyError> {
     let origin = match plan.key {
         RegistrationKey::None => return Ok(None),
-        RegistrationKey::Trusted | RegistrationKey::Replayed(_) => Origin::Trusted,
-        RegistrationKey::Forged => Origin::Forged,
-        RegistrationKey::Stolen => Origin::Earlier,
+        RegistrationKey::Trusted | RegistrationKey::Replayed(_) => KeyRole::Trusted,
+        RegistrationKey::Forged => KeyRole::Forged,
+        RegistrationKey::Stolen => KeyRole::Earlier,
     };
     keys::signer(seed, origin, &plan.identity).map(Some)
 }

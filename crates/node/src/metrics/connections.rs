@@ -1,5 +1,7 @@
 //! All who are connected to the server of metrics: how many there may be, who gives way, and who has taken
-//! too long.
+//! too long. A newcomer always finds a place, so that whoever watches the node gets in: a page is short, and a
+//! client that is cut off asks again. (The gateway, whose responses may take hours, turns newcomers away where
+//! all are being answered.)
 
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -155,7 +157,7 @@ mod tests {
     }
 
     fn address(number: u32) -> Origin {
-        Origin::V4(number)
+        Origin::Address(formats::AddressPrefix::V4(number))
     }
 
     #[test]

@@ -12,7 +12,7 @@ use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse,
 use packet::ccnx::{InterestFields, Ticks};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, Name, Packet};
-use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
 use repo::service::ServiceHandle;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 use trust::{Clock, SignError};
@@ -91,14 +91,14 @@ impl InnerService for CcnrService {
         // Nobody waits behind a face that is gone.
         let Some(asker) = from.and_then(|from| self.strangers.asker(from, &self.remote)) else { return };
         let origin = match asker {
-            Asker::Application(_) => Origin::Host,
+            Asker::Application(_) => InterestOrigin::Host,
             Asker::Stranger(who) => {
                 let began = StdInstant::now();
                 if !self.time.has_any(began, who) {
                     return self.driver.refuse_interest();
                 }
                 self.time.spend(who, began, began + COST);
-                Origin::Elsewhere
+                InterestOrigin::Elsewhere
             }
         };
         self.driver.handle_interest(self.clock.both(), &interest, origin);

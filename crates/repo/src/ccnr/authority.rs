@@ -7,7 +7,7 @@ use trust::ccnx::verify;
 
 /// Where an Interest came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum InterestOrigin {
     /// From an application on this host.
     Host,
     /// From somewhere else.
@@ -32,13 +32,15 @@ pub enum Authority {
 
 impl Authority {
     /// Whether an Interest of this origin and scope may have something stored.
-    pub(super) fn may_command(&self, origin: Origin, scope: Option<Scope>) -> bool {
+    pub(super) fn may_command(&self, origin: InterestOrigin, scope: Option<Scope>) -> bool {
         match (self, origin) {
-            (Authority::Publishers(_) | Authority::Anyone, _) | (Authority::Host, Origin::Host) => true,
-            (Authority::Host, Origin::Forwarder) => {
+            (Authority::Publishers(_) | Authority::Anyone, _) | (Authority::Host, InterestOrigin::Host) => {
+                true
+            }
+            (Authority::Host, InterestOrigin::Forwarder) => {
                 scope.is_some_and(|scope| scope.number() <= Scope::HOST.number())
             }
-            (Authority::Host, Origin::Elsewhere) => false,
+            (Authority::Host, InterestOrigin::Elsewhere) => false,
         }
     }
 

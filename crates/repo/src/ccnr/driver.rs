@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{Ccnr, CcnrCounters, Effect, NamespaceChange, Origin, StoreAnswer, StoreQuery};
+use super::{Ccnr, CcnrCounters, Effect, InterestOrigin, NamespaceChange, StoreAnswer, StoreQuery};
 use crate::limits::Rejection;
 use crate::service::ServiceHandle;
 use crate::store::{Answer, Store};
@@ -91,7 +91,7 @@ impl CcnrDriver {
     }
 
     /// As [`Ccnr::handle_interest`].
-    pub fn handle_interest(&mut self, now: Now, interest: &Interest, origin: Origin) {
+    pub fn handle_interest(&mut self, now: Now, interest: &Interest, origin: InterestOrigin) {
         self.ccnr.handle_interest(now, interest, origin);
     }
 

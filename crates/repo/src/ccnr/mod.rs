@@ -33,7 +33,7 @@ use trust::ccnx::CcnxSigner;
 
 use crate::limits::Rejection;
 use crate::store::Children;
-pub use authority::{Authority, Origin};
+pub use authority::{Authority, InterestOrigin};
 pub use driver::{CcnrDriver, Outgoing, Wake};
 use job::{Job, Target};
 use listing::{Listings, is_excluded};
@@ -287,7 +287,7 @@ impl Ccnr {
     }
 
     /// Somebody asks for what is not stored.
-    pub fn handle_interest(&mut self, now: Now, interest: &Interest, origin: Origin) {
+    pub fn handle_interest(&mut self, now: Now, interest: &Interest, origin: InterestOrigin) {
         let is_answered =
             interest.ccnx().is_some_and(|view| self.try_interest(now, interest, &view, origin).is_some());
         self.counters.unanswered += u64::from(!is_answered);
@@ -305,7 +305,7 @@ impl Ccnr {
         now: Now,
         interest: &Interest,
         view: &InterestView<'_>,
-        origin: Origin,
+        origin: InterestOrigin,
     ) -> Option<()> {
         let told = self.told.iter().find(|data| data.ccnx().is_some_and(|object| matches(view, &object)));
         if let Some(told) = told {
@@ -359,7 +359,7 @@ impl Ccnr {
     }
 
     /// Whether a command about this name is carried out.
-    fn admit(&mut self, name: NameRef<'_>, origin: Origin, scope: Option<Scope>) -> Option<()> {
+    fn admit(&mut self, name: NameRef<'_>, origin: InterestOrigin, scope: Option<Scope>) -> Option<()> {
         if !self.authority.may_command(origin, scope) {
             self.counters.unauthorized += 1;
             return None;

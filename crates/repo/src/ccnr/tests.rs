@@ -84,7 +84,7 @@ fn answer(effects: &[Effect]) -> &Data {
 fn a_captured_start_write_is_answered_as_by_ccnr_which_then_fetches_as_ccnr_did() {
     let mut ccnr = ccnr(Authority::Anyone, &["ccnx:/"]);
     let asked = captured_interest("interest-repo-start-write");
-    ccnr.handle_interest(at(1), &asked, Origin::Forwarder);
+    ccnr.handle_interest(at(1), &asked, InterestOrigin::Forwarder);
     let said = effects(&mut ccnr);
     let reply = Data::decode_ccnx(captured("content-reply-repo-start-write").into()).unwrap();
     assert_eq!(answer(&said).content(), reply.content());
@@ -131,7 +131,7 @@ fn a_captured_checked_start_write_is_told_of_what_is_stored_and_begins_a_fetch_o
     let mut ccnr = ccnr(Authority::Anyone, &["ccnx:/"]);
     let asked = captured_interest("interest-repo-checked-start-write");
     let ask = |ccnr: &mut Ccnr| {
-        ccnr.handle_interest(at(1), &asked, Origin::Forwarder);
+        ccnr.handle_interest(at(1), &asked, InterestOrigin::Forwarder);
         let said = effects(ccnr);
         let [Effect::Ask { number, question: StoreQuery::Packet(exact) }] = &said[..] else {
             panic!("{said:?}")
@@ -169,7 +169,7 @@ fn a_packet_without_a_segment_number_is_stored_alone_and_one_with_it_leads_to_th
         let data = ccnx_data(uri, b"hello", None);
         let asked = checked_start_write(&name(uri), &data.implicit_digest(), b"once").unwrap();
         let wire = InterestFields::default().encode(&asked).unwrap();
-        ccnr.handle_interest(at(1), &Interest::decode_ccnx(wire.into()).unwrap(), Origin::Forwarder);
+        ccnr.handle_interest(at(1), &Interest::decode_ccnx(wire.into()).unwrap(), InterestOrigin::Forwarder);
         let Some(Effect::Ask { number, .. }) = ccnr.poll_effect() else { panic!() };
         ccnr.handle_answer(at(1), number, StoreAnswer::Packet(None));
         assert_eq!(sent(&effects(&mut ccnr)).0.len(), 1);
@@ -205,13 +205,16 @@ fn nobody_on_another_host_has_anything_stored_unless_that_is_wanted() {
     };
     let local = Some(Some(Scope::HOST));
     let host_only = Authority::default();
-    assert_eq!(begins(&host_only, Origin::Host, unlimited()), local);
-    assert_eq!(begins(&host_only, Origin::Forwarder, host()), local);
-    assert_eq!(begins(&host_only, Origin::Forwarder, unlimited()), None);
-    assert_eq!(begins(&host_only, Origin::Forwarder, next_host()), None);
-    assert_eq!(begins(&host_only, Origin::Elsewhere, host()), None);
-    assert_eq!(begins(&Authority::Anyone, Origin::Elsewhere, unlimited()), Some(None));
-    assert_eq!(begins(&Authority::Publishers(Vec::new()), Origin::Elsewhere, unlimited()), Some(None));
+    assert_eq!(begins(&host_only, InterestOrigin::Host, unlimited()), local);
+    assert_eq!(begins(&host_only, InterestOrigin::Forwarder, host()), local);
+    assert_eq!(begins(&host_only, InterestOrigin::Forwarder, unlimited()), None);
+    assert_eq!(begins(&host_only, InterestOrigin::Forwarder, next_host()), None);
+    assert_eq!(begins(&host_only, InterestOrigin::Elsewhere, host()), None);
+    assert_eq!(begins(&Authority::Anyone, InterestOrigin::Elsewhere, unlimited()), Some(None));
+    assert_eq!(
+        begins(&Authority::Publishers(Vec::new()), InterestOrigin::Elsewhere, unlimited()),
+        Some(None)
+    );
 }
 
 #[test]
@@ -224,7 +227,7 @@ fn only_packets_of_the_publishers_that_count_are_stored() {
         let wire = signer.sign(&name, b"x", Ticks::from_unix(1_700_000_000, 0), |info| info).unwrap();
         Data::decode_ccnx(wire.into()).unwrap()
     };
-    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/n", host()), Origin::Elsewhere);
+    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/n", host()), InterestOrigin::Elsewhere);
     effects(&mut ccnr);
     ccnr.handle_data(at(1), &signed(&signer(), "=00"));
     assert_eq!(sent(&effects(&mut ccnr)).1, 1);
@@ -244,7 +247,7 @@ fn names_outside_the_namespaces_are_not_taken_and_who_wants_nothing_new_gets_no_
     let mut ccnr = ccnr(Authority::Anyone, &["ccnx:/f", "ccnx:/g"]);
     let from_store = InterestFields { answer_origin_kind: AnswerOriginKind::new(1), ..host() };
     for (uri, fields) in [("ccnx:/h/v/%C1.R.sw/nonce", host()), ("ccnx:/f/v/%C1.R.sw/nonce", from_store)] {
-        ccnr.handle_interest(at(1), &interest(uri, fields), Origin::Host);
+        ccnr.handle_interest(at(1), &interest(uri, fields), InterestOrigin::Host);
         assert!(effects(&mut ccnr).is_empty(), "{uri}");
     }
     assert_eq!((ccnr.counters().outside, ccnr.counters().unanswered), (1, 2));
@@ -255,7 +258,7 @@ fn what_is_no_command_is_answered_with_what_is_stored_whatever_its_age() {
     let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
     for uri in ["ccnx:/f", "ccnx:/f/%C1.R.sw", "ccnx:/%C1.R.af~file"] {
         for stored in [None, Some(ccnx_data("ccnx:/f/old", b"x", None))] {
-            ccnr.handle_interest(at(1), &interest(uri, host()), Origin::Elsewhere);
+            ccnr.handle_interest(at(1), &interest(uri, host()), InterestOrigin::Elsewhere);
             let said = effects(&mut ccnr);
             let [Effect::Ask { number, question: StoreQuery::Packet(asked) }] = &said[..] else {
                 panic!("{said:?}")
@@ -268,14 +271,14 @@ fn what_is_no_command_is_answered_with_what_is_stored_whatever_its_age() {
     assert_eq!(ccnr.counters().unanswered, 3);
     // That has been asked already.
     let stale = InterestFields { answer_origin_kind: AnswerOriginKind::new(7), ..host() };
-    ccnr.handle_interest(at(1), &interest("ccnx:/f", stale), Origin::Elsewhere);
+    ccnr.handle_interest(at(1), &interest("ccnx:/f", stale), InterestOrigin::Elsewhere);
     assert!(effects(&mut ccnr).is_empty());
 }
 
 #[test]
 fn a_fetch_ends_when_nothing_comes_and_when_the_store_refuses() {
     let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
-    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/1", host()), Origin::Forwarder);
+    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/1", host()), InterestOrigin::Forwarder);
     assert_eq!(sent(&effects(&mut ccnr)).0.len(), 1);
     let mut asked = 1;
     for _ in 0..4 {
@@ -287,7 +290,7 @@ fn a_fetch_ends_when_nothing_comes_and_when_the_store_refuses() {
     ccnr.handle_timeout(at(21));
     assert!(matches!(effects(&mut ccnr)[..], [Effect::Fetched { stored: 0, is_complete: false, .. }]));
 
-    ccnr.handle_interest(at(30), &interest("ccnx:/f/v/%C1.R.sw/2", host()), Origin::Forwarder);
+    ccnr.handle_interest(at(30), &interest("ccnx:/f/v/%C1.R.sw/2", host()), InterestOrigin::Forwarder);
     effects(&mut ccnr);
     ccnr.handle_data(at(30), &ccnx_data("ccnx:/f/v/=00", b"x", Some(9)));
     let said = effects(&mut ccnr);
@@ -305,7 +308,7 @@ fn so_many_objects_are_fetched_at_once_and_the_same_one_once() {
     for number in 0..=MAX_JOBS {
         for nonce in 0..2 {
             let command = interest(&format!("ccnx:/f/{number}/%C1.R.sw/{nonce}"), host());
-            ccnr.handle_interest(at(1), &command, Origin::Host);
+            ccnr.handle_interest(at(1), &command, InterestOrigin::Host);
         }
         let said = effects(&mut ccnr);
         let answers = said.iter().filter(|effect| matches!(effect, Effect::Answer(_))).count();
@@ -316,14 +319,14 @@ fn so_many_objects_are_fetched_at_once_and_the_same_one_once() {
     // Questions that the store does not answer are so many, too.
     for number in 0..MAX_QUESTIONS + 3 {
         let question = interest(&format!("ccnx:/f/{number}/%C1.E.be"), host());
-        ccnr.handle_interest(at(1), &question, Origin::Host);
+        ccnr.handle_interest(at(1), &question, InterestOrigin::Host);
     }
     assert_eq!((effects(&mut ccnr).len(), ccnr.counters().crowded), (MAX_QUESTIONS, 5));
 }
 
 /// Begins a listing, with what the store says.
 fn list(ccnr: &mut Ccnr, now: Now, asked: &Interest, children: Children) -> Vec<Effect> {
-    ccnr.handle_interest(now, asked, Origin::Elsewhere);
+    ccnr.handle_interest(now, asked, InterestOrigin::Elsewhere);
     let Some(Effect::Ask { number, question: StoreQuery::Children(_) }) = ccnr.poll_effect() else {
         panic!()
     };
@@ -363,7 +366,7 @@ fn a_long_listing_is_read_segment_by_segment_and_keeps_its_version_until_somethi
         let name =
             first.name().prefix(4).to_name().with(Component::generic(&markers::segment(segment))).unwrap();
         let wire = InterestFields::default().encode(&name).unwrap();
-        ccnr.handle_interest(at(2), &Interest::decode_ccnx(wire.into()).unwrap(), Origin::Elsewhere);
+        ccnr.handle_interest(at(2), &Interest::decode_ccnx(wire.into()).unwrap(), InterestOrigin::Elsewhere);
         let said = effects(&mut ccnr);
         if said.is_empty() {
             break;
@@ -406,7 +409,7 @@ fn a_listing_that_makes_room_for_another_is_counted() {
 #[test]
 fn a_fetch_that_waits_for_the_disk_is_counted_each_time_that_it_begins_to_wait() {
     let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
-    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/n", host()), Origin::Host);
+    ccnr.handle_interest(at(1), &interest("ccnx:/f/v/%C1.R.sw/n", host()), InterestOrigin::Host);
     effects(&mut ccnr);
     let mut fetch = 0;
     for number in 0..80u8 {
@@ -436,7 +439,7 @@ fn a_fetch_that_waits_for_the_disk_is_counted_each_time_that_it_begins_to_wait()
 fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
     let mut ccnr = ccnr(Authority::Host, &["ccnx:/f"]);
     let ask = |ccnr: &mut Ccnr, uri: &str| {
-        ccnr.handle_interest(at(1), &interest(uri, InterestFields::default()), Origin::Elsewhere);
+        ccnr.handle_interest(at(1), &interest(uri, InterestFields::default()), InterestOrigin::Elsewhere);
         let said = effects(ccnr);
         answer(&said).clone()
     };
@@ -456,7 +459,7 @@ fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
         ccnr.handle_interest(
             at(2),
             &interest(&format!("{place}/{version}/%C1.R.sw/n"), host()),
-            Origin::Host,
+            InterestOrigin::Host,
         );
         effects(ccnr);
         ccnr.handle_data(at(2), data);
@@ -488,7 +491,7 @@ fn the_policy_is_told_of_and_a_later_one_that_is_stored_takes_its_place() {
     assert!(store(&mut ccnr, "=FD0499602D2002", &too_large).is_empty());
     assert_eq!((ccnr.counters().policies, ccnr.counters().large_policies), (1, 1));
     let taken = |ccnr: &mut Ccnr, uri: &str| {
-        ccnr.handle_interest(at(3), &interest(uri, host()), Origin::Host);
+        ccnr.handle_interest(at(3), &interest(uri, host()), InterestOrigin::Host);
         !effects(ccnr).is_empty()
     };
     assert!(taken(&mut ccnr, "ccnx:/h/v/%C1.R.sw/1") && !taken(&mut ccnr, "ccnx:/f/v/%C1.R.sw/1"));

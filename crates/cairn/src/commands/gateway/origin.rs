@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use client::AsyncClient;
 use gateway::origin::mapping::Mapping;
-use gateway::origin::{Origin, OriginConfig};
+use gateway::origin::{OriginConfig, OriginServer};
 use packet::Name;
 use packet::time::Duration;
 
@@ -64,7 +64,7 @@ impl OriginArguments {
         let client = self.connect.client_as(&self.signing)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let origin = Origin::new(AsyncClient::over(client), config).map_err(ToolError::other)?;
+            let origin = OriginServer::new(AsyncClient::over(client), config).map_err(ToolError::other)?;
             tell!("publishing {} as {}", self.url, self.prefix);
             origin.run(until(&interrupt)).await?;
             tell!("asked the web server {} times", origin.asked());

@@ -6,7 +6,7 @@ use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader, Now};
-use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
+use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
 use repo::fetch::FetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
@@ -133,7 +133,7 @@ impl AppFace for CcnxFace {
         match reply {
             Reply::Data(data) => self.client.reply(data, asked),
             _ => {
-                self.driver.handle_interest(now(&self.client), interest, Origin::Forwarder);
+                self.driver.handle_interest(now(&self.client), interest, InterestOrigin::Forwarder);
                 self.drive()
             }
         }

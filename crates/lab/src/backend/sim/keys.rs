@@ -6,7 +6,7 @@ use trust::{Certificate, Policy, Signer, Validator, ValidatorLimits};
 
 use super::error::{ApplicationError, SimulationError};
 use crate::experiment::plan::{Plan, ProducerKey, ProducerPlan};
-use crate::keys::{KeyError, Origin, certificate, signer};
+use crate::keys::{KeyError, KeyRole, certificate, signer};
 
 /// The keys of an experiment.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ impl Keys {
     pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, KeyError> {
         match producer.key {
             ProducerKey::Digest => Ok(Signer::digest()),
-            ProducerKey::Trusted => signer(self.seed, Origin::Trusted, &producer.prefix),
-            ProducerKey::Forged => signer(self.seed, Origin::Forged, &producer.prefix),
+            ProducerKey::Trusted => signer(self.seed, KeyRole::Trusted, &producer.prefix),
+            ProducerKey::Forged => signer(self.seed, KeyRole::Forged, &producer.prefix),
         }
     }
 

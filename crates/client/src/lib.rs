@@ -67,5 +67,5 @@ pub use management_request::{ManagementError, ManagementRequest, NoResponse};
 pub use pending::RequestId;
 pub use refused_packet::{ClaimedSigner, RefusedPacketInfo};
 pub use remote::{Family, Host, Remote, RemoteError};
-pub use retry::RetryPolicy;
+pub use retry::{RetryPolicy, accepted};
 pub use trust::Clock;

@@ -1,6 +1,6 @@
 //! Asking a forwarder again: how long it may take, how often it is asked, and when it is given up.
 
-use management::ControlResponse;
+use management::{ControlParameters, ControlResponse};
 use packet::time::Duration;
 
 use crate::error::ClientError;
@@ -62,6 +62,23 @@ impl Retries {
 }
 
 /// What a forwarder said to a command that must succeed.
+/// The values that are in force after a command, if the forwarder has accepted it; those that it does not tell
+/// are left out.
+///
+/// # Errors
+/// It refuses, or its answer makes no sense.
+pub fn accepted(
+    request: ManagementRequest,
+    response: ControlResponse,
+) -> Result<ControlParameters, ClientError> {
+    let why = match (response.is_ok(), response.parameters()) {
+        (true, Ok(parameters)) => return Ok(parameters.unwrap_or_default()),
+        (true, Err(error)) => error.into(),
+        (false, _) => response.into(),
+    };
+    Err(ClientError::Refused { what: request, why })
+}
+
 pub(crate) fn must_be_ok(request: &ManagementRequest, response: ControlResponse) -> Result<(), ClientError> {
     if response.is_ok() {
         return Ok(());

@@ -81,11 +81,11 @@ impl StatusArguments {
 
 impl Report {
     fn fetch(forwarder: &mut Forwarder, all: bool) -> Result<Self, ToolError> {
-        let general = GeneralStatus::decode(&forwarder.content(Dataset::StatusGeneral.name()?)?)?;
+        let general = forwarder.dataset(Dataset::StatusGeneral.name()?, GeneralStatus::decode)?;
         let rest = if all {
             Some(Details {
                 channels: match forwarder.list(Dataset::FacesChannels) {
-                    Err(ToolError::Client(ClientError::Refused { .. })) => None,
+                    Err(ToolError::Client(ClientError::Refused { why, .. })) if why.code().is_some() => None,
                     channels => Some(channels?),
                 },
                 faces: forwarder.faces(&FaceQueryFilter::default())?,

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, ClientError, ManagementError, ManagementRequest, WhenGone};
+use client::{Client, ClientError, ManagementRequest, WhenGone};
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetItem, FaceQueryFilter, FaceStatus,
     decode_list,
 };
-use packet::Name;
+use packet::{DecodeError, Name};
 use rustix::event::{Timespec, poll};
 
 use super::connect::ConnectArguments;
@@ -92,7 +92,7 @@ impl Forwarder {
         parameters: &ControlParameters,
     ) -> Result<ControlParameters, ToolError> {
         let response = self.try_command(command, parameters)?;
-        accepted(command, &response)
+        accepted(command, response)
     }
 
     /// If what happened is what happens when a forwarder ends, or hangs: connects anew as soon as that is
@@ -119,15 +119,20 @@ impl Forwarder {
         Ok(())
     }
 
-    /// What a dataset holds.
-    pub(crate) fn content(&mut self, name: Name) -> Result<Vec<u8>, ToolError> {
+    /// What a dataset says, as `decode` reads it.
+    pub(crate) fn dataset<T>(
+        &mut self,
+        name: Name,
+        decode: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, ToolError> {
         self.must_be_here()?;
-        Ok(self.client.dataset(name)?)
+        Ok(self.client.decoded_dataset(name, decode)?)
     }
 
     /// The items of a dataset.
     pub(crate) fn list<T: DatasetItem>(&mut self, dataset: Dataset) -> Result<Vec<T>, ToolError> {
-        Ok(decode_list(&self.content(dataset.name()?)?)?)
+        self.must_be_here()?;
+        Ok(self.client.list(dataset)?)
     }
 
     /// The faces that a filter selects.
@@ -135,18 +140,11 @@ impl Forwarder {
         if *filter == FaceQueryFilter::default() {
             return self.list(Dataset::FacesList);
         }
-        Ok(decode_list(&self.content(Dataset::faces_query(filter)?)?)?)
+        self.dataset(Dataset::faces_query(filter)?, decode_list)
     }
 }
 
 /// The parameters in the answer to a command, if it succeeded.
-pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<ControlParameters, ToolError> {
-    if response.is_ok() {
-        return Ok(response.parameters()?.unwrap_or_default());
-    }
-    Err(ClientError::Refused {
-        what: ManagementRequest::Command { command, name: None },
-        why: ManagementError::from(response.clone()),
-    }
-    .into())
+pub(crate) fn accepted(command: Command, response: ControlResponse) -> Result<ControlParameters, ToolError> {
+    Ok(client::accepted(ManagementRequest::Command { command, name: None }, response)?)
 }

@@ -1,6 +1,9 @@
 //! What the forwarder is asked to do, and to tell.
 
-use management::{Command, CommandScope, ControlParameters, ControlResponse, DatasetFetch};
+use management::{
+    Command, CommandScope, ControlParameters, ControlResponse, Dataset, DatasetFetch, DatasetItem,
+    decode_list,
+};
 use packet::time::{Duration, Instant};
 use packet::{AnyName, Data, DecodeError, Dialect, Interest, Name};
 
@@ -218,6 +221,30 @@ impl Client {
                 RetryStep::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
+    }
+
+    /// What a dataset says, as `decode` reads it.
+    ///
+    /// # Errors
+    /// As [`dataset`](Self::dataset), or it cannot be read.
+    pub fn decoded_dataset<T>(
+        &mut self,
+        name: Name,
+        decode: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, ClientError> {
+        let content = self.dataset(name.clone())?;
+        decode(&content).map_err(|error| ClientError::Refused {
+            what: ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, name)),
+            why: error.into(),
+        })
+    }
+
+    /// The items of a dataset, such as the forwarder's faces.
+    ///
+    /// # Errors
+    /// As [`decoded_dataset`](Self::decoded_dataset).
+    pub fn list<T: DatasetItem>(&mut self, dataset: Dataset) -> Result<Vec<T>, ClientError> {
+        self.decoded_dataset(dataset.name().map_err(Unsendable::from)?, decode_list)
     }
 
     pub(super) fn execute(

@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 use ::management::{
     Command, ControlParameters, CsInfo, Dataset, FaceStatus, GeneralStatus, RibEntry, StatusCode, decode_list,
 };
-use client::{
-    Client, ClientError, ManagementError, ManagementRequest, Remote, RetryPolicy, Unsendable, WhenGone,
-};
-use packet::{AnyName, DecodeError, Dialect, Name, Rule};
+use client::{Client, ClientError, ManagementRequest, Remote, RetryPolicy, Unsendable, WhenGone, accepted};
+use packet::{DecodeError, Dialect, Name, Rule};
 
 /// How long one question to a forwarder may take that has just started: it may have been lost.
 const FIRST_ANSWER: Duration = Duration::from_secs(1);
@@ -66,16 +64,12 @@ impl Manager {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlParameters, ClientError> {
-        let response = self.client.command(command, parameters)?;
+        let mut response = self.client.command(command, parameters)?;
         // A conflict names a face that is there already, which is as good.
-        let accepted = match response.is_ok() || response.code == StatusCode::Conflict {
-            true => response.expect_parameters().map_err(ManagementError::Malformed),
-            false => Err(response.into()),
-        };
-        accepted.map_err(|why| {
-            let what = ManagementRequest::of(command, parameters, Dialect::Ndn);
-            ClientError::Refused { what, why }
-        })
+        if response.code == StatusCode::Conflict {
+            response.code = StatusCode::Ok;
+        }
+        accepted(ManagementRequest::of(command, parameters, Dialect::Ndn), response)
     }
 
     /// Takes earlier answers about the forwarder's counters out of its content store, which would otherwise
@@ -96,7 +90,7 @@ impl Manager {
     ///
     /// When it does not answer in time.
     pub fn has_routes(&mut self, prefixes: &[String]) -> Result<bool, ClientError> {
-        let routes: Vec<RibEntry> = self.dataset(Dataset::RibList, decode_list)?;
+        let routes: Vec<RibEntry> = self.client.list(Dataset::RibList)?;
         let is_there = |prefix: &String| routes.iter().any(|route| route.prefix.to_string() == *prefix);
         Ok(prefixes.iter().all(is_there))
     }
@@ -107,7 +101,7 @@ impl Manager {
     ///
     /// When it does not answer in time.
     pub fn status(&mut self) -> Result<GeneralStatus, ClientError> {
-        self.dataset(Dataset::StatusGeneral, GeneralStatus::decode)
+        self.client.decoded_dataset(name_of(Dataset::StatusGeneral)?, GeneralStatus::decode)
     }
 }
 
@@ -119,7 +113,7 @@ impl Manager {
     ///
     /// When it does not answer in time.
     pub fn content_store(&mut self) -> Result<CsInfo, ClientError> {
-        self.dataset(Dataset::CsInfo, |content| {
+        self.client.decoded_dataset(name_of(Dataset::CsInfo)?, |content| {
             let items: Vec<CsInfo> = decode_list(content)?;
             items.first().copied().ok_or_else(|| DecodeError::new("CsInfo", 0, Rule::Missing))
         })
@@ -131,21 +125,7 @@ impl Manager {
     ///
     /// When it does not answer in time.
     pub fn faces(&mut self) -> Result<Vec<FaceStatus>, ClientError> {
-        self.dataset(Dataset::FacesList, decode_list)
-    }
-
-    /// What the forwarder tells in a dataset.
-    fn dataset<T>(
-        &mut self,
-        dataset: Dataset,
-        decode: impl FnOnce(&[u8]) -> Result<T, DecodeError>,
-    ) -> Result<T, ClientError> {
-        let name = name_of(dataset)?;
-        let content = self.client.dataset(name.clone())?;
-        decode(&content).map_err(|error| ClientError::Refused {
-            what: ManagementRequest::Dataset(AnyName::new(Dialect::Ndn, name)),
-            why: error.into(),
-        })
+        self.client.list(Dataset::FacesList)
     }
 }
 

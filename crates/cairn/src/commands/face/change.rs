@@ -133,7 +133,7 @@ pub(in crate::commands) fn create(
     {
         return Ok((existing, "exists"));
     }
-    Ok((accepted(Command::FacesCreate, &response)?, "created"))
+    Ok((accepted(Command::FacesCreate, response)?, "created"))
 }
 
 impl UpdateArguments {
@@ -161,7 +161,7 @@ fn update(
         let settings = settings.join(", ");
         return Err(ToolError::other(format!("face {number} cannot have {settings}; nothing was changed")));
     }
-    accepted(Command::FacesUpdate, &response)
+    accepted(Command::FacesUpdate, response)
 }
 
 impl DestroyArguments {

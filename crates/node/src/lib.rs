@@ -39,17 +39,20 @@
 //! ```
 //!
 //! # Where things are
-//! - [`config`]: the configuration; `start` makes a node of it.
-//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
+//! - [`config`]: the configuration; `start` makes a node of it, and `settings` is what the data plane is told.
+//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face, `origin`
+//!   where a face leads and who answers for it. `remote_control`: how other threads reach it.
 //! - `codec/`: frames into packets and back, the one place that knows the dialects of faces.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
 //! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.
 //! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face.
+//! - `control_service`, `verification`: two of these, for management and for a sample of what is cached.
+//!   `share_of_time`: how much of a thread's time goes into what strangers ask for.
 //! - `repository`: persistent stores behind the content store, on threads of their own.
 //! - [`control`]: the interface for management protocols; [`management`] implements NFD's.
 //! - [`capture`], `metrics`: frames and counters for operators. [`DropReason`]: why a frame was dropped.
-//! - [`load`]: the load generator of `cairn bench forward`.
+//! - `load`: the load generator of `cairn bench forward`. No part of a node, but it needs what is in `sys/`.
 
 pub mod capture;
 mod ccnd;
@@ -63,6 +66,7 @@ mod face_uri;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod inner_service;
+#[doc(hidden)]
 pub mod load;
 pub mod management;
 mod metrics;

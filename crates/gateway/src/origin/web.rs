@@ -111,10 +111,11 @@ pub(crate) async fn next_bytes(body: &mut Incoming) -> Option<Result<Bytes, WebE
 }
 
 fn tls_config() -> Result<ClientConfig, WebError> {
+    // A node does the same for repositories in S3 (`node/src/repository/s3/http.rs`). Neither crate may use the
+    // other, and those below both know nothing of TLS.
     let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
         return Err(WebError::Tls("this system has no list of certificates to believe in".into()));
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

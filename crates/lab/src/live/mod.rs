@@ -21,7 +21,7 @@ use crate::experiment::plan::Change;
 use crate::experiment::problem::suggest;
 
 /// The file in a network's folder that describes it, from when it is up.
-pub const NETWORK_FILE: &str = "network.json";
+pub const LIVE_NETWORK_FILE: &str = "live.json";
 
 /// A network that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::reply::{MAX_LINE_BYTES, Reply};
-use super::{LiveError, NETWORK_FILE, Network};
+use super::{LIVE_NETWORK_FILE, LiveError, Network};
 use crate::order::{Request, read_json};
 
 /// How long a holder may take to answer.
@@ -116,7 +116,7 @@ impl NetworkFolder {
     /// It is not up yet.
     pub fn network(&self) -> Result<Network, LiveError> {
         let holder = |source| LiveError::Holder { network: self.name.clone(), source };
-        read_json(&self.folder.join(NETWORK_FILE)).map_err(holder)
+        read_json(&self.folder.join(LIVE_NETWORK_FILE)).map_err(holder)
     }
 
     /// Asks its holder for something, and waits until that is done.

@@ -10,7 +10,7 @@ use lab::experiment::plan::{Change, Plan};
 use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
-use lab::live::{LiveError, NETWORK_FILE, Network, NetworkFolder, enter::enter};
+use lab::live::{LIVE_NETWORK_FILE, LiveError, Network, NetworkFolder, enter::enter};
 use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
@@ -139,7 +139,7 @@ fn detached(place: &NetworkFolder, form: Form) -> Outcome {
     holder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).process_group(0);
     let mut child = holder.spawn().map_err(ToolError::file(&program))?;
     let deadline = Instant::now() + PATIENCE;
-    while !place.folder().join(NETWORK_FILE).exists() {
+    while !place.folder().join(LIVE_NETWORK_FILE).exists() {
         let ended = child.try_wait().map_err(ToolError::file(&program))?;
         if ended.is_some() || Instant::now() > deadline {
             // One that is only slow is not to go on behind our back.

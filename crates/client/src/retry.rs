@@ -61,9 +61,8 @@ impl Retries {
     }
 }
 
-/// What a forwarder said to a command that must succeed.
-/// The values that are in force after a command, if the forwarder has accepted it; those that it does not tell
-/// are left out.
+/// The values that are in force after a command, if the forwarder has accepted it; those that it does not
+/// tell are left out.
 ///
 /// # Errors
 /// It refuses, or its answer makes no sense.
@@ -79,6 +78,7 @@ pub fn accepted(
     Err(ClientError::Refused { what: request, why })
 }
 
+/// What a forwarder said to a command that must succeed.
 pub(crate) fn must_be_ok(request: &ManagementRequest, response: ControlResponse) -> Result<(), ClientError> {
     if response.is_ok() {
         return Ok(());

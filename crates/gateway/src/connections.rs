@@ -2,8 +2,8 @@
 //!
 //! Whoever comes finds a place as long as somebody else holds more and does nothing with some of it: one
 //! address can neither lock out the others, nor the applications of this host. Who is being answered gives no
-//! way, for a response may be a film and take hours: where all are, a newcomer is turned away. (A node's server
-//! of metrics, whose pages are short and read at once, closes one of them instead.)
+//! way, for a response may be a film and take hours: where all are, a newcomer is turned away. (A node's
+//! server of metrics, whose pages are short and read at once, closes one of them instead.)
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

@@ -39,9 +39,10 @@
 //! ```
 //!
 //! # Where things are
-//! - [`config`]: the configuration; `start` makes a node of it, and `settings` is what the data plane is told.
-//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face, `origin`
-//!   where a face leads and who answers for it. `remote_control`: how other threads reach it.
+//! - [`config`]: the configuration; `start` makes a node of it, and `settings` is what the data plane is
+//!   told.
+//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face,
+//!   `origin` where a face leads and who answers for it. `remote_control`: how other threads reach it.
 //! - `codec/`: frames into packets and back, the one place that knows the dialects of faces.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.

@@ -111,8 +111,8 @@ pub(crate) async fn next_bytes(body: &mut Incoming) -> Option<Result<Bytes, WebE
 }
 
 fn tls_config() -> Result<ClientConfig, WebError> {
-    // A node does the same for repositories in S3 (`node/src/repository/s3/http.rs`). Neither crate may use the
-    // other, and those below both know nothing of TLS.
+    // A node does the same for repositories in S3 (`node/src/repository/s3/http.rs`). Neither crate may use
+    // the other, and those below both know nothing of TLS.
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {

@@ -1,7 +1,7 @@
 //! All who are connected to the server of metrics: how many there may be, who gives way, and who has taken
-//! too long. A newcomer always finds a place, so that whoever watches the node gets in: a page is short, and a
-//! client that is cut off asks again. (The gateway, whose responses may take hours, turns newcomers away where
-//! all are being answered.)
+//! too long. A newcomer always finds a place, so that whoever watches the node gets in: a page is short, and
+//! a client that is cut off asks again. (The gateway, whose responses may take hours, turns newcomers away
+//! where all are being answered.)
 
 use std::io::{Read, Write};
 use std::time::Instant;

@@ -101,8 +101,8 @@ impl Endpoint {
 }
 
 fn tls_config() -> Result<Arc<ClientConfig>, EndpointError> {
-    // The gateway does the same for web servers (`gateway/src/origin/web.rs`). Neither crate may use the other,
-    // and those below both know nothing of TLS.
+    // The gateway does the same for web servers (`gateway/src/origin/web.rs`). Neither crate may use the
+    // other, and those below both know nothing of TLS.
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {

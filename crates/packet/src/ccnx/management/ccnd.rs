@@ -7,8 +7,8 @@ use crate::name::{Component, Name};
 /// The component that names ccnd among the services of a place.
 const CCND: &[u8] = b"ccnd";
 
-/// The word of each of ccnd's strategies, and the word in NFD's names for the one that does the same, or comes
-/// nearest to it. Of several that one comes nearest to, the first is the same.
+/// The word of each of ccnd's strategies, and the word in NFD's names for the one that does the same, or
+/// comes nearest to it. Of several that one comes nearest to, the first is the same.
 const STRATEGIES: [(&str, &str); 4] = [
     ("default", "best-route"),
     ("loadsharing", "load-balance"),

@@ -5,7 +5,7 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::ClientError;
+use client::{ClientError, ManagementError};
 use management::{
     ChannelStatus, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, RibEntry,
     StrategyChoice, Totals,
@@ -85,7 +85,11 @@ impl Report {
         let rest = if all {
             Some(Details {
                 channels: match forwarder.list(Dataset::FacesChannels) {
-                    Err(ToolError::Client(ClientError::Refused { why, .. })) if why.code().is_some() => None,
+                    Err(ToolError::Client(ClientError::Refused { why, .. }))
+                        if !matches!(why, ManagementError::Malformed(_)) =>
+                    {
+                        None
+                    }
                     channels => Some(channels?),
                 },
                 faces: forwarder.faces(&FaceQueryFilter::default())?,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use client::{ClaimedSigner, Client, RefusedPacketInfo};
-use management::{Command, ControlParameters, Dataset, FaceFlags, FibEntry, decode_list};
+use management::{Command, ControlParameters, Dataset, FaceFlags, FibEntry};
 use packet::{Dialect, Name};
 use trust::certificate::names::key_of;
 
@@ -121,8 +121,7 @@ fn enable_local_fields(client: &mut Client) -> bool {
 
 /// The faces that lead to the name or to what is above or below it, those of the longest prefix first.
 fn next_hops(client: &mut Client, name: &Name) -> VecDeque<u64> {
-    let listed = Dataset::FibList.name().ok().and_then(|list| client.dataset(list).ok());
-    let entries: Vec<FibEntry> = listed.and_then(|list| decode_list(&list).ok()).unwrap_or_default();
+    let entries: Vec<FibEntry> = client.list(Dataset::FibList).unwrap_or_default();
     let mut entries: Vec<&FibEntry> = entries
         .iter()
         .filter(|entry| {

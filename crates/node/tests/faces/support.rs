@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cairn_node::Node;
 use cairn_node::config::Config;
 use cairn_node::control::{
-    CreateFace, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged,
+    CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged,
 };
 use engine::{FaceId, NextHop};
 use packet::ndn::lp::LpPacketView;
@@ -49,6 +49,10 @@ impl TestNode {
     }
 
     pub(crate) fn create(&self, remote: &str) -> FaceStatus {
+        self.try_to_create(remote).unwrap()
+    }
+
+    pub(crate) fn try_to_create(&self, remote: &str) -> Result<FaceStatus, CreateFaceError> {
         let request = CreateFace {
             remote: remote.parse().unwrap(),
             local: None,
@@ -56,7 +60,7 @@ impl TestNode {
             changes: FaceChanges::default(),
             dialect: Dialect::Ndn,
         };
-        self.node.control().create_face(request).unwrap()
+        self.node.control().create_face(request)
     }
 
     pub(crate) fn route(&self, prefix: &str, face: FaceId) {

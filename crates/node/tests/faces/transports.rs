@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
-use cairn_node::control::{FacePersistency, NodeControl};
+use cairn_node::control::{CreateFaceError, FacePersistency, NodeControl};
 use engine::FaceScope;
 
 use crate::support::*;
@@ -51,6 +51,16 @@ fn trains_of_many_sizes_arrive_whole_and_none_is_lost() {
         assert_eq!(answer.content().len(), uri.trim_start_matches("/x/").parse::<usize>().unwrap() % 7 * 100);
         assert!(asked.remove(&uri), "answered twice");
     }
+}
+
+#[test]
+fn no_udp_face_leads_to_an_address_of_everybody_or_nobody() {
+    let node = TestNode::start();
+    for address in ["0.0.0.0", "255.255.255.255", "127.255.255.255"] {
+        let refused = node.try_to_create(&format!("udp4://{address}:6363"));
+        assert!(matches!(refused, Err(CreateFaceError::Unsupported(_))), "{address}: {refused:?}");
+    }
+    assert_eq!(node.faces().len(), 0);
 }
 
 #[test]

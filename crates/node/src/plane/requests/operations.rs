@@ -1,5 +1,8 @@
 //! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
 
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
 use engine::{FaceId, FaceScope, NextHop};
 use link::v2::MIN_MTU_BYTES;
 use management::StrategyChoice;
@@ -61,13 +64,10 @@ impl DataPlane {
 
     fn create_datagram_face(
         &mut self,
-        peer: std::net::SocketAddr,
+        peer: SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        if peer.ip().is_unspecified() || peer.ip() == std::net::Ipv4Addr::BROADCAST {
-            let problem = format!("{} is the address of no neighbour", peer.ip());
-            return Err(CreateFaceError::Unsupported(problem));
-        }
+        may_be_a_neighbour(peer)?;
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, false);
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
@@ -81,11 +81,8 @@ impl DataPlane {
         Ok(id)
     }
 
-    fn create_ip_face(
-        &mut self,
-        peer: std::net::SocketAddr,
-        request: &CreateFace,
-    ) -> Result<FaceId, CreateFaceError> {
+    fn create_ip_face(&mut self, peer: SocketAddr, request: &CreateFace) -> Result<FaceId, CreateFaceError> {
+        may_be_a_neighbour(peer)?;
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, true);
         let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
@@ -103,7 +100,7 @@ impl DataPlane {
     fn add_requested_datagram_face(
         &mut self,
         channel: usize,
-        peer: std::net::SocketAddr,
+        peer: SocketAddr,
         request: &CreateFace,
         ndnlp1: Option<bool>,
     ) -> Result<FaceId, CreateFaceError> {
@@ -155,8 +152,8 @@ impl DataPlane {
     ) -> Result<FaceId, CreateFaceError> {
         let (local, scope) = match &target {
             StreamTarget::Tcp(peer) => {
-                let any: std::net::IpAddr = if peer.is_ipv4() {
-                    std::net::Ipv4Addr::UNSPECIFIED.into()
+                let any: IpAddr = if peer.is_ipv4() {
+                    Ipv4Addr::UNSPECIFIED.into()
                 } else {
                     std::net::Ipv6Addr::UNSPECIFIED.into()
                 };
@@ -370,6 +367,26 @@ impl DataPlane {
             repositories: Vec::new(),
         }
     }
+}
+
+/// Refuses addresses behind which there is nobody, or everybody.
+fn may_be_a_neighbour(peer: SocketAddr) -> Result<(), CreateFaceError> {
+    let problem = if peer.ip().is_unspecified() {
+        "is the address of no neighbour"
+    } else if is_broadcast(peer) {
+        "is a broadcast address, or a route prohibits it"
+    } else {
+        return Ok(());
+    };
+    Err(CreateFaceError::Unsupported(format!("{} {problem}", peer.ip())))
+}
+
+/// Whether an address is that of all on a network. Only the system knows: it connects no socket to such a one
+/// that did not ask for it.
+fn is_broadcast(peer: SocketAddr) -> bool {
+    let IpAddr::V4(address) = peer.ip() else { return false };
+    let connected = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect(peer));
+    address.is_broadcast() || connected().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 /// The settings of a face with changes, or those of the changes that it cannot have.

@@ -28,6 +28,7 @@ pub mod ccnx;
 pub mod certificate;
 mod digest;
 mod error;
+pub mod files;
 pub mod key;
 mod key_kind;
 mod key_packet;

@@ -43,10 +43,7 @@ impl Owner {
 
 /// The moment a process started, in ticks since the machine did.
 fn start_time(stat: &Path) -> Option<u64> {
-    let text = fs::read_to_string(stat).ok()?;
-    // The second field is the program's name in brackets and may hold spaces; counting begins behind it.
-    let (_, rest) = text.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
+    formats::proc_files::stat_field(&fs::read_to_string(stat).ok()?, 22)
 }
 
 #[cfg(test)]

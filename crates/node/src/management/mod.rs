@@ -58,7 +58,7 @@ use face_commands::PendingFace;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use replay_guard::ReplayGuard;
-pub use revocations::{RevocationFileError, RevocationList};
+pub use revocations::{RevocationList, RevocationListError};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;
 pub(crate) use setup::read_certificate;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use thiserror::Error;
-use trust::text::TextError;
-use trust::{Certificate, CertificateError};
+use trust::Certificate;
+use trust::files::{CertificateFileError, certificates_in};
 
 use super::keys::{Privileges, TrustedKeys};
 use super::{Authority, Delegation, ManagementConfig, RevocationList};
@@ -84,23 +84,18 @@ const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
 /// Why a file gives no certificate.
 #[derive(Debug, Error)]
-pub(crate) enum CertificateFileError {
+pub(crate) enum CertificateReadError {
     #[error(transparent)]
     Read(#[from] std::io::Error),
     #[error(transparent)]
-    Text(#[from] TextError),
-    #[error("there is no certificate in it")]
-    Empty,
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
+    File(#[from] CertificateFileError),
 }
 
-/// The certificate in a file.
-pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateFileError> {
+/// The first certificate in a file.
+pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateReadError> {
     let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES)?;
-    let packets = trust::text::packets_in(&file)?;
-    let first = packets.first().ok_or(CertificateFileError::Empty)?;
-    Ok(Certificate::decode(first)?)
+    let first = certificates_in(&file)?.into_iter().next();
+    Ok(first.ok_or(CertificateFileError::Empty)?)
 }
 
 #[cfg(test)]

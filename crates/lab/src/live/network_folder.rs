@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::reply::{MAX_LINE_BYTES, Reply};
-use super::{LiveError, NETWORK_FILE, Network};
+use super::{LiveError, LiveNetwork, NETWORK_FILE};
 use crate::order::{Request, read_json};
 
 /// How long a holder may take to answer.
@@ -114,7 +114,7 @@ impl NetworkFolder {
     /// # Errors
     ///
     /// It is not up yet.
-    pub fn network(&self) -> Result<Network, LiveError> {
+    pub fn network(&self) -> Result<LiveNetwork, LiveError> {
         let holder = |source| LiveError::Holder { network: self.name.clone(), source };
         read_json(&self.folder.join(NETWORK_FILE)).map_err(holder)
     }

@@ -71,7 +71,7 @@ impl Ccnd {
         let asked = FaceInstance::decode(content).ok()?;
         let right = asked.action == Some(Verb::DestroyFace.as_str()) && asked.ccnd_id == Some(self.id());
         let face = asked.face_id.filter(|_| right).and_then(|id| node.face(FaceId(id)));
-        let is_theirs = |face: &crate::control::FaceStatus| {
+        let is_theirs = |face: &crate::control::FaceSnapshot| {
             face.dialect == DIALECT && !matches!(face.remote, FaceUri::Internal(_))
         };
         let destroyed = face.filter(is_theirs).is_some_and(|face| node.destroy_face(face.id));

@@ -14,7 +14,7 @@ use packet::time::Instant;
 use packet::{LinkType, Name};
 
 use super::{Ccnd, DIALECT};
-use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};
+use crate::control::{FacePersistency, FaceSnapshot, FaceState, FaceUri, NodeControl, NodeStatus, Now};
 use crate::plane::BUSY;
 
 /// What faces had counted when the page was last shown, and when that was.
@@ -117,7 +117,7 @@ impl Ccnd {
         }
     }
 
-    fn shown(&self, now: Instant, face: &FaceStatus) -> Shown {
+    fn shown(&self, now: Instant, face: &FaceSnapshot) -> Shown {
         let elapsed = now.saturating_since(self.meters.at).as_nanos().max(1);
         let before = self.meters.totals.get(&face.id);
         let totals = totals(face);
@@ -280,7 +280,7 @@ impl Shown {
 }
 
 /// In the order of [`METERS`].
-fn totals(face: &FaceStatus) -> [u64; 6] {
+fn totals(face: &FaceSnapshot) -> [u64; 6] {
     let (traffic, packets) = (&face.traffic, &face.traffic.packets);
     [
         traffic.in_bytes,
@@ -293,7 +293,7 @@ fn totals(face: &FaceStatus) -> [u64; 6] {
 }
 
 /// The flags by which ccnd tells faces apart.
-fn flags(face: &FaceStatus) -> u32 {
+fn flags(face: &FaceSnapshot) -> u32 {
     const LINK: u32 = 0x1;
     const DATAGRAMS: u32 = 0x2;
     const FRIENDLY: u32 = 0x4;
@@ -332,7 +332,7 @@ fn flags(face: &FaceStatus) -> u32 {
     flags
 }
 
-fn address(face: &FaceStatus) -> Option<String> {
+fn address(face: &FaceSnapshot) -> Option<String> {
     match &face.remote {
         FaceUri::Udp(address) | FaceUri::Tcp(address) => Some(address.to_string()),
         FaceUri::Ip(address) => Some(address.ip().to_string()),

@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 use cairn_node::control::{
-    CreateInnerFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _, UpdateFaceError,
+    CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, NodeControl as _, UpdateFaceError,
 };
 use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -19,7 +19,7 @@ impl TestNode {
         self.node.control().create_inner_face(request).unwrap()
     }
 
-    fn status_of(&self, face: &InnerFace) -> Option<FaceStatus> {
+    fn status_of(&self, face: &InnerFace) -> Option<FaceSnapshot> {
         self.node.control().face(face.id())
     }
 }

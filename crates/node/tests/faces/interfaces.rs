@@ -27,7 +27,7 @@ fn set_both(state: &str) {
 }
 
 /// The only face of a scheme.
-fn face_of(node: &TestNode, scheme: &str) -> cairn_node::control::FaceStatus {
+fn face_of(node: &TestNode, scheme: &str) -> cairn_node::control::FaceSnapshot {
     let faces = node.faces();
     let found = faces.iter().find(|face| face.remote.scheme() == scheme);
     found.unwrap_or_else(|| panic!("no face by {scheme}: {faces:?}")).clone()

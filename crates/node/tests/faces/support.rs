@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cairn_node::Node;
 use cairn_node::config::Config;
 use cairn_node::control::{
-    CreateFace, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged,
+    CreateFace, FaceChanges, FacePersistency, FaceSnapshot, FaceUri, NodeControl, Unmanaged,
 };
 use engine::{FaceId, NextHop};
 use packet::ndn::lp::LpPacketView;
@@ -48,7 +48,7 @@ impl TestNode {
         }
     }
 
-    pub(crate) fn create(&self, remote: &str) -> FaceStatus {
+    pub(crate) fn create(&self, remote: &str) -> FaceSnapshot {
         let request = CreateFace {
             remote: remote.parse().unwrap(),
             local: None,
@@ -65,7 +65,7 @@ impl TestNode {
     }
 
     /// All faces but the node's own.
-    pub(crate) fn faces(&self) -> Vec<FaceStatus> {
+    pub(crate) fn faces(&self) -> Vec<FaceSnapshot> {
         let mut faces = self.node.control().faces();
         faces.retain(|face| face.remote.scheme() != "internal");
         faces

@@ -10,7 +10,7 @@ use lab::experiment::plan::{Change, Plan};
 use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
-use lab::live::{LiveError, NETWORK_FILE, Network, NetworkFolder, enter::enter};
+use lab::live::{LiveError, LiveNetwork, NETWORK_FILE, NetworkFolder, enter::enter};
 use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
@@ -161,7 +161,7 @@ fn detached(place: &NetworkFolder, form: Form) -> Outcome {
 }
 
 /// A network, and what can be done with it.
-fn words(place: &NetworkFolder, network: &Network) -> String {
+fn words(place: &NetworkFolder, network: &LiveNetwork) -> String {
     let mut lines = vec![format!("{} is up: {}", place.name(), printable(&network.title))];
     let width = network.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in &network.nodes {
@@ -314,7 +314,7 @@ fn ask(place: &NetworkFolder, request: &Request, said: Option<serde_json::Value>
 
 /// Every network that is up.
 pub(super) fn networks(json: bool) -> Outcome {
-    let up: Vec<(NetworkFolder, Network)> = NetworkFolder::all_up()
+    let up: Vec<(NetworkFolder, LiveNetwork)> = NetworkFolder::all_up()
         .into_iter()
         .filter_map(|place| Some((place.clone(), place.network().ok()?)))
         .collect();
@@ -330,7 +330,7 @@ pub(super) fn networks(json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn described(place: &NetworkFolder, network: &Network) -> serde_json::Value {
+fn described(place: &NetworkFolder, network: &LiveNetwork) -> serde_json::Value {
     let folder: &Path = place.folder();
     serde_json::json!({ "name": place.name(), "folder": folder, "network": network })
 }

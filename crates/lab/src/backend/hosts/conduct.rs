@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::clock::{Clock, Exchange};
+use super::clock::{ClockOffset, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Received, Ssh};
@@ -170,7 +170,7 @@ impl Hosts<'_> {
     }
 
     /// How far the clocks of all hosts are from ours.
-    fn clocks(&mut self) -> Result<Vec<Clock>, BackendError> {
+    fn clocks(&mut self) -> Result<Vec<ClockOffset>, BackendError> {
         let mut clocks = Vec::new();
         for index in 0..self.plan.nodes.len() {
             let mut exchanges = Vec::new();
@@ -182,7 +182,7 @@ impl Hosts<'_> {
                 }
             }
             let clock =
-                Clock::of(&exchanges).ok_or_else(|| self.failed(index, "it does not know the time"))?;
+                ClockOffset::of(&exchanges).ok_or_else(|| self.failed(index, "it does not know the time"))?;
             clocks.push(clock);
         }
         Ok(clocks)
@@ -204,7 +204,7 @@ impl Hosts<'_> {
         self.each(&Request::Clients)?;
         self.step("forwarder log");
         let start_ns = epoch_ns() + AHEAD_NS;
-        let start = |clock: &Clock| Request::Start { epoch_ns: clock.at_host(start_ns) };
+        let start = |clock: &ClockOffset| Request::Start { epoch_ns: clock.at_host(start_ns) };
         self.all(&before.iter().map(start).collect::<Vec<_>>())?;
         self.step("workloads");
         let lost = self.wait(start_ns)?;

@@ -5,7 +5,6 @@ mod attempt;
 mod begin;
 mod beginning;
 mod build;
-mod calendar;
 mod error;
 mod execute;
 pub mod folder;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
@@ -394,7 +394,7 @@ impl Remote {
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             erases: order.plan.software == Software::Cairn,
             every: Duration::from_nanos(order.plan.recording.sample_every_ns),
-            start: UNIX_EPOCH + Duration::from_nanos(epoch),
+            start_ns: epoch,
             group: self.group.clone(),
         })?;
         let ahead = Duration::from_nanos(epoch.saturating_sub(epoch_ns()));

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use client::ClientError;
 
@@ -467,7 +467,7 @@ impl World<'_> {
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
                 erases: self.plan().software == Software::Cairn,
                 every: Duration::from_nanos(self.plan().recording.sample_every_ns),
-                start: UNIX_EPOCH + Duration::from_nanos(start_ns),
+                start_ns,
                 group: self.groups.get(place).cloned(),
             };
             let sampler = Sampler::start(config).map_err(io_error("no forwarder log"))?;

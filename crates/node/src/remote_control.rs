@@ -13,11 +13,11 @@ use packet::{Buffer, Dialect, Name};
 use crate::clock::Clock;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
-    FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    UpdateFaceError, shown,
+    FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus,
+    RepositoryStatus, RouteStatus, UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
-use crate::repository_status::{RepositoryStatus, Watched};
+use crate::repository::status::Watched;
 use crate::transport::inner::{InnerFace, inner_face};
 
 /// Counters, each with its word.

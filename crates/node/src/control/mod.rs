@@ -17,6 +17,7 @@
 //! [`NodeControl::create_inner_face`].
 
 mod face;
+mod repository;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;
@@ -32,6 +33,7 @@ pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
     FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceTraffic, UpdateFaceError,
 };
+pub use repository::RepositoryStatus;
 pub use tables::{
     ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, TurnCounters,
 };

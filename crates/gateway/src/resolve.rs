@@ -2,6 +2,7 @@
 
 use client::AsyncClient;
 use flow::naming::{METADATA, segment_number, version_number};
+use flow::source::folder::LISTING;
 use flow::{Discovery, FetchConfig};
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
@@ -10,9 +11,6 @@ use packet::{Component, ComponentKind, Data, Name};
 use crate::failure::Failure;
 use crate::fields::{Description, Fields};
 use crate::trust_policy::TrustPolicy;
-
-/// The keyword of listings of file servers.
-pub(crate) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
 /// No packet has more bytes of content.
 const MAX_CONTENT_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;

@@ -13,12 +13,13 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::{Client, FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
+use flow::source::folder::LISTING;
 use flow::verify::VerificationError;
 use flow::{
     Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
 };
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Dialect, Name};
+use packet::{Dialect, Name};
 use serde_json::json;
 
 use arguments::{RequestArguments, TargetArguments};
@@ -406,9 +407,6 @@ fn is_not_signed(failure: &FetchFailure) -> bool {
     };
     matches!(error, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
 }
-
-/// The component that asks a file server for what is in a folder.
-const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
 /// Bytes of the notes of a fetch: a name, and a number.
 const MAX_NOTES_BYTES: u64 = 64 << 10;

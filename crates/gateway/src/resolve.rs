@@ -16,7 +16,7 @@ use crate::trust_policy::TrustPolicy;
 const MAX_CONTENT_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
 
 /// How long one question waits for its answer, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 3;
 
 /// What a name stands for.
@@ -88,7 +88,7 @@ async fn by_metadata(
     let asked = name.with(METADATA)?;
     let config = FetchConfig {
         discovery: Discovery::Prefix,
-        discovery_timeout: PATIENCE,
+        discovery_timeout: TIMEOUT,
         discovery_attempts: ATTEMPTS,
         must_be_fresh: true,
         // Some producers do not say that the first segment of it is the last.
@@ -170,7 +170,7 @@ async fn by_prefix(
             let config = FetchConfig {
                 discovery: Discovery::Prefix,
                 must_be_fresh: true,
-                discovery_timeout: PATIENCE,
+                discovery_timeout: TIMEOUT,
                 discovery_attempts: ATTEMPTS,
                 ..FetchConfig::default()
             };
@@ -192,7 +192,7 @@ async fn ask(client: &AsyncClient, interest: InterestBuilder) -> Result<Data, Fa
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match client.ask(&interest, PATIENCE).await {
+        match client.ask(&interest, TIMEOUT).await {
             Ok(data) => return Ok(data),
             Err(client::AskError::Timeout(_)) if attempts < ATTEMPTS => {}
             Err(error) => return Err(error.into()),

@@ -25,7 +25,7 @@ use serde_json::json;
 use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
 use output::{standard_output, write_segments, writer};
-use refetch::{RefetchPlan, Refusals};
+use refetch::{RefetchPlan, RefusedPackets};
 use space_left::SpaceLeft;
 
 use super::put::Naming;
@@ -144,7 +144,7 @@ struct Writer {
     progress: Progress,
     interrupt: Interrupt,
     bytes: u64,
-    refusals: Refusals,
+    refusals: RefusedPackets,
     skipped_bytes: u64,
     last_shown: Instant,
     clock: client::Clock,
@@ -182,7 +182,7 @@ impl GetArguments {
         let (now, clock) = (client.now(), client.connection().clock());
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.target.list, &message);
-        let refusals = Refusals::default();
+        let refusals = RefusedPackets::default();
         let room = SpaceLeft::new(self.target.max_size, target.file(), point.bytes);
         let mut writer = Writer {
             target,

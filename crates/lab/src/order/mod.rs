@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 pub use self::owner::Owner;
+pub(crate) use self::owner::RUN_PREFIX;
 pub use self::stop::Stop;
 use crate::backend::hosts::ClockOffset;
 use crate::capture::tap::TapCounts;

@@ -11,8 +11,8 @@ use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, FaceUri, NodeControl,
 };
 
-/// The lifetime that is told of a face which lasts, in seconds.
-const FOR_EVER: u32 = 0x7fff_ffff;
+/// The lifetime that is told of what lasts, a face or an entry, in seconds.
+pub(super) const FOR_EVER: u32 = 0x7fff_ffff;
 /// The same of a face that is not connected yet.
 const CONNECTING: u32 = 1;
 

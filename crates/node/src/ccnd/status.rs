@@ -13,6 +13,7 @@ use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
 use packet::{LinkType, Name};
 
+use super::faces::FOR_EVER;
 use super::{Ccnd, DIALECT};
 use crate::control::{FacePersistency, FaceSnapshot, FaceState, FaceUri, NodeControl, NodeStatus, Now};
 use crate::plane::BUSY;
@@ -26,8 +27,6 @@ pub(super) struct Meters {
 
 /// The interface that clients know: that of CCNx 0.8.2.
 const API_VERSION: u32 = 8002;
-/// What a page says of an entry that does not expire.
-const FOR_EVER: u64 = 0x7fff_ffff;
 const NOT_ALLOWED: &str = "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n";
 /// The names of the meters of a face, in their order.
 const METERS: [&str; 6] = ["bytein", "byteout", "datain", "introut", "dataout", "intrin"];
@@ -138,8 +137,8 @@ impl Ccnd {
     fn forwarding(&self, now: Instant, prefix: &Name, face: FaceId) -> Forwarding {
         let registered = self.registrations.get(prefix, face);
         let flags = registered.map_or(ForwardingFlags::default(), |entry| entry.flags);
-        let left = registered.map_or(FOR_EVER, |entry| {
-            (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER)
+        let left = registered.map_or(u64::from(FOR_EVER), |entry| {
+            (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER.into())
         });
         let components = prefix.as_ref().components().map(|component| component.value);
         Forwarding {

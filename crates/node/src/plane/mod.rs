@@ -288,7 +288,7 @@ impl DataPlane {
         }
         self.release_delayed();
         self.ring_alarms();
-        self.end_shortage();
+        self.listen_again();
         self.end_rests();
         self.check_interfaces();
         self.finish_touched();

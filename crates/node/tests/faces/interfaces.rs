@@ -60,7 +60,7 @@ impl Path {
 
     /// Demands that an exchange comes about, though some may get lost while an interface comes up.
     fn assert_carries(&mut self) {
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = std::time::Instant::now() + TIMEOUT;
         let mut frame = vec![0; 9000];
         loop {
             self.asked += 1;

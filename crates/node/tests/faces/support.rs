@@ -16,7 +16,7 @@ use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::{Dialect, Name};
 
 /// How long anything may take before it counts as not happening.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running node.
 pub(crate) struct TestNode {
@@ -73,9 +73,9 @@ impl TestNode {
 
     /// Waits until something is so.
     pub(crate) fn until(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !holds(self) {
-            assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
+            assert!(Instant::now() < deadline, "not within {TIMEOUT:?}: {what}");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -130,7 +130,7 @@ pub(crate) fn packet_of(frame: &[u8]) -> Vec<u8> {
 /// A peer on UDP.
 pub(crate) fn udp_peer() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn read_frame(stream: &mut impl Read) -> Vec<u8> {
 
 pub(crate) fn tcp_peer(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
 }

@@ -292,7 +292,7 @@ impl Room<'_> {
             self.client.send_only(&interest)?;
         }
         while self.asked.len() + self.unread.len() < MAX_ASKED
-            && let Some(NewMessages { member, first, last }) = self.sync.poll_news()
+            && let Some(NewMessages { member, first, last }) = self.sync.poll_new_messages()
         {
             for number in first..=last {
                 let name = wire::with_number(self.arguments.room.dialect, &member, number)?;

@@ -21,7 +21,7 @@ use crate::tool::interrupt::Interrupt;
 use crate::tool::output::{self, printable};
 
 /// How long a network may take to be up, for those who wait beside it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// The file with what a holder in the background said.
 const HOLD_LOG: &str = "hold.log";
 
@@ -138,7 +138,7 @@ fn detached(place: &NetworkFolder, form: Form) -> Outcome {
     holder.args(["lab", "internal", "hold", place.name()]);
     holder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).process_group(0);
     let mut child = holder.spawn().map_err(ToolError::file(&program))?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !place.folder().join(NETWORK_FILE).exists() {
         let ended = child.try_wait().map_err(ToolError::file(&program))?;
         if ended.is_some() || Instant::now() > deadline {

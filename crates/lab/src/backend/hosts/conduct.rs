@@ -19,7 +19,7 @@ use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::wall_clock::epoch_ns;
 
 /// How long a host may take for one step.
-const PATIENCE: Duration = Duration::from_secs(100);
+const TIMEOUT: Duration = Duration::from_secs(100);
 /// How often hosts hear from a lab that waits.
 const ALIVE: Duration = Duration::from_secs(4);
 /// Exchanges with each host before a run, and as many after it.
@@ -109,7 +109,7 @@ impl Hosts<'_> {
             let _ = connection.ask(request);
         }
         let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while let Some(missing) = replies.iter().position(Option::is_none) {
             let (index, Answer { reply, .. }) = self.next(deadline, missing)?;
             if let Some(place) = replies.get_mut(index) {
@@ -166,7 +166,7 @@ impl Hosts<'_> {
             return Err(self.failed(index, "there is no such host"));
         };
         connection.ask(request)?;
-        Ok(self.next(Instant::now() + PATIENCE, index)?.1)
+        Ok(self.next(Instant::now() + TIMEOUT, index)?.1)
     }
 
     /// How far the clocks of all hosts are from ours.

@@ -22,7 +22,7 @@ use crate::wall_clock::epoch_ns;
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
 /// wanted.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The remote end of the face of a forwarder's management.
 const MANAGEMENT: &str = "internal://";
@@ -124,7 +124,7 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
 fn said(config: &SamplerConfig, manager: &mut Option<Manager>, erases: &mut bool) -> Option<GeneralStatus> {
     let Some(socket) = &config.socket else { return Some(GeneralStatus::default()) };
     if manager.is_none() {
-        *manager = Manager::open(socket, PATIENCE).ok();
+        *manager = Manager::open(socket, TIMEOUT).ok();
     }
     manager.as_mut().and_then(|manager| ask(manager, erases))
 }

@@ -34,7 +34,7 @@ use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, rea
 use crate::wall_clock::epoch_ns;
 
 /// How long a forwarder may take to answer for the first time.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Why a run could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -371,7 +371,7 @@ impl World<'_> {
                 source: Box::new(source),
                 log: self.log(&name),
             };
-            let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
+            let mut manager = Manager::answering(&socket, TIMEOUT).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket, &addresses), &mut manager)?;
         }
         Ok(())

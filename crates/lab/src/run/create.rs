@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 
-use super::beginning::hashes;
 use super::build::Program;
 use super::error::{RunError, io_error};
+use super::experiment_hashes::hashes;
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::options::Options;

@@ -1,9 +1,9 @@
 //! Asking and answering over a connection.
 
-mod asking;
 pub(crate) mod commands;
 pub(crate) mod fetching;
 mod outage;
+mod request;
 mod serving;
 
 use flow::verify::Now;
@@ -25,7 +25,7 @@ use crate::session::{Answer, Outgoing, Session};
 use crate::socket::Waited;
 use outage::Outages;
 
-pub use asking::AskError;
+pub use request::AskError;
 
 #[cfg(feature = "async")]
 pub(crate) use outage::ATTEMPT_TIMEOUT;

@@ -21,7 +21,7 @@ pub use error::VerificationError;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
 pub use publisher::PublisherVerifier;
-pub use unverified::{Subject, Unverified};
+pub use unverified::{Unverified, UnverifiedKind};
 
 /// Both clocks: one for deadlines, one for the validity of certificates.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl std::ops::AddAssign for Cost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerificationOutcome {
     /// Which packet.
-    pub subject: Subject,
+    pub subject: UnverifiedKind,
     /// Why it is refused, if it is.
     pub refused: Option<VerificationError>,
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// How what belongs to a run is called, before its owner.
-pub(crate) const PREFIX: &str = "cairn-lab-";
+pub(crate) const RUN_PREFIX: &str = "cairn-lab-";
 
 /// The process that owns a run, told apart from a later one with the same number by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,13 +24,13 @@ impl Owner {
     /// What its directories are called.
     #[must_use]
     pub fn directory(self) -> String {
-        format!("{PREFIX}{}-{}", self.pid, self.started)
+        format!("{RUN_PREFIX}{}-{}", self.pid, self.started)
     }
 
     /// Reads the owner from a directory's name.
     #[must_use]
     pub fn of_directory(name: &str) -> Option<Self> {
-        let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
+        let (pid, started) = name.strip_prefix(RUN_PREFIX)?.split_once('-')?;
         Some(Owner { pid: pid.parse().ok()?, started: started.parse().ok()? })
     }
 

@@ -8,7 +8,7 @@ use trust::Certificate;
 use trust::files::{CertificateFileError, certificates_in};
 
 use super::keys::{Privileges, TrustedKeys};
-use super::{Authority, Delegation, ManagementConfig, RevocationList};
+use super::{CommandAuthority, Delegation, ManagementConfig, RevocationList};
 use crate::config::{AuthorizeSection, Config, ConfigError};
 use crate::sys::random_words;
 
@@ -29,10 +29,10 @@ impl ManagementConfig {
             });
             let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
             Ok::<_, ConfigError>(match keys.is_empty() {
-                true => Authority::Anyone,
+                true => CommandAuthority::Anyone,
                 false => {
                     let keys = TrustedKeys::new(keys).with_revocations(Arc::clone(&revocations));
-                    Authority::of_keys(Box::new(keys))
+                    CommandAuthority::of_keys(Box::new(keys))
                 }
             })
         };
@@ -120,7 +120,7 @@ mod tests {
             let head = "[management]\nlocalhop = true\n[[authorize]]\n";
             let text = format!("{head}certificate = {path:?}\nmodules = [{modules}]\n");
             let read = ManagementConfig::read(&Config::read(&text).unwrap()).unwrap();
-            let is_open = |authority: &Authority| matches!(authority, Authority::Anyone);
+            let is_open = |authority: &CommandAuthority| matches!(authority, CommandAuthority::Anyone);
             (is_open(&read.localhost), read.localhop.as_ref().is_some_and(is_open))
         };
         assert_eq!(read("\"localhop\""), (true, false));

@@ -67,7 +67,7 @@ fn no_udp_face_leads_to_an_address_of_everybody_or_nobody() {
 fn an_interest_over_tcp_is_answered_over_a_unix_socket() {
     let node = TestNode::start();
     let mut producer = UnixStream::connect(node.directory.join("nfd.sock")).unwrap();
-    producer.set_read_timeout(Some(PATIENCE)).unwrap();
+    producer.set_read_timeout(Some(TIMEOUT)).unwrap();
     node.until("the producer has a face", |node| node.faces().len() == 1);
     node.route("/x", node.faces()[0].id);
     let mut consumer = tcp_peer(node.address("tcp4"));
@@ -183,10 +183,10 @@ fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
 #[test]
 fn ipv6_works_where_the_host_has_it() {
     let Some(consumer) = testkit::needs::needed("IPv6", std::net::UdpSocket::bind("[::1]:0")) else { return };
-    consumer.set_read_timeout(Some(PATIENCE)).unwrap();
+    consumer.set_read_timeout(Some(TIMEOUT)).unwrap();
     let node = TestNode::start_with(|config| config.udp.listen = vec!["[::1]:0".parse().unwrap()]);
     let producer = std::net::UdpSocket::bind("[::1]:0").unwrap();
-    producer.set_read_timeout(Some(PATIENCE)).unwrap();
+    producer.set_read_timeout(Some(TIMEOUT)).unwrap();
     let face = node.create(&format!("udp6://{}", producer.local_addr().unwrap()));
     node.route("/x", face.id);
     consumer.send_to(&interest("/x/1"), node.address("udp6")).unwrap();

@@ -8,7 +8,7 @@ use flow::verify::Now;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, NamespaceChange, Origin, Outgoing};
-use repo::fetch::FetchConfig;
+use repo::fetch::SegmentFetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
 
@@ -75,7 +75,7 @@ impl CcnxFace {
             match outgoing {
                 Outgoing::Interest(interest) => {
                     // That nothing comes the protocol sees by its own clock.
-                    self.client.express_as_is(interest, FetchConfig::CCNX.timeout)?;
+                    self.client.express_as_is(interest, SegmentFetchConfig::CCNX.timeout)?;
                 }
                 Outgoing::Data(data) => self.client.reply(&data, &LinkHeader::NONE)?,
                 Outgoing::Namespaces(change) => self.change_namespaces(&change)?,

@@ -11,8 +11,8 @@ use packet::{Buffer, Dialect, LinkType, Name};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus,
-    RouteStatus, TurnCounters, UpdateFaceError, in_words,
+    FaceConflict, FacePersistency, FaceSnapshot, FaceUri, MacAddress, MemoryStatus, NextHopChange,
+    NodeStatus, RouteStatus, TurnCounters, UpdateFaceError, in_words,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::plane::DataPlane;
@@ -24,7 +24,7 @@ use crate::transport::datagram::DatagramChannel;
 pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
-    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
             let problem = "NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
@@ -182,7 +182,7 @@ impl DataPlane {
     }
 
     /// The face that is there already: one to the same end, over Ethernet by the same interface.
-    fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
+    fn face_to(&self, request: &CreateFace) -> Option<FaceSnapshot> {
         let is_it = |face: &Face| {
             face.remote == request.remote
                 && face.codec.dialect() == request.dialect
@@ -196,7 +196,7 @@ impl DataPlane {
         &mut self,
         id: FaceId,
         changes: FaceChanges,
-    ) -> Result<FaceStatus, UpdateFaceError> {
+    ) -> Result<FaceSnapshot, UpdateFaceError> {
         if self.faces.get(&id).is_some_and(|face| face.transport.is_inner()) {
             let face = self.face_status(id).ok_or(UpdateFaceError::NoFace(id))?;
             return face.refusing(&changes);
@@ -279,7 +279,7 @@ impl DataPlane {
     }
 
     /// Part of the list of faces, from number `from` on.
-    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
+    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceSnapshot> {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
         if ids.len() > FACES_AT_ONCE {
             ids.select_nth_unstable(FACES_AT_ONCE);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use cairn::packet::random::{Random, Zipf};
 use cairn::repo::eviction::optimum::Request;
-use cairn::repo::eviction::{DeletionRule, Eviction, PolicyKind, PolicySpec, start};
+use cairn::repo::eviction::{DeletionRule, ObjectEviction, PolicyKind, PolicySpec, start};
 use cairn::repo::trace::replay;
 
 pub(crate) const LARGEST: PolicyKind =
@@ -18,7 +18,7 @@ struct Largest {
     bytes: BTreeMap<u32, u64>,
 }
 
-impl Eviction for Largest {
+impl ObjectEviction for Largest {
     fn include(&mut self, id: u32, _key: u64, bytes: u64) {
         self.bytes.insert(id, bytes);
     }

@@ -7,7 +7,7 @@ use management::StrategyChoice;
 use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceState, FaceStatus, FaceTraffic,
+    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceState, FaceSnapshot, FaceTraffic,
     FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, UpdateFaceError,
 };
 use packet::time::Duration;
@@ -20,7 +20,7 @@ const MAX_FACES: usize = 16;
 #[derive(Debug, Default)]
 pub struct PlainNode {
     /// Its faces.
-    pub faces: BTreeMap<FaceId, FaceStatus>,
+    pub faces: BTreeMap<FaceId, FaceSnapshot>,
     /// Its routes in CCNx.
     pub hops: BTreeMap<(Name, FaceId), u64>,
     /// What holds under prefixes there beside routes.
@@ -50,14 +50,14 @@ impl PlainNode {
 }
 
 impl NodeControl for PlainNode {
-    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         if let Some(known) = self.faces.values().find(|face| face.remote == request.remote) {
             return Err(CreateFaceError::Exists(Box::new(known.clone())));
         }
         if self.faces.len() >= MAX_FACES {
             return Err(CreateFaceError::Unsupported("there is no room".to_owned()));
         }
-        let face = FaceStatus {
+        let face = FaceSnapshot {
             id: FaceId(self.next_face),
             scope: FaceScope::NonLocal,
             remote: request.remote,
@@ -83,7 +83,7 @@ impl NodeControl for PlainNode {
         Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
     }
 
-    fn update_face(&mut self, id: FaceId, _: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+    fn update_face(&mut self, id: FaceId, _: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError> {
         self.face(id).ok_or(UpdateFaceError::NoFace(id))
     }
 
@@ -92,11 +92,11 @@ impl NodeControl for PlainNode {
         self.faces.remove(&face).is_some()
     }
 
-    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+    fn face(&mut self, face: FaceId) -> Option<FaceSnapshot> {
         self.faces.get(&face).cloned()
     }
 
-    fn faces(&mut self) -> Vec<FaceStatus> {
+    fn faces(&mut self) -> Vec<FaceSnapshot> {
         self.faces.values().cloned().collect()
     }
 

@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use repo::eviction::{DeleteQueue, DeletionRule};
-use repo::trace::{Entry, Objects, TraceFormat, TraceReader, replay};
+use repo::trace::{Entry, Objects, RequestTraceFormat, TraceReader, replay};
 
 /// Gives a few bytes at a time.
 struct Pieces<'a>(&'a [u8], usize);
@@ -18,7 +18,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-fn entries(bytes: &[u8], piece: usize, format: TraceFormat) -> (Vec<Entry>, bool) {
+fn entries(bytes: &[u8], piece: usize, format: RequestTraceFormat) -> (Vec<Entry>, bool) {
     let mut reader = TraceReader::new(Pieces(bytes, piece), format);
     let mut entries = Vec::new();
     let whole = loop {
@@ -33,7 +33,7 @@ fn entries(bytes: &[u8], piece: usize, format: TraceFormat) -> (Vec<Entry>, bool
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    for (_, format) in TraceFormat::ALL {
+    for (_, format) in RequestTraceFormat::ALL {
         let (read, whole) = entries(bytes, usize::MAX, format);
         assert_eq!((&read, whole), (&entries(bytes, 3, format).0, entries(bytes, 3, format).1));
         // A request takes a byte and an end of line at least, or a record.

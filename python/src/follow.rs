@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::errors::internal_error;
 
 /// Python hears of an interrupt after so long at most.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIMEOUT: Duration = Duration::from_millis(50);
 /// Whoever is slow to listen keeps the run waiting behind so many.
 const MOST_UNHEARD: usize = 256;
 
@@ -78,7 +78,7 @@ fn listen(
     let mut raised = Ok(());
     loop {
         let next =
-            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
+            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TIMEOUT));
         let heard = match next {
             Ok(told) => listener.map_or(Ok(()), |listener| listener.call1(told).map(drop)),
             Err(RecvTimeoutError::Timeout) => Ok(()),

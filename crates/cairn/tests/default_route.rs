@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use world::{World, bytes};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts producers under `/here` that stay.
 fn produce(world: &mut World, file: &[u8]) {
@@ -35,7 +35,7 @@ fn consume(world: &World, file: &[u8]) {
 
 /// Waits until the ping server has registered again.
 fn until_pinged(world: &World) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !world.run(&["ping", "/here/ping", "-c", "1", "-o", "500ms", "-q"]).status.success() {
         assert!(Instant::now() < deadline, "the ping server does not come back");
     }

@@ -13,12 +13,12 @@ use testkit::needs::{namespaces, needed};
 use testkit::processes;
 
 /// What a virtual machine's host takes away is no fault of what is tested.
-const PATIENT: &str = "[gates]\nsteal = \"100 %\"\n";
+const NO_STEAL_GATE: &str = "[gates]\nsteal = \"100 %\"\n";
 
 /// Three nodes in a row, three files, five pings.
 fn small() -> String {
     format!(
-        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{PATIENT}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}"
+        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{NO_STEAL_GATE}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}"
     )
 }
 
@@ -99,7 +99,7 @@ fn programs_of_ones_own_are_served_by_the_nodes_forwarder_and_know_other_nodes_n
     if namespaces().is_none() {
         return;
     }
-    let text = format!("{}\n{PATIENT}", include_str!("../../../experiments/own-programs.toml"));
+    let text = format!("{}\n{NO_STEAL_GATE}", include_str!("../../../experiments/own-programs.toml"));
     let folder = folder("programs", &text);
     let output = lab(&folder, "netns").args(["--repeats", "1", "--no-controls"]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use world::{World, bytes};
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs a command again and again until it ends well; gives what it printed.
 fn until_it_works(world: &World, arguments: &[&str]) -> String {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let output = world.run(arguments);
         if output.status.success() {

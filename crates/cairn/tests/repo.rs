@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use world::{World, bytes};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 fn objects_are_put_listed_got_and_deleted_and_a_dry_run_deletes_nothing() {
@@ -73,7 +73,7 @@ fn status_line(child: &Child, word: &str) -> Option<String> {
 
 /// Waits for the end of a process; returns how it ended, and the most memory that it was seen to have.
 fn watch(mut child: Child) -> (ExitStatus, u64) {
-    let (until, mut most) = (Instant::now() + PATIENCE, 0);
+    let (until, mut most) = (Instant::now() + TIMEOUT, 0);
     loop {
         // The system itself remembers the most; nothing is missed but the last instant.
         let peak =
@@ -132,7 +132,7 @@ fn who_waits_for_more_to_publish_can_be_interrupted_and_leaves_nothing() {
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(&bytes(100_000)).unwrap();
         // It catches signals before it reads.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let catches = |mask: String| u64::from_str_radix(&mask, 16).unwrap() & 2 != 0;
         while !status_line(&child, "SigCgt:").is_some_and(catches) {
             assert!(Instant::now() < until, "{command:?} catches no signal");
@@ -245,7 +245,7 @@ fn a_repository_serves_beside_a_forwarder_and_takes_packets_by_tcp() {
     assert!(String::from_utf8_lossy(&busy.stderr).contains("a cairn repo command, process"));
 
     TcpStream::connect(port).unwrap().write_all(&packets).unwrap();
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !world.run(&["get", "/lab/song", "-D", "metadata", "-o", "song", "-q"]).status.success() {
         assert!(Instant::now() < until, "what was inserted by TCP can be got");
     }
@@ -297,7 +297,7 @@ fn four_lines_of_configuration_keep_what_passed_by_when_its_producer_and_the_nod
     world.start(&["put", "/lab/file", "-f", "file"], "published");
     world.good(&["get", "/lab/file", "-o", "first", "-q"]);
     assert_eq!(world.interrupt_last(), Some(0));
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while world.json(&["status"])["totals"]["repositories"][0]["segments"] != 13 {
         assert!(Instant::now() < until, "{}", world.json(&["status"]));
     }

@@ -1,9 +1,9 @@
 //! Asking and answering over a connection.
 
-mod asking;
 pub(crate) mod commands;
 pub(crate) mod fetching;
 mod outage;
+mod request;
 mod serving;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use crate::socket::Waited;
 use outage::Outages;
 use trust::Clock;
 
-pub use asking::AskError;
+pub use request::AskError;
 
 #[cfg(feature = "async")]
 pub(crate) use outage::ATTEMPT_TIMEOUT;

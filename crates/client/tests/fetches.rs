@@ -13,7 +13,7 @@ use common::{Peer, connect};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, VerificationOutcome, Verifier};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
-    Segment, SegmentSize, Subject, Unverified, Verification, VerifiedFetch,
+    Segment, SegmentSize, Unverified, UnverifiedKind, Verification, VerifiedFetch,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
@@ -244,13 +244,13 @@ fn however_much_comes_while_a_certificate_is_fetched_is_verified_when_it_has_com
     let now = Now { instant: Instant::ZERO, unix: UnixTime::from_secs(1_700_000_000) };
     for segment in 0..9 {
         let data = publisher.segment(segment);
-        verifier.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
+        verifier.handle_packet(now, Unverified { subject: UnverifiedKind::Segment(segment), data });
     }
     assert!(verifier.poll_interest(now).is_some() && verifier.poll_interest(now).is_none());
     assert_eq!(verifier.poll_outcome(), None);
     assert!(verifier.handle_data(now, alice.data()));
     for segment in 0..9 {
-        let accepted = VerificationOutcome { subject: Subject::Segment(segment), refused: None };
+        let accepted = VerificationOutcome { subject: UnverifiedKind::Segment(segment), refused: None };
         assert_eq!(verifier.poll_outcome(), Some(accepted));
     }
 }

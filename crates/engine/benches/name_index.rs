@@ -242,8 +242,7 @@ fn engine(kept: u64, asked: &[u64]) -> f64 {
     for number in 0..kept {
         for (face, packet) in [(CONSUMER, interest(number, number as u32)), (PRODUCER, data(number))] {
             arrivals.face = face;
-            arrivals.hash_next(&engine, packet.wire_name(), packet.nonce());
-            arrivals.push(packet, None);
+            arrivals.push(&engine, packet, None);
             arrivals.hand_over(now, &mut engine);
         }
         while engine.poll_transmit().is_some() {}
@@ -256,8 +255,7 @@ fn engine(kept: u64, asked: &[u64]) -> f64 {
             numbers.iter().enumerate().map(|(place, &number)| interest(number, nonce(place))).collect();
         let start = Clock::now();
         for packet in batch {
-            arrivals.hash_next(&engine, packet.wire_name(), packet.nonce());
-            arrivals.push(packet, None);
+            arrivals.push(&engine, packet, None);
         }
         arrivals.hand_over(now, &mut engine);
         while let Some(transmit) = engine.poll_transmit() {

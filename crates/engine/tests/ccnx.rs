@@ -43,8 +43,7 @@ fn sent(engine: &mut Engine) -> Vec<(FaceId, String)> {
 
 fn receive(engine: &mut Engine, face: FaceId, packet: Packet) {
     let mut arrivals = cairn_engine::batch::Arrivals::new(face);
-    arrivals.hash_next(engine, packet.wire_name(), packet.nonce());
-    arrivals.push(packet, None);
+    arrivals.push(engine, packet, None);
     arrivals.hand_over(Instant::ZERO, engine);
 }
 

@@ -68,5 +68,5 @@ pub use publish::{
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, DataOutcome, Failure, Request, Transfer, TransferConfig, TransferCounters};
 pub use verified::{RefusedPacket, VerifiedFetch};
-pub use verify::{Subject, Unverified};
+pub use verify::{Unverified, UnverifiedKind};
 pub use workload::{Workload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};

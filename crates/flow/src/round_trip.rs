@@ -1,4 +1,8 @@
 //! Round-trip times, and how long to wait before an Interest counts as lost (RFC 6298).
+//!
+//! The engine's strategies and the link service have estimators of their own over
+//! [`packet::SmoothedRoundTrip`]: those have the RFC's weights and whole nanoseconds, while here the owner of
+//! a transfer chooses weights and margin.
 
 use packet::TimeoutBounds;
 use packet::time::{Duration, Instant};
@@ -34,8 +38,7 @@ impl Default for RoundTripConfig {
 }
 
 /// Estimates the round-trip time from samples, with weights that can be chosen; in floating point, because
-/// they need not be parts of two. With the weights of RFC 6298 alone, [`packet::SmoothedRoundTrip`] does the
-/// same in whole nanoseconds.
+/// they need not be parts of two.
 ///
 /// The owner gives no sample of an Interest that was sent more than once: nobody can tell which copy was
 /// answered (Karn and Partridge). A timeout doubles [`RoundTrip::timeout`] until the next sample, at most

@@ -6,7 +6,7 @@ use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, NameRef, Now};
 
 use crate::fetch::{FetchError, Fetcher, Segment};
-use crate::verify::Subject;
+use crate::verify::UnverifiedKind;
 use crate::verify::{Cost, VerificationError, VerificationOutcome, Verifier};
 
 /// A packet that the verifier refused. The fetch asks for it again, if it was not refused too often.
@@ -147,14 +147,20 @@ impl VerifiedFetch {
         }
     }
 
-    fn refuse(&mut self, now: Now, subject: Subject, incoming_face: Option<u64>, error: VerificationError) {
+    fn refuse(
+        &mut self,
+        now: Now,
+        subject: UnverifiedKind,
+        incoming_face: Option<u64>,
+        error: VerificationError,
+    ) {
         if let Some(data) = self.fetcher.under_verification(subject) {
             let data = data.clone();
             if self.refused.len() < crate::MAX_REFUSED_IN_A_ROW as usize {
                 self.refused.push_back(RefusedPacket { data, incoming_face, error: error.clone() });
             }
         }
-        if let Subject::Segment(segment) = subject
+        if let UnverifiedKind::Segment(segment) = subject
             && let Some(digest) = self.verifier.digest_of(segment)
         {
             self.fetcher.require_digest(segment, digest);
@@ -169,9 +175,9 @@ impl std::fmt::Debug for VerifiedFetch {
     }
 }
 
-fn place(subject: Subject) -> Option<u64> {
+fn place(subject: UnverifiedKind) -> Option<u64> {
     match subject {
-        Subject::Discovery => None,
-        Subject::Segment(segment) => Some(segment),
+        UnverifiedKind::Discovery => None,
+        UnverifiedKind::Segment(segment) => Some(segment),
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use cairn_flow::{
-    Answer, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize, Subject,
+    Answer, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize, UnverifiedKind,
     Verification, controller_names,
 };
 use packet::random::Random;
@@ -109,11 +109,11 @@ impl World {
         }
     }
 
-    fn is_good(&self, subject: Subject, data: &Data) -> bool {
+    fn is_good(&self, subject: UnverifiedKind, data: &Data) -> bool {
         let segment = match subject {
-            Subject::Segment(segment) => segment,
+            UnverifiedKind::Segment(segment) => segment,
             // An answer to discovery by prefix is a segment too.
-            Subject::Discovery => match data.name().last().and_then(|last| last.number()) {
+            UnverifiedKind::Discovery => match data.name().last().and_then(|last| last.number()) {
                 Some(segment) if self.publication.name().as_ref().is_prefix_of(data.name()) => segment,
                 _ => return true,
             },

@@ -5,7 +5,7 @@
 
 use cairn_flow::{
     Answer, Authenticity, Discovery, FetchConfig, Fetcher, NamingConvention, Publication, PublicationConfig,
-    SegmentSize, Subject, Verification,
+    SegmentSize, UnverifiedKind, Verification,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
@@ -104,8 +104,8 @@ fn fetch(publisher: &Publisher, manifest: &ManifestReader) -> (Vec<u8>, u32, boo
         while let Some(unverified) = fetcher.poll_unverified() {
             let good = match unverified.subject {
                 // Which version is the latest is for the publisher to say.
-                Subject::Discovery => publisher.verifier.verify_data(&unverified.data).is_ok(),
-                Subject::Segment(_) => manifest.verify(&unverified.data) == SegmentVerdict::Verified,
+                UnverifiedKind::Discovery => publisher.verifier.verify_data(&unverified.data).is_ok(),
+                UnverifiedKind::Segment(_) => manifest.verify(&unverified.data) == SegmentVerdict::Verified,
             };
             if good {
                 fetcher.accept(now, unverified.subject);

@@ -22,10 +22,6 @@ const OPTION_RECEIVED: u16 = 4;
 const OPTION_DROPPED: u16 = 5;
 const OPTION_FLAGS: u16 = 2;
 
-/// The type of Ethernet frames that carry NDN, in the order of the wire. Wireshark's NDN dissectors take
-/// frames of it, whatever they had been carried by.
-pub const ETHERTYPE_NDN: [u8; 2] = [0x86, 0x24];
-
 /// Which way a frame went, seen from the node that captured it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {

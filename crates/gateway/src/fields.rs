@@ -3,11 +3,10 @@
 //! Extensions of metadata, as those of ndn6-file-server are, which others pass over. The numbers are our own.
 
 use flow::naming::Metadata;
+use flow::source::folder::MODIFIED;
 use packet::ndn::{tlv, types};
 use packet::{DecodeError, Name, NameRef, UnixTime};
 
-/// Nanoseconds since 1970, as ndn6-file-server has it.
-const MODIFIED: u32 = 0xf50c;
 /// Content-Type, as text.
 const CONTENT_TYPE: u32 = 0xf520;
 /// The URL that the web server sends to, as text.

@@ -12,7 +12,7 @@ use crate::outgoing::Content;
 use crate::reply::{Reply, set};
 
 /// How long the forwarder on this host may take for one packet.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Packets of one dataset that are asked for: some thousand faces.
 const MAX_PACKETS: usize = 256;
@@ -76,7 +76,7 @@ pub(crate) async fn status(client: &AsyncClient) -> Result<Reply, Failure> {
 async fn dataset(client: &AsyncClient, wanted: Dataset) -> Result<Vec<u8>, Failure> {
     let mut fetch = DatasetFetch::new(wanted.name()?);
     for _ in 0..MAX_PACKETS {
-        let data = client.ask(&fetch.interest()?, PATIENCE).await?;
+        let data = client.ask(&fetch.interest()?, TIMEOUT).await?;
         if let Some(content) = fetch.receive(&data).map_err(|error| senseless(&error))? {
             return Ok(content);
         }

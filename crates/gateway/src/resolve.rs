@@ -2,6 +2,7 @@
 
 use client::AsyncClient;
 use flow::naming::{METADATA, segment_number, version_number};
+use flow::source::folder::LISTING;
 use flow::{Discovery, FetchConfig};
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
@@ -11,14 +12,11 @@ use crate::failure::Failure;
 use crate::fields::{Description, Fields};
 use crate::trust_policy::TrustPolicy;
 
-/// The keyword of listings of file servers.
-pub(crate) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
-
 /// No packet has more bytes of content.
 const MAX_CONTENT_BYTES: u64 = packet::Dialect::Ndn.max_packet_bytes() as u64;
 
 /// How long one question waits for its answer, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 3;
 
 /// What a name stands for.
@@ -90,7 +88,7 @@ async fn by_metadata(
     let asked = name.with(METADATA)?;
     let config = FetchConfig {
         discovery: Discovery::Prefix,
-        discovery_timeout: PATIENCE,
+        discovery_timeout: TIMEOUT,
         discovery_attempts: ATTEMPTS,
         must_be_fresh: true,
         // Some producers do not say that the first segment of it is the last.
@@ -172,7 +170,7 @@ async fn by_prefix(
             let config = FetchConfig {
                 discovery: Discovery::Prefix,
                 must_be_fresh: true,
-                discovery_timeout: PATIENCE,
+                discovery_timeout: TIMEOUT,
                 discovery_attempts: ATTEMPTS,
                 ..FetchConfig::default()
             };
@@ -194,7 +192,7 @@ async fn ask(client: &AsyncClient, interest: InterestBuilder) -> Result<Data, Fa
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match client.ask(&interest, PATIENCE).await {
+        match client.ask(&interest, TIMEOUT).await {
             Ok(data) => return Ok(data),
             Err(client::AskError::Timeout(_)) if attempts < ATTEMPTS => {}
             Err(error) => return Err(error.into()),

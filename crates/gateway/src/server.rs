@@ -21,7 +21,7 @@ use crate::until::unless;
 use crate::write_timeout::WriteTimeoutStream;
 
 /// How long to rest when no connection can be accepted, as when there are no descriptors left.
-const REST: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A gateway that listens.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Server {
         loop {
             let Some(accepted) = unless(end.as_mut(), self.listener.accept()).await else { break };
             let Ok((stream, from)) = accepted else {
-                tokio::time::sleep(REST).await;
+                tokio::time::sleep(PAUSE).await;
                 continue;
             };
             let counters = &self.gateway.counters;

@@ -25,7 +25,7 @@ pub(crate) enum KeyRole {
 
 /// Why the keys of an identity cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum KeyError {
+pub enum IdentityKeyError {
     /// The identity is no name.
     #[error("{name}: {source}")]
     Name {
@@ -46,7 +46,7 @@ pub enum KeyError {
 }
 
 /// The key of an identity, in a run with this seed.
-pub(crate) fn key(seed: u64, role: KeyRole, identity: &str) -> Result<PrivateKey, KeyError> {
+pub(crate) fn key(seed: u64, role: KeyRole, identity: &str) -> Result<PrivateKey, IdentityKeyError> {
     let stream: u64 = match role {
         KeyRole::Trusted => 0x6b65_7973,
         KeyRole::Forged => 0x666f_7267,
@@ -64,12 +64,12 @@ pub(crate) fn key(seed: u64, role: KeyRole, identity: &str) -> Result<PrivateKey
 }
 
 /// What signs with it.
-pub(crate) fn signer(seed: u64, role: KeyRole, identity: &str) -> Result<Signer, KeyError> {
+pub(crate) fn signer(seed: u64, role: KeyRole, identity: &str) -> Result<Signer, IdentityKeyError> {
     Ok(Signer::new(key(seed, role, identity)?, key_name(role, identity)?))
 }
 
 /// The certificate of the trusted key of an identity, valid for ever and signed by itself.
-pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, KeyError> {
+pub(crate) fn certificate(seed: u64, identity: &str) -> Result<Certificate, IdentityKeyError> {
     certificate_of(seed, KeyRole::Trusted, identity, UnixTime::END)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn earlier_certificate(
     seed: u64,
     identity: &str,
     state: EarlierKey,
-) -> Result<Certificate, KeyError> {
+) -> Result<Certificate, IdentityKeyError> {
     // All but the first second of virtual time is later than that.
     let until = if state == EarlierKey::Expired { UnixTime::from_secs(0) } else { UnixTime::END };
     certificate_of(seed, KeyRole::Earlier, identity, until)
@@ -89,7 +89,7 @@ pub(crate) fn certificates(
     seed: u64,
     identity: &str,
     earlier: Option<EarlierKey>,
-) -> Result<Vec<Certificate>, KeyError> {
+) -> Result<Vec<Certificate>, IdentityKeyError> {
     let mut list = vec![certificate(seed, identity)?];
     if let Some(state) = earlier {
         list.push(earlier_certificate(seed, identity, state)?);
@@ -98,7 +98,7 @@ pub(crate) fn certificates(
 }
 
 /// The record by which an owner revokes its earlier key.
-pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, KeyError> {
+pub(crate) fn revocation(seed: u64, identity: &str) -> Result<Revocation, IdentityKeyError> {
     let certificate = earlier_certificate(seed, identity, EarlierKey::Revoked)?;
     let signer = signer(seed, KeyRole::Earlier, identity)?;
     let reason = RevocationReason::KeyCompromise;
@@ -110,16 +110,16 @@ fn certificate_of(
     role: KeyRole,
     identity: &str,
     not_after: UnixTime,
-) -> Result<Certificate, KeyError> {
+) -> Result<Certificate, IdentityKeyError> {
     let key = key(seed, role, identity)?;
     let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after };
     let key_name = key_name(role, identity)?;
     Ok(self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(0), validity)?)
 }
 
-fn key_name(role: KeyRole, identity: &str) -> Result<Name, KeyError> {
+fn key_name(role: KeyRole, identity: &str) -> Result<Name, IdentityKeyError> {
     let identity = identity.trim_end_matches('/');
     let id = if role == KeyRole::Earlier { 0 } else { 1 };
     let name = format!("{identity}/KEY/{id}");
-    name.parse().map_err(|source| KeyError::Name { name, source })
+    name.parse().map_err(|source| IdentityKeyError::Name { name, source })
 }

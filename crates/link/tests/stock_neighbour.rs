@@ -24,7 +24,7 @@ const ASKING: Duration = Duration::from_micros(45);
 const INTERESTS_A_READ: usize = 100;
 const STOCK_BUFFER: u64 = 212_992;
 /// When the consumer asks again.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What Linux charges a datagram with: its bytes and headers in a block of a power of two, and the note about
 /// it.
@@ -168,7 +168,7 @@ impl World {
             self.next += 1;
         }
         for (number, asked_at) in &mut self.pending {
-            if *asked_at + PATIENCE <= self.now {
+            if *asked_at + TIMEOUT <= self.now {
                 *asked_at = self.now;
                 self.asked_again += 1;
                 self.stream.push_back(*number);
@@ -242,7 +242,7 @@ impl World {
                 }
                 next = next.min(end.link.next_deadline());
             }
-            let oldest = self.pending.values().min().map_or(Instant::NEVER, |asked| *asked + PATIENCE);
+            let oldest = self.pending.values().min().map_or(Instant::NEVER, |asked| *asked + TIMEOUT);
             self.now = self.now.max(next.min(oldest));
             while let Some(entry) = self.wire.first_entry().filter(|entry| entry.key().0 <= self.now) {
                 let (to_neighbour, frame) = entry.remove();

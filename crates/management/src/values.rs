@@ -1,6 +1,8 @@
 //! The enumerations and flags of the protocol.
 //!
-//! Numbers that are not known are kept, so that what a newer peer says can be shown and passed on.
+//! Numbers that are not known are kept, so that what a newer peer says can be shown and passed on. That is
+//! why [`FaceScope`], [`LinkType`], [`FacePersistency`] and [`FaceEventKind`] are not those of the same names
+//! by which a node works: a node has no face of a kind that it does not know.
 
 use std::fmt;
 

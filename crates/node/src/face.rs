@@ -11,7 +11,7 @@ use packet::{DoublingWait, LinkType};
 use rustix::event::epoll::EventFlags;
 
 use crate::codec::Codec;
-use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
+use crate::control::{FacePersistency, FaceSnapshot, FaceState, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
 use crate::origin::Origin;
 use crate::transport::FrameSink;
@@ -255,11 +255,11 @@ impl Face {
         engine: FaceCounters,
         idle: Duration,
         queued: u64,
-    ) -> FaceStatus {
+    ) -> FaceSnapshot {
         let settings = self.codec.settings();
         let closes_when_idle =
             self.persistency == FacePersistency::OnDemand && matches!(self.transport, Transport::Datagram(_));
-        FaceStatus {
+        FaceSnapshot {
             id: self.id,
             remote: self.remote.clone(),
             local: self.local.clone(),

@@ -50,13 +50,15 @@
 //! - `inner_service`: applications inside the node, each on a thread of its own behind an inner face.
 //! - `control_service`, `verification`: two of these, for management and for a sample of what is cached.
 //!   `share_of_time`: how much of a thread's time goes into what strangers ask for.
-//! - `repository`: persistent stores behind the content store, on threads of their own.
+//! - `repository`: persistent stores behind the content store, on threads of their own. `ccnr`: the protocol
+//!   by which clients of CCNx reach one.
 //! - [`control`]: the interface for management protocols; [`management`] implements NFD's.
 //! - [`capture`], `metrics`: frames and counters for operators. [`DropReason`]: why a frame was dropped.
 //! - `load`: the load generator of `cairn bench forward`. No part of a node, but it needs what is in `sys/`.
 
 pub mod capture;
 mod ccnd;
+mod ccnr;
 mod codec;
 pub mod config;
 pub mod control;
@@ -77,7 +79,6 @@ mod origin;
 mod plane;
 mod remote_control;
 mod repository;
-mod repository_status;
 mod settings;
 mod share_of_time;
 mod socket_path;
@@ -88,11 +89,11 @@ mod transport;
 mod verification;
 
 pub use ccnd::ccnx_signer;
+pub use control::RepositoryStatus;
 pub use drop_reason::{DropCounters, DropReason};
 pub use face_uri::MacAddress;
 pub use node::Node;
 pub use remote_control::RemoteControl;
-pub use repository_status::RepositoryStatus;
 pub use start::{default_memory_bytes, default_unix_paths, memory_at_hand_bytes};
 pub use start_error::StartError;
 pub use sys::pages::use_small_pages;

@@ -11,6 +11,7 @@ use trust::Clock;
 
 use crate::capture::CaptureServer;
 use crate::ccnd::CcndService;
+use crate::ccnr;
 use crate::config::Config;
 use crate::control::{ControlApplication, CreateInnerFace, MANAGEMENT_FACE, NodeControl, Purpose};
 use crate::control_service::ControlService;
@@ -19,7 +20,7 @@ use crate::management::MANAGED;
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Listener};
 use crate::remote_control::RemoteControl;
-use crate::repository::{self, Repositories};
+use crate::repository::Repositories;
 use crate::start::{self, CheckedConfig};
 use crate::start_error::StartError;
 use crate::sys::threads::{self, EndNotifier};
@@ -36,6 +37,8 @@ pub struct Node {
     captures: Option<CaptureServer>,
     ccnd: Option<ServiceThread>,
     verification: Option<ServiceThread>,
+    /// What clients of CCNx reach repositories by.
+    ccnrs: Vec<ServiceThread>,
     repositories: Repositories,
     /// Says when one of the threads has ended without which the node is none.
     ended: Mutex<Option<Receiver<()>>>,
@@ -93,6 +96,7 @@ impl Node {
             captures: None,
             ccnd: None,
             verification: None,
+            ccnrs: Vec::new(),
             repositories: Repositories::default(),
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
@@ -138,10 +142,10 @@ impl Node {
         clock: Clock,
         waker: Arc<OwnedFd>,
     ) -> Result<(), StartError> {
-        self.repositories = repository::attach(&config.repositories, &self.remote, waker)?;
+        self.repositories = start::repositories::attach(&config.repositories, &self.remote, waker)?;
         self.remote.watch_repositories(self.repositories.watched());
         self.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &self.remote)?;
-        self.repositories.serve_ccnx(&config.ccnx, clock, &self.remote)?;
+        self.ccnrs = ccnr::serve(&self.repositories, &config.ccnx, clock, &self.remote)?;
         self.verification = VerificationService::start_if_enabled(config, clock, &self.remote)?;
         Ok(())
     }
@@ -238,6 +242,7 @@ impl Node {
         self.wait();
         self.ccnd = None;
         self.verification = None;
+        self.ccnrs.clear();
         self.repositories.stop();
     }
 }

@@ -8,11 +8,11 @@ use std::time::Duration as StdDuration;
 
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
-    FaceChanges, FaceStatus, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    UpdateFaceError, shown,
+    FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus,
+    RepositoryStatus, RouteStatus, UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
-use crate::repository_status::{RepositoryStatus, Watched};
+use crate::repository::status::Watched;
 use crate::transport::inner::{InnerFace, inner_face};
 use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
 use management::StrategyChoice;
@@ -123,7 +123,7 @@ impl RemoteControl {
 }
 
 impl NodeControl for RemoteControl {
-    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         let made = self.call(move |plane| plane.create_face(&request));
         match made.unwrap_or(Err(CreateFaceError::ShuttingDown)) {
             Ok(face) => Ok(shown::face(face)),
@@ -140,7 +140,7 @@ impl NodeControl for RemoteControl {
         Ok(face.numbered(id.unwrap_or(Err(CreateFaceError::ShuttingDown))?))
     }
 
-    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError> {
         let updated = self.call(move |plane| plane.update_face(face, changes));
         updated.unwrap_or(Err(UpdateFaceError::ShuttingDown)).map(shown::face)
     }
@@ -157,12 +157,12 @@ impl NodeControl for RemoteControl {
         self.call(destroy).unwrap_or(false)
     }
 
-    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+    fn face(&mut self, face: FaceId) -> Option<FaceSnapshot> {
         self.call(move |plane| plane.face_status(face)).flatten().map(shown::face)
     }
 
-    fn faces(&mut self) -> Vec<FaceStatus> {
-        let mut all: Vec<FaceStatus> = Vec::new();
+    fn faces(&mut self) -> Vec<FaceSnapshot> {
+        let mut all: Vec<FaceSnapshot> = Vec::new();
         loop {
             let from = FaceId(all.last().map_or(0, |face| face.id.0.saturating_add(1)));
             match self.call(move |plane| plane.face_page(from)) {

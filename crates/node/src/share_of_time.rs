@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::origin::Origin;
 
-    const PIECE: Duration = Duration::from_millis(5);
+    const SLICE: Duration = Duration::from_millis(5);
 
     fn address(number: u32) -> Owner {
         Owner::Origin(Origin::Address(formats::AddressPrefix::V4(number)))
@@ -90,8 +90,8 @@ mod tests {
         while now < begin + Duration::from_secs(100) {
             for (count, asker) in done.iter_mut().zip(askers) {
                 if time.has_any(now, address(*asker)) {
-                    time.spend(address(*asker), now, now + PIECE);
-                    (*count, now) = (*count + 1, now + PIECE);
+                    time.spend(address(*asker), now, now + SLICE);
+                    (*count, now) = (*count + 1, now + SLICE);
                 }
             }
             now += Duration::from_micros(100);
@@ -119,12 +119,12 @@ mod tests {
         let begin = Instant::now();
         let mut time = StrangersTime::new(begin);
         for number in 0..5000 {
-            let now = begin + PIECE * PART_FOR_AN_ADDRESS * number;
-            time.spend(address(number), now, now + PIECE);
+            let now = begin + SLICE * PART_FOR_AN_ADDRESS * number;
+            time.spend(address(number), now, now + SLICE);
             assert!(time.of.len() <= MAX_ADDRESSES);
         }
-        let now = begin + PIECE * PART_FOR_AN_ADDRESS * 5000;
-        (0..5000).for_each(|number| time.spend(address(number), now, now + PIECE));
+        let now = begin + SLICE * PART_FOR_AN_ADDRESS * 5000;
+        (0..5000).for_each(|number| time.spend(address(number), now, now + SLICE));
         assert_eq!(time.of.len(), MAX_ADDRESSES);
         assert!(!time.has_any(now, address(5001)));
     }

@@ -14,7 +14,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Data, Dialect, NackReason, Name, Packet};
 use testkit::folder::TestFolder;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A node with one repository, an application that asks, and one that has what is below `/video` and `/live`.
 struct World {
@@ -92,7 +92,7 @@ impl World {
     /// producer was asked.
     fn fetch(&mut self, uri: &str, produced: Option<&Data>) -> (Option<Data>, bool) {
         self.ask(uri);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let mut was_asked = false;
         while Instant::now() < until {
             match next(&mut self.producer, Duration::from_millis(1)) {
@@ -124,7 +124,7 @@ impl World {
     }
 
     fn wait_for(&self, word: &str, number: u64) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while self.number(word) < number {
             assert!(Instant::now() < until, "{word} is {}, not {number}", self.number(word));
             std::thread::sleep(Duration::from_millis(20));

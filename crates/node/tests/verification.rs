@@ -18,7 +18,7 @@ use trust::{
     Certificate, KeyKind, PrivateKey, Revocation, RevocationReason, Signer, UnixTime, ValidityPeriod,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()
@@ -129,7 +129,7 @@ impl World {
         self.nonce += 1;
         let interest = InterestBuilder::new(produced.name().to_name()).nonce(self.nonce).build().unwrap();
         self.consumer.send(InnerPacket::interest(interest)).unwrap();
-        let (until, mut was_asked) = (Instant::now() + PATIENCE, false);
+        let (until, mut was_asked) = (Instant::now() + TIMEOUT, false);
         while Instant::now() < until {
             was_asked |= self.produce(Some(produced)).is_some_and(|asked| asked.as_ref() == produced.name());
             match self.consumer.recv().unwrap().map(|packet| packet.packet) {
@@ -150,7 +150,7 @@ impl World {
 
     /// Waits, and produces certificates, until the counters are as they should be.
     fn until(&mut self, what: impl Fn(&SamplingCounters) -> bool) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !what(&self.counters()) {
             assert!(Instant::now() < until, "{:?}", self.counters());
             if self.produce(None).is_none() {
@@ -233,7 +233,7 @@ fn fetch_in_ccnx(consumer: &mut InnerFace, producer: &mut InnerFace, produced: &
     let fields = InterestFields { nonce: Some(&nonce), ..InterestFields::default() };
     let interest = Interest::decode_ccnx(fields.encode(&produced.name().to_name()).unwrap().into()).unwrap();
     consumer.send(InnerPacket::interest(interest)).unwrap();
-    let (until, mut was_asked) = (Instant::now() + PATIENCE, false);
+    let (until, mut was_asked) = (Instant::now() + TIMEOUT, false);
     while Instant::now() < until {
         if let Some(Packet::Interest(_)) = producer.recv().unwrap().map(|packet| packet.packet) {
             was_asked = true;
@@ -288,7 +288,7 @@ fn data_of_ccnx_is_judged_by_its_publishers_key() {
     let elsewhere = song(&forger, "ccnx:/other/a/%00");
     assert!([&right, &elsewhere, &forged].map(&mut fetch).iter().all(|was_asked| *was_asked));
     let counters = || node.control().status().sampling.unwrap();
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while counters().refused == 0 {
         assert!(Instant::now() < until, "{:?}", counters());
         std::thread::sleep(Duration::from_millis(5));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::hot::HotObjects;
 use crate::key::{Key, prefix_key};
+use crate::memory_objects::HotObjects;
 use crate::object::{Object, ObjectId};
 use packet::{Dialect, NameRef};
 

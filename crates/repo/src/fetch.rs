@@ -12,7 +12,7 @@ use packet::time::{Duration, Instant};
 
 /// How segments are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FetchConfig {
+pub struct SegmentFetchConfig {
     /// Segments asked for at once.
     pub window: usize,
     /// How often a segment is asked for.
@@ -26,9 +26,9 @@ pub struct FetchConfig {
     pub arrivals_reset_tries: bool,
 }
 
-impl FetchConfig {
+impl SegmentFetchConfig {
     /// As ndn-python-repo does it.
-    pub const NDN: FetchConfig = FetchConfig {
+    pub const NDN: SegmentFetchConfig = SegmentFetchConfig {
         window: 10,
         tries: 15,
         timeout: Duration::from_secs(1),
@@ -36,7 +36,7 @@ impl FetchConfig {
         arrivals_reset_tries: false,
     };
     /// As ccnr does it. Its Interests name no lifetime, which is four seconds.
-    pub const CCNX: FetchConfig = FetchConfig {
+    pub const CCNX: SegmentFetchConfig = SegmentFetchConfig {
         window: 4,
         tries: 5,
         timeout: Duration::from_secs(4),
@@ -53,7 +53,7 @@ impl FetchConfig {
 /// [`handle_timeout`](Self::handle_timeout).
 #[derive(Clone, Debug)]
 pub struct SegmentFetch {
-    config: FetchConfig,
+    config: SegmentFetchConfig,
     /// The next segment that has not been asked for; none behind the highest number there is.
     next: Option<u64>,
     /// The last segment, as far as anybody has said.
@@ -72,7 +72,7 @@ struct Attempt {
 
 impl SegmentFetch {
     /// Segments from `first` on, to `last` or to the one that a packet says is the last.
-    pub fn new(config: FetchConfig, first: u64, last: Option<u64>) -> Self {
+    pub fn new(config: SegmentFetchConfig, first: u64, last: Option<u64>) -> Self {
         SegmentFetch {
             config,
             next: Some(first),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn segments_are_asked_for_in_a_window_and_none_behind_the_last() {
-        let mut fetch = SegmentFetch::new(FetchConfig::NDN, 3, None);
+        let mut fetch = SegmentFetch::new(SegmentFetchConfig::NDN, 3, None);
         assert_eq!(asked(&mut fetch, 1), (3..13).collect::<Vec<_>>());
         assert!(fetch.handle_segment(4, None) && !fetch.handle_segment(4, None));
         assert_eq!(asked(&mut fetch, 1), [13]);
@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_segment_that_does_not_come_is_asked_for_again_so_often_and_then_the_others_are_waited_for() {
-        let mut fetch = SegmentFetch::new(FetchConfig { tries: 3, ..FetchConfig::NDN }, 0, Some(1));
+        let mut fetch =
+            SegmentFetch::new(SegmentFetchConfig { tries: 3, ..SegmentFetchConfig::NDN }, 0, Some(1));
         assert_eq!(asked(&mut fetch, 1), [0, 1]);
         fetch.handle_failure(0);
         assert_eq!(asked(&mut fetch, 1), [0]);
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn in_ccnx_the_first_segment_comes_alone_and_whatever_comes_gives_the_others_their_tries_back() {
-        let mut fetch = SegmentFetch::new(FetchConfig::CCNX, 0, None);
+        let mut fetch = SegmentFetch::new(SegmentFetchConfig::CCNX, 0, None);
         assert_eq!(asked(&mut fetch, 1), [0]);
         assert!(fetch.handle_segment(0, None));
         assert_eq!(asked(&mut fetch, 1), [1, 2, 3, 4]);
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_highest_segment_number_there_is_is_the_end_of_all_segments() {
-        let mut fetch = SegmentFetch::new(FetchConfig::NDN, u64::MAX, None);
+        let mut fetch = SegmentFetch::new(SegmentFetchConfig::NDN, u64::MAX, None);
         assert_eq!(asked(&mut fetch, 1), [u64::MAX]);
         assert!(fetch.handle_segment(u64::MAX, None));
         assert_eq!((asked(&mut fetch, 1), fetch.outcome()), (vec![], Some(true)));

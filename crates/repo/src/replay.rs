@@ -3,7 +3,7 @@
 //! An object that is asked for and not here is included, and when that makes too many bytes, objects are
 //! deleted until there are as few as the rule says.
 
-use crate::eviction::{DeletionRule, Eviction};
+use crate::eviction::{DeletionRule, ObjectEviction};
 
 /// What was included and deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ReplayCounters {
 
 /// Objects by numbers from 0 on, and who of them is here.
 #[derive(Debug)]
-pub struct Replay<P> {
+pub struct ReplayedCache<P> {
     rule: DeletionRule,
     policy: P,
     /// Bytes of each object that is here, 0 of the others.
@@ -29,10 +29,10 @@ pub struct Replay<P> {
     counters: ReplayCounters,
 }
 
-impl<P: Eviction> Replay<P> {
+impl<P: ObjectEviction> ReplayedCache<P> {
     /// With nothing here.
     pub fn new(rule: DeletionRule, policy: P) -> Self {
-        Replay { rule, policy, here: Vec::new(), bytes: 0, counters: ReplayCounters::default() }
+        ReplayedCache { rule, policy, here: Vec::new(), bytes: 0, counters: ReplayCounters::default() }
     }
 
     /// Somebody asks for all of an object of so many bytes, which is included if it is not here. True if it
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_deletion_follows_what_does_not_fit_and_frees_the_rules_part() {
         let rule = DeletionRule { threshold_bytes: 100, ratio: 0.5 };
-        let mut replay = Replay::new(rule, DeleteQueue::default());
+        let mut replay = ReplayedCache::new(rule, DeleteQueue::default());
         let hits: Vec<bool> = [0, 1, 2, 0, 3].map(|id| replay.request(id, 30)).to_vec();
         assert_eq!(hits, [false, false, false, true, false]);
         // 120 bytes were too many, and at least 60 had to go: not the one that was asked for again.
@@ -129,7 +129,7 @@ mod tests {
             let spec: PolicySpec = name.parse().unwrap();
             for ratio in [0.0, 0.25, 0.5, 1.0] {
                 let rule = DeletionRule { threshold_bytes: 1000, ratio };
-                let (mut replay, mut random) = (Replay::new(rule, start(&spec)), Random::from_seed(5));
+                let (mut replay, mut random) = (ReplayedCache::new(rule, start(&spec)), Random::from_seed(5));
                 for _ in 0..5000 {
                     let id = (random.below(200) * random.below(200) / 200) as u32;
                     replay.request(id, u64::from(id % 7) * 30);

@@ -30,6 +30,7 @@ pub mod certificate;
 mod clock;
 mod digest;
 mod error;
+pub mod files;
 pub mod key;
 mod key_kind;
 mod key_packet;

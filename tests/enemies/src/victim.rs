@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use formats::proc_files::schedstat;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 
@@ -179,8 +180,8 @@ pub(crate) fn cpu_time(pid: u32) -> [Duration; 2] {
     let mut nanos = [0, 0];
     for task in tasks.flatten() {
         let text = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-        for (sum, number) in nanos.iter_mut().zip(text.split(' ')) {
-            *sum += number.parse::<u64>().unwrap_or(0);
+        for (sum, time) in nanos.iter_mut().zip(schedstat(&text).unwrap_or_default()) {
+            *sum += time;
         }
     }
     nanos.map(Duration::from_nanos)

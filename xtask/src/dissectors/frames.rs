@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use formats::pcapng::{ETHERTYPE_NDN, Frame, Interface, Writer};
+use formats::pcapng::{Frame, Interface, Writer};
 
 /// The port of CCNx 0.8.
 pub(super) const CCNX: u16 = 9695;
 /// The port of NDN.
 pub(super) const NDN: u16 = 6363;
+/// The type of Ethernet frames that carry NDN.
+const ETHERTYPE: [u8; 2] = [0x86, 0x24];
 /// Where clients come from.
 const CLIENT: u16 = 40000;
 
@@ -43,7 +45,7 @@ fn addressed(way: Direction, kind: [u8; 2], payload: &[u8]) -> Vec<u8> {
 
 /// A frame of Ethernet for named data.
 pub(super) fn ethernet(way: Direction, payload: &[u8]) -> Vec<u8> {
-    addressed(way, ETHERTYPE_NDN, payload)
+    addressed(way, ETHERTYPE, payload)
 }
 
 fn ip(way: Direction, protocol: u8, payload: &[u8]) -> Vec<u8> {

@@ -59,8 +59,11 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Crates outside `crates/`, by their folders. Who attacks a node knows it from outside only, as strangers
 /// do; who extends the command uses the library `cairn` and nothing underneath; Python sees the lab alone.
-const OUTSIDE: &[(&str, &[&str])] =
-    &[("tests/enemies", &["packet", "management", "client"]), ("tests/extension", &[]), ("python", &["lab"])];
+const OUTSIDE: &[(&str, &[&str])] = &[
+    ("tests/enemies", &["packet", "formats", "management", "client"]),
+    ("tests/extension", &[]),
+    ("python", &["lab"]),
+];
 
 /// Crates that every crate may use in its tests, and none elsewhere.
 const ONLY_IN_TESTS: &[&str] = &["testkit"];

@@ -1,4 +1,5 @@
-//! The field's terms: names of types, functions and modules that were ours alone, and what the field says.
+//! The field's terms: names of types, functions, modules and constants that were ours alone, and what the
+//! field says.
 
 use super::Violation;
 use crate::tree::Tree;
@@ -71,7 +72,8 @@ const BANNED: &[(&str, &str)] = &[
     ("Ways", "Paths or Routes"),
 ];
 
-/// Of these words, those that may name a function: verbs, and what says something of what it is given.
+/// Of these words, those that may name a function or a constant: verbs, and what says something of what it is
+/// given or of how many.
 const VERBS: &[&str] = &[
     "Asked", "Asking", "Asks", "Demand", "Found", "Given", "Held", "Judge", "Judged", "Kept", "Known",
     "Made", "Must", "Parked", "Place", "Reach", "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned",
@@ -90,20 +92,25 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// The name of the type, function or module that begins in a line, if it is banned, and what to say.
+/// The name of the type, function, module or constant that begins in a line, if it is banned, and what to
+/// say. Of a constant's name the last word says what it is, those before it of what.
 fn banned_name(line: &str) -> Option<(&str, &'static str)> {
-    const BEFORE: &[&str] = &["const", "async", "unsafe"];
-    let mut words = line.split_whitespace();
-    let what = words.find(|word| !word.starts_with("pub") && !BEFORE.contains(word))?;
-    let is_function = match what {
-        "struct" | "enum" | "trait" | "type" | "union" => false,
-        "fn" | "mod" => true,
-        _ => return None,
-    };
-    let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-    let is_it = |word: &str| match is_function {
-        true => is_snake_case_of(name, word) && !VERBS.contains(&word),
-        false => name == word,
+    const BEFORE: &[&str] = &["async", "unsafe", "mut"];
+    let mut words = line.split_whitespace().filter(|word| !word.starts_with("pub") && !BEFORE.contains(word));
+    let (mut what, mut name) = (words.next()?, words.next()?);
+    if what == "const" && ["fn", "unsafe"].contains(&name) {
+        (what, name) = (name, words.next()?);
+    }
+    let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    let is_it = |word: &str| match what {
+        "struct" | "enum" | "trait" | "type" | "union" => name == word,
+        "fn" => is_snake_case_of(name, word) && !VERBS.contains(&word),
+        "mod" => is_snake_case_of(name, word),
+        "const" | "static" => {
+            let last = name.rsplit('_').next();
+            last.is_some_and(|last| last.eq_ignore_ascii_case(word)) && !VERBS.contains(&word)
+        }
+        _ => false,
     };
     BANNED.iter().find(|(word, _)| is_it(word)).map(|(_, instead)| (name, *instead))
 }
@@ -117,6 +124,15 @@ fn is_snake_case_of(name: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn canary_a_word_of_our_own_names_no_constant() {
+        let text = "const PATIENCE: u8 = 1;\npub(crate) const MAX_SILENCE: u8 = 1;\npub static SEAM: u8 = 1;\
+            \nconst PATIENCE_BYTES: u8 = 1;\nconst MAX_HELD: u8 = 1;\nconst fn held() {}\nstatic mut WAYS: u8 = 1;\n";
+        let found = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
+        let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
+        assert_eq!(lines, [1, 2, 3, 7]);
+    }
 
     #[test]
     fn canary_a_word_of_our_own_names_no_type_function_or_module() {

@@ -13,18 +13,19 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::{Client, FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
+use flow::source::folder::LISTING;
 use flow::verify::VerificationError;
 use flow::{
     Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
 };
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Dialect, Name};
+use packet::{Dialect, Name};
 use serde_json::json;
 
 use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
 use output::{standard_output, write_segments, writer};
-use refetch::{RefetchPlan, Refusals};
+use refetch::{RefetchPlan, RefusedPackets};
 use space_left::SpaceLeft;
 
 use super::put::Naming;
@@ -143,7 +144,7 @@ struct Writer {
     progress: Progress,
     interrupt: Interrupt,
     bytes: u64,
-    refusals: Refusals,
+    refusals: RefusedPackets,
     skipped_bytes: u64,
     last_shown: Instant,
     clock: client::Clock,
@@ -181,7 +182,7 @@ impl GetArguments {
         let (now, clock) = (client.now(), client.connection().clock());
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.target.list, &message);
-        let refusals = Refusals::default();
+        let refusals = RefusedPackets::default();
         let room = SpaceLeft::new(self.target.max_size, target.file(), point.bytes);
         let mut writer = Writer {
             target,
@@ -406,9 +407,6 @@ fn is_not_signed(failure: &FetchFailure) -> bool {
     };
     matches!(error, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
 }
-
-/// The component that asks a file server for what is in a folder.
-const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
 /// Bytes of the notes of a fetch: a name, and a number.
 const MAX_NOTES_BYTES: u64 = 64 << 10;

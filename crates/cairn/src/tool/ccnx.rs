@@ -3,7 +3,7 @@
 use client::{Client, Clock, Event};
 use flow::source::{CcnxDataSigner, Generator};
 use flow::verify::{VerificationError, Verifier};
-use flow::{SegmentSize, Subject, Unverified};
+use flow::{SegmentSize, Unverified, UnverifiedKind};
 use packet::ccnx::{InterestFields, Ticks};
 use packet::random::Random;
 use packet::time::Duration;
@@ -68,7 +68,8 @@ pub(crate) fn verify(
     data: &Data,
 ) -> Result<Option<VerificationError>, ToolError> {
     let now = |client: &Client| Now { instant: client.now(), unix: client.connection().clock().unix() };
-    verifier.handle_packet(now(client), Unverified { subject: Subject::Discovery, data: data.clone() });
+    verifier
+        .handle_packet(now(client), Unverified { subject: UnverifiedKind::Discovery, data: data.clone() });
     loop {
         if let Some(outcome) = verifier.poll_outcome() {
             return Ok(outcome.refused);

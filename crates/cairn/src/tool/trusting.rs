@@ -7,10 +7,9 @@ use clap::Args;
 use client::Clock;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
 use packet::random::Random;
-use packet::{Buffer, Data};
+use trust::files::{add_revocations, certificates_in};
 use trust::policy::{Policy, Rules};
-use trust::text::packets_in;
-use trust::{Certificate, PublicKey, Revocation, Revocations, Validator, ValidatorLimits};
+use trust::{Certificate, PublicKey, Revocations, Validator, ValidatorLimits};
 
 use super::ToolError;
 
@@ -58,8 +57,7 @@ impl TrustArguments {
         let mut policy = Policy::Hierarchical;
         if let Some(path) = &self.rules {
             let text = super::files::read_text(path).map_err(ToolError::file(path))?;
-            let rules = Rules::parse(&text)
-                .map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?;
+            let rules = Rules::parse(&text).map_err(|error| wrong(path, &error))?;
             let folder = path.parent().unwrap_or(Path::new("."));
             for file in rules.anchors() {
                 anchors.extend(certificates(&folder.join(file))?);
@@ -93,7 +91,7 @@ impl TrustArguments {
         for path in &self.anchor {
             let bytes = super::input(Some(path))?;
             let key = trust::ccnx::publisher_key(&bytes);
-            anchors.push(key.map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?);
+            anchors.push(key.map_err(|error| wrong(path, &error))?);
         }
         Ok(anchors)
     }
@@ -112,18 +110,8 @@ impl TrustArguments {
 pub(crate) fn revocations(files: &[PathBuf]) -> Result<Arc<Revocations>, ToolError> {
     let mut records = Revocations::default();
     for path in files {
-        let wrong = |error: &dyn std::fmt::Display| ToolError::other(format!("{}: {error}", path.display()));
         let bytes = super::input(Some(path))?;
-        for packet in packets_in(&bytes).map_err(|error| wrong(&error))? {
-            let data = Data::decode_ndn(Buffer::from(packet)).map_err(|error| wrong(&error))?;
-            records.add(Revocation::new(data).map_err(|error| wrong(&error))?);
-        }
-        if records.refused() > 0 {
-            let (all, of_key) = (Revocations::MAX, Revocations::MAX_PER_KEY);
-            return Err(wrong(&format!(
-                "there are more than {all} records, or more than {of_key} of one key"
-            )));
-        }
+        add_revocations(&bytes, &mut records).map_err(|error| wrong(path, &error))?;
     }
     Ok(Arc::new(records))
 }
@@ -131,10 +119,9 @@ pub(crate) fn revocations(files: &[PathBuf]) -> Result<Arc<Revocations>, ToolErr
 /// The certificates in a file.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, ToolError> {
     let bytes = super::input(Some(path))?;
-    let wrong = |error: &dyn std::fmt::Display| ToolError::other(format!("{}: {error}", path.display()));
-    let packets = packets_in(&bytes).map_err(|error| wrong(&error))?;
-    if packets.is_empty() {
-        return Err(wrong(&"there is no certificate in it"));
-    }
-    packets.iter().map(|packet| Certificate::decode(packet).map_err(|error| wrong(&error))).collect()
+    certificates_in(&bytes).map_err(|error| wrong(path, &error))
+}
+
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ToolError {
+    ToolError::other(format!("{}: {error}", path.display()))
 }

@@ -13,7 +13,7 @@ use crate::world::World;
 /// Where `cargo xtask ci` unpacks one when the system has none.
 const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/browser");
 /// How long a page may take for all that it tries.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Chromium {
     program: PathBuf,
@@ -92,7 +92,7 @@ impl Chromium {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let reported = site.report(PATIENCE);
+        let reported = site.report(TIMEOUT);
         let _ = child.kill();
         let _ = child.wait();
         reported.expect("the page reports")

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder, a node in it, and what was started beside; all of it goes at the end.
 pub(crate) struct World {
@@ -111,7 +111,7 @@ impl World {
         let world = self;
         let mut node = world.command(&["node", "run", "-c", "node.toml"]);
         let child = node.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         // The socket for captures is the last that it opens.
         let is_closed = |path| UnixStream::connect(path).is_err();
         while is_closed(world.socket()) || is_closed(world.path("nfd.capture")) {
@@ -176,7 +176,7 @@ impl World {
         let (send, done) = mpsc::channel();
         let id = child.id();
         std::thread::spawn(move || send.send(child.wait_with_output()));
-        match done.recv_timeout(PATIENCE) {
+        match done.recv_timeout(TIMEOUT) {
             Ok(output) => output.unwrap(),
             Err(_) => {
                 let _ = Command::new("kill").arg(id.to_string()).status();
@@ -217,7 +217,7 @@ impl World {
         drop(send);
         self.children.push(child);
         let mut seen = String::new();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             if line.contains(ready) {
                 return;

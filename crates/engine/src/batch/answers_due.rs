@@ -14,7 +14,7 @@ use crate::tables::pending::{PendingId, PendingTable};
 
 /// A Data that its face was to send next: which Interest it answers, and what is known of its name therefore.
 #[derive(Clone, Copy, Debug)]
-pub struct DueAnswer {
+pub(crate) struct DueAnswer {
     pub(crate) id: PendingId,
     /// Tells the Interest apart from others that get its number when it has been answered.
     pub(crate) ticket: u32,
@@ -25,13 +25,13 @@ pub struct DueAnswer {
 impl DueAnswer {
     /// Number of components of the Data's name.
     #[inline]
-    pub fn component_count(&self) -> usize {
+    pub(super) fn component_count(&self) -> usize {
         self.component_count.into()
     }
 
     /// Bytes of these components on the wire.
     #[inline]
-    pub fn name_bytes(&self) -> usize {
+    pub(super) fn name_bytes(&self) -> usize {
         self.name_bytes.into()
     }
 }
@@ -108,3 +108,6 @@ impl AnswersDue {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use packet::ccnx::block::CLOSE;
 use packet::time::Instant;
-use packet::{
-    Buffer, Data, Dialect, Interest, LinkHeader, Nonce, Packet, PrefixHashes, SpareBuffer, WireName,
-};
+use packet::{Buffer, Data, Dialect, LinkHeader, Nonce, Packet, PrefixHashes, SpareBuffer, WireName};
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
@@ -32,16 +29,16 @@ struct Waiting {
 
 /// Packets on their way from the codecs to the engine.
 ///
-/// Decode a frame. Hash its packet's name with [`hash_next`](Self::hash_next) and [`push`](Self::push) it, or
-/// hash it into [`next_hashes`](Self::next_hashes) and [`push_decoded`](Self::push_decoded) it. When there
-/// are [`FULL`](Self::FULL), or nothing more has come, [`hand_over`](Self::hand_over) all.
+/// Have frames decoded by [`decode_ndn`](Self::decode_ndn), [`decode_ccnx`](Self::decode_ccnx) and
+/// [`decode_owned`](Self::decode_owned), or [`push`](Self::push) packets. When it
+/// [is full](Self::is_full), or nothing more has come, [`hand_over`](Self::hand_over) all.
 ///
 /// ```
 /// use cairn_engine::batch::Arrivals;
 /// use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 /// use packet::ndn::InterestBuilder;
 /// use packet::time::Instant;
-/// use packet::{Dialect, Name, Packet};
+/// use packet::{Dialect, Name};
 ///
 /// let mut engine = Engine::new(EngineConfig::seeded(1)?)?;
 /// for face in [FaceId(256), FaceId(257)] {
@@ -54,8 +51,7 @@ struct Waiting {
 /// let mut arrivals = Arrivals::new(FaceId(256));
 /// for number in 0..3 {
 ///     let interest = InterestBuilder::new(format!("/lab/{number}").parse()?).nonce(number).build()?;
-///     arrivals.hash_next(&engine, interest.wire_name(), interest.nonce());
-///     arrivals.push(Packet::Interest(interest), None);
+///     arrivals.decode_ndn(&mut engine, interest.wire(), None, None)?;
 /// }
 /// arrivals.hand_over(Instant::ZERO, &mut engine);
 /// assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 3);
@@ -82,7 +78,7 @@ const PREPARED: usize = 32;
 
 impl Arrivals {
     /// Packets that wait, at most, before they should be handed over.
-    pub const FULL: usize = 64;
+    const FULL: usize = 64;
 
     /// None yet; frames of `face` are decoded first.
     pub fn new(face: FaceId) -> Self {
@@ -111,7 +107,7 @@ impl Arrivals {
 
     /// Where the hashes of the next packet go.
     #[inline]
-    pub fn next_hashes(&mut self) -> &mut PrefixHashes {
+    pub(super) fn next_hashes(&mut self) -> &mut PrefixHashes {
         let place = self.waiting.len();
         if self.hashes.len() <= place {
             self.hashes.resize_with(place + 1, PrefixHashes::default);
@@ -122,7 +118,7 @@ impl Arrivals {
     /// Hashes the name of the next packet to where its hashes go, and lets the engine know that it will come.
     /// `nonce` is that of an Interest.
     #[inline(always)]
-    pub fn hash_next(&mut self, engine: &Engine, name: WireName<'_>, nonce: Option<Nonce>) {
+    pub(super) fn hash_next(&mut self, engine: &Engine, name: WireName<'_>, nonce: Option<Nonce>) {
         let hasher = engine.hasher();
         self.next_hashes();
         let Some((before, [hashes, ..])) = self.hashes.split_at_mut_checked(self.waiting.len()) else {
@@ -149,35 +145,10 @@ impl Arrivals {
         engine.expect(Upcoming { dialect: name.dialect(), hashes, nonce });
     }
 
-    /// Whether a Data of NDN that has arrived is the one that the face was to send next by all likelihood;
-    /// `name` is its name in canonical form, which need not have been looked into. If it is, the name is
-    /// known and need not be hashed: [`push_due_answer`](Self::push_due_answer) takes the Data. Ask once for
-    /// each Data.
-    #[inline]
-    pub fn due_answer(&self, engine: &mut Engine, name: &[u8]) -> Option<DueAnswer> {
-        let is_it =
-            |interest: &Interest| interest.dialect() == Dialect::Ndn && interest.wire_components() == name;
-        engine.due_answer(self.face, is_it)
-    }
-
-    /// The same for a ContentObject of CCNx, of which nothing has been read but that its name begins where
-    /// the bytes of `rest` do. Interests with selectors are not recognised, which another object of the name
-    /// may be meant for.
-    #[inline]
-    pub fn due_ccnx_answer(&self, engine: &mut Engine, rest: &[u8]) -> Option<DueAnswer> {
-        let is_it = |interest: &Interest| {
-            let begins = |name: &[u8]| rest.get(name.len()) == Some(&CLOSE) && rest.starts_with(name);
-            interest.dialect() == Dialect::Ccnx
-                && !interest.has_selectors()
-                && begins(interest.wire_components())
-        };
-        engine.due_answer(self.face, is_it)
-    }
-
     /// The components on the wire of the last packet's name but for its last one, and how many they are, if
     /// that is of CCNx: the next packet's name probably begins with the same.
     #[inline]
-    pub fn last_ccnx_parent(&self) -> Option<(&[u8], usize)> {
+    pub(super) fn last_ccnx_parent(&self) -> Option<(&[u8], usize)> {
         let Waiting { arrived: Arrived::Packet(packet), .. } = self.waiting.last()? else { return None };
         let WireName::Ccnx(name) = packet.wire_name() else { return None };
         let hashes = self.hashes.get(self.waiting.len() - 1)?;
@@ -194,20 +165,17 @@ impl Arrivals {
         spare_buffer(engine, len_bytes)
     }
 
-    /// Adds a packet that [`hash_next`](Self::hash_next) has hashed.
+    /// Adds a packet that is there already, as one of an application inside the process is.
     #[inline(always)]
-    pub fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
-        self.add(Arrived::Packet(packet), header);
+    pub fn push(&mut self, engine: &Engine, packet: Packet, header: Option<LinkHeader>) {
+        self.hash_next(engine, packet.wire_name(), packet.nonce());
+        self.push_hashed(packet, header);
     }
 
-    /// The same for a packet that decoding has hashed, and of which the engine does not know yet that it will
-    /// come.
+    /// Adds a packet whose hashes are where [`next_hashes`](Self::next_hashes) says.
     #[inline(always)]
-    pub fn push_decoded(&mut self, engine: &Engine, packet: Packet, header: Option<LinkHeader>) {
-        if let Some(hashes) = self.hashes.get(self.waiting.len()) {
-            engine.expect(Upcoming::of(&packet, hashes));
-        }
-        self.push(packet, header);
+    pub(super) fn push_hashed(&mut self, packet: Packet, header: Option<LinkHeader>) {
+        self.add(Arrived::Packet(packet), header);
     }
 
     #[inline(always)]
@@ -221,7 +189,7 @@ impl Arrivals {
 
     /// Adds a Data that was recognised.
     #[inline(always)]
-    pub fn push_due_answer(&mut self, data: Data, due: DueAnswer, header: Option<LinkHeader>) {
+    pub(super) fn push_due_answer(&mut self, data: Data, due: DueAnswer, header: Option<LinkHeader>) {
         // All packets have a place for hashes, so that the places have the numbers of their packets.
         self.next_hashes();
         self.due_answers += 1;

@@ -6,10 +6,11 @@
 //! used before it comes. Everything here is a hint or a guess that is checked: with this folder taken away
 //! the engine would do the same, later. It is built from seven parts.
 //!
-//! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It decodes them all into
-//! `Arrivals`, which then hands them over in groups of 32: for each group the memory that its packets will
-//! touch is asked for, and then they are received one by one. An owner that keeps its packets elsewhere, as
-//! the simulator does, calls [`prefetch`] with what is coming instead.
+//! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It has them all decoded
+//! into `Arrivals` (`decode`, where what follows here is used), which then hands them over in groups of 32:
+//! for each group the memory that its packets will touch is asked for, and then they are received one by one.
+//! An owner that keeps its packets elsewhere, as the simulator does, calls [`prefetch`] with what is coming
+//! instead.
 //!
 //! **Prefetching** (`ahead`) goes in three steps, each of which can look only where the one before has been:
 //! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
@@ -42,7 +43,7 @@
 //!
 //! **Siblings**: packets that come together mostly have names that differ in the last component. What a name
 //! has in common with the one before it is not hashed again, nor, in CCNx, where each component has to be
-//! read to find its end, [read](Arrivals::last_ccnx_parent).
+//! read to find its end, read (`Arrivals::last_ccnx_parent`).
 //!
 //! **Spare buffers** (`spare_buffers`): the memory of Data that leaves the content store is warm, of the
 //! right size, and [taken](spare_buffer) for the next that comes.
@@ -58,13 +59,13 @@
 mod ahead;
 pub(crate) mod answers_due;
 mod arrivals;
+mod decode;
 mod eviction_hints;
 pub(crate) mod processor;
 pub(crate) mod route_hints;
 pub(crate) mod spare_buffers;
 
 pub use ahead::{Upcoming, prefetch};
-pub use answers_due::DueAnswer;
 pub use arrivals::Arrivals;
 pub use eviction_hints::EvictionHints;
 pub use spare_buffers::spare_buffer;

@@ -8,7 +8,7 @@ use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, Target, send_data};
 use super::strategy_calls::DataActions;
 use crate::arrival::Arrival;
-use crate::batch::DueAnswer;
+use crate::batch::answers_due::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::Face;

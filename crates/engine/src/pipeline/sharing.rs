@@ -13,7 +13,7 @@ use crate::face_id::FaceId;
 use crate::scope;
 use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, Turn, Waiting};
 use crate::sharing::order::{HeldBack, HeldData, LastComponent, Order, Repeat};
-use crate::sharing::{MAX_PATIENCE, part_of};
+use crate::sharing::{MAX_WAIT, part_of};
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
 
@@ -95,7 +95,7 @@ impl Engine {
         sharing.counters.forgotten += ready.len() as u64;
         match asked_until.max(turn_at) {
             Some(due) => {
-                let give_up_at = now + part_of(lifetime, MAX_PATIENCE);
+                let give_up_at = now + part_of(lifetime, MAX_WAIT);
                 sharing.counters.waited += 1;
                 let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
                 sharing.counters.forgotten += u64::from(oldest.is_some());

@@ -23,7 +23,7 @@
 //! - **What was asked for in vain is answered by others**: a node that is itself behind the link answers from
 //!   its content store only what was asked for again in vain, and not if another's answer is heard first.
 //!
-//! A node waits for others [`MAX_PATIENCE`] of its Interest's lifetime at most. Everything is bounded:
+//! A node waits for others [`MAX_WAIT`] of its Interest's lifetime at most. Everything is bounded:
 //! objects ([`flows::MAX_FLOWS`]), Interests that wait ([`flows::MAX_WAITING`] for each object), answers that
 //! wait, and what is remembered of names heard ([`recent::Recent`]).
 
@@ -113,7 +113,7 @@ impl SharingCounters {
 }
 
 /// Longest time an Interest waits for others, as a part of its lifetime.
-pub(crate) const MAX_PATIENCE: f64 = 0.75;
+pub(crate) const MAX_WAIT: f64 = 0.75;
 
 /// For how many times [`SharingConfig::max_wait`] an Interest that another has sent stands for one's own.
 const ASKED_FOR: u64 = 10;

@@ -1,4 +1,9 @@
 //! Round-trip times (RFC 6298).
+//!
+//! The arithmetic is [`packet::SmoothedRoundTrip`]'s, as in the link service's retransmission. `flow`'s
+//! `RoundTrip` is another estimator because the owner of a transfer chooses its weights and margin, for which
+//! it counts in floating point; of this one a strategy keeps one for each face of each route, so it has
+//! neither weights nor bounds.
 
 use packet::time::Duration;
 use packet::{SmoothedRoundTrip, TimeoutBounds};

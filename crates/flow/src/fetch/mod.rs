@@ -15,7 +15,7 @@ use packet::{AnyName, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::NamingConvention;
 use crate::transfer::{Arrival, DataOutcome, Failure, Transfer};
-use crate::verify::{Subject, Unverified, VerificationError};
+use crate::verify::{Unverified, UnverifiedKind, VerificationError};
 use buffer::Reorder;
 use dialect::{Part, convention_below, final_segment, is_application_nack, is_versioned, numbered};
 use discovery::Finder;
@@ -167,9 +167,9 @@ impl Fetcher {
                 finder.wait_for_owner();
                 self.found = Some(data.clone());
                 match self.config.verification {
-                    Verification::None => self.accept(now, Subject::Discovery),
+                    Verification::None => self.accept(now, UnverifiedKind::Discovery),
                     Verification::Owner => {
-                        self.unverified.push_back(Unverified { subject: Subject::Discovery, data });
+                        self.unverified.push_back(Unverified { subject: UnverifiedKind::Discovery, data });
                     }
                 }
             }
@@ -219,14 +219,14 @@ impl Fetcher {
     }
 
     /// The owner has looked at a packet and found it good.
-    pub fn accept(&mut self, now: Instant, subject: Subject) {
+    pub fn accept(&mut self, now: Instant, subject: UnverifiedKind) {
         match subject {
-            Subject::Discovery => {
+            UnverifiedKind::Discovery => {
                 if let Some(data) = self.found.take() {
                     self.begin(now, data);
                 }
             }
-            Subject::Segment(segment) => {
+            UnverifiedKind::Segment(segment) => {
                 let Some(end) = self.buffer.peek(segment).map(final_segment) else { return };
                 if self.buffer.peek(segment).is_some_and(is_application_nack) {
                     let name = self.buffer.remove(segment).map(|data| data.any_name());
@@ -250,10 +250,10 @@ impl Fetcher {
     /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was
     /// lost; but when the owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there
     /// is nothing to be had here.
-    pub fn refuse(&mut self, now: Instant, subject: Subject, error: impl Into<VerificationError>) {
+    pub fn refuse(&mut self, now: Instant, subject: UnverifiedKind, error: impl Into<VerificationError>) {
         let error = error.into();
         match (subject, &mut self.phase) {
-            (Subject::Discovery, Phase::Finding(finder)) => {
+            (UnverifiedKind::Discovery, Phase::Finding(finder)) => {
                 let Some(data) = self.found.take() else { return };
                 let error = FetchError::NotAccepted { name: data.any_name(), error };
                 match finder.handle_refusal(now, &self.config, data.name(), error) {
@@ -262,7 +262,7 @@ impl Fetcher {
                 }
             }
             (_, Phase::Failed(_)) => {}
-            (Subject::Segment(segment), _) => {
+            (UnverifiedKind::Segment(segment), _) => {
                 let Some(data) = self.buffer.remove(segment) else { return };
                 // Whatever it said of the end counts no more either.
                 self.hinted_end = None;
@@ -279,7 +279,7 @@ impl Fetcher {
                     self.phase = Phase::Failed(FetchError::NotAccepted { name, error });
                 }
             }
-            (Subject::Discovery, _) => {}
+            (UnverifiedKind::Discovery, _) => {}
         }
     }
 
@@ -289,10 +289,10 @@ impl Fetcher {
     }
 
     /// The packet that the owner has not accepted or refused yet.
-    pub fn under_verification(&self, subject: Subject) -> Option<&Data> {
+    pub fn under_verification(&self, subject: UnverifiedKind) -> Option<&Data> {
         match subject {
-            Subject::Discovery => self.found.as_ref(),
-            Subject::Segment(segment) => self.buffer.peek(segment),
+            UnverifiedKind::Discovery => self.found.as_ref(),
+            UnverifiedKind::Segment(segment) => self.buffer.peek(segment),
         }
     }
 
@@ -374,9 +374,9 @@ impl Fetcher {
         self.hinted_end = final_segment(&data).map(|last| last.saturating_add(1)).or(self.hinted_end);
         self.move_limit();
         match self.config.verification {
-            Verification::None => self.accept(now, Subject::Segment(segment)),
+            Verification::None => self.accept(now, UnverifiedKind::Segment(segment)),
             Verification::Owner => {
-                self.unverified.push_back(Unverified { subject: Subject::Segment(segment), data });
+                self.unverified.push_back(Unverified { subject: UnverifiedKind::Segment(segment), data });
             }
         }
         self.check_failures();

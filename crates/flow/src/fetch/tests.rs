@@ -212,15 +212,15 @@ fn the_owner_decides_what_counts() {
     data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"forged");
     data(&mut fetcher, now, "/a/v=1/seg=0", Some(1), b"good");
     assert!(fetcher.poll_content().is_none());
-    let subjects: Vec<Subject> =
+    let subjects: Vec<UnverifiedKind> =
         std::iter::from_fn(|| fetcher.poll_unverified()).map(|packet| packet.subject).collect();
-    assert_eq!(subjects, [Subject::Segment(1), Subject::Segment(0)]);
-    fetcher.accept(now, Subject::Segment(0));
+    assert_eq!(subjects, [UnverifiedKind::Segment(1), UnverifiedKind::Segment(0)]);
+    fetcher.accept(now, UnverifiedKind::Segment(0));
     assert_eq!(read(&mut fetcher), b"good");
-    fetcher.refuse(now, Subject::Segment(1), "who is that?");
+    fetcher.refuse(now, UnverifiedKind::Segment(1), "who is that?");
     assert_eq!(asked(&mut fetcher, now), ["/a/v=1/seg=1"]);
     data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"forged");
-    fetcher.refuse(now, Subject::Segment(1), "who is that?");
+    fetcher.refuse(now, UnverifiedKind::Segment(1), "who is that?");
     let error = fetcher.error().unwrap().to_string();
     assert_eq!(error, "/a/v=1/seg=1 was not accepted: who is that?");
 }

@@ -15,16 +15,18 @@ use trust::Signer;
 use super::{Reply, Source, SourceError};
 use crate::naming::{DIALECT, METADATA, Metadata};
 use crate::publish::{Publication, PublicationConfig, SegmentSize};
-use request::{LISTING, Request, parse};
+use request::{Request, parse};
 
 pub use ccnx::CcnxFolderSource;
+pub use request::LISTING;
 
 /// Elements of file-server metadata beside those of every object.
 const MODE: u32 = 0xf504;
 const ACCESSED: u32 = 0xf506;
 const CREATED: u32 = 0xf508;
 const CHANGED: u32 = 0xf50a;
-const MODIFIED: u32 = 0xf50c;
+/// When the content was changed, in nanoseconds since 1970, as ndn6-file-server has it.
+pub const MODIFIED: u32 = 0xf50c;
 
 /// What lies at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

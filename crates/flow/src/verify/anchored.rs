@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::unverified::{Subject, Unverified};
+use super::unverified::{Unverified, UnverifiedKind};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef, Now};
 use trust::Validator;
@@ -19,7 +19,7 @@ pub struct AnchoredVerifier {
     validator: Validator,
     /// Packets that wait until the validator has room: as many as the fetch keeps at most.
     held: VecDeque<Unverified>,
-    subjects: BTreeMap<ValidationId, Subject>,
+    subjects: BTreeMap<ValidationId, UnverifiedKind>,
     asked: BTreeMap<Name, Instant>,
     verdicts: VecDeque<VerificationOutcome>,
     signers: Vec<String>,

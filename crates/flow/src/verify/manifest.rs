@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::unverified::{Subject, Unverified};
+use super::unverified::{Unverified, UnverifiedKind};
 use packet::time::Instant;
 use packet::{Component, Data, Interest, NackReason, Name, NameRef, Now};
 use trust::manifest::{
@@ -137,7 +137,10 @@ impl ManifestVerifier {
         if number == Some(0) {
             if !reading.first_is_verified {
                 reading.first = Some(data.clone());
-                self.root.handle_packet(now, Unverified { subject: Subject::Segment(0), data: data.clone() });
+                self.root.handle_packet(
+                    now,
+                    Unverified { subject: UnverifiedKind::Segment(0), data: data.clone() },
+                );
                 self.collect_root();
             }
             return;
@@ -150,7 +153,7 @@ impl ManifestVerifier {
     /// Takes the verdict on the first packet.
     fn collect_root(&mut self) {
         while let Some(verdict) = self.root.poll_outcome() {
-            if verdict.subject == Subject::Discovery {
+            if verdict.subject == UnverifiedKind::Discovery {
                 self.verdicts.push_back(verdict);
                 continue;
             }
@@ -180,14 +183,16 @@ impl ManifestVerifier {
             self.cost.hashed_bytes += data.wire().len() as u64;
             let refused = VerificationError::of_listed(reading.reader.verify(&data));
             self.verified += u64::from(refused.is_none());
-            self.verdicts.push_back(VerificationOutcome { subject: Subject::Segment(segment), refused });
+            self.verdicts
+                .push_back(VerificationOutcome { subject: UnverifiedKind::Segment(segment), refused });
         }
     }
 
     fn give_up(&mut self, problem: VerificationError) {
         for segment in std::mem::take(&mut self.held).into_keys() {
             let refused = Some(problem.clone());
-            self.verdicts.push_back(VerificationOutcome { subject: Subject::Segment(segment), refused });
+            self.verdicts
+                .push_back(VerificationOutcome { subject: UnverifiedKind::Segment(segment), refused });
         }
         self.broken.get_or_insert(problem);
     }
@@ -197,7 +202,7 @@ impl Verifier for ManifestVerifier {
     fn handle_packet(&mut self, now: Now, packet: Unverified) {
         let subject = packet.subject;
         let verdict = |refused| VerificationOutcome { subject, refused };
-        let Subject::Segment(segment) = subject else {
+        let UnverifiedKind::Segment(segment) = subject else {
             // Which version is the latest is not for the manifest to say, but for whoever vouches for the
             // manifest.
             self.root.handle_packet(now, packet);

@@ -20,7 +20,7 @@ pub use error::VerificationError;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
 pub use publisher::PublisherVerifier;
-pub use unverified::{Subject, Unverified};
+pub use unverified::{Unverified, UnverifiedKind};
 
 /// What verification has computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl std::ops::AddAssign for Cost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerificationOutcome {
     /// Which packet.
-    pub subject: Subject,
+    pub subject: UnverifiedKind,
     /// Why it is refused, if it is.
     pub refused: Option<VerificationError>,
 }

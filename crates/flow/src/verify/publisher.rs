@@ -12,7 +12,7 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef, Now, hex};
 use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
-use super::unverified::{Subject, Unverified};
+use super::unverified::{Unverified, UnverifiedKind};
 use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 
 /// Publishers whose keys are kept; an object has one, most often.
@@ -101,7 +101,7 @@ impl PublisherVerifier {
 
     /// Why a packet that is to be a segment is none of this object's, if it is another publisher's.
     fn refuse_other_publisher(&self, packet: &Unverified, publisher: &Digest) -> Option<VerificationError> {
-        if packet.subject == Subject::Discovery || !self.anchors.is_empty() {
+        if packet.subject == UnverifiedKind::Discovery || !self.anchors.is_empty() {
             return None;
         }
         // What discovery found may be a segment already.
@@ -113,8 +113,8 @@ impl PublisherVerifier {
 
     fn note_accepted(&mut self, packet: &Unverified, publisher: Digest) {
         match packet.subject {
-            Subject::Discovery => self.found = Some((object_of(&packet.data), publisher)),
-            Subject::Segment(_) => self.pinned = self.pinned.or(Some(publisher)),
+            UnverifiedKind::Discovery => self.found = Some((object_of(&packet.data), publisher)),
+            UnverifiedKind::Segment(_) => self.pinned = self.pinned.or(Some(publisher)),
         }
     }
 
@@ -162,7 +162,7 @@ impl PublisherVerifier {
         Ok(())
     }
 
-    fn conclude(&mut self, subject: Subject, refused: Option<VerificationError>) {
+    fn conclude(&mut self, subject: UnverifiedKind, refused: Option<VerificationError>) {
         self.verdicts.push_back(VerificationOutcome { subject, refused });
     }
 

@@ -4,7 +4,7 @@ use packet::Data;
 
 /// What a packet that waits for the owner's verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subject {
+pub enum UnverifiedKind {
     /// An answer to discovery: metadata, or any packet of the object.
     Discovery,
     /// A segment.
@@ -15,7 +15,7 @@ pub enum Subject {
 #[derive(Clone, Debug)]
 pub struct Unverified {
     /// What it is.
-    pub subject: Subject,
+    pub subject: UnverifiedKind,
     /// The packet.
     pub data: Data,
 }

@@ -16,7 +16,7 @@ use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Interest, LinkHeader};
 use tokio::sync::oneshot;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The gateway, and what the forwarder was asked for.
 pub(crate) struct World {
@@ -134,7 +134,7 @@ impl World {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream
     }
 

@@ -14,7 +14,7 @@ use super::error::{self, JobError};
 use super::packets;
 use super::producer::Files;
 use super::signatures::Signatures;
-use crate::experiment::plan::ControllerKind;
+use crate::experiment::plan::ControllerChoice;
 
 /// The columns of the transfers' table.
 pub(crate) const HEAD: [&str; 11] =
@@ -27,7 +27,7 @@ pub(super) struct DownloadConfig {
     pub(super) arrivals: Arrivals,
     pub(super) count: u32,
     pub(super) at_once: u32,
-    pub(super) controller: ControllerKind,
+    pub(super) controller: ControllerChoice,
     pub(super) window: u32,
     pub(super) lifetime: Duration,
     /// Is what the owner has not made refused?
@@ -71,10 +71,10 @@ pub(super) struct Downloads {
 impl Downloads {
     pub(super) fn new(config: DownloadConfig, log: Log) -> Result<Self, JobError> {
         let spec = match &config.controller {
-            ControllerKind::Named(spec) => spec.clone(),
-            ControllerKind::Fixed => format!("fixed/window~{}", config.window),
-            ControllerKind::Aimd => format!("aimd/initial~{}", config.window),
-            ControllerKind::Cubic => format!("cubic/initial~{}", config.window),
+            ControllerChoice::Named(spec) => spec.clone(),
+            ControllerChoice::Fixed => format!("fixed/window~{}", config.window),
+            ControllerChoice::Aimd => format!("aimd/initial~{}", config.window),
+            ControllerChoice::Cubic => format!("cubic/initial~{}", config.window),
         };
         let controller: ControllerSpec = error::spec(&spec)?;
         // An overloaded network answers late; giving up is left to the end of the run.

@@ -5,7 +5,7 @@ use std::io;
 use flow::SpecError;
 use packet::name::UriError;
 
-pub use crate::keys::KeyError;
+pub use crate::keys::IdentityKeyError;
 
 /// Why a job cannot be begun. The experiment's check finds such mistakes first; a job may be written by hand.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +20,7 @@ pub enum JobError {
     },
     /// A key cannot be made.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    Key(#[from] IdentityKeyError),
     /// A controller, or a workload of `flow`.
     #[error("{spec}: {source}")]
     Spec {

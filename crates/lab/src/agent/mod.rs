@@ -23,7 +23,7 @@ mod traffic;
 pub(crate) mod workloads;
 
 pub(crate) use download::HEAD as TRANSFERS_HEAD;
-pub use error::{JobError, KeyError};
+pub use error::{IdentityKeyError, JobError};
 pub use job::Job;
 pub(crate) use ping::OPEN;
 pub(crate) use prefixes::{ANSWERED, ASKED};

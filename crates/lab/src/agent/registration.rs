@@ -9,7 +9,7 @@ use packet::{Data, Interest, NackReason, Name};
 use trust::{InterestSigner, Signer};
 
 use super::activity::{Activity, Log};
-use super::error::{self, JobError, KeyError};
+use super::error::{self, IdentityKeyError, JobError};
 use crate::experiment::plan::{RegistrationKey, RegistrationPlan};
 use crate::keys::{self, KeyRole};
 
@@ -66,7 +66,7 @@ impl Registration {
 }
 
 /// What signs in the name of whoever asks; `None` without a key.
-pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, KeyError> {
+pub(super) fn signer(plan: &RegistrationPlan, seed: u64) -> Result<Option<Signer>, IdentityKeyError> {
     let origin = match plan.key {
         RegistrationKey::None => return Ok(None),
         RegistrationKey::Trusted | RegistrationKey::Replayed(_) => KeyRole::Trusted,

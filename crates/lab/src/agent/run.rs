@@ -21,7 +21,7 @@ use crate::analysis::AGAIN;
 use crate::experiment::plan::Dialect;
 
 /// How long a forwarder may take to be there.
-const PATIENCE: StdDuration = StdDuration::from_secs(20);
+const TIMEOUT: StdDuration = StdDuration::from_secs(20);
 /// How long it may take to answer a registration, and how often it is asked.
 const REGISTRATION: RetryPolicy = RetryPolicy { timeout: Duration::from_secs(5), attempts: 4 };
 /// Interests sent before the connection is looked at again.
@@ -123,7 +123,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
 
 /// Connects to a forwarder that may still be starting.
 fn connect(job: &Job) -> Result<Client, WorkError> {
-    let deadline = StdInstant::now() + PATIENCE;
+    let deadline = StdInstant::now() + TIMEOUT;
     let mut client = loop {
         match Connection::open_in(job.dialect.into(), &Remote::Unix(job.socket.clone())) {
             Ok(connection) => break Client::over(connection),

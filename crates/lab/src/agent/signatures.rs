@@ -9,7 +9,7 @@ use trust::validator::{CertificateFetchError, Subject};
 use trust::{Policy, Revocations, UnixTime, Validator, ValidatorLimits};
 
 use crate::experiment::plan::{ContentPlan, EarlierKey};
-use crate::keys::{self, KeyError};
+use crate::keys::{self, IdentityKeyError};
 
 /// Checks signatures against what is believed of one owner. Nothing is fetched: consumers have the owner's
 /// certificates, and the record where it has revoked one.
@@ -20,7 +20,7 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    pub(super) fn of(content: &ContentPlan, seed: u64, epoch_ns: u64) -> Result<Self, KeyError> {
+    pub(super) fn of(content: &ContentPlan, seed: u64, epoch_ns: u64) -> Result<Self, IdentityKeyError> {
         let anchors = keys::certificates(seed, &content.prefix, content.signed)?;
         let random = Random::from_seed(seed);
         let mut validator = Validator::new(Policy::Hierarchical, anchors, ValidatorLimits::default(), random);

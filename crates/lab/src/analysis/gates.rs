@@ -118,7 +118,7 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::hosts::Clock;
+    use crate::backend::hosts::ClockOffset;
     use crate::capture::tap::TapCounts;
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
             gates(&plan, &outcome, &counts).iter().any(|gate| gate.name.starts_with("samples") && gate.passed)
         };
         assert!(is_whole(92) && !is_whole(200), "a machine that stood still took no samples");
-        let clock = |error_ns| Clock { offset_ns: 5_000_000_000, error_ns };
+        let clock = |error_ns| ClockOffset { offset_ns: 5_000_000_000, error_ns };
         outcome.clocks.insert("n1".to_owned(), clock(999_999));
         let passed = |outcome: &Outcome| gates(&plan, outcome, &counts).last().map(|gate| gate.passed);
         assert_eq!(passed(&outcome), Some(true), "an offset is corrected");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
+use packet::ndn::ETHERTYPE;
 use packet::ndn::lp::is_lp_packet;
 use packet::ndn::lp::types::{FRAG_INDEX, FRAGMENT, NACK};
 use packet::ndn::tlv::read_number;
@@ -10,8 +11,6 @@ use packet::ndn::types::{NAME, NONCE};
 use packet::{Dialect, NackReason, PacketKind};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
-/// NDN directly on Ethernet.
-const ETHERTYPE_NDN: u16 = 0x8624;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
@@ -116,7 +115,7 @@ impl Dissector {
     /// Takes a frame apart, whose true length was `length`. Nothing when it is neither IPv4 nor NDN.
     pub fn dissect(&mut self, frame: &[u8], length: u32) -> Option<Summary> {
         match u16_at(frame, 12)? {
-            ETHERTYPE_NDN => {
+            ETHERTYPE => {
                 let mut packets = Vec::new();
                 datagram(frame.get(14..)?, &mut packets);
                 Some(Summary { payload: length.saturating_sub(14), packets, ..Summary::default() })

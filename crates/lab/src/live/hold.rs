@@ -15,7 +15,7 @@ use crate::backend::netns::conduct::{begin, follow};
 use crate::order::{Event, Order, Request};
 
 /// How long whoever asks may take to say what, and the world to do it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// How often the holder looks whether somebody asks, or wants it to end.
 const TURN: Duration = Duration::from_millis(50);
 
@@ -126,7 +126,7 @@ impl CommandChannel {
         self.pass_on(request)?;
         match request {
             Request::Down => {
-                let deadline = std::time::Instant::now() + PATIENCE;
+                let deadline = std::time::Instant::now() + TIMEOUT;
                 while !self.ended.load(Ordering::Relaxed) && std::time::Instant::now() < deadline {
                     std::thread::sleep(TURN);
                 }
@@ -137,7 +137,7 @@ impl CommandChannel {
                 self.close();
                 Ok(None)
             }
-            Request::Change(_) => answers.recv_timeout(PATIENCE).map_err(io::Error::other),
+            Request::Change(_) => answers.recv_timeout(TIMEOUT).map_err(io::Error::other),
         }
     }
 

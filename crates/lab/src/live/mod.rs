@@ -25,7 +25,7 @@ pub const LIVE_NETWORK_FILE: &str = "live.json";
 
 /// A network that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Network {
+pub struct LiveNetwork {
     /// The experiment's title.
     pub title: String,
     /// Its nodes, in the order of the file.
@@ -56,7 +56,7 @@ pub struct LiveLink {
     pub between: [String; 2],
 }
 
-impl Network {
+impl LiveNetwork {
     /// The place of a link by its name.
     ///
     /// # Errors

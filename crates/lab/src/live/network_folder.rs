@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::reply::{MAX_LINE_BYTES, Reply};
-use super::{LIVE_NETWORK_FILE, LiveError, Network};
+use super::{LIVE_NETWORK_FILE, LiveError, LiveNetwork};
 use crate::order::{Request, read_json};
 
 /// How long a holder may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The path of a socket has room for 108 bytes.
 const MAX_NAME: usize = 40;
 
@@ -114,7 +114,7 @@ impl NetworkFolder {
     /// # Errors
     ///
     /// It is not up yet.
-    pub fn network(&self) -> Result<Network, LiveError> {
+    pub fn network(&self) -> Result<LiveNetwork, LiveError> {
         let holder = |source| LiveError::Holder { network: self.name.clone(), source };
         read_json(&self.folder.join(LIVE_NETWORK_FILE)).map_err(holder)
     }
@@ -134,7 +134,7 @@ impl NetworkFolder {
 
     fn exchange(&self, request: &Request) -> io::Result<Reply> {
         let mut stream = UnixStream::connect(self.socket())?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         writeln!(stream, "{}", serde_json::to_string(request)?)?;
         let mut line = String::new();
         BufReader::new(stream.take(MAX_LINE_BYTES)).read_line(&mut line)?;

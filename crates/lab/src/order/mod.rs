@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 pub use self::owner::Owner;
+pub(crate) use self::owner::RUN_PREFIX;
 pub use self::stop::Stop;
-use crate::backend::hosts::Clock;
+use crate::backend::hosts::ClockOffset;
 use crate::capture::tap::TapCounts;
 use crate::driver::{Programs, ServerCounts};
 use crate::experiment::Plan;
@@ -131,7 +132,7 @@ pub struct Outcome {
     pub clock_shift_ns: u64,
     /// How far the clock of each node's host is from the lab's, when it is another.
     #[serde(default)]
-    pub clocks: BTreeMap<String, Clock>,
+    pub clocks: BTreeMap<String, ClockOffset>,
     /// What shares were kept by.
     pub control: String,
     /// The software under test, as it says it itself.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// How what belongs to a run is called, before its owner.
-pub(crate) const PREFIX: &str = "cairn-lab-";
+pub(crate) const RUN_PREFIX: &str = "cairn-lab-";
 
 /// The process that owns a run, told apart from a later one with the same number by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,13 +24,13 @@ impl Owner {
     /// What its directories are called.
     #[must_use]
     pub fn directory(self) -> String {
-        format!("{PREFIX}{}-{}", self.pid, self.started)
+        format!("{RUN_PREFIX}{}-{}", self.pid, self.started)
     }
 
     /// Reads the owner from a directory's name.
     #[must_use]
     pub fn of_directory(name: &str) -> Option<Self> {
-        let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
+        let (pid, started) = name.strip_prefix(RUN_PREFIX)?.split_once('-')?;
         Some(Owner { pid: pid.parse().ok()?, started: started.parse().ok()? })
     }
 
@@ -43,10 +43,7 @@ impl Owner {
 
 /// The moment a process started, in ticks since the machine did.
 fn start_time(stat: &Path) -> Option<u64> {
-    let text = fs::read_to_string(stat).ok()?;
-    // The second field is the program's name in brackets and may hold spaces; counting begins behind it.
-    let (_, rest) = text.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
+    formats::proc_files::stat_field(&fs::read_to_string(stat).ok()?, 22)
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
 use super::attempt::{drawn_again, plan_of_attempt, seed_of};
-use super::begin::begin;
-use super::beginning::{changed_since, is_of_words};
 use super::build::{Build, Program};
+use super::create::begin;
 use super::error::{RunError, io_error};
+use super::experiment_hashes::{changed_since, is_of_words};
 use super::folder::{RunFolder, RunRecord};
 use super::options::Options;
 use super::plan_error::PlanError;

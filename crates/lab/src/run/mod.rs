@@ -2,12 +2,11 @@
 
 mod archive;
 mod attempt;
-mod begin;
-mod beginning;
 mod build;
-mod calendar;
+mod create;
 mod error;
 mod execute;
+mod experiment_hashes;
 pub mod folder;
 pub(crate) mod machine;
 mod merge;
@@ -22,10 +21,10 @@ mod study;
 pub use crate::order::Stop;
 pub use archive::compress;
 pub(crate) use archive::{open as open_archived, open_table};
-pub use beginning::{changed_since, is_of_plan, named};
 pub use build::{Build, Program};
 pub use error::RunError;
 pub use execute::{derive_anew, execute, resume, resume_until};
+pub use experiment_hashes::{changed_since, is_of_plan, named};
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;
 pub use merge::merge;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::beginning::named;
+use super::experiment_hashes::named;
 use super::shard::Shard;
 use crate::experiment::Finding;
 

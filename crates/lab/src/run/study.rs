@@ -1,6 +1,6 @@
 //! A study as a run: its folder has the experiment, what ran it, and its tables and figures.
 
-use super::begin::begin;
+use super::create::begin;
 use super::error::{RunError, io_error};
 use super::folder::RunFolder;
 use super::options::Options;

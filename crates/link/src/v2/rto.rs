@@ -1,4 +1,7 @@
 //! How long to wait for an acknowledgement: RFC 6298 with the constants NFD uses.
+//!
+//! The arithmetic is [`packet::SmoothedRoundTrip`]'s, as for the engine's strategies. Its own is how far a
+//! timeout backs off, for what the peer has to remember depends on that.
 
 use packet::time::Duration;
 use packet::{SmoothedRoundTrip, TimeoutBounds};

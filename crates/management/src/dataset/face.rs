@@ -9,7 +9,7 @@ use crate::fields::{self, Fields};
 use crate::types;
 use crate::values::{FaceFlags, FacePersistency, FaceScope, LinkType};
 
-/// A face, and what went through it.
+/// A face, and what went through it: an element of the dataset of faces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceStatus {
     /// Its number.

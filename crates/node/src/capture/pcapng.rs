@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use engine::FaceId;
-use formats::pcapng::{self, ETHERTYPE_NDN, Frame, Interface};
+use formats::pcapng::{self, Frame, Interface};
 use link::Direction;
+use packet::ndn::ETHERTYPE;
 
 use super::Captured;
 
@@ -49,7 +50,8 @@ impl<W: Write> Writer<W> {
             time_ns: self.epoch_nanos.saturating_add(captured.at.as_nanos()),
             direction: Some(direction),
             length: (captured.frame.len() + HEADER_BYTES) as u32,
-            parts: &[&to, &from, &ETHERTYPE_NDN, &captured.frame],
+            // Wireshark's NDN dissectors take frames of this type, whatever they had been carried by.
+            parts: &[&to, &from, &ETHERTYPE.to_be_bytes(), &captured.frame],
         })
     }
 

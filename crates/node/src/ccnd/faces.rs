@@ -11,8 +11,8 @@ use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, FaceUri, NodeControl,
 };
 
-/// The lifetime that is told of a face which lasts, in seconds.
-const FOR_EVER: u32 = 0x7fff_ffff;
+/// The lifetime that is told of what lasts, a face or an entry, in seconds.
+pub(super) const FOR_EVER: u32 = 0x7fff_ffff;
 /// The same of a face that is not connected yet.
 const CONNECTING: u32 = 1;
 
@@ -71,7 +71,7 @@ impl Ccnd {
         let asked = FaceInstance::decode(content).ok()?;
         let right = asked.action == Some(Verb::DestroyFace.as_str()) && asked.ccnd_id == Some(self.id());
         let face = asked.face_id.filter(|_| right).and_then(|id| node.face(FaceId(id)));
-        let is_theirs = |face: &crate::control::FaceStatus| {
+        let is_theirs = |face: &crate::control::FaceSnapshot| {
             face.dialect == DIALECT && !matches!(face.remote, FaceUri::Internal(_))
         };
         let destroyed = face.filter(is_theirs).is_some_and(|face| node.destroy_face(face.id));

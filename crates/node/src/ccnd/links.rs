@@ -7,7 +7,7 @@ use engine::FaceId;
 use packet::ccnx::management::NdnldConnection;
 
 use super::DIALECT;
-use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceStatus, NodeControl};
+use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceSnapshot, NodeControl};
 use crate::ndnld::{LinkRequest, LinkStatus, LinkTable, MAX_LINKS};
 
 /// The links that clients have made, by the numbers of their faces, and the node whose faces they are.
@@ -52,7 +52,7 @@ impl LinkTable for Links<'_> {
                 return None;
             }
         };
-        let FaceStatus { id, state, .. } = face;
+        let FaceSnapshot { id, state, .. } = face;
         let asked = self.made.entry(id).or_insert(link).clone();
         Some(LinkStatus { asked, face: id, state })
     }

@@ -31,7 +31,7 @@ use packet::{Buffer, Component, Data, DecodeError, Dialect, Interest, Name, Now,
 use trust::SignError;
 use trust::ccnx::{CcnxSigner, ndnld_control_components};
 
-use crate::control::{FaceStatus, NodeControl};
+use crate::control::{FaceSnapshot, NodeControl};
 use crate::ndnld::{self, LinkRequest};
 pub use identity::load_or_make as ccnx_signer;
 pub(crate) use identity::load_or_make_key;
@@ -250,7 +250,7 @@ impl Ccnd {
 }
 
 /// The face that a request came by, if it is one of an application on this host, which may ask for anything.
-fn friend(node: &mut dyn NodeControl, from: FaceId) -> Option<FaceStatus> {
+fn friend(node: &mut dyn NodeControl, from: FaceId) -> Option<FaceSnapshot> {
     node.face(from).filter(|face| face.scope == FaceScope::Local && face.dialect == DIALECT)
 }
 

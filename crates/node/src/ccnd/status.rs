@@ -13,8 +13,9 @@ use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
 use packet::{LinkType, Name, Now, UnixTime};
 
+use super::faces::FOR_EVER;
 use super::{Ccnd, DIALECT};
-use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus};
+use crate::control::{FacePersistency, FaceSnapshot, FaceState, FaceUri, NodeControl, NodeStatus};
 use crate::plane::BUSY;
 
 /// What faces had counted when the page was last shown, and when that was.
@@ -26,8 +27,6 @@ pub(super) struct Meters {
 
 /// The interface that clients know: that of CCNx 0.8.2.
 const API_VERSION: u32 = 8002;
-/// What a page says of an entry that does not expire.
-const FOR_EVER: u64 = 0x7fff_ffff;
 const NOT_ALLOWED: &str = "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n";
 /// The names of the meters of a face, in their order.
 const METERS: [&str; 6] = ["bytein", "byteout", "datain", "introut", "dataout", "intrin"];
@@ -117,7 +116,7 @@ impl Ccnd {
         }
     }
 
-    fn shown(&self, now: Instant, face: &FaceStatus) -> Shown {
+    fn shown(&self, now: Instant, face: &FaceSnapshot) -> Shown {
         let elapsed = now.saturating_since(self.meters.at).as_nanos().max(1);
         let before = self.meters.totals.get(&face.id);
         let totals = totals(face);
@@ -138,8 +137,8 @@ impl Ccnd {
     fn forwarding(&self, now: Instant, prefix: &Name, face: FaceId) -> Forwarding {
         let registered = self.registrations.get(prefix, face);
         let flags = registered.map_or(ForwardingFlags::default(), |entry| entry.flags);
-        let left = registered.map_or(FOR_EVER, |entry| {
-            (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER)
+        let left = registered.map_or(u64::from(FOR_EVER), |entry| {
+            (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER.into())
         });
         let components = prefix.as_ref().components().map(|component| component.value);
         Forwarding {
@@ -280,7 +279,7 @@ impl Shown {
 }
 
 /// In the order of [`METERS`].
-fn totals(face: &FaceStatus) -> [u64; 6] {
+fn totals(face: &FaceSnapshot) -> [u64; 6] {
     let (traffic, packets) = (&face.traffic, &face.traffic.packets);
     [
         traffic.in_bytes,
@@ -293,7 +292,7 @@ fn totals(face: &FaceStatus) -> [u64; 6] {
 }
 
 /// The flags by which ccnd tells faces apart.
-fn flags(face: &FaceStatus) -> u32 {
+fn flags(face: &FaceSnapshot) -> u32 {
     const LINK: u32 = 0x1;
     const DATAGRAMS: u32 = 0x2;
     const FRIENDLY: u32 = 0x4;
@@ -332,7 +331,7 @@ fn flags(face: &FaceStatus) -> u32 {
     flags
 }
 
-fn address(face: &FaceStatus) -> Option<String> {
+fn address(face: &FaceSnapshot) -> Option<String> {
     match &face.remote {
         FaceUri::Udp(address) | FaceUri::Tcp(address) => Some(address.to_string()),
         FaceUri::Ip(address) => Some(address.ip().to_string()),

@@ -13,12 +13,12 @@ use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
 use link::v1::{Config, LinkService};
 use packet::ccnx::{
-    ContentObjectView, Dtag, Framer, InterestView, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber,
-    message_len, ndnlp, pdu,
+    Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
 };
+use packet::error::DecodeError;
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, Packet, WireName};
+use packet::{Buffer, Interest, LinkHeader, Packet};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -230,47 +230,18 @@ impl CcnxCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) -> Option<&'b [u8]> {
-        let reader = Reader::new(bytes, "message");
-        if reader.next_is(Dtag::INTEREST) {
-            let before = arrivals.last_ccnx_parent().unwrap_or_default();
-            let view = InterestView::decode_first_after(bytes, before).ok()?;
-            let interest = Interest::ccnx_copy_of(view);
-            arrivals.hash_next(engine, interest.wire_name(), interest.nonce());
-            self.push_interest(interest, arrivals);
-            return bytes.get(view.wire().len()..);
-        }
-        let mut due = None;
-        let view = ContentObjectView::decode_first_asking(bytes, |rest| {
-            due = arrivals.due_ccnx_answer(engine, rest);
-            due.as_ref().map(|due| (due.name_bytes(), due.component_count()))
-        });
-        let view = view.ok()?;
-        if due.is_none() {
-            arrivals.hash_next(engine, WireName::Ccnx(view.name()), None);
-        }
-        // What arrived in a train stays there.
-        let memory = arrivals.memory.as_ref();
-        let data = Data::ccnx_within(memory, view, || arrivals.spare_buffer(engine, view.wire().len()));
-        match due {
-            Some(due) => arrivals.push_due_answer(data, due, None),
-            None => arrivals.push(Packet::Data(data), None),
-        }
-        bytes.get(view.wire().len()..)
+        arrivals.decode_ccnx(engine, bytes, |interest| self.accept(interest))
     }
 
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
     #[inline(always)]
-    fn push_interest(&mut self, interest: Interest, arrivals: &mut Arrivals) {
-        let Some(face) = interest.face_id() else {
-            return arrivals.push(Packet::Interest(interest), None);
-        };
+    fn accept(&mut self, interest: &mut Interest) -> Result<Option<LinkHeader>, DecodeError> {
+        let Some(face) = interest.face_id() else { return Ok(None) };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
-        let header = self.settings.local_fields.then_some(header);
-        match interest.without_face_id() {
-            Ok(interest) => arrivals.push(Packet::Interest(interest), header),
-            Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
-        }
+        let without = interest.clone().without_face_id();
+        *interest = without.inspect_err(|_| self.drops.add(DropReason::MalformedPacket, 1))?;
+        Ok(self.settings.local_fields.then_some(header))
     }
 
     fn count_datagram(&mut self, number: SequenceNumber) {

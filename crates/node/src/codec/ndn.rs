@@ -2,19 +2,17 @@
 
 pub(super) mod link_settings;
 
-use engine::batch::{Arrivals, DueAnswer};
+use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, PacingConfig,
     ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, frame_len};
-use packet::ndn::{DataView, InterestView, tlv};
+use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{
-    Buffer, Data, Dialect, Interest, LinkHeader, LinkType, NackReason, Packet, PacketKind, WireName,
-};
+use packet::{Buffer, Dialect, LinkHeader, LinkType, NackReason};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -98,8 +96,6 @@ impl NdnCodec {
         }
     }
 
-    /// Reads a packet where it lies. A Data may stay there; whatever else is good is copied last, so that
-    /// nothing waits for memory that is not in the cache.
     #[inline(always)]
     fn read(
         &mut self,
@@ -109,46 +105,17 @@ impl NdnCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
-        if PacketKind::of(Dialect::Ndn, packet, nack) == Ok(PacketKind::Data) {
-            let mut due = None;
-            let view = DataView::decode_asking(packet, |name| {
-                due = arrivals.due_answer(engine, name);
-                due.as_ref().map(DueAnswer::component_count)
-            });
-            match view {
-                Ok(view) => {
-                    if due.is_none() {
-                        arrivals.hash_next(engine, WireName::Ndn(view.name()), None);
-                    }
-                    let data = Data::within(arrivals.memory.as_ref(), view, || {
-                        arrivals.spare_buffer(engine, packet.len())
-                    });
-                    match due {
-                        Some(due) => arrivals.push_due_answer(data, due, header),
-                        None => arrivals.push(Packet::Data(data), header),
-                    }
-                }
-                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
-            }
-        } else {
-            match InterestView::decode(packet) {
-                Ok(view) => {
-                    arrivals.hash_next(engine, WireName::Ndn(view.name()), view.nonce());
-                    arrivals.push(Packet::asked_or_nacked(Interest::copy_of(view), nack), header);
-                }
-                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
-            }
+        if arrivals.decode_ndn(engine, packet, nack, header).is_err() {
+            self.drops.add(DropReason::MalformedPacket, 1);
         }
     }
 
     #[cold]
     fn receive_reassembled(&mut self, engine: &Engine, arrivals: &mut Arrivals) {
-        let hasher = engine.hasher();
         while let Some(delivery) = self.service.poll_deliver() {
-            let hashes = arrivals.next_hashes();
-            match Packet::decode_hashed(Dialect::Ndn, delivery.packet, delivery.nack, hasher, hashes) {
-                Ok(packet) => arrivals.push_decoded(engine, packet, Some(delivery.header)),
-                Err(_) => self.drops.add(DropReason::MalformedPacket, 1),
+            let (packet, header) = (delivery.packet, Some(delivery.header));
+            if arrivals.decode_owned(engine, Dialect::Ndn, packet, delivery.nack, header).is_err() {
+                self.drops.add(DropReason::MalformedPacket, 1);
             }
         }
     }

@@ -100,9 +100,9 @@ pub struct FaceChanges {
     pub ndnlp1_timings: Option<link::v1::Timings>,
 }
 
-/// A face as it is.
+/// A face as it was when somebody asked. Management tells of it what a dataset of NFD has room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaceStatus {
+pub struct FaceSnapshot {
     /// Its number.
     pub id: FaceId,
     /// The remote end.
@@ -135,7 +135,7 @@ pub struct FaceStatus {
     pub traffic: FaceTraffic,
 }
 
-impl FaceStatus {
+impl FaceSnapshot {
     /// What changes come to for a face that cannot be other than it is: it can be asked for what it has
     /// already.
     ///
@@ -194,7 +194,7 @@ pub struct FaceEvent {
     /// What happened.
     pub kind: FaceEventKind,
     /// The face, as it was then.
-    pub face: FaceStatus,
+    pub face: FaceSnapshot,
     /// Why it is gone, if it is.
     pub why: Option<String>,
 }
@@ -217,7 +217,7 @@ pub enum FaceEventKind {
 pub enum CreateFaceError {
     /// There is one to the same remote end; here it is.
     #[error("face {} leads to {} already", .0.id, .0.remote)]
-    Exists(Box<FaceStatus>),
+    Exists(Box<FaceSnapshot>),
     /// The node has no transport for this address, cannot make faces of this kind on request, or none with
     /// these settings.
     #[error("{0}")]

@@ -17,6 +17,7 @@
 //! [`NodeControl::create_inner_face`].
 
 mod face;
+mod repository;
 pub(crate) mod shown;
 pub(crate) mod strategy_name;
 mod tables;
@@ -30,8 +31,9 @@ use packet::{Buffer, Data, Dialect, Interest, NackReason, Name, Now};
 pub(crate) use face::in_words;
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
-    FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
+    FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceTraffic, UpdateFaceError,
 };
+pub use repository::RepositoryStatus;
 pub use tables::{
     ContentStoreChanges, ContentStoreStatus, MemoryStatus, NodeStatus, RouteStatus, TurnCounters,
 };
@@ -54,11 +56,12 @@ pub trait NodeControl {
     /// Makes a face to a remote end.
     ///
     /// A face over TCP, a unix socket or WebSocket is made at once and connects in the background: its
-    /// [`FaceStatus::state`] tells. One that cannot connect is destroyed, or tries again if it is permanent.
+    /// [`FaceSnapshot::state`] tells. One that cannot connect is destroyed, or tries again if it is
+    /// permanent.
     ///
     /// # Errors
     /// Why not. [`CreateFaceError::Exists`] carries the face that has the same remote end.
-    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError>;
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceSnapshot, CreateFaceError>;
 
     /// Makes a face to whoever holds what is given back, inside the process. It is of local scope, carries
     /// packets of one dialect, and is gone when its [`InnerFace`] is dropped. There may be any number of
@@ -72,16 +75,16 @@ pub trait NodeControl {
     ///
     /// # Errors
     /// Why nothing was changed.
-    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError>;
+    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError>;
 
     /// Destroys a face; false if there was none, or if it is one of the node's own.
     fn destroy_face(&mut self, face: FaceId) -> bool;
 
     /// One face.
-    fn face(&mut self, face: FaceId) -> Option<FaceStatus>;
+    fn face(&mut self, face: FaceId) -> Option<FaceSnapshot>;
 
     /// All faces in order of number, inner ones included.
-    fn faces(&mut self) -> Vec<FaceStatus>;
+    fn faces(&mut self) -> Vec<FaceSnapshot>;
 
     /// The local ends at which the node listens or from which it makes faces.
     fn channels(&mut self) -> Vec<FaceUri>;

@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use super::{FaceEvent, FaceStatus, FaceUri};
+use super::{FaceEvent, FaceSnapshot, FaceUri};
 
 /// One face.
-pub(crate) fn face(face: FaceStatus) -> FaceStatus {
+pub(crate) fn face(face: FaceSnapshot) -> FaceSnapshot {
     faces(vec![face.clone()]).pop().unwrap_or(face)
 }
 
 /// Many faces.
-pub(crate) fn faces(mut faces: Vec<FaceStatus>) -> Vec<FaceStatus> {
+pub(crate) fn faces(mut faces: Vec<FaceSnapshot>) -> Vec<FaceSnapshot> {
     let mut known = BTreeMap::new();
     for face in &mut faces {
         let (FaceUri::Udp(remote), FaceUri::Udp(local)) = (&face.remote, &face.local) else { continue };

@@ -6,6 +6,7 @@ use engine::{CachePlacement, EvictionPolicy, NextHop, UnsolicitedPolicy};
 use packet::time::{Duration, Instant};
 use packet::{Name, PacketCounts, UnixTime};
 
+use super::RepositoryStatus;
 use crate::drop_reason::DropCounters;
 
 /// A prefix and the ways towards it.
@@ -127,5 +128,5 @@ pub struct NodeStatus {
     /// What became of Data that was verified, if some is.
     pub sampling: Option<engine::SamplingCounters>,
     /// The repositories.
-    pub repositories: Vec<crate::RepositoryStatus>,
+    pub repositories: Vec<RepositoryStatus>,
 }

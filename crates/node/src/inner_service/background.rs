@@ -4,7 +4,7 @@
 //! for ever, or routes that others have changed would never reach the prefixes below them.
 
 /// So many things are done for others until a piece of the background work is done between two of them.
-const OTHERS_PER_PIECE: u32 = 16;
+const MAX_OTHERS_BETWEEN: u32 = 16;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl BackgroundShare {
         match (has_worked, has_background_work) {
             (false, false) => Next::Wait,
             (true, false) => Next::LookAgain,
-            (true, true) if self.others < OTHERS_PER_PIECE => Next::LookAgain,
+            (true, true) if self.others < MAX_OTHERS_BETWEEN => Next::LookAgain,
             (_, true) => {
                 self.others = 0;
                 Next::Background

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use packet::ndn::lp::is_lp_packet;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::Report;
+use super::LoadReport;
 use super::packets::{Shape, Template};
 use crate::sys::datagrams::{self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, Receiver, Train};
 use crate::sys::options;
@@ -37,7 +37,7 @@ pub struct UdpExchange {
     data: Template,
     framed: Vec<u8>,
     next: u64,
-    totals: Report,
+    totals: LoadReport,
     started: Instant,
     last_data: Instant,
 }
@@ -85,7 +85,7 @@ impl UdpExchange {
             data,
             framed: Vec::new(),
             next: 0,
-            totals: Report::default(),
+            totals: LoadReport::default(),
             started: now,
             last_data: now,
         })
@@ -105,8 +105,8 @@ impl UdpExchange {
     }
 
     /// What has been done so far.
-    pub fn report(&self) -> Report {
-        Report { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }
+    pub fn report(&self) -> LoadReport {
+        LoadReport { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }
     }
 
     /// Exchanges for a while.

@@ -17,7 +17,7 @@ pub use stream::{StreamExchange, StreamSocket};
 
 /// What came of an exchange of packets for a while.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct LoadReport {
     /// Interests sent by the consumer.
     pub interests: u64,
     /// Data that came back to the consumer.
@@ -30,12 +30,12 @@ pub struct Report {
     pub seconds: f64,
 }
 
-impl std::ops::Sub for Report {
-    type Output = Report;
+impl std::ops::Sub for LoadReport {
+    type Output = LoadReport;
 
     /// What happened between two reports.
-    fn sub(self, earlier: Report) -> Report {
-        Report {
+    fn sub(self, earlier: LoadReport) -> LoadReport {
+        LoadReport {
             interests: self.interests - earlier.interests,
             data: self.data - earlier.data,
             answered: self.answered - earlier.answered,

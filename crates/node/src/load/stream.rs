@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use packet::ndn::lp::{LpPacketView, frame_len};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::Report;
+use super::LoadReport;
 use super::packets::{Shape, Template};
 
 /// A connection.
@@ -141,7 +141,7 @@ pub struct StreamExchange {
     data: Template,
     scratch: Vec<u8>,
     next: u64,
-    totals: Report,
+    totals: LoadReport,
     started: Instant,
 }
 
@@ -166,7 +166,7 @@ impl StreamExchange {
             data: shape.data().map_err(io::Error::other)?,
             scratch: vec![0; 256 << 10],
             next: 0,
-            totals: Report::default(),
+            totals: LoadReport::default(),
             started: Instant::now(),
         })
     }
@@ -177,8 +177,8 @@ impl StreamExchange {
     }
 
     /// What has been done so far.
-    pub fn report(&self) -> Report {
-        Report { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }
+    pub fn report(&self) -> LoadReport {
+        LoadReport { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }
     }
 
     /// Exchanges for a while.

@@ -65,7 +65,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
 
 /// Whose commands are carried out.
 #[derive(Debug)]
-pub enum Authority {
+pub enum CommandAuthority {
     /// Anybody's, signed or not. The default of NFD: whoever reaches the local socket is trusted.
     Anyone,
     /// Those of keys that a verifier accepts, if they are new.
@@ -86,15 +86,15 @@ pub enum AuthorizationError {
     UnknownKey(Name),
 }
 
-impl Authority {
+impl CommandAuthority {
     /// Commands of keys that `verifier` accepts.
     pub fn of_keys(verifier: Box<dyn VerifyCommand>) -> Self {
-        Authority::Keys(verifier, ReplayGuard::default())
+        CommandAuthority::Keys(verifier, ReplayGuard::default())
     }
 
     /// The node starts: see [`ReplayGuard::start`].
     pub(super) fn start(&mut self, now: Now, before: &ObeyedTimes) {
-        if let Authority::Keys(_, guard) = self {
+        if let CommandAuthority::Keys(_, guard) = self {
             guard.start(now, before);
         }
     }
@@ -102,22 +102,22 @@ impl Authority {
     /// The times in commands that were obeyed and lie ahead of now.
     pub(super) fn times_ahead(&self, now: Now) -> Vec<u64> {
         match self {
-            Authority::Anyone => Vec::new(),
-            Authority::Keys(_, guard) => guard.times_ahead(now),
+            CommandAuthority::Anyone => Vec::new(),
+            CommandAuthority::Keys(_, guard) => guard.times_ahead(now),
         }
     }
 
     /// When to look again for [`times_ahead`](Self::times_ahead), should the clock be put back.
     pub(super) fn look_at(&self) -> Instant {
         match self {
-            Authority::Anyone => Instant::NEVER,
-            Authority::Keys(_, guard) => guard.look_at(),
+            CommandAuthority::Anyone => Instant::NEVER,
+            CommandAuthority::Keys(_, guard) => guard.look_at(),
         }
     }
 
     /// They were looked for.
     pub(super) fn note_look(&mut self, now: Now) {
-        if let Authority::Keys(_, guard) = self {
+        if let CommandAuthority::Keys(_, guard) = self {
             guard.note_look(now);
         }
     }
@@ -133,7 +133,7 @@ impl Authority {
         scope: CommandScope,
         interest: &Interest,
     ) -> Result<(), AuthorizationError> {
-        let Authority::Keys(verifier, guard) = self else { return Ok(()) };
+        let CommandAuthority::Keys(verifier, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
         let time_ms = guard.check(now, key, &signature)?;
         if !verifier.knows(key) {
@@ -156,7 +156,7 @@ impl Authority {
         interest: &Interest,
         certificate: &Certificate,
     ) -> Result<(), AuthorizationError> {
-        let Authority::Keys(_, guard) = self else { return Ok(()) };
+        let CommandAuthority::Keys(_, guard) = self else { return Ok(()) };
         let (signature, key) = signature_and_key(interest)?;
         // Others may have come while it waited.
         let time_ms = guard.check(now, key, &signature)?;
@@ -178,7 +178,7 @@ impl Authority {
         interest: &Interest,
         prefix: NameRef<'_>,
     ) -> Result<(), AuthorizationError> {
-        let Authority::Keys(verifier, _) = self else { return Ok(()) };
+        let CommandAuthority::Keys(verifier, _) = self else { return Ok(()) };
         let (_, key) = signature_and_key(interest)?;
         let verdict = verifier.verify_owner(command, scope, key, prefix);
         verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))
@@ -187,8 +187,8 @@ impl Authority {
     /// Whether the key that made a route is revoked by now.
     pub(super) fn has_revoked(&self, signer: &RouteSigner) -> bool {
         match self {
-            Authority::Anyone => false,
-            Authority::Keys(verifier, _) => verifier.has_revoked(signer),
+            CommandAuthority::Anyone => false,
+            CommandAuthority::Keys(verifier, _) => verifier.has_revoked(signer),
         }
     }
 
@@ -203,8 +203,10 @@ impl Authority {
         announcement: &Data,
     ) -> Result<(), KeyRejection> {
         match self {
-            Authority::Anyone => Ok(()),
-            Authority::Keys(verifier, _) => verifier.verify_announcement(now.unix, scope, announcement),
+            CommandAuthority::Anyone => Ok(()),
+            CommandAuthority::Keys(verifier, _) => {
+                verifier.verify_announcement(now.unix, scope, announcement)
+            }
         }
     }
 }
@@ -289,7 +291,7 @@ mod tests {
     }
 
     fn check(
-        authority: &mut Authority,
+        authority: &mut CommandAuthority,
         offset_s: u64,
         interest: &Interest,
     ) -> Result<(), AuthorizationError> {
@@ -302,14 +304,14 @@ mod tests {
             Command::FacesDestroy.interest(CommandScope::Localhost, &ControlParameters::default()).unwrap();
         let unsigned = unsigned.build().unwrap();
         assert_eq!(
-            Authority::Anyone.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &unsigned),
+            CommandAuthority::Anyone.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &unsigned),
             Ok(())
         );
     }
 
     #[test]
     fn what_is_not_signed_by_a_named_key_is_not_worth_an_answer() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let builder =
             Command::RibRegister.interest(CommandScope::Localhost, &ControlParameters::default()).unwrap();
         let digest = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).time_ms(NOW_MS);
@@ -320,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_command_is_obeyed_once_and_only_around_its_time() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let refused = |outcome: Result<(), AuthorizationError>| {
             matches!(outcome, Err(AuthorizationError::Unauthorized(_)))
         };
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn of_a_key_that_nothing_is_known_about_it_is_said_which_it_is() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let interest = command("/stranger/KEY/1", Some(NOW_MS), true);
         let stranger = AuthorizationError::UnknownKey("/stranger/KEY/1".parse().unwrap());
         assert_eq!(check(&mut authority, 0, &interest), Err(stranger));
@@ -350,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_verifier_decides_by_the_command_too() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let interest = command("/alice/KEY/1", Some(NOW_MS), true);
         let outcome = authority.check(now(0), Command::FacesDestroy, CommandScope::Localhost, &interest);
         assert_eq!(
@@ -361,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_number_of_keys_remembered_has_a_limit() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let extra = 20;
         for number in 0..ReplayGuard::MAX_KEYS + extra {
             let interest = command(&format!("/k/{number}"), Some(NOW_MS + number as u64), true);
@@ -369,7 +371,7 @@ mod tests {
                 Now { instant: Instant::from_millis(number as u64), unix: UnixTime::from_millis(NOW_MS) };
             assert_eq!(authority.check(at, Command::RibRegister, CommandScope::Localhost, &interest), Ok(()));
         }
-        let Authority::Keys(_, guard) = &authority else { panic!("made of keys") };
+        let CommandAuthority::Keys(_, guard) = &authority else { panic!("made of keys") };
         assert_eq!(guard.keys.len(), ReplayGuard::MAX_KEYS);
         assert!(!guard.keys.contains_key(&"/k/19".parse::<Name>().unwrap()));
         assert!(guard.keys.contains_key(&"/k/20".parse::<Name>().unwrap()));
@@ -377,7 +379,7 @@ mod tests {
 
     #[test]
     fn a_command_of_a_forgotten_key_is_not_obeyed_again() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let victim = command("/victim/KEY/1", Some(NOW_MS), true);
         assert_eq!(check(&mut authority, 0, &victim), Ok(()));
         for number in 0..ReplayGuard::MAX_KEYS {
@@ -389,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_command_from_before_the_start_is_not_obeyed_again_and_one_from_after_it_is() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         authority.start(now(10), &ObeyedTimes::default());
         for seconds in [0, 9, 10] {
             let old = command("/alice/KEY/1", Some(NOW_MS + seconds * 1000), true);
@@ -398,19 +400,19 @@ mod tests {
         let new = command("/alice/KEY/1", Some(NOW_MS + 10_001), true);
         assert_eq!(check(&mut authority, 11, &new), Ok(()));
         // One whose clock was ahead has been seen by the node before: it wrote down up to when.
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         authority.start(now(10), &up_to(NOW_MS + 15_000));
         let ahead = command("/alice/KEY/1", Some(NOW_MS + 14_000), true);
         assert!(check(&mut authority, 11, &ahead).is_err());
         // However far ahead it says, it does not lock anybody out for long.
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         authority.start(now(10), &up_to(u64::MAX));
         assert_eq!(check(&mut authority, 21, &command("/alice/KEY/1", Some(NOW_MS + 21_000), true)), Ok(()));
     }
 
     #[test]
     fn a_clock_that_was_ahead_and_is_put_right_locks_its_owner_out_for_no_second() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let ahead = command("/alice/KEY/1", Some(NOW_MS + 9000), true);
         assert_eq!(check(&mut authority, 0, &ahead), Ok(()));
         let right = command("/alice/KEY/1", Some(NOW_MS + 1000), true);
@@ -424,7 +426,7 @@ mod tests {
 
     #[test]
     fn when_the_node_s_own_clock_is_put_back_keys_go_on_and_what_was_used_stays_used() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         authority.start(now(3600), &ObeyedTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 3_600_001), true);
         assert_eq!(check(&mut authority, 3601, &wrong), Ok(()));
@@ -434,7 +436,7 @@ mod tests {
             unix: UnixTime::from_millis(NOW_MS + seconds * 1000),
         };
         let right = command("/alice/KEY/1", Some(NOW_MS + 2001), true);
-        let asked = |authority: &mut Authority, seconds, interest: &Interest| {
+        let asked = |authority: &mut CommandAuthority, seconds, interest: &Interest| {
             authority.check(put_right(seconds), Command::RibRegister, CommandScope::Localhost, interest)
         };
         assert_eq!(asked(&mut authority, 2, &right), Ok(()));
@@ -451,7 +453,7 @@ mod tests {
 
     #[test]
     fn the_first_command_after_a_clock_was_put_back_is_obeyed() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
             instant: Instant::from_secs(10 + seconds),
             unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
@@ -470,7 +472,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_right_and_is_put_back_lets_nothing_of_its_past_in() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let hour = 3600;
         let at = |seconds: u64, unix_s: u64| Now {
             instant: Instant::from_secs(10 + seconds),
@@ -495,14 +497,14 @@ mod tests {
 
     #[test]
     fn what_was_obeyed_by_a_clock_that_was_put_back_is_told_to_the_next_node_which_refuses_just_that() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let at = |seconds: u64, unix_s: u64| Now {
             instant: Instant::from_secs(10 + seconds),
             unix: UnixTime::from_millis(NOW_MS + unix_s * 1000),
         };
         authority.start(at(0, 25), &ObeyedTimes::default());
         let wrong = command("/alice/KEY/1", Some(NOW_MS + 26_000), true);
-        let asked = |authority: &mut Authority, now, interest: &Interest| {
+        let asked = |authority: &mut CommandAuthority, now, interest: &Interest| {
             authority.check(now, Command::RibRegister, CommandScope::Localhost, interest)
         };
         assert_eq!(asked(&mut authority, at(1, 26), &wrong), Ok(()));
@@ -512,7 +514,7 @@ mod tests {
         assert_eq!(times, [NOW_MS + 26_000], "the clock was put back");
         let mut before = ObeyedTimes::default();
         assert!(before.insert(times[0]) && !before.insert(times[0]));
-        let mut next = Authority::of_keys(Box::new(Friend));
+        let mut next = CommandAuthority::of_keys(Box::new(Friend));
         next.start(at(3, 3), &before);
         let right = command("/alice/KEY/1", Some(NOW_MS + 3001), true);
         assert_eq!(asked(&mut next, at(4, 4), &right), Ok(()), "nobody is locked out");
@@ -525,7 +527,7 @@ mod tests {
     fn a_clock_that_was_wrong_at_the_start_and_is_put_right_lets_nothing_from_before_the_start_in() {
         for wrong_by_s in [3600_u64, 30] {
             // The clock of a machine without a battery; the node starts at NOW_MS by the true one.
-            let mut authority = Authority::of_keys(Box::new(Friend));
+            let mut authority = CommandAuthority::of_keys(Box::new(Friend));
             let wrong = NOW_MS - wrong_by_s * 1000;
             authority.start(
                 Now { instant: Instant::from_secs(10), unix: UnixTime::from_millis(wrong) },
@@ -542,7 +544,7 @@ mod tests {
 
     #[test]
     fn many_commands_by_a_clock_ahead_are_obeyed_once_each() {
-        let mut authority = Authority::of_keys(Box::new(Friend));
+        let mut authority = CommandAuthority::of_keys(Box::new(Friend));
         let commands: Vec<_> = (0..3 * ReplayGuard::MAX_RECENT as u64)
             .map(|number| command("/alice/KEY/1", Some(NOW_MS + 5000 + number), true))
             .collect();

@@ -17,7 +17,7 @@ use crate::control::{
 const UNLIMITED_MTU_BYTES: u64 = MANAGED.max_packet_bytes() as u64;
 
 /// Status of a face as a dataset has it.
-pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
+pub(super) fn face_status(face: &control::FaceSnapshot) -> FaceStatus {
     FaceStatus {
         face_id: face.id.0.into(),
         uri: face.remote.to_string(),
@@ -88,7 +88,7 @@ pub(super) fn face_event(event: &control::FaceEvent) -> FaceEventNotification {
 }
 
 /// The settings of a face, as answers to commands have them; `with_addresses` adds where its ends are.
-pub(super) fn face_parameters(face: &control::FaceStatus, with_addresses: bool) -> ControlParameters {
+pub(super) fn face_parameters(face: &control::FaceSnapshot, with_addresses: bool) -> ControlParameters {
     ControlParameters {
         face_id: Some(face.id.0.into()),
         uri: with_addresses.then(|| face.remote.to_string()),
@@ -185,7 +185,7 @@ fn link_type(link_type: LinkType) -> management::LinkType {
     }
 }
 
-fn face_flags(face: &control::FaceStatus) -> FaceFlags {
+fn face_flags(face: &control::FaceSnapshot) -> FaceFlags {
     let all = [
         (face.local_fields, FaceFlags::LOCAL_FIELDS),
         (face.reliability, FaceFlags::LP_RELIABILITY),
@@ -195,7 +195,7 @@ fn face_flags(face: &control::FaceStatus) -> FaceFlags {
     all.iter().filter(|(is_set, _)| *is_set).fold(FaceFlags::NONE, |flags, (_, flag)| flags.with(*flag))
 }
 
-fn mtu(face: &control::FaceStatus) -> u64 {
+fn mtu(face: &control::FaceSnapshot) -> u64 {
     face.mtu_bytes.map_or(UNLIMITED_MTU_BYTES, |bytes| bytes.min(UNLIMITED_MTU_BYTES))
 }
 

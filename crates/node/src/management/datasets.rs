@@ -8,7 +8,7 @@ use management::{
 use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Interest, Name, Now};
 
-use super::rib::Route;
+use super::rib::RibRoute;
 use super::{MANAGED, NfdManagement, convert};
 use crate::control::{FaceUri, NodeControl, NodeStatus};
 
@@ -132,7 +132,7 @@ impl NfdManagement {
     }
 
     fn rib_entries(&self, now: Instant) -> Vec<RibEntry> {
-        let route = |route: &Route| management::Route {
+        let route = |route: &RibRoute| management::Route {
             face_id: route.face.0.into(),
             origin: route.origin,
             cost: route.cost,

@@ -10,8 +10,8 @@ use packet::{Dialect, Name, Now};
 use super::parameters::{face_id, face_or_self};
 use super::{MANAGED, NfdManagement, Outcome, Request, convert};
 use crate::control::{
-    CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceState,
-    FaceStatus, FaceUri, NodeControl, UpdateFaceError,
+    CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceSnapshot,
+    FaceState, FaceUri, NodeControl, UpdateFaceError,
 };
 
 /// How long a face may take to connect until the command that asked for it fails: `nfdc` waits four seconds
@@ -153,7 +153,7 @@ impl NfdManagement {
 }
 
 /// A face that has been made, with the persistency that was asked for.
-fn made(node: &mut dyn NodeControl, face: FaceStatus, becomes: FacePersistency) -> FaceStatus {
+fn made(node: &mut dyn NodeControl, face: FaceSnapshot, becomes: FacePersistency) -> FaceSnapshot {
     if face.persistency == becomes {
         return face;
     }

@@ -4,7 +4,7 @@ use engine::{FaceId, FaceScope};
 use management::CommandScope;
 
 use super::rib::Holder;
-use crate::control::{FaceStatus, FaceUri, NodeControl};
+use crate::control::{FaceSnapshot, FaceUri, NodeControl};
 use crate::origin::Origin;
 
 /// Who asks by `from`. Commands of this host are its own, whatever face they come by.
@@ -16,7 +16,7 @@ pub(super) fn holder(node: &mut dyn NodeControl, scope: CommandScope, from: Face
     }
 }
 
-fn holder_behind(face: &FaceStatus) -> Holder {
+fn holder_behind(face: &FaceSnapshot) -> Holder {
     if face.scope == FaceScope::Local {
         return Holder::Host;
     }
@@ -41,7 +41,7 @@ mod tests {
     use crate::control::{CongestionSettings, FacePersistency, FaceState, FaceTraffic};
 
     fn behind(remote: &str, local: &str, scope: FaceScope) -> Holder {
-        holder_behind(&FaceStatus {
+        holder_behind(&FaceSnapshot {
             id: FaceId(300),
             remote: remote.parse().unwrap(),
             local: local.parse().unwrap(),

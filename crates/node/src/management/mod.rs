@@ -8,7 +8,7 @@
 //! all. An Interest that is not a known request, has no readable parameters, or whose signature names no key
 //! is not answered. Everything else is.
 //!
-//! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
+//! - [`CommandAuthority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops; `revoked_routes` takes those of revoked keys away.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry
 //!   commands out.
@@ -51,14 +51,14 @@ use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name, Now};
 use trust::{Certificate, Revocations};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, OutgoingInterest};
-pub use authority::{Authority, AuthorizationError, VerifyCommand};
+pub use authority::{AuthorizationError, CommandAuthority, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use replay_guard::ReplayGuard;
-pub use revocations::{RevocationFileError, RevocationList};
+pub use revocations::{RevocationList, RevocationListError};
 use rib::Rib;
 pub use routes::STRANGERS_LEAST_COST;
 pub(crate) use setup::read_certificate;
@@ -82,10 +82,10 @@ const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct ManagementConfig {
     /// Whose commands are carried out that come from this host.
-    pub localhost: Authority,
+    pub localhost: CommandAuthority,
     /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are
     /// learned only where this is set.
-    pub localhop: Option<Authority>,
+    pub localhop: Option<CommandAuthority>,
     /// Which keys have been certified by those whose commands are carried out, and count as theirs.
     pub delegation: Delegation,
     /// Which keys are revoked: their routes go.
@@ -106,7 +106,7 @@ impl Default for ManagementConfig {
     /// What NFD does by default: applications on this host may do anything, neighbours nothing.
     fn default() -> Self {
         ManagementConfig {
-            localhost: Authority::Anyone,
+            localhost: CommandAuthority::Anyone,
             localhop: None,
             delegation: Delegation::default(),
             revocations: Arc::default(),
@@ -173,8 +173,8 @@ impl From<ControlResponse> for Outcome {
 /// NFD's management protocol, served by a node.
 #[derive(Debug)]
 pub struct NfdManagement {
-    localhost: Authority,
-    localhop: Option<Authority>,
+    localhost: CommandAuthority,
+    localhop: Option<CommandAuthority>,
     delegation: Delegation,
     revocations: Arc<RevocationList>,
     /// Those that routes were held against.
@@ -240,7 +240,7 @@ impl NfdManagement {
     }
 
     /// Whose commands of this scope are carried out; `None` if nobody's.
-    fn authority(&mut self, scope: CommandScope) -> Option<&mut Authority> {
+    fn authority(&mut self, scope: CommandScope) -> Option<&mut CommandAuthority> {
         match scope {
             CommandScope::Localhost => Some(&mut self.localhost),
             CommandScope::Localhop => self.localhop.as_mut(),
@@ -328,7 +328,7 @@ impl NfdManagement {
 
     /// Whether commands of this scope come from neighbours of whom no keys are asked.
     fn heeds_anyone(&self, scope: CommandScope) -> bool {
-        scope == CommandScope::Localhop && matches!(self.localhop, Some(Authority::Anyone))
+        scope == CommandScope::Localhop && matches!(self.localhop, Some(CommandAuthority::Anyone))
     }
 
     /// Carries out, or refuses, commands about whose keys all is known by now.

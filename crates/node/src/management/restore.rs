@@ -8,9 +8,9 @@ use packet::time::{Duration, Instant};
 use packet::{Name, Now};
 use thiserror::Error;
 
-use super::rib::{Holder, Precedence, Route};
+use super::rib::{Holder, Precedence, RibRoute};
 use super::state::{SavedRoute, StateFile, address};
-use super::{Authority, MANAGED, NfdManagement, Request};
+use super::{CommandAuthority, MANAGED, NfdManagement, Request};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, FaceUriError, NodeControl,
 };
@@ -42,7 +42,7 @@ impl NfdManagement {
 
     /// When to look for them though no command comes.
     pub(super) fn look_at_clock(&self) -> Instant {
-        let localhop = self.localhop.as_ref().map_or(Instant::NEVER, Authority::look_at);
+        let localhop = self.localhop.as_ref().map_or(Instant::NEVER, CommandAuthority::look_at);
         self.state.as_ref().map_or(Instant::NEVER, |_| self.localhost.look_at().min(localhop))
     }
 
@@ -52,7 +52,7 @@ impl NfdManagement {
         request: Request<'_>,
         node: &mut dyn NodeControl,
         prefix: &Name,
-        route: &Route,
+        route: &RibRoute,
     ) {
         let Some(state) = &mut self.state else { return };
         if let (CommandScope::Localhost, Some(face)) = (request.scope, node.face(route.face)) {
@@ -73,7 +73,7 @@ impl NfdManagement {
             let end = (route.remote.clone(), route.local.clone());
             let face = faces.entry(end).or_insert_with(|| find_or_make_face(node, route));
             let (Ok(prefix), Ok(face)) = (route.prefix.parse::<Name>(), &face) else { continue };
-            let again = Route {
+            let again = RibRoute {
                 face: *face,
                 origin: RouteOrigin::Static,
                 cost: route.cost,

@@ -4,37 +4,22 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use packet::{Buffer, Data, DecodeError};
 use thiserror::Error;
-use trust::revocation::RevocationError;
-use trust::text::TextError;
-use trust::{Revocation, Revocations};
+use trust::Revocations;
+use trust::files::{RevocationFileError, add_revocations};
 
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Why a file gives no records.
 #[derive(Debug, Error)]
-pub enum RevocationFileError {
+pub enum RevocationListError {
     /// It cannot be read.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// It is no base64, PEM or Data.
+    /// It holds something else.
     #[error(transparent)]
-    Text(#[from] TextError),
-    /// Something in it is no Data.
-    #[error(transparent)]
-    Decode(#[from] DecodeError),
-    /// Something in it is no record.
-    #[error(transparent)]
-    Record(#[from] RevocationError),
-    /// More records than are kept.
-    #[error(
-        "it has more than {} records, or more than {} of one key",
-        Revocations::MAX,
-        Revocations::MAX_PER_KEY
-    )]
-    Full,
+    File(#[from] RevocationFileError),
 }
 
 /// Where a node finds out which keys are revoked. A file is read again when it has changed, so that a key can
@@ -65,7 +50,7 @@ impl RevocationList {
     ///
     /// # Errors
     /// It cannot be read, or holds something else.
-    pub fn in_file(path: &Path) -> Result<Self, RevocationFileError> {
+    pub fn in_file(path: &Path) -> Result<Self, RevocationListError> {
         let state = State { seen: FileState::of(path), records: Arc::new(read(path)?) };
         Ok(RevocationList { path: Some(path.to_owned()), state: Mutex::new(state) })
     }
@@ -124,11 +109,9 @@ impl FileState {
     }
 }
 
-fn read(path: &Path) -> Result<Revocations, RevocationFileError> {
+fn read(path: &Path) -> Result<Revocations, RevocationListError> {
     let file = trust::whole_file::read(path, MAX_FILE_BYTES)?;
     let mut records = Revocations::default();
-    for packet in trust::text::packets_in(&file)? {
-        records.add(Revocation::new(Data::decode_ndn(Buffer::from(packet))?)?);
-    }
-    if records.refused() > 0 { Err(RevocationFileError::Full) } else { Ok(records) }
+    add_revocations(&file, &mut records)?;
+    Ok(records)
 }

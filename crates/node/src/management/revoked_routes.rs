@@ -10,9 +10,9 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, Now};
 use trust::Certificate;
 
-use super::rib::Route;
+use super::rib::RibRoute;
 use super::signer::RouteSigner;
-use super::{Authority, NfdManagement};
+use super::{CommandAuthority, NfdManagement};
 use crate::control::NodeControl;
 
 /// How often the records of revoked keys are looked at while there are routes of keys.
@@ -46,7 +46,7 @@ impl NfdManagement {
         locator: KeyLocator<'_>,
         certificate: Option<&Certificate>,
     ) -> Option<Arc<RouteSigner>> {
-        let asks_for_keys = matches!(self.authority(scope), Some(Authority::Keys(..)));
+        let asks_for_keys = matches!(self.authority(scope), Some(CommandAuthority::Keys(..)));
         match locator {
             KeyLocator::Name(key) if asks_for_keys => {
                 Some(Arc::new(RouteSigner { key: key.to_name(), certificate: certificate.cloned() }))
@@ -80,7 +80,7 @@ impl NfdManagement {
     }
 
     fn remove_routes_of_revoked_keys(&mut self, now: Now, node: &mut dyn NodeControl) {
-        let is_revoked = |route: &Route| {
+        let is_revoked = |route: &RibRoute| {
             let authorities = [Some(&self.localhost), self.localhop.as_ref()];
             let signer = route.signer.as_deref();
             signer.is_some_and(|signer| authorities.into_iter().flatten().any(|it| it.has_revoked(signer)))

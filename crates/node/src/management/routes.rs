@@ -10,7 +10,7 @@ use packet::{Buffer, Data, Name, NameScope, Now};
 
 use super::holder::holder;
 use super::parameters::{face_or_self, prefix};
-use super::rib::{FibUpdate, Holder, Precedence, Route};
+use super::rib::{FibUpdate, Holder, Precedence, RibRoute};
 use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
 use crate::control::{AddNextHopError, MANAGEMENT_FACE, NextHopChange, NodeControl};
 
@@ -236,7 +236,7 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         prefix: &Name,
-        route: Route,
+        route: RibRoute,
     ) -> Result<(), ControlResponse> {
         if route.expires <= now.instant {
             // Over before it began; and so is the one that it replaces.
@@ -319,10 +319,10 @@ pub(super) fn may_route(prefix: &Name, face: FaceId, scope: CommandScope) -> Res
 }
 
 /// The route that the parameters of `rib/register` ask for.
-fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder) -> Route {
+fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder) -> RibRoute {
     // The largest number means for ever.
     let period = parameters.expiration_period_ms.filter(|period| *period < u64::MAX);
-    Route {
+    RibRoute {
         face,
         origin: parameters.origin.unwrap_or(RouteOrigin::App),
         cost: parameters.cost.unwrap_or(0),
@@ -335,8 +335,8 @@ fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder)
     }
 }
 
-fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) -> Route {
-    Route {
+fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) -> RibRoute {
+    RibRoute {
         face,
         origin: RouteOrigin::PrefixAnnouncement,
         cost: ANNOUNCED_COST,

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use thiserror::Error;
-use trust::text::TextError;
-use trust::{Certificate, CertificateError};
+use trust::Certificate;
+use trust::files::{CertificateFileError, certificates_in};
 
 use super::keys::{Privileges, TrustedKeys};
-use super::{Authority, Delegation, ManagementConfig, RevocationList};
+use super::{CommandAuthority, Delegation, ManagementConfig, RevocationList};
 use crate::config::{AuthorizeSection, Config, ConfigError};
 use crate::sys::random_words;
 
@@ -29,10 +29,10 @@ impl ManagementConfig {
             });
             let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
             Ok::<_, ConfigError>(match keys.is_empty() {
-                true => Authority::Anyone,
+                true => CommandAuthority::Anyone,
                 false => {
                     let keys = TrustedKeys::new(keys).with_revocations(Arc::clone(&revocations));
-                    Authority::of_keys(Box::new(keys))
+                    CommandAuthority::of_keys(Box::new(keys))
                 }
             })
         };
@@ -84,23 +84,18 @@ const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
 /// Why a file gives no certificate.
 #[derive(Debug, Error)]
-pub(crate) enum CertificateFileError {
+pub(crate) enum CertificateReadError {
     #[error(transparent)]
     Read(#[from] std::io::Error),
     #[error(transparent)]
-    Text(#[from] TextError),
-    #[error("there is no certificate in it")]
-    Empty,
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
+    File(#[from] CertificateFileError),
 }
 
-/// The certificate in a file.
-pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateFileError> {
+/// The first certificate in a file.
+pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateReadError> {
     let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES)?;
-    let packets = trust::text::packets_in(&file)?;
-    let first = packets.first().ok_or(CertificateFileError::Empty)?;
-    Ok(Certificate::decode(first)?)
+    let first = certificates_in(&file)?.into_iter().next();
+    Ok(first.ok_or(CertificateFileError::Empty)?)
 }
 
 #[cfg(test)]
@@ -125,7 +120,7 @@ mod tests {
             let head = "[management]\nlocalhop = true\n[[authorize]]\n";
             let text = format!("{head}certificate = {path:?}\nmodules = [{modules}]\n");
             let read = ManagementConfig::read(&Config::read(&text).unwrap()).unwrap();
-            let is_open = |authority: &Authority| matches!(authority, Authority::Anyone);
+            let is_open = |authority: &CommandAuthority| matches!(authority, CommandAuthority::Anyone);
             (is_open(&read.localhost), read.localhop.as_ref().is_some_and(is_open))
         };
         assert_eq!(read("\"localhop\""), (true, false));

@@ -17,9 +17,9 @@ use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 use trust::{Certificate, text};
 
 use super::replay_guard::ObeyedTimes;
-use super::rib::Route;
+use super::rib::RibRoute;
 use super::signer::RouteSigner;
-use crate::control::{FaceStatus, FaceUri};
+use crate::control::{FaceSnapshot, FaceUri};
 
 /// How long changes are collected before they are written.
 const WRITE_DELAY: Duration = Duration::from_secs(1);
@@ -173,7 +173,7 @@ impl StateFile {
     }
 
     /// A command has made this route.
-    pub(super) fn keep(&mut self, now: Now, prefix: &Name, route: &Route, face: &FaceStatus) {
+    pub(super) fn keep(&mut self, now: Now, prefix: &Name, route: &RibRoute, face: &FaceSnapshot) {
         let (Some((remote, local)), RouteOrigin::Static) = (address(face), route.origin) else { return };
         let left_ms =
             (route.expires < Instant::NEVER).then(|| route.expires.saturating_since(now.instant).as_millis());
@@ -196,7 +196,7 @@ impl StateFile {
     }
 
     /// A command has removed this route.
-    pub(super) fn drop_route(&mut self, now: Now, prefix: &Name, origin: RouteOrigin, face: &FaceStatus) {
+    pub(super) fn drop_route(&mut self, now: Now, prefix: &Name, origin: RouteOrigin, face: &FaceSnapshot) {
         let (Some((remote, local)), RouteOrigin::Static) = (address(face), origin) else { return };
         if self.routes.remove(&(prefix.as_ref().to_string(), remote, local)).is_some() {
             self.changed(now);
@@ -204,7 +204,7 @@ impl StateFile {
     }
 
     /// A command has removed this face.
-    pub(super) fn drop_face(&mut self, now: Now, face: &FaceStatus) {
+    pub(super) fn drop_face(&mut self, now: Now, face: &FaceSnapshot) {
         let Some((remote, local)) = address(face) else { return };
         let before = self.routes.len();
         self.routes.retain(|(_, other, other_local), _| (other, other_local) != (&remote, &local));
@@ -272,7 +272,7 @@ fn key(route: &SavedRoute) -> Key {
 }
 
 /// The ends of a face by which it is found again; `None` of those that cannot be made again.
-pub(super) fn address(face: &FaceStatus) -> Option<(String, Option<String>)> {
+pub(super) fn address(face: &FaceSnapshot) -> Option<(String, Option<String>)> {
     let remote = face.remote.to_string();
     match &face.remote {
         FaceUri::Udp(address) if address.ip().is_multicast() => Some((remote, Some(face.local.to_string()))),

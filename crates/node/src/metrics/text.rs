@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::connections::ConnectionCounters;
-use crate::control::{FaceStatus, MemoryStatus, NodeControl, NodeStatus};
+use crate::control::{FaceSnapshot, MemoryStatus, NodeControl, NodeStatus};
 use crate::remote_control::RemoteControl;
 
 /// All metrics as they are now.
@@ -187,9 +187,9 @@ impl Page {
         }
     }
 
-    fn faces(&mut self, faces: &[FaceStatus]) {
+    fn faces(&mut self, faces: &[FaceSnapshot]) {
         self.gauge("cairn_faces", "Faces.", faces.len() as f64);
-        type Value = fn(&FaceStatus) -> u64;
+        type Value = fn(&FaceSnapshot) -> u64;
         let series: [(&str, &str, &str, Value); 5] = [
             ("cairn_face_in_bytes_total", "Bytes received.", "counter", |face| face.traffic.in_bytes),
             ("cairn_face_out_bytes_total", "Bytes sent.", "counter", |face| face.traffic.out_bytes),

@@ -9,15 +9,15 @@
 //! - `packets`: a packet's way from a socket through taps and codec to the engine, and out again.
 //! - `faces`: how they come and go, and what one may have beside the others. `sockets`: where peers come in.
 //!   `interfaces`: those that Ethernet and multicast use, and what happens to them.
-//! - `requests`: what control and other threads ask. `repository`: questions to repositories, and answers.
+//! - `requests`: what control and other threads ask. `second_store`: questions to repositories.
 
 #[cfg(test)]
 mod bench;
 mod faces;
 mod interfaces;
 mod packets;
-mod repository;
 mod requests;
+mod second_store;
 mod sockets;
 mod wake;
 
@@ -46,7 +46,6 @@ pub(crate) use interfaces::configured::ConfiguredInterfaces;
 pub(crate) use interfaces::patterns::Selection;
 pub(crate) use packets::impaired::Impaired;
 pub(crate) use packets::taps::TapMaker;
-pub(crate) use repository::handles::{Answers, RepositoryHandles};
 pub(crate) use requests::status_page::{BUSY, StatusRequest};
 pub(crate) use sockets::channels::Listener;
 
@@ -288,7 +287,7 @@ impl DataPlane {
         }
         self.release_delayed();
         self.ring_alarms();
-        self.end_shortage();
+        self.listen_again();
         self.end_rests();
         self.check_interfaces();
         self.finish_touched();

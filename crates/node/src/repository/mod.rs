@@ -5,76 +5,47 @@
 //! The data plane never waits for any of it. What several repositories may answer the first is asked for, and
 //! then the others; what several would keep goes to one of them by the name of its object, so that all
 //! segments of an object lie together.
+//!
+//! Three parts are elsewhere, for they are above this in the node: `plane::second_store` carries questions
+//! and answers in the data plane's turn, `start::repositories` puts repositories behind its content store,
+//! and `ccnr` speaks CCNx's protocol in front of one.
 
-mod ccnr;
 mod cold;
+pub(crate) mod handles;
 mod s3;
+pub(crate) mod status;
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use engine::SecondStoreConfig;
 use packet::NameHasher;
 use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
-use repo::service::{self, Service, ServiceConfig};
+use repo::service::{self, Service, ServiceConfig, ServiceHandle};
 use repo::{Store, StoreKeys, eviction};
 use trust::Clock;
 
-use crate::ccnd::load_or_make_key;
-use crate::config::{CcnxConfig, RepositorySection};
-use crate::inner_service::ServiceThread;
-use crate::plane::{Answers, RepositoryHandles};
-use crate::remote_control::RemoteControl;
-use crate::repository_status::{SharedCounters, Watched};
+use crate::config::RepositorySection;
 use crate::start_error::StartError;
 use crate::sys::random_words;
-use ccnr::CcnrService;
+use handles::{Answers, RepositoryHandles};
+use status::{SharedCounters, Watched};
 
 /// All repositories of a node, with their threads.
 #[derive(Default)]
 pub(crate) struct Repositories {
     services: Vec<(RepositorySection, Service, Option<Arc<TieredDisk>>)>,
-    /// Those of them that are for clients of CCNx, as these see them.
-    ccnrs: Vec<ServiceThread>,
+    /// What their clients of CCNx have had, of each.
     counters: Vec<SharedCounters>,
 }
 
 /// Threads that read what lives in a cold tier.
 const REMOTE_READERS: usize = 4;
 
-/// Opens the repositories and puts them behind the content store of a node, whose data plane `waker` wakes.
-///
-/// # Errors
-/// One of them cannot be opened, or the node has ended.
-pub(crate) fn attach(
-    sections: &[RepositorySection],
-    remote: &RemoteControl,
-    waker: Arc<OwnedFd>,
-) -> Result<Repositories, StartError> {
-    let Some(first) = sections.first() else { return Ok(Repositories::default()) };
-    let hasher = remote.call(|plane| plane.engine.hasher().clone());
-    let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
-    let answers = Arc::new(Answers::new(waker));
-    let (repositories, handles) = open(sections, &hasher, &answers)?;
-    // The engine waits for all of them alike.
-    let (mut max_waiting, mut timeout) = (first.max_waiting, first.timeout_millis);
-    for other in sections {
-        (max_waiting, timeout) = (max_waiting.max(other.max_waiting), timeout.max(other.timeout_millis));
-    }
-    let timeout = packet::time::Duration::from_millis(timeout);
-    if let Some(handles) = handles {
-        let config = SecondStoreConfig { max_waiting, timeout };
-        remote.call(move |plane| plane.attach_repositories(handles, answers, config));
-    }
-    Ok(repositories)
-}
-
 /// Opens the repositories, and makes what the data plane reaches them by: `None` if there are none.
 ///
 /// # Errors
 /// One of them cannot be opened.
-fn open(
+pub(crate) fn open(
     sections: &[RepositorySection],
     names: &NameHasher,
     answers: &Arc<Answers>,
@@ -125,23 +96,10 @@ fn open(
 }
 
 impl Repositories {
-    /// Has clients of CCNx reach those that are for them; to be called once all else is there.
-    ///
-    /// # Errors
-    /// The prefixes cannot be registered.
-    pub(crate) fn serve_ccnx(
-        &mut self,
-        config: &CcnxConfig,
-        clock: Clock,
-        remote: &RemoteControl,
-    ) -> Result<(), StartError> {
-        for ((section, service, _), counters) in self.services.iter().zip(&self.counters) {
-            let Some(ccnr) = section.ccnr()? else { continue };
-            let signer = load_or_make_key(config.key_file.as_deref())?;
-            let (service, remote, counters) = (service.handle(), remote.clone(), counters.clone());
-            self.ccnrs.push(CcnrService::start(ccnr, signer, service, clock, remote, counters)?);
-        }
-        Ok(())
+    /// Each with its section, what reaches it, and where its clients of CCNx are counted.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&RepositorySection, ServiceHandle, &SharedCounters)> {
+        let services = self.services.iter().zip(&self.counters);
+        services.map(|((section, service, _), counters)| (section, service.handle(), counters))
     }
 
     /// Ways to ask them how they are, from any thread.
@@ -159,7 +117,6 @@ impl Repositories {
 
     /// Commits what they have, and ends their threads.
     pub(crate) fn stop(&mut self) {
-        self.ccnrs.clear();
         for (section, service, _) in self.services.drain(..) {
             if service.stop().is_none() {
                 tracing::error!("the repository at {} has failed", section.path.display());

@@ -7,6 +7,7 @@ pub(crate) mod descriptors;
 mod limits;
 mod memory;
 mod places;
+pub(crate) mod repositories;
 
 use std::path::PathBuf;
 

@@ -5,6 +5,7 @@ use std::io;
 
 use engine::FaceId;
 use packet::Dialect;
+use packet::ndn::ETHERTYPE;
 
 use super::NamedInterface;
 use super::train::Outbox;
@@ -13,8 +14,6 @@ use crate::face_uri::{FaceUri, MacAddress};
 use crate::sys::interfaces::Interface;
 use crate::sys::packet_ring::PacketRing;
 
-/// The type of NDN frames.
-pub(crate) const ETHERTYPE: u16 = 0x8624;
 /// The group that all NDN forwarders on a link listen to.
 pub(crate) const GROUP: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0x00, 0x17, 0xaa]);
 

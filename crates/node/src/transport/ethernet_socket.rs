@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use super::ethernet::ETHERTYPE;
+use packet::ndn::ETHERTYPE;
+
 use crate::face_uri::MacAddress;
 use crate::sys::interfaces;
 use crate::sys::packet_ring::PacketRing;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::{Sample, SamplingConfig};
 use flow::verify::{AnchoredVerifier, PublisherVerifier, VerificationError, Verifier};
-use flow::{Subject, Unverified};
+use flow::{Unverified, UnverifiedKind};
 use packet::name::name_in_dialect;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -161,7 +161,7 @@ impl VerificationService {
         let number = self.next_number;
         self.next_number += 1;
         let (data, now) = (sample.data.clone(), self.now());
-        let packet = Unverified { subject: Subject::Segment(number), data };
+        let packet = Unverified { subject: UnverifiedKind::Segment(number), data };
         match sample.data.dialect() {
             Dialect::Ndn => self.verifier.handle_packet(now, packet),
             Dialect::Ccnx => self.publishers.handle_packet(now, packet),
@@ -185,7 +185,7 @@ impl VerificationService {
         let now = self.now();
         for (number, sample) in self.verifying.iter().filter(|(_, sample)| sample.data.ndn().is_some()) {
             let data = sample.data.clone();
-            self.verifier.handle_packet(now, Unverified { subject: Subject::Segment(*number), data });
+            self.verifier.handle_packet(now, Unverified { subject: UnverifiedKind::Segment(*number), data });
         }
     }
 
@@ -197,7 +197,7 @@ impl VerificationService {
             let _ = face.send(InnerPacket::interest(interest));
         }
         while let Some(outcome) = self.verifier.poll_outcome().or_else(|| self.publishers.poll_outcome()) {
-            let Subject::Segment(number) = outcome.subject else { continue };
+            let UnverifiedKind::Segment(number) = outcome.subject else { continue };
             let Some(sample) = self.verifying.remove(&number) else { continue };
             match outcome.refused {
                 None => {}

@@ -172,7 +172,7 @@ fn a_peer_that_came_by_itself_becomes_a_link_with_the_parameters_that_are_asked_
     };
     neighbour.send(&packet.encode());
     let mut control = host.node.control();
-    let is_there = |face: &cairn_node::control::FaceStatus| face.remote == FaceUri::Udp(address);
+    let is_there = |face: &cairn_node::control::FaceSnapshot| face.remote == FaceUri::Udp(address);
     while !control.faces().iter().any(is_there) {
         std::thread::yield_now();
     }

@@ -19,8 +19,8 @@ use trust::ccnx::{CcnxSigner, verify_by_own_key};
 use trust::{KeyKind, PrivateKey};
 
 /// How long an answer may take on a busy machine, and how long nothing must come to be believed.
-const PATIENCE: Duration = Duration::from_secs(20);
-const SILENCE: Duration = Duration::from_millis(300);
+const TIMEOUT: Duration = Duration::from_secs(20);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
 
 pub(crate) struct Host {
     pub(crate) node: Node,
@@ -188,12 +188,12 @@ impl<S: Socket> Peer<S> {
 
     /// The next message.
     pub(crate) fn recv(&mut self) -> Vec<u8> {
-        self.recv_within(PATIENCE).expect("an answer comes")
+        self.recv_within(TIMEOUT).expect("an answer comes")
     }
 
     /// That nothing comes for a while.
     pub(crate) fn hears_nothing(&mut self) -> bool {
-        self.recv_within(SILENCE).is_none()
+        self.recv_within(SHORT_TIMEOUT).is_none()
     }
 
     fn recv_within(&mut self, within: Duration) -> Option<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cairn_node::config::Config;
-use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _};
+use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceSnapshot, NodeControl as _};
 use engine::{FaceId, NextHop};
 use link::{Direction, FrameTap, TapVerdict};
 use packet::Dialect;
@@ -48,7 +48,7 @@ impl FrameTap for Saboteur {
 }
 
 /// How many frames a face has refused.
-fn refused(face: &FaceStatus) -> u64 {
+fn refused(face: &FaceSnapshot) -> u64 {
     let malformed = face.traffic.link_drops.iter().find(|(word, _)| *word == "malformed-frame");
     malformed.map_or(0, |(_, count)| *count)
 }

@@ -55,7 +55,7 @@ pub(crate) fn message(first: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A wait at a socket, before time is looked at again.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 
 impl Peer {
     /// Connects from one address of this host.
@@ -79,8 +79,8 @@ impl Peer {
             Listener::Unix(_) | Listener::WebSocket(_) => return Err(io::ErrorKind::Unsupported.into()),
         };
         match &socket {
-            Socket::Tcp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
-            Socket::Udp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
+            Socket::Tcp(socket) => socket.set_read_timeout(Some(TIMEOUT))?,
+            Socket::Udp(socket) => socket.set_read_timeout(Some(TIMEOUT))?,
             Socket::Unix(_) => {}
         }
         Ok(Peer { socket, read: Vec::new(), as_messages: false })
@@ -102,9 +102,9 @@ impl Peer {
         };
         let mut peer = Peer { socket, read: Vec::new(), as_messages: false };
         match &peer.socket {
-            Socket::Unix(socket) => socket.set_read_timeout(Some(PATIENCE))?,
-            Socket::Tcp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
-            Socket::Udp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
+            Socket::Unix(socket) => socket.set_read_timeout(Some(TIMEOUT))?,
+            Socket::Tcp(socket) => socket.set_read_timeout(Some(TIMEOUT))?,
+            Socket::Udp(socket) => socket.set_read_timeout(Some(TIMEOUT))?,
         }
         if matches!(place, Listener::WebSocket(_)) {
             peer.send_raw(REQUEST)?;
@@ -148,7 +148,7 @@ impl Peer {
     /// Sends a frame to a unix socket if the system takes it at once.
     pub(crate) fn send_if_room(&mut self, frame: &[u8]) -> io::Result<()> {
         let Socket::Unix(socket) = &mut self.socket else { return Err(io::ErrorKind::Unsupported.into()) };
-        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(TIMEOUT))?;
         socket.write_all(frame)
     }
 

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cairn_node::config::Config;
-use cairn_node::control::{FaceStatus, FaceUri, NodeControl as _};
+use cairn_node::control::{FaceSnapshot, FaceUri, NodeControl as _};
 use cairn_node::management::{ManagementConfig, NfdManagement};
 use cairn_node::{DropReason, Node};
 use management::{Command, CommandScope, ControlParameters, ControlResponse, Dataset, discovery_interest};
@@ -93,7 +93,7 @@ impl Victim {
         assert!(response.is_ok(), "a registration was refused: {response:?}");
     }
 
-    pub(crate) fn faces(&self) -> Vec<FaceStatus> {
+    pub(crate) fn faces(&self) -> Vec<FaceSnapshot> {
         self.node.control().faces()
     }
 

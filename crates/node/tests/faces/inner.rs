@@ -4,14 +4,14 @@ use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 use cairn_node::control::{
-    CreateInnerFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _, UpdateFaceError,
+    CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, NodeControl as _, UpdateFaceError,
 };
 use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::support::{PATIENCE, TestNode, data, interest, name, packet_of, receive, udp_peer};
+use crate::support::{TIMEOUT, TestNode, data, interest, name, packet_of, receive, udp_peer};
 
 impl TestNode {
     fn inner(&self, purpose: &str, limits: InnerLimits) -> InnerFace {
@@ -19,7 +19,7 @@ impl TestNode {
         self.node.control().create_inner_face(request).unwrap()
     }
 
-    fn status_of(&self, face: &InnerFace) -> Option<FaceStatus> {
+    fn status_of(&self, face: &InnerFace) -> Option<FaceSnapshot> {
         self.node.control().face(face.id())
     }
 }
@@ -38,7 +38,7 @@ fn next(face: &mut InnerFace) -> InnerPacket {
     loop {
         match face.recv().unwrap() {
             Some(packet) => return packet,
-            None => assert!(face.wait(Some(PATIENCE)), "a packet in time"),
+            None => assert!(face.wait(Some(TIMEOUT)), "a packet in time"),
         }
     }
 }
@@ -157,7 +157,7 @@ fn the_descriptor_of_a_face_is_readable_when_a_packet_has_come_and_not_before() 
     assert!(!is_readable(&inside, Duration::ZERO));
     assert!(!inside.wait(Some(Duration::ZERO)));
     other.send(ask("/a/1", 1)).unwrap();
-    assert!(is_readable(&inside, PATIENCE));
+    assert!(is_readable(&inside, TIMEOUT));
     assert!(inside.wait(None), "so it does not block");
     next_interest(&mut inside);
     // Who sends may be interrupted between raising the signal and noting it: until then it calls for nothing.
@@ -167,7 +167,7 @@ fn the_descriptor_of_a_face_is_readable_when_a_packet_has_come_and_not_before() 
         if !is_readable(&inside, Duration::from_millis(20)) {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "it goes on calling");
+        assert!(begun.elapsed() < TIMEOUT, "it goes on calling");
     }
 }
 
@@ -190,13 +190,13 @@ fn an_application_is_told_that_its_face_is_gone_after_what_came_before() {
     let mut asking = node.inner("", InnerLimits::default());
     node.route("/told", inside.id());
     asking.send(ask("/told/1", 1)).unwrap();
-    assert!(inside.wait(Some(PATIENCE)));
+    assert!(inside.wait(Some(TIMEOUT)));
     assert!(node.node.control().destroy_face(inside.id()));
     assert_eq!(next_interest(&mut inside).0.name().to_string(), "/told/1");
-    assert!(inside.wait(Some(PATIENCE)));
+    assert!(inside.wait(Some(TIMEOUT)));
     assert_eq!(inside.recv().unwrap_err(), InnerFaceGone);
     assert!(matches!(inside.send(ask("/x", 2)), Err(InnerSendError::Closed(_))));
-    assert!(inside.wait_for_room(1, Some(PATIENCE)), "there is nothing to wait for");
+    assert!(inside.wait_for_room(1, Some(TIMEOUT)), "there is nothing to wait for");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_node_that_ends_ends_its_faces() {
     let mut node = TestNode::start();
     let mut inside = node.inner("", InnerLimits::default());
     let waiting = std::thread::spawn(move || {
-        assert!(inside.wait(Some(PATIENCE)));
+        assert!(inside.wait(Some(TIMEOUT)));
         inside.recv().unwrap_err()
     });
     node.node.shut_down();

@@ -27,7 +27,7 @@ fn set_both(state: &str) {
 }
 
 /// The only face of a scheme.
-fn face_of(node: &TestNode, scheme: &str) -> cairn_node::control::FaceStatus {
+fn face_of(node: &TestNode, scheme: &str) -> cairn_node::control::FaceSnapshot {
     let faces = node.faces();
     let found = faces.iter().find(|face| face.remote.scheme() == scheme);
     found.unwrap_or_else(|| panic!("no face by {scheme}: {faces:?}")).clone()
@@ -60,7 +60,7 @@ impl Path {
 
     /// Demands that an exchange comes about, though some may get lost while an interface comes up.
     fn assert_carries(&mut self) {
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = std::time::Instant::now() + TIMEOUT;
         let mut frame = vec![0; 9000];
         loop {
             self.asked += 1;

@@ -103,7 +103,7 @@ fn a_permanent_connection_outlives_its_peer_and_finds_the_next_one() {
     node.until("the face is down", |node| state(node) == FaceState::Down);
     let (mut peer, _) = listener.accept().unwrap();
     node.until("the face is up again", |node| state(node) == FaceState::Up);
-    peer.set_read_timeout(Some(PATIENCE)).unwrap();
+    peer.set_read_timeout(Some(TIMEOUT)).unwrap();
     let consumer = udp_peer();
     let question = interest("/x/1");
     consumer.send_to(&question, node.address("udp4")).unwrap();
@@ -130,7 +130,7 @@ fn a_neighbour_that_is_killed_and_started_again_is_reached_again() {
         consumer.send_to(&interest(&uri), near.address("udp4")).unwrap();
         read_frame(&mut producer);
         std::io::Write::write_all(&mut producer, &data(&uri, 500)).unwrap();
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = std::time::Instant::now() + TIMEOUT;
         let mut frame = vec![0; 9000];
         loop {
             if let Ok(length) = consumer.recv(&mut frame)

@@ -94,7 +94,7 @@ fn a_peer_that_does_not_read_loses_its_own_packets_and_nobody_elses() {
         }
     }
     // And the slow one still works when it reads again.
-    slow.set_read_timeout(Some(PATIENCE)).unwrap();
+    slow.set_read_timeout(Some(TIMEOUT)).unwrap();
     for _ in 0..20 {
         assert!(read_frame(&mut slow).len() > 8000);
     }
@@ -175,7 +175,7 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
     let on = |interface: &str| {
         let interface = interface.to_owned();
         // Until the interface has got its link-local address.
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = std::time::Instant::now() + TIMEOUT;
         loop {
             let name = interface.clone();
             let node = TestNode::start_with(move |config| config.multicast.interfaces = vec![name]);
@@ -201,7 +201,7 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
     let soon = Some(std::time::Duration::from_millis(200));
     producer.set_read_timeout(soon).unwrap();
     consumer.set_read_timeout(soon).unwrap();
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = std::time::Instant::now() + TIMEOUT;
     let mut frame = vec![0; 9000];
     // The addresses may not be usable for a moment after they have appeared: until then packets are lost,
     // both ways.

@@ -65,7 +65,7 @@ fn a_neighbour_with_a_stock_socket_asks_less_again_than_its_socket_holds_though_
     let mut pending = BTreeSet::new();
     let (mut next, mut asked_again) = (0, 0);
     let mut frame = vec![0; 65_536];
-    let deadline = Instant::now() + 3 * PATIENCE;
+    let deadline = Instant::now() + 3 * TIMEOUT;
     while next < OBJECTS || !pending.is_empty() {
         assert!(Instant::now() < deadline, "{} of {OBJECTS} are missing", pending.len());
         // All at once, so that answers come in trains.

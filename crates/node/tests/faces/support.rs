@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cairn_node::Node;
 use cairn_node::config::Config;
 use cairn_node::control::{
-    CreateFace, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged,
+    CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceSnapshot, FaceUri, NodeControl, Unmanaged,
 };
 use engine::{FaceId, NextHop};
 use packet::ndn::lp::LpPacketView;
@@ -16,7 +16,7 @@ use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::{Dialect, Name};
 
 /// How long anything may take before it counts as not happening.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running node.
 pub(crate) struct TestNode {
@@ -48,7 +48,11 @@ impl TestNode {
         }
     }
 
-    pub(crate) fn create(&self, remote: &str) -> FaceStatus {
+    pub(crate) fn create(&self, remote: &str) -> FaceSnapshot {
+        self.try_to_create(remote).unwrap()
+    }
+
+    pub(crate) fn try_to_create(&self, remote: &str) -> Result<FaceSnapshot, CreateFaceError> {
         let request = CreateFace {
             remote: remote.parse().unwrap(),
             local: None,
@@ -56,7 +60,7 @@ impl TestNode {
             changes: FaceChanges::default(),
             dialect: Dialect::Ndn,
         };
-        self.node.control().create_face(request).unwrap()
+        self.node.control().create_face(request)
     }
 
     pub(crate) fn route(&self, prefix: &str, face: FaceId) {
@@ -65,7 +69,7 @@ impl TestNode {
     }
 
     /// All faces but the node's own.
-    pub(crate) fn faces(&self) -> Vec<FaceStatus> {
+    pub(crate) fn faces(&self) -> Vec<FaceSnapshot> {
         let mut faces = self.node.control().faces();
         faces.retain(|face| face.remote.scheme() != "internal");
         faces
@@ -73,9 +77,9 @@ impl TestNode {
 
     /// Waits until something is so.
     pub(crate) fn until(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !holds(self) {
-            assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
+            assert!(Instant::now() < deadline, "not within {TIMEOUT:?}: {what}");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -130,7 +134,7 @@ pub(crate) fn packet_of(frame: &[u8]) -> Vec<u8> {
 /// A peer on UDP.
 pub(crate) fn udp_peer() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
@@ -168,7 +172,7 @@ pub(crate) fn read_frame(stream: &mut impl Read) -> Vec<u8> {
 
 pub(crate) fn tcp_peer(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
 }

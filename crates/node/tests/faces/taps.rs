@@ -73,7 +73,7 @@ fn there_are_eight_captures_at_once_and_the_place_of_one_that_ends_is_free() {
     // The first byte of a capture, or none where there is no place for it.
     let begin = || {
         let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();
-        capture.set_read_timeout(Some(PATIENCE)).unwrap();
+        capture.set_read_timeout(Some(TIMEOUT)).unwrap();
         // One that is closed at once may be gone already.
         let _ = writeln!(capture, "capture");
         let has_begun = matches!(capture.read(&mut [0]), Ok(1));
@@ -90,7 +90,7 @@ fn there_are_eight_captures_at_once_and_the_place_of_one_that_ends_is_free() {
 fn a_line_that_asks_for_no_capture_is_answered_with_a_reason() {
     let node = TestNode::start();
     let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();
-    capture.set_read_timeout(Some(PATIENCE)).unwrap();
+    capture.set_read_timeout(Some(TIMEOUT)).unwrap();
     writeln!(capture, "please").unwrap();
     let mut answer = String::new();
     capture.read_to_string(&mut answer).unwrap();

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
-use cairn_node::control::{FacePersistency, NodeControl};
+use cairn_node::control::{CreateFaceError, FacePersistency, NodeControl};
 use engine::FaceScope;
 
 use crate::support::*;
@@ -54,10 +54,20 @@ fn trains_of_many_sizes_arrive_whole_and_none_is_lost() {
 }
 
 #[test]
+fn no_udp_face_leads_to_an_address_of_everybody_or_nobody() {
+    let node = TestNode::start();
+    for address in ["0.0.0.0", "255.255.255.255", "127.255.255.255"] {
+        let refused = node.try_to_create(&format!("udp4://{address}:6363"));
+        assert!(matches!(refused, Err(CreateFaceError::Unsupported(_))), "{address}: {refused:?}");
+    }
+    assert_eq!(node.faces().len(), 0);
+}
+
+#[test]
 fn an_interest_over_tcp_is_answered_over_a_unix_socket() {
     let node = TestNode::start();
     let mut producer = UnixStream::connect(node.directory.join("nfd.sock")).unwrap();
-    producer.set_read_timeout(Some(PATIENCE)).unwrap();
+    producer.set_read_timeout(Some(TIMEOUT)).unwrap();
     node.until("the producer has a face", |node| node.faces().len() == 1);
     node.route("/x", node.faces()[0].id);
     let mut consumer = tcp_peer(node.address("tcp4"));
@@ -173,10 +183,10 @@ fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
 #[test]
 fn ipv6_works_where_the_host_has_it() {
     let Some(consumer) = testkit::needs::needed("IPv6", std::net::UdpSocket::bind("[::1]:0")) else { return };
-    consumer.set_read_timeout(Some(PATIENCE)).unwrap();
+    consumer.set_read_timeout(Some(TIMEOUT)).unwrap();
     let node = TestNode::start_with(|config| config.udp.listen = vec!["[::1]:0".parse().unwrap()]);
     let producer = std::net::UdpSocket::bind("[::1]:0").unwrap();
-    producer.set_read_timeout(Some(PATIENCE)).unwrap();
+    producer.set_read_timeout(Some(TIMEOUT)).unwrap();
     let face = node.create(&format!("udp6://{}", producer.local_addr().unwrap()));
     node.route("/x", face.id);
     consumer.send_to(&interest("/x/1"), node.address("udp6")).unwrap();

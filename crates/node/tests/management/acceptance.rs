@@ -1,6 +1,6 @@
 //! Whose commands are carried out, and what gets no answer.
 
-use cairn_node::management::{Authority, KeyRejection, ManagementConfig, VerifyCommand};
+use cairn_node::management::{CommandAuthority, KeyRejection, ManagementConfig, VerifyCommand};
 use management::{
     Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, StatusCode,
 };
@@ -37,7 +37,7 @@ impl VerifyCommand for Friends {
 }
 
 fn careful() -> ManagementConfig {
-    ManagementConfig { localhost: Authority::of_keys(Box::new(Friends)), ..Default::default() }
+    ManagementConfig { localhost: CommandAuthority::of_keys(Box::new(Friends)), ..Default::default() }
 }
 
 fn signed_by(key: &str, time_ms: u64) -> Interest {
@@ -130,7 +130,7 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
     assert!(closed.ask_from(NEIGHBOUR, &register).is_none());
     assert_eq!(closed.node.next_hops("/localhop/nfd"), []);
 
-    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let open = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     assert_eq!(manager.node.next_hops("/localhop/nfd"), [(1, 0)]);
     assert_eq!(code(manager.ask_from(NEIGHBOUR, &register).as_ref()), Some(200));
@@ -148,7 +148,7 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
 
 #[test]
 fn a_neighbour_without_a_key_neither_gives_nor_takes_the_routes_of_others() {
-    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let open = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     manager.done(Command::RibRegister, &about("/a"));
     let by = |face: u32, uri: &str| ControlParameters { face_id: Some(face.into()), ..about(uri) };
@@ -174,8 +174,10 @@ fn a_neighbour_without_a_key_neither_gives_nor_takes_the_routes_of_others() {
 
 #[test]
 fn neighbours_are_held_to_their_own_authority() {
-    let config =
-        ManagementConfig { localhop: Some(Authority::of_keys(Box::new(Friends))), ..Default::default() };
+    let config = ManagementConfig {
+        localhop: Some(CommandAuthority::of_keys(Box::new(Friends))),
+        ..Default::default()
+    };
     let mut manager = Manager::with(config);
     let register = |key: &str| {
         let info =

@@ -9,7 +9,7 @@ use management::{
 use packet::time::Duration;
 use packet::{ComponentKind, ContentType};
 
-use cairn_node::management::{Authority, ManagementConfig};
+use cairn_node::management::{CommandAuthority, ManagementConfig};
 
 use crate::fake_node::{NEIGHBOUR, face};
 use crate::manager::{Manager, about, command, name};
@@ -219,7 +219,7 @@ fn who_asks_again_soon_sees_what_has_happened_and_a_large_dataset_is_made_once_a
 
 #[test]
 fn what_a_neighbour_changes_is_seen_by_this_host_at_once_and_by_neighbours_within_a_second() {
-    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let open = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     let listed = |manager: &mut Manager| {
         decode_list::<management::RibEntry>(&manager.fetch(name("/localhop/nfd/rib/list"))).unwrap().len()

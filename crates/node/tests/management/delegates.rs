@@ -2,7 +2,7 @@
 //! not otherwise.
 
 use cairn_node::control::{ControlApplication as _, OutgoingInterest};
-use cairn_node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
+use cairn_node::management::{CommandAuthority, Delegation, ManagementConfig, Privileges, TrustedKeys};
 use engine::FaceId;
 use management::{Command, CommandScope, ControlResponse};
 use packet::ndn::SignatureInfoBuilder;
@@ -66,7 +66,7 @@ fn manager_of(operators: &[(&Person, &[&str])]) -> Manager {
             (person.certificate.clone(), Privileges::of(&words).unwrap())
         })
         .collect();
-    let authority = || Authority::of_keys(Box::new(TrustedKeys::new(keys.clone())));
+    let authority = || CommandAuthority::of_keys(Box::new(TrustedKeys::new(keys.clone())));
     Manager::with(ManagementConfig {
         localhost: authority(),
         localhop: Some(authority()),
@@ -305,7 +305,7 @@ fn a_command_for_names_of_others_is_refused_where_keys_are_bound_to_their_names(
     let words = ["rib".to_owned()];
     let keys = vec![(boss.certificate.clone(), Privileges::of(&words).unwrap().for_own_names())];
     let mut manager = Manager::with(ManagementConfig {
-        localhost: Authority::of_keys(Box::new(TrustedKeys::new(keys.clone()))),
+        localhost: CommandAuthority::of_keys(Box::new(TrustedKeys::new(keys.clone()))),
         delegation: Delegation::new(&keys, 7),
         ..Default::default()
     });

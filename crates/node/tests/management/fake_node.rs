@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cairn_node::InnerFace;
 use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
+    CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot, FaceState,
     FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
     TurnCounters, UpdateFaceError,
 };
@@ -21,7 +21,7 @@ pub(crate) const NEIGHBOUR: FaceId = FaceId(301);
 
 #[derive(Debug)]
 pub(crate) struct FakeNode {
-    pub(crate) faces: BTreeMap<FaceId, FaceStatus>,
+    pub(crate) faces: BTreeMap<FaceId, FaceSnapshot>,
     pub(crate) hops: BTreeMap<(Name, FaceId), u64>,
     pub(crate) announcements: BTreeMap<(Name, FaceId), Buffer>,
     pub(crate) strategies: BTreeMap<Name, Name>,
@@ -34,16 +34,16 @@ pub(crate) struct FakeNode {
     pub(crate) create_error: Option<CreateFaceError>,
     pub(crate) created: Vec<CreateFace>,
     /// Faces that commands have destroyed, and of which nobody was told yet.
-    pub(crate) destroyed: Vec<FaceStatus>,
+    pub(crate) destroyed: Vec<FaceSnapshot>,
     pub(crate) table_is_full: bool,
     /// How many changes to next hops each call brought.
     pub(crate) batches: Vec<usize>,
     next_face: u32,
 }
 
-pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceStatus {
+pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceSnapshot {
     let remote: FaceUri = remote.parse().unwrap();
-    FaceStatus {
+    FaceSnapshot {
         id,
         scope: match remote {
             FaceUri::Internal(_) | FaceUri::FileDescriptor(_) => FaceScope::Local,
@@ -110,7 +110,7 @@ impl FakeNode {
 }
 
 impl NodeControl for FakeNode {
-    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         self.created.push(request.clone());
         if let Some(error) = self.create_error.take() {
             return Err(error);
@@ -133,7 +133,7 @@ impl NodeControl for FakeNode {
         Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
     }
 
-    fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+    fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceSnapshot, UpdateFaceError> {
         let face = self.faces.get_mut(&id).ok_or(UpdateFaceError::NoFace(id))?;
         if id == MANAGEMENT_FACE {
             return face.clone().refusing(&changes);
@@ -167,11 +167,11 @@ impl NodeControl for FakeNode {
         is_destroyed
     }
 
-    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+    fn face(&mut self, face: FaceId) -> Option<FaceSnapshot> {
         self.faces.get(&face).cloned()
     }
 
-    fn faces(&mut self) -> Vec<FaceStatus> {
+    fn faces(&mut self) -> Vec<FaceSnapshot> {
         self.faces.values().cloned().collect()
     }
 

@@ -214,7 +214,7 @@ proptest! {
     #[test]
     fn nothing_that_is_asked_breaks_management(operations in vec(operation(), 1..80)) {
         let config = ManagementConfig {
-            localhop: Some(cairn_node::management::Authority::Anyone),
+            localhop: Some(cairn_node::management::CommandAuthority::Anyone),
             max_routes: MAX_ROUTES,
             max_stored_packets: 4,
             ..Default::default()

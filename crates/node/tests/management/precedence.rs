@@ -2,7 +2,7 @@
 //! is in docs/management.md.
 
 use cairn_node::control::{ControlApplication as _, FaceEventKind};
-use cairn_node::management::{Authority, ManagementConfig};
+use cairn_node::management::{CommandAuthority, ManagementConfig};
 use management::{Command, CommandScope, ControlParameters, ControlResponse, RouteOrigin};
 use packet::time::Duration;
 
@@ -208,7 +208,7 @@ fn first_asked(manager: &Manager, asked: &str) -> u32 {
 }
 
 fn open() -> Manager {
-    let config = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let config = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(config);
     let id = engine::FaceId(GATEWAY);
     manager.node.faces.insert(id, face(id, "udp4://192.0.2.7:6363", "udp4://192.0.2.2:6363"));
@@ -336,7 +336,7 @@ fn others_are_answered_while_a_change_at_the_root_reaches_all_prefixes_below() {
 #[test]
 fn a_neighbour_without_a_key_fills_his_share_of_the_rib_and_nobody_else_s() {
     const MAX_ROUTES: usize = 80;
-    let localhop = Some(Authority::Anyone);
+    let localhop = Some(CommandAuthority::Anyone);
     let config = ManagementConfig { localhop, max_routes: MAX_ROUTES, ..Default::default() };
     let mut manager = Manager::with(config);
     let mut codes = std::collections::BTreeMap::new();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cairn_node::management::{
-    Authority, Delegation, ManagementConfig, Privileges, RevocationList, TrustedKeys,
+    CommandAuthority, Delegation, ManagementConfig, Privileges, RevocationList, TrustedKeys,
 };
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, PrefixAnnouncement, RouteOrigin,
@@ -44,7 +44,7 @@ impl Lab {
         let revocations = Arc::new(RevocationList::in_file(&self.records()).unwrap());
         let authority = || {
             let keys = TrustedKeys::new(keys.clone()).with_revocations(Arc::clone(&revocations));
-            Authority::of_keys(Box::new(keys))
+            CommandAuthority::of_keys(Box::new(keys))
         };
         Manager::with(ManagementConfig {
             localhost: authority(),

@@ -1,7 +1,7 @@
 //! rib/register, rib/unregister, rib/announce, and routes that are learned.
 
 use cairn_node::control::{ControlApplication, FaceEventKind};
-use cairn_node::management::{Authority, ManagementConfig};
+use cairn_node::management::{CommandAuthority, ManagementConfig};
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, Dataset, PrefixAnnouncement, RibEntry,
     RouteFlags, RouteOrigin, StatusCode,
@@ -144,7 +144,7 @@ pub(crate) fn announcement(prefix: &str, expiration_period_ms: u64, validity: Op
 
 #[test]
 fn an_announcement_that_is_signed_by_a_digest_only_is_refused_whoever_may_command() {
-    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let open = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     let announcement =
         PrefixAnnouncement { prefix: name("/a"), version: 1, expiration_period_ms: 1000, validity: None };
@@ -219,7 +219,7 @@ fn routes_are_learned_from_neighbours_only_where_they_may_register() {
     learn(&mut closed, &announcement("/a", 3_600_000, None));
     assert_eq!(closed.node.next_hops("/a"), []);
 
-    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let open = ManagementConfig { localhop: Some(CommandAuthority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     learn(&mut manager, &announcement("/a", 3_600_000, None));
     assert_eq!(manager.node.next_hops("/a"), [(301, 2048)]);

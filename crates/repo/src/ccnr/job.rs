@@ -3,7 +3,7 @@
 use packet::ccnx::{InterestFields, Scope, markers};
 use packet::{Component, Data, EncodeError, Interest, Name};
 
-use crate::fetch::{FetchConfig, SegmentFetch};
+use crate::fetch::{SegmentFetch, SegmentFetchConfig};
 
 /// Packets of an object that may wait for the disk before more of it is asked for.
 const MAX_STORING: usize = 64;
@@ -57,7 +57,7 @@ impl Job {
             target,
             object,
             is_segmented: segment.is_some(),
-            fetch: SegmentFetch::new(FetchConfig::CCNX, first, last),
+            fetch: SegmentFetch::new(SegmentFetchConfig::CCNX, first, last),
             first,
             scope,
             storing: 0,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Bucket, Source};
 
 /// How long a bucket is left alone after a failure of the network.
-const REST: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A bucket behind a circuit breaker.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl BreakerState {
         let has_failed = result.as_ref().is_err_and(|error| {
             !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
         });
-        *rests_until() = has_failed.then(|| Instant::now() + REST);
+        *rests_until() = has_failed.then(|| Instant::now() + RETRY_INTERVAL);
         result
     }
 }

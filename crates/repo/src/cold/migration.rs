@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{TieredDisk, VolumeMigrator};
 
 /// How often objects of no use are removed, and how long a failed move is left alone.
-const REST: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The thread. It ends when this is dropped, and an unfinished move with it.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl MigrationThread {
         let work = move || {
             disk.remove_orphans();
             loop {
-                match receiver.recv_timeout(REST) {
+                match receiver.recv_timeout(RETRY_INTERVAL) {
                     Ok(volume) => {
                         let goes_on = || !ending.load(Ordering::Relaxed);
                         let has_failed = disk.migrate(volume, &goes_on).is_err();

@@ -13,8 +13,8 @@ use packet::random::{Random, ZipfError};
 use packet::time::{Duration, Instant};
 
 use super::{Reading, Request, Requests, Workload};
-use crate::eviction::{DeletionRule, Eviction};
-use crate::replay::Replay;
+use crate::eviction::{DeletionRule, ObjectEviction};
+use crate::replay::ReplayedCache;
 
 /// One level of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,13 +81,13 @@ pub struct HierarchyRun<P> {
     stations: Random,
     hierarchy: Hierarchy,
     /// Of each level, its nodes' repositories.
-    repositories: Vec<Vec<Option<Replay<P>>>>,
+    repositories: Vec<Vec<Option<ReplayedCache<P>>>>,
     /// When each link upward is free, in seconds.
     free: Vec<Vec<f64>>,
     outcome: HierarchyOutcome,
 }
 
-impl<P: Eviction> HierarchyRun<P> {
+impl<P: ObjectEviction> HierarchyRun<P> {
     /// A run with empty policies, of which `policy` makes one for each repository.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<P: Eviction> HierarchyRun<P> {
         let workload = Workload { request_interval: Duration::from_nanos(interval.max(1)), ..workload };
         let repositories = hierarchy.levels.iter().map(|level| {
             let rule = DeletionRule { threshold_bytes: level.threshold_bytes, ratio: hierarchy.ratio };
-            let one = || (level.threshold_bytes > 0).then(|| Replay::new(rule, policy()));
+            let one = || (level.threshold_bytes > 0).then(|| ReplayedCache::new(rule, policy()));
             (0..level.nodes.max(1)).map(|_| one()).collect()
         });
         let free = hierarchy.levels.iter().map(|level| vec![0.0; level.nodes.max(1) as usize]);
@@ -129,7 +129,7 @@ impl<P: Eviction> HierarchyRun<P> {
             ..HierarchyOutcome::default()
         };
         let repositories = self.repositories.iter_mut().flatten().flatten();
-        repositories.for_each(Replay::begin_counting);
+        repositories.for_each(ReplayedCache::begin_counting);
     }
 
     /// Runs until `duration` after the warm-up.

@@ -38,7 +38,7 @@ use packet::time::Duration;
 pub use download::DownloadPath;
 pub use hierarchy::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 pub use ranges::{Granularity, RangesOutcome, RangesRun};
-pub use requests::{Request, Requests, Trace, trace};
+pub use requests::{Request, RequestTrace, Requests, trace};
 pub use run::{Outcome, Run};
 pub use several::{Home, Several, SeveralOutcome, SeveralRun};
 

@@ -10,7 +10,7 @@ use packet::time::{Duration, Instant};
 
 use super::download::{Download, DownloadPath};
 use super::{Reading, Request, Requests, Workload};
-use crate::eviction::{DeletionRule, Eviction};
+use crate::eviction::{DeletionRule, ObjectEviction};
 
 /// What is kept together, and how files are asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub struct RangesRun<P> {
     outcome: RangesOutcome,
 }
 
-impl<P: Eviction> RangesRun<P> {
+impl<P: ObjectEviction> RangesRun<P> {
     /// A run with an empty policy. What is asked for depends on `random` alone, and where requests end on
     /// `ends`.
     ///

@@ -119,7 +119,7 @@ impl Iterator for Requests {
 
 /// What a [`Run`](super::Run) sees, for policies that have to know the future.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct RequestTrace {
     /// All requests.
     pub requests: Vec<optimum::Request>,
     /// How many of them come before the evaluation begins.
@@ -137,9 +137,9 @@ pub fn trace(
     threshold_bytes: u64,
     duration: Duration,
     random: Random,
-) -> Result<Trace, ZipfError> {
+) -> Result<RequestTrace, ZipfError> {
     let mut requests = Requests::new(workload, Reading::LITERAL, random)?;
-    let (mut trace, mut created, mut end) = (Trace::default(), 0u64, None);
+    let (mut trace, mut created, mut end) = (RequestTrace::default(), 0u64, None);
     loop {
         let Request { at, file, bytes, is_new, .. } = requests.draw();
         if end.is_some_and(|end| at > end) {

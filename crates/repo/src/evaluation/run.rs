@@ -4,8 +4,8 @@ use packet::random::{Random, ZipfError};
 use packet::time::{Duration, Instant};
 
 use super::{CLASSES, Reading, Request, Requests, Workload};
-use crate::eviction::{DeletionRule, Eviction};
-use crate::replay::Replay;
+use crate::eviction::{DeletionRule, ObjectEviction};
+use crate::replay::ReplayedCache;
 
 /// What happened from the first deletion on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,11 +56,11 @@ impl Outcome {
 pub struct Run<P> {
     requests: Requests,
     reading: Reading,
-    replay: Replay<P>,
+    replay: ReplayedCache<P>,
     outcome: Outcome,
 }
 
-impl<P: Eviction> Run<P> {
+impl<P: ObjectEviction> Run<P> {
     /// A run with an empty policy.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl<P: Eviction> Run<P> {
         random: Random,
     ) -> Result<Self, ZipfError> {
         let requests = Requests::new(workload, reading, random)?;
-        Ok(Run { requests, reading, replay: Replay::new(rule, policy), outcome: Outcome::default() })
+        Ok(Run { requests, reading, replay: ReplayedCache::new(rule, policy), outcome: Outcome::default() })
     }
 
     /// Runs until `duration` after the first deletion.

@@ -4,8 +4,8 @@ use packet::random::{Random, ZipfError};
 use packet::time::{Duration, Instant};
 
 use super::{Reading, Request, Requests, Workload};
-use crate::eviction::{DeletionRule, Eviction};
-use crate::replay::Replay;
+use crate::eviction::{DeletionRule, ObjectEviction};
+use crate::replay::ReplayedCache;
 
 /// Which repository includes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ pub struct SeveralRun<P> {
     requests: Requests,
     several: Several,
     /// Each with the instant at which its deletion is over.
-    repositories: Vec<(Replay<P>, Instant)>,
+    repositories: Vec<(ReplayedCache<P>, Instant)>,
     outcome: SeveralOutcome,
 }
 
-impl<P: Eviction> SeveralRun<P> {
+impl<P: ObjectEviction> SeveralRun<P> {
     /// A run with empty policies, of which `policy` makes one for each repository.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl<P: Eviction> SeveralRun<P> {
         let count = several.repositories.max(1);
         let threshold_bytes = several.rule.threshold_bytes / u64::from(count);
         let rule = DeletionRule { threshold_bytes, ..several.rule };
-        let repositories = (0..count).map(|_| (Replay::new(rule, policy()), Instant::ZERO)).collect();
+        let repositories = (0..count).map(|_| (ReplayedCache::new(rule, policy()), Instant::ZERO)).collect();
         let requests = Requests::new(workload, Reading::LITERAL, random)?;
         Ok(SeveralRun { requests, several, repositories, outcome: SeveralOutcome::default() })
     }

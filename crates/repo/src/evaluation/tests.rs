@@ -84,7 +84,7 @@ fn each_other_reading_departs_as_it_says() {
 fn a_trace_is_what_a_run_sees_and_no_policy_hits_more_often_than_the_bound() {
     let (rule, seed) = (rule(2, 0.0), 4);
     let random = || Random::derive(7, seed);
-    let Trace { requests, begins, counted } =
+    let RequestTrace { requests, begins, counted } =
         trace(Workload::WEB_SERVER, rule.threshold_bytes, DAY, random()).unwrap();
     let capacity = rule.threshold_bytes;
     let bound = optimum::bound(&requests, capacity, begins);

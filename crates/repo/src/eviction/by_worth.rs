@@ -4,7 +4,7 @@
 //! caches" (2000): what is asked for gets the worth that the last one who left had on top of its own. So
 //! nothing has to be halved or forgotten.
 
-use super::Eviction;
+use super::ObjectEviction;
 use super::heap::Heap;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +68,7 @@ pub struct Gdsf(ByWorth);
 
 macro_rules! by_worth {
     ($Policy:ident, $worth:expr) => {
-        impl Eviction for $Policy {
+        impl ObjectEviction for $Policy {
             fn include(&mut self, id: u32, _key: u64, bytes: u64) {
                 self.0.include(id, bytes, $worth);
             }

@@ -4,7 +4,7 @@
 //! New objects enter at three quarters of the queue, a request for the first segment pushes an object to the
 //! tail, and deletions take from the head. The variants that the paper names are settings.
 
-use super::Eviction;
+use super::ObjectEviction;
 use super::list::{List, Nodes};
 
 /// Which requests push an object to the tail.
@@ -87,7 +87,7 @@ impl Default for DeleteQueue {
     }
 }
 
-impl Eviction for DeleteQueue {
+impl ObjectEviction for DeleteQueue {
     #[inline]
     fn include(&mut self, id: u32, _key: u64, _bytes: u64) {
         self.unlink(id);

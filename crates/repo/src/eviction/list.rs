@@ -1,4 +1,7 @@
 //! Doubly linked lists of object numbers, several of them in one array of nodes.
+//!
+//! They are not the engine's, which are made for one packet after the other: with a mark in each node and
+//! functions that fetch nodes ahead. Policies of objects need neither, but put objects at both ends.
 
 const NONE: u32 = u32::MAX;
 

@@ -22,10 +22,11 @@ pub use tiny_lfu::TinyLfu;
 
 /// Decides who leaves. Numbers are small and may be used again after their object has left.
 ///
-/// Calling order for one object: [`include`](Eviction::include) once, then [`grow`](Eviction::grow) and
-/// [`request`](Eviction::request) in any order, until [`evict`](Eviction::evict) names it or
-/// [`remove`](Eviction::remove) is called.
-pub trait Eviction: fmt::Debug + Send {
+/// Calling order for one object: [`include`](Self::include) once, then [`grow`](Self::grow) and
+/// [`request`](Self::request) in any order, until [`evict`](Self::evict) names it or
+/// [`remove`](Self::remove) is called. A content store's policy is [`engine::Eviction`]: it counts entries,
+/// not bytes that grow.
+pub trait ObjectEviction: fmt::Debug + Send {
     /// Object `id` has come, with so many bytes so far. `key` identifies its name across its comings and
     /// goings.
     fn include(&mut self, id: u32, key: u64, bytes: u64);
@@ -56,7 +57,7 @@ pub trait Eviction: fmt::Debug + Send {
     fn footprint_bytes(&self) -> usize;
 }
 
-impl Eviction for Box<dyn Eviction> {
+impl ObjectEviction for Box<dyn ObjectEviction> {
     fn include(&mut self, id: u32, key: u64, bytes: u64) {
         (**self).include(id, key, bytes);
     }

@@ -1,7 +1,7 @@
 //! Policies of the content store, which know nothing of sizes or segments, for whole objects: a request for
 //! the first segment is one for the object.
 
-use super::Eviction;
+use super::ObjectEviction;
 
 /// One of them.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub type Sieve = OfContentStore<engine::Sieve>;
 /// Three queues, after Yang et al., "FIFO queues are all you need for cache eviction" (2023).
 pub type S3Fifo = OfContentStore<engine::S3Fifo>;
 
-impl<E: engine::Eviction> Eviction for OfContentStore<E> {
+impl<E: engine::Eviction> ObjectEviction for OfContentStore<E> {
     #[inline]
     fn include(&mut self, id: u32, key: u64, _bytes: u64) {
         self.0.remove(id);
@@ -49,7 +49,7 @@ impl<E: engine::Eviction> Eviction for OfContentStore<E> {
 mod tests {
     use super::*;
 
-    fn order(mut policy: impl Eviction) -> Vec<u32> {
+    fn order(mut policy: impl ObjectEviction) -> Vec<u32> {
         (0..5).for_each(|id| policy.include(id, u64::from(id) << 40, 1));
         // Included again is not there twice.
         policy.include(4, 4 << 40, 1);

@@ -3,10 +3,10 @@
 use packet::parameters::{ParameterError, Parameters};
 use packet::registry::{AddError, Named, Registry, Spec, Startable};
 
-use super::{DeleteQueue, DeleteQueueConfig, Eviction, Gdsf, Lfu, Push, S3Fifo, Sieve, TinyLfu};
+use super::{DeleteQueue, DeleteQueueConfig, Gdsf, Lfu, ObjectEviction, Push, S3Fifo, Sieve, TinyLfu};
 
 /// Makes an empty policy from its parameters.
-pub type StartPolicy = fn(&mut Parameters) -> Result<Box<dyn Eviction>, ParameterError>;
+pub type StartPolicy = fn(&mut Parameters) -> Result<Box<dyn ObjectEviction>, ParameterError>;
 
 /// A policy that can be chosen by its name.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ static POLICIES: Registry<PolicyKind> = Registry::new(&[
 
 /// The paper's variants: `inclusion` is where new objects enter, from 0, the head, to 1; `push-every~n`
 /// pushes on each n-th segment instead of the first only.
-fn delete_queue(parameters: &mut Parameters) -> Result<Box<dyn Eviction>, ParameterError> {
+fn delete_queue(parameters: &mut Parameters) -> Result<Box<dyn ObjectEviction>, ParameterError> {
     let default = DeleteQueueConfig::default();
     let inclusion_point = parameters.factor("inclusion", default.inclusion_point)?;
     let push = match parameters.limit("push-every")? {
@@ -58,7 +58,7 @@ impl Named for PolicyKind {
 
 impl Startable for PolicyKind {
     type Setting<'a> = ();
-    type Started = Box<dyn Eviction>;
+    type Started = Box<dyn ObjectEviction>;
 
     fn registry() -> &'static Registry<Self> {
         &POLICIES
@@ -68,7 +68,7 @@ impl Startable for PolicyKind {
         (self.start)(parameters).map(|_| ())
     }
 
-    fn start(&self, mut parameters: Parameters, (): ()) -> Box<dyn Eviction> {
+    fn start(&self, mut parameters: Parameters, (): ()) -> Box<dyn ObjectEviction> {
         // The parameters were checked when the choice was made; a policy that refuses them now is its
         // author's mistake, and the paper's is as good as any.
         (self.start)(&mut parameters).unwrap_or_else(|_| Box::new(DeleteQueue::default()))
@@ -87,7 +87,7 @@ impl Startable for PolicyKind {
 pub type PolicySpec = Spec<PolicyKind>;
 
 /// An empty policy.
-pub fn start(spec: &PolicySpec) -> Box<dyn Eviction> {
+pub fn start(spec: &PolicySpec) -> Box<dyn ObjectEviction> {
     spec.start(())
 }
 
@@ -109,11 +109,11 @@ pub fn add_policies(added: Vec<PolicyKind>) -> Result<(), AddError> {
 mod tests {
     use super::*;
 
-    fn policy(text: &str) -> Box<dyn Eviction> {
+    fn policy(text: &str) -> Box<dyn ObjectEviction> {
         start(&text.parse().unwrap())
     }
 
-    fn order(mut policy: Box<dyn Eviction>) -> Vec<u32> {
+    fn order(mut policy: Box<dyn ObjectEviction>) -> Vec<u32> {
         (0..4).for_each(|id| policy.include(id, 0, 1));
         policy.request(1, 0);
         policy.request(0, 0);

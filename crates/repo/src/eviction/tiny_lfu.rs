@@ -5,7 +5,7 @@
 //! asked for more often than the one who would have to go for it. How often is told by a sketch that halves
 //! all its counts now and then, which also knows those who are not here.
 
-use super::Eviction;
+use super::ObjectEviction;
 use super::list::{List, Nodes};
 
 /// The window has this share of all objects, 1/100, as in the paper.
@@ -57,7 +57,7 @@ impl TinyLfu {
     }
 }
 
-impl Eviction for TinyLfu {
+impl ObjectEviction for TinyLfu {
     fn include(&mut self, id: u32, key: u64, _bytes: u64) {
         self.unlink(id);
         if self.keys.len() <= id as usize {

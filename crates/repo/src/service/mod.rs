@@ -45,8 +45,8 @@ use std::time::Duration;
 use packet::{Data, Interest, PrefixHashes, SpareBuffer, UnixTime};
 
 use crate::filter::Filter;
-use crate::hot::HotObjects;
 use crate::limits::{Rejection, RejectionCounters};
+use crate::memory_objects::HotObjects;
 use crate::store::{Store, StoreCounters, StoreStats};
 
 use lookups::{DiskThread, LookupMessage, Lookups};

@@ -11,8 +11,8 @@ use trust::unix_now;
 use super::lookups::{Lookups, lock};
 use super::readers::{Outcome, ReadQueue};
 use super::{ServiceConfig, ServiceStatus, Shared};
-use crate::hot::Request;
 use crate::limits::Rejection;
+use crate::memory_objects::Request;
 use crate::store::{InsertionId, PendingMaintenance, Store};
 
 /// Told what became of an insertion.
@@ -37,7 +37,7 @@ const COMMIT_BYTES: u64 = 1 << 20;
 /// How often the status is renewed.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 /// How long maintenance rests after the file system has failed.
-const REST: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct StoreThread {
     store: Store,
@@ -217,7 +217,7 @@ impl StoreThread {
                 now + Duration::from_millis(wait.max(1))
             }
             Ok(PendingMaintenance::Idle) => now + STATUS_EVERY,
-            Err(_) => now + REST,
+            Err(_) => now + RETRY_INTERVAL,
         };
     }
 

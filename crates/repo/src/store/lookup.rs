@@ -13,10 +13,10 @@ use smallvec::SmallVec;
 use super::{Event, Store};
 use crate::disk::DiskFile;
 use crate::extent::RecordPlace;
-use crate::hot::{HotObject, HotObjects, Request};
 use crate::key::{ObjectName, prefix_key};
 use crate::limits::Rejection;
 use crate::located::{Located, ReadError, is_answer};
+use crate::memory_objects::{HotObject, HotObjects, Request};
 use crate::object::{Object, ObjectId};
 use packet::UnixTime;
 

@@ -20,7 +20,7 @@ use packet::{AnyName, Component, Data, NameHasher, PrefixHashes};
 
 use crate::catalogue::Catalogue;
 use crate::disk::{Disk, FolderLock};
-use crate::eviction::{DeletionRule, Eviction};
+use crate::eviction::{DeletionRule, ObjectEviction};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
@@ -221,7 +221,7 @@ struct Storage {
 struct Objects {
     catalogue: Catalogue,
     filter: Arc<Filter>,
-    eviction: Option<Box<dyn Eviction>>,
+    eviction: Option<Box<dyn ObjectEviction>>,
     /// Bytes of all records of objects.
     bytes: u64,
     /// The number of the next one that is new.
@@ -335,7 +335,7 @@ impl Store {
     }
 
     /// Hands the objects to a policy that decides from now on who leaves.
-    pub fn set_eviction(&mut self, mut policy: Box<dyn Eviction>) {
+    pub fn set_eviction(&mut self, mut policy: Box<dyn ObjectEviction>) {
         // The older a number, the longer its object has been here.
         let by_age: BTreeMap<u64, ObjectId> =
             self.objects.catalogue.iter().map(|(id, object)| (object.number, id)).collect();

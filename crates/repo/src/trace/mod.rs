@@ -12,12 +12,12 @@
 //!
 //! ```
 //! use cairn_repo::eviction::{DeleteQueue, DeletionRule};
-//! use cairn_repo::trace::{Objects, TraceFormat, TraceReader, replay};
+//! use cairn_repo::trace::{Objects, RequestTraceFormat, TraceReader, replay};
 //!
 //! let text = "time,obj_id,obj_size\n1,film,700\n2,song,300\n3,film,700\n";
 //! let mut objects = Objects::default();
 //! let mut requests = Vec::new();
-//! for entry in TraceReader::new(text.as_bytes(), TraceFormat::Csv) {
+//! for entry in TraceReader::new(text.as_bytes(), RequestTraceFormat::Csv) {
 //!     requests.push(objects.number(entry?));
 //! }
 //! let rule = DeletionRule { threshold_bytes: 2000, ratio: 0.25 };
@@ -30,11 +30,11 @@ mod read;
 
 use std::collections::HashMap;
 
-pub use read::{MAX_LINE, TraceError, TraceFormat, TraceReader};
+pub use read::{MAX_LINE, RequestTraceFormat, TraceError, TraceReader};
 
 use crate::eviction::optimum::Request;
-use crate::eviction::{DeletionRule, Eviction};
-use crate::replay::Replay;
+use crate::eviction::{DeletionRule, ObjectEviction};
+use crate::replay::ReplayedCache;
 
 /// A request as a trace has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,13 @@ pub struct Outcome {
 }
 
 /// Plays requests for numbered objects. The first `warm_up` of them do not count.
-pub fn replay<P: Eviction>(requests: &[Request], rule: DeletionRule, policy: P, warm_up: usize) -> Outcome {
-    let (mut cache, mut outcome) = (Replay::new(rule, policy), Outcome::default());
+pub fn replay<P: ObjectEviction>(
+    requests: &[Request],
+    rule: DeletionRule,
+    policy: P,
+    warm_up: usize,
+) -> Outcome {
+    let (mut cache, mut outcome) = (ReplayedCache::new(rule, policy), Outcome::default());
     for (at, request) in requests.iter().enumerate() {
         if at == warm_up {
             cache.begin_counting();

@@ -16,7 +16,7 @@ const NANOS: u64 = 1_000_000_000;
 
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceFormat {
+pub enum RequestTraceFormat {
     /// Fields apart by commas.
     Csv,
     /// Records of libCacheSim.
@@ -27,24 +27,24 @@ pub enum TraceFormat {
     Cdn,
 }
 
-impl TraceFormat {
+impl RequestTraceFormat {
     /// All, by their words.
-    pub const ALL: [(&str, TraceFormat); 4] = [
-        ("csv", TraceFormat::Csv),
-        ("oracle-general", TraceFormat::OracleGeneral),
-        ("wiki", TraceFormat::Wiki),
-        ("cdn", TraceFormat::Cdn),
+    pub const ALL: [(&str, RequestTraceFormat); 4] = [
+        ("csv", RequestTraceFormat::Csv),
+        ("oracle-general", RequestTraceFormat::OracleGeneral),
+        ("wiki", RequestTraceFormat::Wiki),
+        ("cdn", RequestTraceFormat::Cdn),
     ];
 }
 
-impl FromStr for TraceFormat {
+impl FromStr for RequestTraceFormat {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        let found = TraceFormat::ALL.iter().find(|(name, _)| *name == word);
+        let found = RequestTraceFormat::ALL.iter().find(|(name, _)| *name == word);
         found
             .map(|(_, format)| *format)
-            .ok_or_else(|| UnknownWord::new("format", word, TraceFormat::ALL.map(|(word, _)| word)))
+            .ok_or_else(|| UnknownWord::new("format", word, RequestTraceFormat::ALL.map(|(word, _)| word)))
     }
 }
 
@@ -68,7 +68,7 @@ pub enum TraceError {
 #[derive(Debug)]
 pub struct TraceReader<R> {
     source: BufReader<R>,
-    format: TraceFormat,
+    format: RequestTraceFormat,
     columns: Columns,
     number: u64,
     line: Vec<u8>,
@@ -85,7 +85,7 @@ struct Columns {
 
 impl<R: Read> TraceReader<R> {
     /// Reads from here on.
-    pub fn new(source: R, format: TraceFormat) -> Self {
+    pub fn new(source: R, format: RequestTraceFormat) -> Self {
         TraceReader {
             source: BufReader::with_capacity(1 << 16, source),
             format,
@@ -160,7 +160,7 @@ impl<R: Read> Iterator for TraceReader<R> {
             return None;
         }
         let next = match self.format {
-            TraceFormat::OracleGeneral => self.record(),
+            RequestTraceFormat::OracleGeneral => self.record(),
             _ => self.line(),
         };
         self.has_ended = !matches!(next, Ok(Some(_)));
@@ -169,24 +169,25 @@ impl<R: Read> Iterator for TraceReader<R> {
 }
 
 /// The fields of a line.
-fn fields(line: &[u8], format: TraceFormat) -> impl Iterator<Item = &[u8]> {
+fn fields(line: &[u8], format: RequestTraceFormat) -> impl Iterator<Item = &[u8]> {
     let is_end = move |byte: &u8| match format {
-        TraceFormat::Csv => *byte == b',',
-        TraceFormat::Wiki => *byte == b'\t',
+        RequestTraceFormat::Csv => *byte == b',',
+        RequestTraceFormat::Wiki => *byte == b'\t',
         _ => byte.is_ascii_whitespace(),
     };
     // Blanks may be several; what is between two commas may be nothing.
     let all = line.split(is_end).map(|field| field.trim_ascii());
-    all.filter(move |field| format != TraceFormat::Cdn || !field.is_empty())
+    all.filter(move |field| format != RequestTraceFormat::Cdn || !field.is_empty())
 }
 
 /// The request in a line.
-fn entry(line: &[u8], format: TraceFormat, columns: Columns) -> Result<Entry, &'static str> {
+fn entry(line: &[u8], format: RequestTraceFormat, columns: Columns) -> Result<Entry, &'static str> {
     let size = match format {
-        TraceFormat::Wiki => fields(line, format).count().checked_sub(2),
+        RequestTraceFormat::Wiki => fields(line, format).count().checked_sub(2),
         _ => Some(columns.size),
     };
-    let size = size.filter(|size| *size > 1 || format == TraceFormat::Csv).ok_or("has too few fields")?;
+    let size =
+        size.filter(|size| *size > 1 || format == RequestTraceFormat::Csv).ok_or("has too few fields")?;
     let object = fields(line, format).nth(columns.object).ok_or("has too few fields")?;
     let bytes = fields(line, format).nth(size).ok_or("has too few fields")?;
     let bytes = std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok());
@@ -209,19 +210,21 @@ fn nanos(field: &[u8]) -> Option<u64> {
 }
 
 /// The columns that a header names.
-fn header(line: &[u8], format: TraceFormat) -> Option<Columns> {
+fn header(line: &[u8], format: RequestTraceFormat) -> Option<Columns> {
     let place = |names: &[&str]| {
         fields(line, format)
             .position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes())))
     };
     match format {
-        TraceFormat::Csv => Some(Columns {
+        RequestTraceFormat::Csv => Some(Columns {
             time: place(&["time", "timestamp", "ts"]),
             object: place(&["obj_id", "object", "key", "name"])?,
             size: place(&["obj_size", "size", "bytes"])?,
         }),
         // Its columns are where they are.
-        TraceFormat::Wiki => place(&["response_size"]).map(|_| Columns { time: Some(0), object: 1, size: 0 }),
+        RequestTraceFormat::Wiki => {
+            place(&["response_size"]).map(|_| Columns { time: Some(0), object: 1, size: 0 })
+        }
         _ => None,
     }
 }
@@ -241,7 +244,7 @@ fn identity(object: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], format: TraceFormat) -> (Vec<(u64, u64)>, Option<String>) {
+    fn read(bytes: &[u8], format: RequestTraceFormat) -> (Vec<(u64, u64)>, Option<String>) {
         let (mut entries, mut error) = (Vec::new(), None);
         for entry in TraceReader::new(bytes, format) {
             match entry {
@@ -255,14 +258,14 @@ mod tests {
     #[test]
     fn each_format_gives_its_objects_and_sizes() {
         let expected = (vec![(7, 100), (9, 2), (7, 100)], None);
-        assert_eq!(read(b"1,7,100\n2,9,2\n# more\n\n3,7,100", TraceFormat::Csv), expected);
+        assert_eq!(read(b"1,7,100\n2,9,2\n# more\n\n3,7,100", RequestTraceFormat::Csv), expected);
         let named = b"size,time,tenant,OBJ_ID\r\n100,1,x,7\r\n2,2,y,9\r\n100,3,x,7\r\n";
-        assert_eq!(read(named, TraceFormat::Csv), expected);
-        assert_eq!(read(b"1 7 100\n2  9 2 17 0.5\n3 7 100\n", TraceFormat::Cdn), expected);
+        assert_eq!(read(named, RequestTraceFormat::Csv), expected);
+        assert_eq!(read(b"1 7 100\n2  9 2 17 0.5\n3 7 100\n", RequestTraceFormat::Cdn), expected);
         let wiki = b"relative_unix\thashed_path_query\timage_type\tresponse_size\ttime_firstbyte\n\
             1\t7\tjpeg\t100\t0.1\n2\t9\t\t2\t0.2\n3\t7\tjpeg\t100\t0.01\n";
-        assert_eq!(read(wiki, TraceFormat::Wiki), expected);
-        assert_eq!(read(b"1\t7\t100\t0.1\n2\t9\t2\t0\n3\t7\t100\t1\n", TraceFormat::Wiki), expected);
+        assert_eq!(read(wiki, RequestTraceFormat::Wiki), expected);
+        assert_eq!(read(b"1\t7\t100\t0.1\n2\t9\t2\t0\n3\t7\t100\t1\n", RequestTraceFormat::Wiki), expected);
         let mut records = Vec::new();
         for (time, object, size) in [(1u32, 7u64, 100u32), (2, 9, 2), (3, 7, 100)] {
             records.extend(time.to_le_bytes());
@@ -270,9 +273,9 @@ mod tests {
             records.extend(size.to_le_bytes());
             records.extend((-1i64).to_le_bytes());
         }
-        assert_eq!(read(&records, TraceFormat::OracleGeneral), expected);
+        assert_eq!(read(&records, RequestTraceFormat::OracleGeneral), expected);
         assert_eq!(
-            read(&records[..70], TraceFormat::OracleGeneral).1.as_deref(),
+            read(&records[..70], RequestTraceFormat::OracleGeneral).1.as_deref(),
             Some("request 3: the last record is cut short")
         );
     }
@@ -284,18 +287,18 @@ mod tests {
         };
         let text = b"1700000000.123456789,7,5\n2,7,5\n0.5,7,5\nnever,7,5\n-1,7,5\n";
         let expected = [Some(1_700_000_000_123_456_789), Some(2_000_000_000), Some(500_000_000), None, None];
-        assert_eq!(times(text, TraceFormat::Csv), expected);
-        assert_eq!(times(b"size,ts,key\n5,3,7\n", TraceFormat::Csv), [Some(3_000_000_000)]);
-        assert_eq!(times(b"size,key\n5,7\n", TraceFormat::Csv), [None]);
-        assert_eq!(times(b"4 7 100\n", TraceFormat::Cdn), [Some(4_000_000_000)]);
+        assert_eq!(times(text, RequestTraceFormat::Csv), expected);
+        assert_eq!(times(b"size,ts,key\n5,3,7\n", RequestTraceFormat::Csv), [Some(3_000_000_000)]);
+        assert_eq!(times(b"size,key\n5,7\n", RequestTraceFormat::Csv), [None]);
+        assert_eq!(times(b"4 7 100\n", RequestTraceFormat::Cdn), [Some(4_000_000_000)]);
         let mut record = 9u32.to_le_bytes().to_vec();
         record.extend([1; 20]);
-        assert_eq!(times(&record, TraceFormat::OracleGeneral), [Some(9_000_000_000)]);
+        assert_eq!(times(&record, RequestTraceFormat::OracleGeneral), [Some(9_000_000_000)]);
     }
 
     #[test]
     fn names_that_are_no_numbers_are_told_apart() {
-        let (entries, error) = read(b"1,/a,5\n2,/b,5\n3,/a,5\n", TraceFormat::Csv);
+        let (entries, error) = read(b"1,/a,5\n2,/b,5\n3,/a,5\n", RequestTraceFormat::Csv);
         assert!(error.is_none() && entries[0] == entries[2] && entries[0] != entries[1]);
     }
 
@@ -306,11 +309,23 @@ mod tests {
             (entries.len(), error.unwrap_or_default())
         };
         let size = "request 2: its size is no whole number of bytes".to_owned();
-        assert_eq!(problem(b"1,7,100\n2,9,-2\n3,7,100\n", TraceFormat::Csv), (1, size));
-        assert_eq!(problem(b"a,b\n", TraceFormat::Csv), (0, "request 1: has too few fields".to_owned()));
-        assert_eq!(problem(b"1 7\n", TraceFormat::Cdn), (0, "request 1: has too few fields".to_owned()));
-        assert_eq!(problem(b"1\t7\t5\n", TraceFormat::Wiki), (0, "request 1: has too few fields".to_owned()));
+        assert_eq!(problem(b"1,7,100\n2,9,-2\n3,7,100\n", RequestTraceFormat::Csv), (1, size));
+        assert_eq!(
+            problem(b"a,b\n", RequestTraceFormat::Csv),
+            (0, "request 1: has too few fields".to_owned())
+        );
+        assert_eq!(
+            problem(b"1 7\n", RequestTraceFormat::Cdn),
+            (0, "request 1: has too few fields".to_owned())
+        );
+        assert_eq!(
+            problem(b"1\t7\t5\n", RequestTraceFormat::Wiki),
+            (0, "request 1: has too few fields".to_owned())
+        );
         let long = vec![b'7'; MAX_LINE as usize + 5];
-        assert_eq!(problem(&long, TraceFormat::Csv), (0, "request 1: the line is too long".to_owned()));
+        assert_eq!(
+            problem(&long, RequestTraceFormat::Csv),
+            (0, "request 1: the line is too long".to_owned())
+        );
     }
 }

@@ -104,19 +104,26 @@ pub fn run(seed: u64) -> Result<SwarmReport, SwarmFailure> {
     draw::World::draw(seed).and_then(|mut world| life::live(&mut world)).map_err(failed)
 }
 
-/// The same on these cores, and how many events several of them had.
+/// A life on several cores.
 #[cfg(test)]
-pub(crate) fn run_on(
-    seed: u64,
-    cores: crate::network::cores::Cores<crate::network::Network>,
-) -> (Result<SwarmReport, SwarmFailure>, u64) {
+#[derive(Debug)]
+pub(crate) struct SharedRun {
+    /// What [`run`] says of it.
+    pub(crate) result: Result<SwarmReport, SwarmFailure>,
+    /// Events that happened while several cores worked.
+    pub(crate) events_on_several_cores: u64,
+}
+
+/// The same as [`run`] on these cores.
+#[cfg(test)]
+pub(crate) fn run_on(seed: u64, cores: crate::network::cores::Cores<crate::network::Network>) -> SharedRun {
     let failed = |Broken { promise, problem }| SwarmFailure { seed, promise, problem };
     match draw::World::draw(seed) {
         Ok(mut world) => {
             world.network.cores = cores;
-            let report = life::live(&mut world).map_err(failed);
-            (report, world.network.events_on_several_cores())
+            let result = life::live(&mut world).map_err(failed);
+            SharedRun { result, events_on_several_cores: world.network.events_on_several_cores() }
         }
-        Err(broken) => (Err(failed(broken)), 0),
+        Err(broken) => SharedRun { result: Err(failed(broken)), events_on_several_cores: 0 },
     }
 }

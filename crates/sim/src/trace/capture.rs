@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use formats::pcapng::{ETHERTYPE_NDN, Frame, Interface, Writer};
+use formats::pcapng::{Frame, Interface, Writer};
+use packet::ndn::ETHERTYPE;
 use packet::time::Instant;
 
 use crate::arena::{EndId, LinkId};
@@ -81,7 +82,7 @@ impl Capture {
                 time_ns: at.as_nanos(),
                 direction: None,
                 length: (14 + bytes.len()) as u32,
-                parts: &[&towards, &from, &ETHERTYPE_NDN, bytes],
+                parts: &[&towards, &from, &ETHERTYPE.to_be_bytes(), bytes],
             })?;
         }
         Ok(())

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::certificate::names;
 
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{NamePattern, PatternError};
 use rules::Finding;
 pub use rules::{Rules, RulesError};
 

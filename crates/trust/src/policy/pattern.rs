@@ -18,7 +18,7 @@ use thiserror::Error;
 /// At most two parts of a pattern may stand for any number of components, and a match that costs more than
 /// 65,536 steps is given up: the packet is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct NamePattern {
     parts: Vec<PatternPart>,
 }
 
@@ -103,7 +103,7 @@ impl<'p, 'n> Search<'p, 'n> {
     }
 }
 
-impl Pattern {
+impl NamePattern {
     /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted, or
     /// the search has cost too much.
     pub(super) fn matches<'p, 'n>(
@@ -162,7 +162,7 @@ fn component_len(name: &[u8]) -> Option<usize> {
     Some(reader.element().ok()??.end())
 }
 
-impl FromStr for Pattern {
+impl FromStr for NamePattern {
     type Err = PatternError;
 
     fn from_str(text: &str) -> Result<Self, PatternError> {
@@ -172,7 +172,7 @@ impl FromStr for Pattern {
         if parts.iter().filter(|part| matches!(part, PatternPart::Many(_))).count() > 2 {
             return Err(PatternError::TooManyWild(text.to_owned()));
         }
-        Ok(Pattern { parts })
+        Ok(NamePattern { parts })
     }
 }
 

@@ -5,7 +5,7 @@ use packet::ndn::SignatureType;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::pattern::{Pattern, PatternError, Search};
+use super::pattern::{NamePattern, PatternError, Search};
 use super::{Claim, ClaimKind};
 
 /// Rules, any of which may allow a packet, and the files of the trust anchors they start from.
@@ -37,8 +37,8 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 struct Rule {
     packet: PacketFilter,
-    name: Pattern,
-    signer: Pattern,
+    name: NamePattern,
+    signer: NamePattern,
     signature: Vec<Algorithm>,
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use node::load::{Report, StreamExchange, UdpExchange, UdpExchangeConfig};
+use node::load::{LoadReport, StreamExchange, UdpExchange, UdpExchangeConfig};
 
 use super::Part;
 use super::cable;
@@ -179,7 +179,7 @@ struct Trial<'s> {
 
 /// What came of one round.
 struct Round {
-    done: Report,
+    done: LoadReport,
     cpu: Duration,
 }
 
@@ -215,7 +215,7 @@ impl Exchange {
         }
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> LoadReport {
         match self {
             Exchange::Udp(exchange) => exchange.report(),
             Exchange::Stream(exchange, _) => exchange.report(),

@@ -15,7 +15,7 @@ use packet::ndn::DataBuilder;
 use packet::random::Random;
 use repo::disk::{Disk, RealDisk};
 use repo::evaluation::{Reading, Requests, Run, Workload};
-use repo::eviction::{DeleteQueue, DeletionRule, Eviction};
+use repo::eviction::{DeleteQueue, DeletionRule, ObjectEviction};
 use repo::reclaim::{CopyAndSwap, FilePerObject, PunchHoles, Reclaim, WhileDeleting};
 use serde_json::json;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lab::backend::machine::processes::{memory_bytes, processor_ns, with_children};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A running forwarder; killed when dropped.
@@ -61,12 +62,14 @@ impl Forwarder {
 
     /// Time that all threads of the process, and of those it started, have run.
     pub(super) fn cpu_time(&self) -> Duration {
-        family(self.child.id()).into_iter().map(cpu_time_of).sum()
+        let nanos =
+            with_children([self.child.id()]).into_iter().filter_map(processor_ns).map(|[used, _]| used);
+        Duration::from_nanos(nanos.sum())
     }
 
     /// Bytes of memory that are resident.
     pub(super) fn resident_bytes(&self) -> u64 {
-        family(self.child.id()).into_iter().map(resident_bytes_of).sum()
+        with_children([self.child.id()]).into_iter().filter_map(memory_bytes).sum()
     }
 
     /// Waits until it accepts connections at its socket.
@@ -89,7 +92,7 @@ impl Forwarder {
 
 impl Drop for Forwarder {
     fn drop(&mut self) {
-        for pid in family(self.child.id()) {
+        for pid in with_children([self.child.id()]) {
             if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
             }
@@ -104,42 +107,4 @@ impl Drop for Forwarder {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A process and its descendants, which a shell command may have.
-fn family(root: u32) -> Vec<u32> {
-    let mut all = vec![root];
-    let mut next = 0;
-    while let Some(&parent) = all.get(next) {
-        next += 1;
-        let path = format!("/proc/{parent}/task/{parent}/children");
-        let children = std::fs::read_to_string(path).unwrap_or_default();
-        all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
-    }
-    all
-}
-
-fn cpu_time_of(pid: u32) -> Duration {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
-    let nanos = tasks.flatten().filter_map(|task| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
-    });
-    Duration::from_nanos(nanos.sum())
-}
-
-/// Time that children of this process have run which have ended and been waited for, and theirs.
-pub(super) fn cpu_time_of_ended_children() -> Duration {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may hold anything, the state is the first field; those wanted are numbers 16 and
-    // 17 of all.
-    let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
-}
-
-fn resident_bytes_of(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-    text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0)
-        * rustix::param::page_size() as u64
 }

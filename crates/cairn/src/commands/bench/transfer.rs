@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
+use lab::backend::machine::processes::ended_children_processor_ns;
 use packet::random::Random;
 use thiserror::Error;
 
 use super::ndnd::Ndnd;
 use super::own_folder;
 use super::ports::{free_tcp_port, free_udp_port};
-use super::process::{Forwarder, cpu_time_of_ended_children};
+use super::process::Forwarder;
 use super::subjects::find_ndnd;
 use super::workbench::Row;
 
@@ -169,10 +170,12 @@ impl Software {
         let started = Instant::now();
         loop {
             let cpu = || far_node.cpu_time() + near_node.cpu_time();
-            let (before, children, begun) = (cpu(), cpu_time_of_ended_children(), Instant::now());
+            let of_ended_children =
+                || Duration::from_nanos(ended_children_processor_ns().unwrap_or_default());
+            let (before, children, begun) = (cpu(), of_ended_children(), Instant::now());
             let Comparison { ended, difference, said } = compare(&mut self.get(&near), object)?;
             if ended && difference.is_none() {
-                let of_get = cpu_time_of_ended_children() - children;
+                let of_get = of_ended_children() - children;
                 return Ok(Fetched {
                     wall: begun.elapsed(),
                     // What publishing cost before the fetch began is part of it.

@@ -15,7 +15,7 @@ use super::wire::is_coming;
 const MAX_COMINGS: usize = 8;
 
 /// How long somebody must have been silent to make room for somebody else who was heard.
-const SILENCE: Duration = Duration::from_secs(600);
+const MAX_IDLE: Duration = Duration::from_secs(600);
 
 /// Bytes of the names that a vector tells of: with their numbers, a signature and the name of the room they
 /// fit into a packet.
@@ -156,7 +156,7 @@ impl Members {
     fn make_room(&mut self, now: Instant, is_for_heard: bool) -> bool {
         let is_free = |known: &Member| match known.heard {
             0 => true,
-            _ => is_for_heard && now.saturating_since(known.at) >= SILENCE,
+            _ => is_for_heard && now.saturating_since(known.at) >= MAX_IDLE,
         };
         let gives_way = self.0.iter().filter(|(_, known)| is_free(known));
         let gives_way = gives_way.min_by_key(|(_, known)| (known.heard > 0, known.at));

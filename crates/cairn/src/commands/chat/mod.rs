@@ -292,7 +292,7 @@ impl Room<'_> {
             self.client.send_only(&interest)?;
         }
         while self.asked.len() + self.unread.len() < MAX_ASKED
-            && let Some(NewMessages { member, first, last }) = self.sync.poll_news()
+            && let Some(NewMessages { member, first, last }) = self.sync.poll_new_messages()
         {
             for number in first..=last {
                 let name = wire::with_number(self.arguments.room.dialect, &member, number)?;
@@ -350,7 +350,7 @@ impl Room<'_> {
                     self.unread.insert(number, Unread { message, data: data.clone() });
                     self.verifier.handle_packet(
                         self.clocks(),
-                        Unverified { subject: flow::Subject::Segment(number), data },
+                        Unverified { subject: flow::UnverifiedKind::Segment(number), data },
                     );
                 }
                 None => {}
@@ -395,7 +395,7 @@ impl Room<'_> {
 
     fn print_unread(&mut self) -> Result<(), ToolError> {
         while let Some(verdict) = self.verifier.poll_outcome() {
-            let flow::Subject::Segment(number) = verdict.subject else { continue };
+            let flow::UnverifiedKind::Segment(number) = verdict.subject else { continue };
             let Some(Unread { message, data }) = self.unread.remove(&number) else { continue };
             let now = self.client.now();
             match &verdict.refused {

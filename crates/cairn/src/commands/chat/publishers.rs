@@ -134,7 +134,7 @@ impl Verifier for MemberVerifier {
 
 #[cfg(test)]
 mod tests {
-    use flow::Subject;
+    use flow::UnverifiedKind;
     use packet::UnixTime;
     use packet::ccnx::{KeyLocator, SignedInfo, Ticks, uri};
     use trust::ccnx::CcnxSigner;
@@ -157,9 +157,9 @@ mod tests {
     }
 
     fn is_accepted(verifier: &mut MemberVerifier, data: Data) -> bool {
-        verifier.handle_packet(NOW, Unverified { subject: Subject::Segment(7), data });
+        verifier.handle_packet(NOW, Unverified { subject: UnverifiedKind::Segment(7), data });
         let verdict = verifier.poll_outcome().unwrap();
-        assert_eq!(verdict.subject, Subject::Segment(7));
+        assert_eq!(verdict.subject, UnverifiedKind::Segment(7));
         verdict.refused.is_none()
     }
 
@@ -191,7 +191,7 @@ mod tests {
         let wire = ann.sign(&name, b"hello", at, |info| SignedInfo { key_locator: Some(elsewhere), ..info });
         let slow = Data::decode_ccnx(wire.unwrap().into()).unwrap();
         let mut verifier = MemberVerifier::new(Vec::new(), 1);
-        verifier.handle_packet(NOW, Unverified { subject: Subject::Segment(1), data: slow });
+        verifier.handle_packet(NOW, Unverified { subject: UnverifiedKind::Segment(1), data: slow });
         assert_eq!(verifier.poll_outcome(), None);
         assert_eq!(verifier.poll_interest(NOW).unwrap().name(), key_name.as_ref());
         for number in 0..2 * MAX_PUBLISHERS {

@@ -20,8 +20,8 @@ const MAX_NEW: u64 = 20;
 
 /// Members whose new messages wait to be asked for, and how many of them may be such as were never heard. Of
 /// others a later vector will tell again.
-const MAX_NEWS: usize = 64;
-const MAX_NEWS_OF_UNHEARD: usize = 32;
+const MAX_NEW_MESSAGES: usize = 64;
+const MAX_NEW_MESSAGES_OF_UNHEARD: usize = 32;
 
 /// The largest number that others may say our last message had: whoever invents a larger one would leave us
 /// none to go on with.
@@ -40,9 +40,9 @@ pub(super) struct NewMessages {
 /// One member's view of the room.
 ///
 /// Hand in what comes with [`Sync::handle_vector`] and what oneself says with [`Sync::publish`]; after each,
-/// and at [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`]. What became of each
-/// message that was news is told with [`Sync::confirm`], [`Sync::refuse`] and [`Sync::give_up`]: others are
-/// told only of what was confirmed.
+/// and at [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_new_messages`]. What became
+/// of each message that was news is told with [`Sync::confirm`], [`Sync::refuse`] and [`Sync::give_up`]:
+/// others are told only of what was confirmed.
 #[derive(Debug)]
 pub(super) struct Sync {
     me: Name,
@@ -151,7 +151,8 @@ impl Sync {
     }
 
     fn ask_for(&mut self, now: Instant, member: &Name, number: u64) {
-        let most = if self.members.was_heard(member) { MAX_NEWS } else { MAX_NEWS_OF_UNHEARD };
+        let most =
+            if self.members.was_heard(member) { MAX_NEW_MESSAGES } else { MAX_NEW_MESSAGES_OF_UNHEARD };
         if self.news.len() < most
             && let Some((first, last)) = self.members.claim(now, member, number, MAX_NEW)
         {
@@ -160,7 +161,7 @@ impl Sync {
     }
 
     /// Messages to be fetched.
-    pub(super) fn poll_news(&mut self) -> Option<NewMessages> {
+    pub(super) fn poll_new_messages(&mut self) -> Option<NewMessages> {
         self.news.pop_front()
     }
 
@@ -223,7 +224,7 @@ mod tests {
             assert_eq!(members[3].publish(now), round + 1);
             run(&mut members, now, now + Duration::from_millis(900));
             for (member, heard) in members.iter_mut().zip(&mut heard) {
-                while let Some(news) = member.poll_news() {
+                while let Some(news) = member.poll_new_messages() {
                     member.confirm(now, &news.member, news.last);
                     heard.push(news);
                 }
@@ -242,14 +243,14 @@ mod tests {
         members[7].publish(Instant::from_secs(1));
         run(&mut members, Instant::from_secs(1), Instant::from_secs(3));
         for member in &mut members {
-            while let Some(news) = member.poll_news() {
+            while let Some(news) = member.poll_new_messages() {
                 member.confirm(Instant::from_secs(3), &news.member, news.last);
             }
         }
         members[7] = Sync::new("/7".parse().unwrap(), Instant::from_secs(4), Random::from_seed(70));
         let sent = run(&mut members, Instant::from_secs(4), Instant::from_secs(5));
         assert_eq!(members[7].last_own(), 1);
-        assert_eq!(members[7].poll_news(), None);
+        assert_eq!(members[7].poll_new_messages(), None);
         assert!(sent < 10, "{sent} vectors for one newcomer among twenty");
     }
 
@@ -260,7 +261,7 @@ mod tests {
         forged.raise(&"/1".parse().unwrap(), u64::MAX);
         forged.raise(&"/2".parse().unwrap(), u64::MAX);
         sync.handle_vector(Instant::from_secs(1), &forged);
-        let news = sync.poll_news().unwrap();
+        let news = sync.poll_new_messages().unwrap();
         assert_eq!((news.first, news.last), (u64::MAX - (MAX_NEW - 1), u64::MAX - (MAX_NEW - 1)));
         // Nobody is told of what nobody has said.
         assert_eq!(sync.poll_vector(Instant::from_secs(40)).unwrap(), StateVector::default());
@@ -281,7 +282,7 @@ mod tests {
             }
             sync.handle_vector(Instant::from_secs(round), &forged);
         }
-        assert_eq!(std::iter::from_fn(|| sync.poll_news()).count(), MAX_NEWS_OF_UNHEARD);
+        assert_eq!(std::iter::from_fn(|| sync.poll_new_messages()).count(), MAX_NEW_MESSAGES_OF_UNHEARD);
     }
 
     #[test]
@@ -291,8 +292,11 @@ mod tests {
         theirs.raise(&"/2".parse().unwrap(), 1000);
         sync.handle_vector(Instant::from_secs(1), &theirs);
         let bob: Name = "/2".parse().unwrap();
-        assert_eq!(sync.poll_news(), Some(NewMessages { member: bob.clone(), first: 981, last: 981 }));
+        assert_eq!(
+            sync.poll_new_messages(),
+            Some(NewMessages { member: bob.clone(), first: 981, last: 981 })
+        );
         sync.confirm(Instant::from_secs(1), &bob, 981);
-        assert_eq!(sync.poll_news(), Some(NewMessages { member: bob, first: 982, last: 1000 }));
+        assert_eq!(sync.poll_new_messages(), Some(NewMessages { member: bob, first: 982, last: 1000 }));
     }
 }

@@ -19,13 +19,13 @@ const ERASED_OF_A_NAME: u64 = 16;
 
 /// What was refused so far.
 #[derive(Debug, Default)]
-pub(super) struct Refusals {
+pub(super) struct RefusedPackets {
     /// The first of them, each once.
     pub(super) told: Vec<RefusedPacketInfo>,
     pub(super) count: u64,
 }
 
-impl Refusals {
+impl RefusedPackets {
     /// Tells of a packet that was not told of yet.
     pub(super) fn add(&mut self, refused: RefusedPacketInfo) {
         self.count += 1;
@@ -55,7 +55,7 @@ pub(super) struct RefetchPlan {
 impl RefetchPlan {
     /// Prepares the next attempt to get past what was refused. Says whether there is one: only the
     /// forwarder on this host can be told to forget a packet, or which way to take.
-    pub(super) fn prepare(&mut self, client: &mut Client, name: &Name, refusals: &Refusals) -> bool {
+    pub(super) fn prepare(&mut self, client: &mut Client, name: &Name, refusals: &RefusedPackets) -> bool {
         if refusals.count == 0 || self.made >= MAX_REFETCHES || !client.connection().remote().is_local() {
             return false;
         }
@@ -76,7 +76,7 @@ impl RefetchPlan {
     }
 
     /// What else people can do, after nothing has helped.
-    pub(super) fn advice(&self, refusals: &Refusals) -> Option<String> {
+    pub(super) fn advice(&self, refusals: &RefusedPackets) -> Option<String> {
         // Faces and caches of CCNx are not managed this way.
         let first = refusals.told.first().filter(|first| first.name.dialect == Dialect::Ndn)?;
         let traced = refusals.told.iter().find(|told| told.is_traced());

@@ -10,7 +10,7 @@ use lab::experiment::plan::{Change, Plan};
 use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
-use lab::live::{LIVE_NETWORK_FILE, LiveError, Network, NetworkFolder, enter::enter};
+use lab::live::{LIVE_NETWORK_FILE, LiveError, LiveNetwork, NetworkFolder, enter::enter};
 use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
 
 use super::Outcome;
@@ -21,7 +21,7 @@ use crate::tool::interrupt::Interrupt;
 use crate::tool::output::{self, printable};
 
 /// How long a network may take to be up, for those who wait beside it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// The file with what a holder in the background said.
 const HOLD_LOG: &str = "hold.log";
 
@@ -138,7 +138,7 @@ fn detached(place: &NetworkFolder, form: Form) -> Outcome {
     holder.args(["lab", "internal", "hold", place.name()]);
     holder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).process_group(0);
     let mut child = holder.spawn().map_err(ToolError::file(&program))?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !place.folder().join(LIVE_NETWORK_FILE).exists() {
         let ended = child.try_wait().map_err(ToolError::file(&program))?;
         if ended.is_some() || Instant::now() > deadline {
@@ -161,7 +161,7 @@ fn detached(place: &NetworkFolder, form: Form) -> Outcome {
 }
 
 /// A network, and what can be done with it.
-fn words(place: &NetworkFolder, network: &Network) -> String {
+fn words(place: &NetworkFolder, network: &LiveNetwork) -> String {
     let mut lines = vec![format!("{} is up: {}", place.name(), printable(&network.title))];
     let width = network.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in &network.nodes {
@@ -314,7 +314,7 @@ fn ask(place: &NetworkFolder, request: &Request, said: Option<serde_json::Value>
 
 /// Every network that is up.
 pub(super) fn networks(json: bool) -> Outcome {
-    let up: Vec<(NetworkFolder, Network)> = NetworkFolder::all_up()
+    let up: Vec<(NetworkFolder, LiveNetwork)> = NetworkFolder::all_up()
         .into_iter()
         .filter_map(|place| Some((place.clone(), place.network().ok()?)))
         .collect();
@@ -330,7 +330,7 @@ pub(super) fn networks(json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn described(place: &NetworkFolder, network: &Network) -> serde_json::Value {
+fn described(place: &NetworkFolder, network: &LiveNetwork) -> serde_json::Value {
     let folder: &Path = place.folder();
     serde_json::json!({ "name": place.name(), "folder": folder, "network": network })
 }

@@ -28,7 +28,7 @@ pub(super) const NAME: &str = "slurm";
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_secs(10);
 /// So many looks may find a part neither in the queue nor complete: shared file systems show things late.
-const PATIENCE: u32 = 3;
+const MAX_ABSENCES: u32 = 3;
 /// How soon Ctrl-C is noticed.
 const HEED: StdDuration = StdDuration::from_millis(100);
 
@@ -160,7 +160,7 @@ impl Sweep {
             }
             let is_over = tasks.is_ok_and(|tasks| missing.is_disjoint(&tasks.numbers));
             gone = if is_over { gone + 1 } else { 0 };
-            if gone > PATIENCE {
+            if gone > MAX_ABSENCES {
                 return self.give_up(&missing);
             }
             // What has left the queue shows soon, or never.

@@ -19,7 +19,7 @@ const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 4;
 /// A connection that brings no whole packet for so long is closed.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long accepting rests after it has failed.
-const REST: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Takes connections for as long as the process lives.
 pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> io::Result<SocketAddr> {
@@ -29,7 +29,7 @@ pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> io::Result<
     std::thread::Builder::new().name("bulk".to_owned()).spawn(move || {
         for connection in listener.incoming() {
             let Ok(connection) = connection else {
-                std::thread::sleep(REST);
+                std::thread::sleep(PAUSE);
                 continue;
             };
             let Some(place) =

@@ -7,7 +7,7 @@ use flow::source::{AppFace, Reply};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader, Now};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
-use repo::fetch::FetchConfig;
+use repo::fetch::SegmentFetchConfig;
 use repo::service::ServiceHandle;
 use trust::ccnx::CcnxSigner;
 
@@ -74,7 +74,7 @@ impl CcnxFace {
             match outgoing {
                 Outgoing::Interest(interest) => {
                     // That nothing comes the protocol sees by its own clock.
-                    self.client.express_as_is(interest, FetchConfig::CCNX.timeout)?;
+                    self.client.express_as_is(interest, SegmentFetchConfig::CCNX.timeout)?;
                 }
                 Outgoing::Data(data) => self.client.reply(&data, &LinkHeader::NONE)?,
                 Outgoing::Namespaces(change) => self.change_namespaces(&change)?,

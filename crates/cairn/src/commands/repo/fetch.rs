@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use client::{Client, Event, RequestId};
 use packet::ndn::InterestBuilder;
 use packet::{ComponentKind, Data};
-use repo::fetch::{FetchConfig, SegmentFetch};
+use repo::fetch::{SegmentFetch, SegmentFetchConfig};
 use repo::protocol::ObjectCommand;
 
 /// Fetches segments from `start` to `end`, or to the one that a packet says is the last, and hands each to
@@ -17,7 +17,7 @@ pub(super) fn fetch_segments(
     end: Option<u64>,
     mut store: impl FnMut(Data) -> bool,
 ) -> bool {
-    let mut fetch = SegmentFetch::new(FetchConfig::NDN, start, end);
+    let mut fetch = SegmentFetch::new(SegmentFetchConfig::NDN, start, end);
     let mut asked = BTreeMap::new();
     loop {
         while let Some(segment) = fetch.poll_request(client.now()) {
@@ -59,7 +59,7 @@ pub(super) fn fetch_segments(
 }
 
 fn ask(client: &mut Client, object: &ObjectCommand, segment: u64) -> Option<RequestId> {
-    client.express(&segment_interest(object, segment)?, FetchConfig::NDN.timeout).ok()
+    client.express(&segment_interest(object, segment)?, SegmentFetchConfig::NDN.timeout).ok()
 }
 
 /// The name of a segment, which is never too long where that of its object is not.

@@ -13,7 +13,7 @@ use repo::eviction::DeletionRule;
 use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
 use trust::unix_now;
 
-use super::pattern::Pattern;
+use super::pattern::NameGlob;
 use crate::tool::ToolError;
 
 /// Which repository.
@@ -67,7 +67,7 @@ pub(super) fn close(mut store: Store) -> Result<(), ToolError> {
 }
 
 /// The objects that any of the patterns means; all if there is none.
-pub(super) fn matching(store: &Store, patterns: &[Pattern]) -> Vec<ObjectId> {
+pub(super) fn matching(store: &Store, patterns: &[NameGlob]) -> Vec<ObjectId> {
     let is_meant = |object: &Object| {
         let name = object.name();
         patterns.is_empty()

@@ -20,7 +20,7 @@ const NOTIFY_TRIES: u32 = 3;
 const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_EVERY: Duration = Duration::from_millis(500);
 /// Checks in a row without an answer, or with one that says that there is no such command.
-const MAX_SILENCE: u32 = 20;
+const MAX_UNANSWERED: u32 = 20;
 
 /// An object on its way to a repository.
 pub(in crate::commands) struct Handover<'a> {
@@ -81,7 +81,7 @@ impl Handover<'_> {
             .must_be_fresh(true)
             .application_parameters(Query { request }.encode());
         let mut silence = 0;
-        while silence < MAX_SILENCE && !interrupt.came() {
+        while silence < MAX_UNANSWERED && !interrupt.came() {
             let answer = ask(client, signer, &query, CHECK_TIMEOUT)?;
             let status = answer.map(|data| CommandStatus::decode(data.content())).transpose()?;
             match status {

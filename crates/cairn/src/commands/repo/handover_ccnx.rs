@@ -20,7 +20,7 @@ use crate::tool::interrupt::Interrupt;
 const TIMEOUT: Duration = Duration::from_secs(2);
 const TRIES: u32 = 3;
 /// How long it may ask for nothing new before that is a failure: longer than its own tries take.
-const SILENCE: Duration = Duration::from_secs(30);
+const MAX_IDLE: Duration = Duration::from_secs(30);
 /// Time between two questions about a packet that is not stored yet, and how many there are.
 const CHECK_EVERY: Duration = Duration::from_millis(100);
 const CHECKS: u32 = 100;
@@ -85,7 +85,7 @@ impl CcnxHandover<'_> {
             self.turn(client, client.now() + TURN)?;
             if sent.count() > count {
                 (count, since) = (sent.count(), client.now());
-            } else if since + SILENCE <= client.now() {
+            } else if since + MAX_IDLE <= client.now() {
                 let why = format!("the repository has asked for {count} of {segments} packets and no more");
                 return Err(ToolError::other(why));
             }

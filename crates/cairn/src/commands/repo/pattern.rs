@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
+use formats::glob;
 use packet::{AnyName, Dialect, NameRef};
 
 use packet::name::name_in_dialect;
@@ -10,12 +11,12 @@ use packet::name::name_in_dialect;
 /// A name in whose components * stands for any letters and ? for one, as names are written. It means all
 /// names that begin with what it matches, of CCNx if it begins with `ccnx:`, and of NDN otherwise.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct NameGlob {
     dialect: Dialect,
     parts: Vec<String>,
 }
 
-impl FromStr for Pattern {
+impl FromStr for NameGlob {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -23,14 +24,14 @@ impl FromStr for Pattern {
             Some((scheme, _)) if ["ccnx", "ccn"].contains(&scheme) => Dialect::Ccnx,
             _ => Dialect::Ndn,
         };
-        Ok(Pattern { dialect, parts: parts(text).map(str::to_owned).collect() })
+        Ok(NameGlob { dialect, parts: parts(text).map(str::to_owned).collect() })
     }
 }
 
-impl From<&AnyName> for Pattern {
+impl From<&AnyName> for NameGlob {
     fn from(name: &AnyName) -> Self {
         let parts = parts(&name_in_dialect(name.dialect, name.name.as_ref())).map(str::to_owned).collect();
-        Pattern { dialect: name.dialect, parts }
+        NameGlob { dialect: name.dialect, parts }
     }
 }
 
@@ -40,40 +41,18 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split('/').filter(|part| !part.is_empty())
 }
 
-impl Pattern {
+impl NameGlob {
     /// Whether the name begins with what this matches.
     pub(super) fn matches(&self, dialect: Dialect, name: NameRef<'_>) -> bool {
         let name = name_in_dialect(dialect, name);
         let mut components = parts(&name);
         self.dialect == dialect
             && self.parts.iter().all(|pattern| {
-                components.next().is_some_and(|component| is_match(pattern.as_bytes(), component.as_bytes()))
+                components.next().is_some_and(|component| {
+                    glob::matches(pattern.as_bytes(), component.as_bytes(), glob::letter)
+                })
             })
     }
-}
-
-/// Tries the shortest text for each * first, and goes back to the last one only: the others need no change.
-fn is_match(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut read) = (0, 0);
-    let mut last_star = None;
-    while read < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                last_star = Some((at, read));
-                at += 1;
-            }
-            Some(&letter) if letter == b'?' || text.get(read) == Some(&letter) => {
-                at += 1;
-                read += 1;
-            }
-            _ => {
-                let Some((star, from)) = last_star else { return false };
-                last_star = Some((star, from + 1));
-                (at, read) = (star + 1, from + 1);
-            }
-        }
-    }
-    pattern.get(at..).unwrap_or_default().iter().all(|&letter| letter == b'*')
 }
 
 #[cfg(test)]
@@ -98,7 +77,7 @@ mod tests {
             ("/*a*b", "/xaxxbx", false),
             ("/a%20b", "/a%20b/c", true),
         ] {
-            let pattern: Pattern = pattern.parse().unwrap();
+            let pattern: NameGlob = pattern.parse().unwrap();
             let name: Name = name.parse().unwrap();
             assert_eq!(pattern.matches(Dialect::Ndn, name.as_ref()), expected, "{pattern:?} {name}");
             assert!(!pattern.matches(Dialect::Ccnx, name.as_ref()));
@@ -111,13 +90,8 @@ mod tests {
         for (pattern, expected) in
             [("ccnx:/", true), ("ccnx:/lab/*/=FD*", true), ("ccnx:/lab/film/v=*", false), ("/lab", false)]
         {
-            let pattern: Pattern = pattern.parse().unwrap();
+            let pattern: NameGlob = pattern.parse().unwrap();
             assert_eq!(pattern.matches(Dialect::Ccnx, name.as_ref()), expected, "{pattern:?}");
         }
-    }
-
-    #[test]
-    fn many_stars_take_no_long_time() {
-        assert!(!is_match("*a".repeat(50).as_bytes(), "a".repeat(49).as_bytes()));
     }
 }

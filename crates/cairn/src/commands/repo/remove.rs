@@ -9,7 +9,7 @@ use serde_json::json;
 use trust::unix_now;
 
 use super::folder::{FolderArguments, close, matching};
-use super::pattern::Pattern;
+use super::pattern::NameGlob;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
 
@@ -26,7 +26,7 @@ pub(crate) struct DeleteArguments {
     folder: FolderArguments,
     /// Which.
     #[arg(required = true)]
-    patterns: Vec<Pattern>,
+    patterns: Vec<NameGlob>,
     /// Only say what would be deleted.
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -95,7 +95,7 @@ pub(crate) struct PinArguments {
     folder: FolderArguments,
     /// Which.
     #[arg(required = true)]
-    patterns: Vec<Pattern>,
+    patterns: Vec<NameGlob>,
     /// Let them go again.
     #[arg(long)]
     off: bool,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use repo::eviction::{DeletionRule, PolicySpec, names, optimum, start};
-use repo::trace::{Objects, Outcome, TraceFormat, TraceReader, replay};
+use repo::trace::{Objects, Outcome, RequestTraceFormat, TraceReader, replay};
 use serde_json::json;
 
 use crate::tool::{ToolError, output};
@@ -28,7 +28,7 @@ pub(crate) struct ReplayArguments {
     trace: PathBuf,
     /// How it is written.
     #[arg(long, default_value = "csv", value_name = "FORMAT")]
-    format: TraceFormat,
+    format: RequestTraceFormat,
     /// Bytes that there is room for.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     max_bytes: u64,

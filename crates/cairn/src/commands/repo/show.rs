@@ -7,7 +7,7 @@ use repo::Object;
 use serde_json::{Value, json};
 
 use super::folder::{FolderArguments, matching};
-use super::pattern::Pattern;
+use super::pattern::NameGlob;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
 use packet::name::name_in_dialect;
@@ -24,7 +24,7 @@ pub(crate) struct ListArguments {
     #[command(flatten)]
     folder: FolderArguments,
     /// Which; all if left out.
-    patterns: Vec<Pattern>,
+    patterns: Vec<NameGlob>,
     /// Print JSON, a line for each object.
     #[arg(long)]
     json: bool,
@@ -86,7 +86,7 @@ pub(crate) struct InfoArguments {
     #[command(flatten)]
     folder: FolderArguments,
     /// Which.
-    pattern: Pattern,
+    pattern: NameGlob,
     /// Print JSON.
     #[arg(long)]
     json: bool,

@@ -12,7 +12,7 @@ use repo::stream::DataStream;
 use serde_json::json;
 
 use super::folder::{FolderArguments, close, matching, read, segments};
-use super::pattern::Pattern;
+use super::pattern::NameGlob;
 use super::put::insert;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -51,7 +51,7 @@ impl GetArguments {
 
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
         let mut store = self.folder.open()?;
-        let found = matching(&store, &[Pattern::from(&self.name)]);
+        let found = matching(&store, &[NameGlob::from(&self.name)]);
         // Versions stand in order.
         let last = found
             .into_iter()
@@ -153,7 +153,7 @@ pub(crate) struct ExportArguments {
     #[command(flatten)]
     folder: FolderArguments,
     /// Which; all if left out.
-    patterns: Vec<Pattern>,
+    patterns: Vec<NameGlob>,
     /// The file; standard output if it is left out.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,

@@ -15,7 +15,7 @@ use packet::time::{Duration, Instant};
 use serde_json::json;
 
 use super::pace::Pace;
-use super::pattern::Pattern;
+use super::pattern::NameTemplate;
 use crate::tool::ccnx::{STALE_OR_NOT, ccnx_interest_with};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
@@ -33,7 +33,7 @@ const MAX_PENDING: usize = 1 << 20;
 pub(super) struct ConsumeArguments {
     /// Names with fields; several are used one after the other. All are of NDN, or all of CCNx (`ccnx:/…`).
     #[arg(required = true)]
-    pattern: Vec<Pattern>,
+    pattern: Vec<NameTemplate>,
     /// Interests a second.
     #[arg(short, long, value_parser = rate, group = "load")]
     rate: Option<f64>,
@@ -137,7 +137,7 @@ impl ConsumeArguments {
 
     fn pace(&self, begin: Instant, random: &mut Random) -> Result<Pace, ToolError> {
         match (&self.workload, self.rate) {
-            (None, _) if self.pattern.iter().any(Pattern::needs_item) => {
+            (None, _) if self.pattern.iter().any(NameTemplate::needs_item) => {
                 Err(ToolError::other("{item} stands for what --workload asks for: say which"))
             }
             (Some(spec), _) => Pace::of(spec, begin, random.next_u64()).map_err(ToolError::other),
@@ -154,7 +154,7 @@ impl ConsumeArguments {
     fn send(
         &self,
         client: &mut Client,
-        patterns: &mut [Pattern],
+        patterns: &mut [NameTemplate],
         random: &mut Random,
         item: u64,
         counts: &mut TrafficCounters,
@@ -226,8 +226,8 @@ impl ConsumeArguments {
 }
 
 /// The dialect of all patterns.
-fn dialect_of(patterns: &[Pattern]) -> Result<Dialect, ToolError> {
-    let mut dialects = patterns.iter().map(Pattern::dialect);
+fn dialect_of(patterns: &[NameTemplate]) -> Result<Dialect, ToolError> {
+    let mut dialects = patterns.iter().map(NameTemplate::dialect);
     let first = dialects.next().unwrap_or(Dialect::Ndn);
     match dialects.all(|other| other == first) {
         true => Ok(first),

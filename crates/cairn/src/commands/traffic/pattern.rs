@@ -11,12 +11,12 @@ use packet::name::AnyNameError;
 
 /// A name with fields.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
-    parts: Vec<PatternPart>,
+pub(super) struct NameTemplate {
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Clone, Debug)]
-enum PatternPart {
+enum TemplatePart {
     Text(String),
     Random,
     /// A number that this law draws.
@@ -28,10 +28,10 @@ enum PatternPart {
 /// So many numbers at most.
 const MAX_CATALOGUE: u64 = Popularity::MAX_ITEMS;
 
-impl Pattern {
+impl NameTemplate {
     /// Whether a workload has to say which item the name is of.
     pub(super) fn needs_item(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, PatternPart::Item))
+        self.parts.iter().any(|part| matches!(part, TemplatePart::Item))
     }
 
     /// The language of its names, which its text begins with.
@@ -45,37 +45,37 @@ impl Pattern {
         let mut uri = String::new();
         for part in &mut self.parts {
             match part {
-                PatternPart::Text(text) => uri.push_str(text),
-                PatternPart::Random => uri.push_str(&random.next_u64().to_string()),
-                PatternPart::Item => uri.push_str(&item.to_string()),
-                PatternPart::Number(law) => uri.push_str(&law.next(random).to_string()),
+                TemplatePart::Text(text) => uri.push_str(text),
+                TemplatePart::Random => uri.push_str(&random.next_u64().to_string()),
+                TemplatePart::Item => uri.push_str(&item.to_string()),
+                TemplatePart::Number(law) => uri.push_str(&law.next(random).to_string()),
             }
         }
         uri.parse()
     }
 }
 
-impl FromStr for Pattern {
+impl FromStr for NameTemplate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, field)) = rest.split_once('{') {
-            parts.push(PatternPart::Text(before.to_owned()));
+            parts.push(TemplatePart::Text(before.to_owned()));
             let (field, after) = field.split_once('}').ok_or("a { without a }")?;
             parts.push(parse_field(field)?);
             rest = after;
         }
-        parts.push(PatternPart::Text(rest.to_owned()));
-        let pattern = Pattern { parts };
+        parts.push(TemplatePart::Text(rest.to_owned()));
+        let pattern = NameTemplate { parts };
         // What makes no name now never will.
         pattern.clone().next(&mut Random::from_seed(1), 0).map_err(|error| error.to_string())?;
         Ok(pattern)
     }
 }
 
-fn parse_field(field: &str) -> Result<PatternPart, String> {
+fn parse_field(field: &str) -> Result<TemplatePart, String> {
     let wrong = || {
         format!("{{{field}}} is no field: use {{seq}}, {{random}}, {{uniform:N}}, {{zipf:N:A}} or {{item}}")
     };
@@ -84,17 +84,17 @@ fn parse_field(field: &str) -> Result<PatternPart, String> {
         _ => Err(format!("{text:?}: a catalogue has 1 to {MAX_CATALOGUE} names")),
     };
     match field.split(':').collect::<Vec<_>>()[..] {
-        ["seq"] => Ok(PatternPart::Number(Popularity::sequential())),
-        ["random"] => Ok(PatternPart::Random),
-        ["item"] => Ok(PatternPart::Item),
-        ["uniform", number] => Ok(PatternPart::Number(Popularity::Uniform { items: count(number)? })),
+        ["seq"] => Ok(TemplatePart::Number(Popularity::sequential())),
+        ["random"] => Ok(TemplatePart::Random),
+        ["item"] => Ok(TemplatePart::Item),
+        ["uniform", number] => Ok(TemplatePart::Number(Popularity::Uniform { items: count(number)? })),
         ["zipf", number, exponent] => {
             let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
             if !(0.0..=10.0).contains(&exponent) {
                 return Err(wrong());
             }
             let zipf = Popularity::zipf(count(number)?, exponent, 0.0);
-            zipf.map(PatternPart::Number).map_err(|error| error.to_string())
+            zipf.map(TemplatePart::Number).map_err(|error| error.to_string())
         }
         _ => Err(wrong()),
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn fields_are_filled_and_mistakes_refused() {
         let mut random = Random::from_seed(1);
-        let mut pattern: Pattern = "/a/{seq}/{uniform:3}".parse().unwrap();
+        let mut pattern: NameTemplate = "/a/{seq}/{uniform:3}".parse().unwrap();
         for number in 0..50 {
             let name = pattern.next(&mut random, 0).unwrap().to_string();
             assert!((0..3).any(|last| name == format!("/a/{number}/{last}")), "{name}");
@@ -121,13 +121,14 @@ mod tests {
             "a/{seq}",
             "/a/{uniform:99999999999}",
         ] {
-            assert!(text.parse::<Pattern>().is_err(), "{text}");
+            assert!(text.parse::<NameTemplate>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn zipf_draws_ranks_as_often_as_its_law_says() {
-        let (mut pattern, mut random) = ("/{zipf:100:1}".parse::<Pattern>().unwrap(), Random::from_seed(7));
+        let (mut pattern, mut random) =
+            ("/{zipf:100:1}".parse::<NameTemplate>().unwrap(), Random::from_seed(7));
         let mut seen = vec![0u32; 100];
         for _ in 0..200_000 {
             let name = pattern.next(&mut random, 0).unwrap().to_string();

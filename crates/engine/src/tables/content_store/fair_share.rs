@@ -19,7 +19,7 @@ const BITS: usize = 1 << 16;
 const MAX_NAMES: u32 = 1 << 13;
 
 /// A face that asked for nothing twice for so long has no share.
-const SILENCE: Duration = Duration::from_secs(10);
+const MAX_IDLE: Duration = Duration::from_secs(10);
 
 /// What is known of a face.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl FairShares {
 
 impl Share {
     fn is_active(&self, now: Instant) -> bool {
-        self.wanted.is_some_and(|wanted| now.saturating_since(wanted) < SILENCE)
+        self.wanted.is_some_and(|wanted| now.saturating_since(wanted) < MAX_IDLE)
     }
 
     /// Remembers a name; true if it was remembered before.

@@ -2,8 +2,8 @@
 
 use packet::{Component, ComponentKind, Interest, Name};
 
-/// The keyword of listings.
-pub(super) const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
+/// The keyword of listings: an Interest for a folder's name and this asks what is in the folder.
+pub const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
 /// Folders deeper than this are not looked for.
 pub(super) const MAX_DEPTH: usize = 64;

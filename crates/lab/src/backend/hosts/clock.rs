@@ -17,7 +17,7 @@ pub(super) struct Exchange {
 
 /// A host's clock, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct ClockOffset {
     /// What the host's clock shows more than the lab's.
     pub offset_ns: i64,
     /// How far that may be wrong.
@@ -25,12 +25,12 @@ pub struct Clock {
 }
 
 impl Exchange {
-    fn clock(self) -> Clock {
+    fn clock(self) -> ClockOffset {
         let signed = |later: u64, earlier: u64| i128::from(later) - i128::from(earlier);
         let there = signed(self.received, self.asked);
         let back = signed(self.answered, self.came);
         let under_way = signed(self.came, self.asked) - signed(self.answered, self.received);
-        Clock {
+        ClockOffset {
             offset_ns: i64::try_from((there + back) / 2).unwrap_or(i64::MAX),
             // An exchange in which a clock was set may seem to have taken less than no time: it is worth
             // nothing.
@@ -39,7 +39,7 @@ impl Exchange {
     }
 }
 
-impl Clock {
+impl ClockOffset {
     /// What the best of these exchanges says; nothing without one.
     pub(super) fn of(exchanges: &[Exchange]) -> Option<Self> {
         exchanges.iter().map(|exchange| exchange.clock()).min_by_key(|clock| clock.error_ns)
@@ -49,7 +49,7 @@ impl Clock {
     /// way between.
     pub(super) fn between(self, after: Self) -> Self {
         let drift = self.offset_ns.abs_diff(after.offset_ns);
-        Clock {
+        ClockOffset {
             offset_ns: i64::midpoint(self.offset_ns, after.offset_ns),
             error_ns: self.error_ns.max(after.error_ns).saturating_add(drift / 2),
         }
@@ -93,7 +93,7 @@ mod tests {
         let mut random = Random::from_seed(7);
         for round in 0..200u64 {
             let ahead = i64::try_from(random.below(4_000_000_000)).unwrap() - 2_000_000_000;
-            let clock = Clock::of(&exchanges(ahead, 100_000 + round * 1000, &mut random)).unwrap();
+            let clock = ClockOffset::of(&exchanges(ahead, 100_000 + round * 1000, &mut random)).unwrap();
             assert!(clock.offset_ns.abs_diff(ahead) <= clock.error_ns, "{clock:?} {ahead}");
             assert!(clock.error_ns < 1_000_000, "forty exchanges find one that did not wait: {clock:?}");
         }
@@ -102,17 +102,17 @@ mod tests {
     #[test]
     fn what_a_clock_ran_away_during_a_run_counts_as_error() {
         let (before, after) =
-            (Clock { offset_ns: 100, error_ns: 10 }, Clock { offset_ns: 4_100, error_ns: 20 });
-        assert_eq!(before.between(after), Clock { offset_ns: 2_100, error_ns: 2_020 });
+            (ClockOffset { offset_ns: 100, error_ns: 10 }, ClockOffset { offset_ns: 4_100, error_ns: 20 });
+        assert_eq!(before.between(after), ClockOffset { offset_ns: 2_100, error_ns: 2_020 });
         assert_eq!(before.at_host(1_000), 1_100);
-        assert_eq!(Clock { offset_ns: -100, error_ns: 0 }.at_host(1_000), 900);
+        assert_eq!(ClockOffset { offset_ns: -100, error_ns: 0 }.at_host(1_000), 900);
     }
 
     #[test]
     fn an_exchange_during_which_a_clock_was_set_is_not_believed() {
         let good = Exchange { asked: 0, received: 1_000_000, answered: 1_000_100, came: 2_000 };
         let set = Exchange { asked: 0, received: 9_000, answered: 99_000, came: 2_000 };
-        assert_eq!(Clock::of(&[set, good]), Some(Clock { offset_ns: 999_050, error_ns: 950 }));
-        assert_eq!(Clock::of(&[]), None);
+        assert_eq!(ClockOffset::of(&[set, good]), Some(ClockOffset { offset_ns: 999_050, error_ns: 950 }));
+        assert_eq!(ClockOffset::of(&[]), None);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::clock::{Clock, Exchange};
+use super::clock::{ClockOffset, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Received, Ssh};
@@ -19,7 +19,7 @@ use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::wall_clock::epoch_ns;
 
 /// How long a host may take for one step.
-const PATIENCE: Duration = Duration::from_secs(100);
+const TIMEOUT: Duration = Duration::from_secs(100);
 /// How often hosts hear from a lab that waits.
 const ALIVE: Duration = Duration::from_secs(4);
 /// Exchanges with each host before a run, and as many after it.
@@ -109,7 +109,7 @@ impl Hosts<'_> {
             let _ = connection.ask(request);
         }
         let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while let Some(missing) = replies.iter().position(Option::is_none) {
             let (index, Answer { reply, .. }) = self.next(deadline, missing)?;
             if let Some(place) = replies.get_mut(index) {
@@ -166,11 +166,11 @@ impl Hosts<'_> {
             return Err(self.failed(index, "there is no such host"));
         };
         connection.ask(request)?;
-        Ok(self.next(Instant::now() + PATIENCE, index)?.1)
+        Ok(self.next(Instant::now() + TIMEOUT, index)?.1)
     }
 
     /// How far the clocks of all hosts are from ours.
-    fn clocks(&mut self) -> Result<Vec<Clock>, BackendError> {
+    fn clocks(&mut self) -> Result<Vec<ClockOffset>, BackendError> {
         let mut clocks = Vec::new();
         for index in 0..self.plan.nodes.len() {
             let mut exchanges = Vec::new();
@@ -182,7 +182,7 @@ impl Hosts<'_> {
                 }
             }
             let clock =
-                Clock::of(&exchanges).ok_or_else(|| self.failed(index, "it does not know the time"))?;
+                ClockOffset::of(&exchanges).ok_or_else(|| self.failed(index, "it does not know the time"))?;
             clocks.push(clock);
         }
         Ok(clocks)
@@ -204,7 +204,7 @@ impl Hosts<'_> {
         self.each(&Request::Clients)?;
         self.step("forwarder log");
         let start_ns = epoch_ns() + AHEAD_NS;
-        let start = |clock: &Clock| Request::Start { epoch_ns: clock.at_host(start_ns) };
+        let start = |clock: &ClockOffset| Request::Start { epoch_ns: clock.at_host(start_ns) };
         self.all(&before.iter().map(start).collect::<Vec<_>>())?;
         self.step("workloads");
         let lost = self.wait(start_ns)?;

@@ -13,7 +13,7 @@ mod protocol;
 pub mod remote;
 mod ssh;
 
-pub use clock::Clock;
+pub use clock::ClockOffset;
 pub use conduct::conduct;
 pub use inventory::{Inventory, InventoryError};
 pub(crate) use ssh::quoted;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::protocol::{HostInterface, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
@@ -25,22 +25,20 @@ use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Manager, Setup, driver};
 use crate::experiment::plan::Software;
-use crate::order::{Owner, write_json};
+use crate::order::{Owner, RUN_PREFIX, write_json};
 use crate::wall_clock::epoch_ns;
 
 /// How long a forwarder may take to answer for the first time.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// A lab that says nothing for so long is gone, whatever the connection looks like: it says that it is there
 /// every few seconds.
-const SILENCE: Duration = Duration::from_secs(20);
+const MAX_IDLE: Duration = Duration::from_secs(20);
 /// How often it is tried to remove the run's folder.
 const REMOVALS: u32 = 20;
 /// The file that names the process a run's folder belongs to.
 const OWNER_FILE: &str = "owner";
 /// What the copied program is called in the run's folder.
 pub(super) const PROGRAM: &str = "cairn";
-/// What folders of runs begin with.
-pub(super) const FOLDER_PREFIX: &str = "cairn-lab-";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -167,7 +165,7 @@ fn watch(resources: Arc<RunResources>) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
             let heard = *resources.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            if heard.elapsed() > SILENCE {
+            if heard.elapsed() > MAX_IDLE {
                 resources.end(130);
             }
         }
@@ -226,7 +224,7 @@ fn clean_leftovers(resources: &RunResources) {
     let _ = resources.controllers.clean_leftovers();
     let Some(above) = resources.folder.parent() else { return };
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
-        let is_run = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
+        let is_run = entry.file_name().to_string_lossy().starts_with(RUN_PREFIX);
         let owner = fs::read_to_string(entry.path().join(OWNER_FILE)).unwrap_or_default();
         if is_run && Owner::of_directory(&owner).is_some_and(|owner| !owner.is_alive()) {
             // Another user's stays.
@@ -326,7 +324,7 @@ impl Remote {
         self.group = Some(group);
         self.forwarder = Some(child);
         let socket = PathBuf::from(format!("{}.sock", node.name));
-        let answering = Manager::answering(&socket, PATIENCE);
+        let answering = Manager::answering(&socket, TIMEOUT);
         self.manager = Some(answering.map_err(|error| {
             format!("the forwarder does not answer: {error}; it said: {}", tail(&node.name))
         })?);
@@ -394,7 +392,7 @@ impl Remote {
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             erases: order.plan.software == Software::Cairn,
             every: Duration::from_nanos(order.plan.recording.sample_every_ns),
-            start: UNIX_EPOCH + Duration::from_nanos(epoch),
+            start_ns: epoch,
             group: self.group.clone(),
         })?;
         let ahead = Duration::from_nanos(epoch.saturating_sub(epoch_ns()));

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::inventory::Host;
 use super::protocol::{Line, Reply, Request};
-use super::remote::{FOLDER_PREFIX, PROGRAM};
-use crate::order::Event;
+use super::remote::PROGRAM;
+use crate::order::{Event, RUN_PREFIX};
 
 /// How long a connection may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Something that came from a host.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Ssh<'_> {
     /// Opens the connection that all calls share. It stays until the child is killed.
     fn open(&self) -> io::Result<Child> {
         let mut master = self.command(&["-M", "-N"], None)?.spawn()?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = master.try_wait()? {
                 return Err(self.failed(&format!("no connection ({status})")));
@@ -118,7 +118,7 @@ impl Ssh<'_> {
     pub(super) fn start(self, index: usize, sender: Sender<(usize, Received)>) -> io::Result<Connection> {
         let master = KilledOnDrop(self.open()?);
         let above = quoted(&self.host.folder.to_string_lossy());
-        let made = self.output(&format!("mktemp -d {above}/{FOLDER_PREFIX}XXXXXX"))?;
+        let made = self.output(&format!("mktemp -d {above}/{RUN_PREFIX}XXXXXX"))?;
         let folder = String::from_utf8_lossy(&made.stdout).trim().to_owned();
         if !made.status.success() || folder.is_empty() {
             return Err(self.failed(&format!("no folder can be made in {above}")));
@@ -155,7 +155,7 @@ impl Ssh<'_> {
             drop(ready);
             let _ = sender.send((index, Received::Gone));
         });
-        match is_ready.recv_timeout(PATIENCE) {
+        match is_ready.recv_timeout(TIMEOUT) {
             Ok(()) => Ok((session, input)),
             Err(_) => Err(self.failed("the remote does not start")),
         }

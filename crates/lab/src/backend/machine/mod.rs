@@ -4,6 +4,6 @@
 pub mod cgroup;
 pub(crate) mod clients;
 pub mod load;
-pub(crate) mod processes;
+pub mod processes;
 pub(crate) mod sampler;
 pub(crate) mod steal;

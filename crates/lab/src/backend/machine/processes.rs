@@ -2,8 +2,10 @@
 
 use std::fs;
 
-/// These processes and all below them.
-pub(crate) fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
+use formats::proc_files::{schedstat, stat_field};
+
+/// These processes and all that they, or threads of theirs, have started.
+pub fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut all: Vec<u32> = pids.into_iter().collect();
     let mut next = 0;
     while let Some(pid) = all.get(next).copied() {
@@ -19,21 +21,20 @@ pub(crate) fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {
 }
 
 /// Time in nanoseconds that all threads of a process had the processor, and that they could have run and had
-/// it not.
-pub(crate) fn processor_ns(pid: u32) -> Option<[u64; 2]> {
+/// it not. `None` if it has ended.
+pub fn processor_ns(pid: u32) -> Option<[u64; 2]> {
     let mut total = [0; 2];
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
-        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        let mut fields = text.split_whitespace();
-        for sum in &mut total {
-            *sum += fields.next()?.parse::<u64>().ok()?;
+        let times = schedstat(&fs::read_to_string(task.path().join("schedstat")).ok()?)?;
+        for (sum, time) in total.iter_mut().zip(times) {
+            *sum += time;
         }
     }
     Some(total)
 }
 
 /// Resident memory of a process.
-pub(crate) fn memory_bytes(pid: u32) -> Option<u64> {
+pub fn memory_bytes(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
@@ -43,9 +44,18 @@ pub(crate) fn memory_bytes(pid: u32) -> Option<u64> {
 /// it has waited, in nanoseconds.
 pub(crate) fn ended_processor_ns(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name in brackets, which may hold anything: user, system, and the same of children.
-    let ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
-    let ticks: u64 = ticks.filter_map(|word| word.parse::<u64>().ok()).sum();
+    // User, system, and the same of children.
+    ticks_in_ns((14..=17).filter_map(|field| stat_field(&stat, field)).sum())
+}
+
+/// Time in nanoseconds that children of this process have run which have ended and been waited for, and
+/// theirs.
+pub fn ended_children_processor_ns() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    ticks_in_ns(stat_field(&stat, 16)? + stat_field(&stat, 17)?)
+}
+
+fn ticks_in_ns(ticks: u64) -> Option<u64> {
     let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok()??;
     ticks.saturating_mul(1_000_000_000).checked_div(u64::try_from(per_second).ok()?)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use ::management::{FaceScope, FaceStatus, GeneralStatus};
 use client::ClientError;
@@ -18,11 +18,11 @@ use crate::driver::Manager;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
 use crate::sampling::moment;
-use crate::wall_clock::epoch_ns_of;
+use crate::wall_clock::epoch_ns;
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
 /// wanted.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The remote end of the face of a forwarder's management.
 const MANAGEMENT: &str = "internal://";
@@ -42,7 +42,8 @@ pub(crate) struct SamplerConfig {
     /// waited for in vain. Those that can are Cairn's.
     pub(crate) erases: bool,
     pub(crate) every: Duration,
-    pub(crate) start: SystemTime,
+    /// When the run began, by the calendar: what events count their seconds from.
+    pub(crate) start_ns: u64,
     /// The forwarder's control group, which knows how long its share kept it from running.
     pub(crate) group: Option<Group>,
 }
@@ -123,7 +124,7 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
 fn said(config: &SamplerConfig, manager: &mut Option<Manager>, erases: &mut bool) -> Option<GeneralStatus> {
     let Some(socket) = &config.socket else { return Some(GeneralStatus::default()) };
     if manager.is_none() {
-        *manager = Manager::open(socket, PATIENCE).ok();
+        *manager = Manager::open(socket, TIMEOUT).ok();
     }
     manager.as_mut().and_then(|manager| ask(manager, erases))
 }
@@ -157,7 +158,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             invalid += 1;
         }
         // All of a line is of the moment of the answer.
-        let (now, time) = (Instant::now(), SystemTime::now());
+        let (now, time_ns) = (Instant::now(), epoch_ns());
         let pids = processes_of(config);
         let busy = processor_ns(&pids, config.group.as_ref());
         let memory = pids.iter().filter_map(|pid| processes::memory_bytes(*pid)).sum();
@@ -172,12 +173,12 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         });
         let [cpu, waited, throttled] = processor;
         let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
-        file.write_all(sample::line(epoch_ns_of(time), answer.as_ref(), &load).as_bytes())?;
+        file.write_all(sample::line(time_ns, answer.as_ref(), &load).as_bytes())?;
         // For whoever watches from another terminal.
         file.flush()?;
         Event::Sample {
             node: config.node.clone(),
-            seconds: time.duration_since(config.start).map_or(0.0, |since| since.as_secs_f64()),
+            seconds: Duration::from_nanos(time_ns.saturating_sub(config.start_ns)).as_secs_f64(),
             pending: status.as_ref().map(|status| without_question(config, status).pit_entries),
             cpu_percent: processor[0],
             memory_bytes: memory,
@@ -317,7 +318,7 @@ mod tests {
             file: PathBuf::new(),
             erases,
             every: Duration::from_secs(1),
-            start: SystemTime::UNIX_EPOCH,
+            start_ns: 0,
             group: None,
         };
         let status = GeneralStatus { pit_entries: 8, name_tree_entries: 10, ..GeneralStatus::default() };

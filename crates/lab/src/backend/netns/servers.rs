@@ -23,7 +23,7 @@ use crate::experiment::plan::{ContentPlan, NodeIndex, ProgramPlan, Software};
 use crate::order::NodeTotals;
 
 /// How long a server may take to answer for the first time.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Files are older than any cache's doubts about how long they stay as they are.
 const AGE: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -128,7 +128,7 @@ impl World<'_> {
     }
 
     fn wait_until_ready(&mut self, place: usize) -> Result<(), WorldError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let Some(running) = self.servers.get(place) else { return Ok(()) };
             let node = running.node;

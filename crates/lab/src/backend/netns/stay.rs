@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::world::{World, WorldError, io_error, socket, step};
 use crate::driver::driver;
 use crate::experiment::plan::Software;
-use crate::live::{LIVE_NETWORK_FILE, LiveLink, LiveNode, Network};
+use crate::live::{LIVE_NETWORK_FILE, LiveLink, LiveNetwork, LiveNode};
 use crate::order::{Event, Request, write_json};
 
 /// How long the world listens before it looks after its forwarders.
@@ -84,7 +84,7 @@ impl World<'_> {
             between: link.between.map(|node| self.plan().node_name(node).to_owned()),
         });
         let network =
-            Network { title: self.plan().title.clone(), nodes: nodes.collect(), links: links.collect() };
+            LiveNetwork { title: self.plan().title.clone(), nodes: nodes.collect(), links: links.collect() };
         let file = self.folder.join(LIVE_NETWORK_FILE);
         write_json(&file, &network).map_err(io_error("the network cannot be written down"))
     }

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use client::ClientError;
 
@@ -34,7 +34,7 @@ use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, rea
 use crate::wall_clock::epoch_ns;
 
 /// How long a forwarder may take to answer for the first time.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Why a run could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -371,7 +371,7 @@ impl World<'_> {
                 source: Box::new(source),
                 log: self.log(&name),
             };
-            let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
+            let mut manager = Manager::answering(&socket, TIMEOUT).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket, &addresses), &mut manager)?;
         }
         Ok(())
@@ -467,7 +467,7 @@ impl World<'_> {
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
                 erases: self.plan().software == Software::Cairn,
                 every: Duration::from_nanos(self.plan().recording.sample_every_ns),
-                start: UNIX_EPOCH + Duration::from_nanos(start_ns),
+                start_ns,
                 group: self.groups.get(place).cloned(),
             };
             let sampler = Sampler::start(config).map_err(io_error("no forwarder log"))?;

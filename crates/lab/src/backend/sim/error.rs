@@ -9,7 +9,7 @@ use packet::registry::UnknownWord;
 use sim::SimError;
 
 use crate::agent::JobError;
-use crate::keys::KeyError;
+use crate::keys::IdentityKeyError;
 
 /// Why a simulation gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum ApplicationError {
     Publication(#[from] PublishError),
     /// A key.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    Key(#[from] IdentityKeyError),
     /// What a key may be used for.
     #[error(transparent)]
     Privilege(#[from] UnknownWord),

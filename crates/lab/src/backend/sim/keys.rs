@@ -6,7 +6,7 @@ use trust::{Certificate, Policy, Signer, Validator, ValidatorLimits};
 
 use super::error::{ApplicationError, SimulationError};
 use crate::experiment::plan::{Plan, ProducerKey, ProducerPlan};
-use crate::keys::{KeyError, KeyRole, certificate, signer};
+use crate::keys::{IdentityKeyError, KeyRole, certificate, signer};
 
 /// The keys of an experiment.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Keys {
     }
 
     /// What signs the segments of a producer's file. Producers of one prefix share a key.
-    pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, KeyError> {
+    pub(super) fn signer(&self, producer: &ProducerPlan) -> Result<Signer, IdentityKeyError> {
         match producer.key {
             ProducerKey::Digest => Ok(Signer::digest()),
             ProducerKey::Trusted => signer(self.seed, KeyRole::Trusted, &producer.prefix),

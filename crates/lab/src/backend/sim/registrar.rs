@@ -8,7 +8,7 @@ use management::{
     Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
 use node::management::{
-    Authority, AuthorizationError, Privileges, RevocationList, STRANGERS_LEAST_COST, TrustedKeys,
+    AuthorizationError, CommandAuthority, Privileges, RevocationList, STRANGERS_LEAST_COST, TrustedKeys,
 };
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Name, Now, UnixTime};
@@ -38,7 +38,7 @@ struct Accepted {
 /// Takes registrations at one node.
 struct Registrar {
     accepts: Registrations,
-    authority: Authority,
+    authority: CommandAuthority,
     /// Who asks for which prefix: packets of virtual time do not say where they came from.
     neighbours: Vec<(Name, u64, NodeId)>,
     accepted: Vec<Accepted>,
@@ -151,8 +151,8 @@ fn registrar(
     let revocations = Arc::new(RevocationList::fixed(records));
     let keys = TrustedKeys::new(believed).with_revocations(revocations);
     let authority = match accepts {
-        Registrations::Keys(_) => Authority::of_keys(Box::new(keys)),
-        _ => Authority::Anyone,
+        Registrations::Keys(_) => CommandAuthority::of_keys(Box::new(keys)),
+        _ => CommandAuthority::Anyone,
     };
     Ok(Registrar { authority, accepts, neighbours, accepted: Vec::new() })
 }

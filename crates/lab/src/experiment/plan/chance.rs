@@ -1,6 +1,8 @@
 //! What chance decides in virtual time: where it decides nothing, one repeat is as good as many.
 
-use super::{Activity, ArrivalsPlan, Change, ControllerKind, EventPlan, NodePlan, Plan, SizesPlan, Workload};
+use super::{
+    Activity, ArrivalsPlan, Change, ControllerChoice, EventPlan, NodePlan, Plan, SizesPlan, Workload,
+};
 
 impl Plan {
     /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
@@ -54,10 +56,10 @@ impl Plan {
     }
 }
 
-impl ControllerKind {
+impl ControllerChoice {
     /// Whether it decides by chance. What one of the program's own does, nobody knows.
     pub(super) fn draws(&self) -> bool {
-        matches!(self, ControllerKind::Named(spec) if controller_draws(spec))
+        matches!(self, ControllerChoice::Named(spec) if controller_draws(spec))
     }
 }
 

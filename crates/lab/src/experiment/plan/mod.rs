@@ -291,7 +291,7 @@ pub struct ContentPlan {
 
 /// How a fetcher decides what to ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ControllerKind {
+pub enum ControllerChoice {
     /// Always so many in flight.
     Fixed,
     /// Additive increase, multiplicative decrease.
@@ -346,7 +346,7 @@ pub enum Activity {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         arrivals: Option<ArrivalsPlan>,
         /// Who decides about the window.
-        controller: ControllerKind,
+        controller: ControllerChoice,
         /// The first, or the fixed, window.
         window: u32,
         /// Interest lifetime.

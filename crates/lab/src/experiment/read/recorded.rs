@@ -1,6 +1,6 @@
 //! A trace of requests as experiments use it: times from the first request on, objects by small numbers.
 
-use repo::trace::{Objects, TraceFormat, TraceReader};
+use repo::trace::{Objects, RequestTraceFormat, TraceReader};
 
 use crate::experiment::plan::Shared;
 
@@ -21,7 +21,7 @@ pub(in crate::experiment) struct Recorded {
 impl Recorded {
     /// Reads a trace in that format.
     pub(in crate::experiment) fn read(bytes: &[u8], format: &str) -> Result<Self, String> {
-        let format: TraceFormat =
+        let format: RequestTraceFormat =
             format.parse().map_err(|error: packet::registry::UnknownWord| error.to_string())?;
         let (mut objects, mut requests, mut sizes) = (Objects::default(), Vec::new(), Vec::new());
         let mut goes_on = false;

@@ -43,7 +43,7 @@ struct Basis<'a> {
 }
 
 /// How next hops are found beside static routes.
-const WAYS: [(&str, Option<RouteSelection>); 3] = [
+const SELECTIONS: [(&str, Option<RouteSelection>); 3] = [
     ("static", None),
     ("shortest", Some(RouteSelection::Shortest)),
     ("all", Some(RouteSelection::AllLoopFree)),
@@ -66,7 +66,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, seed, f);
     let contents = contents::contents(file, &names, files, f);
     let producers = simulated::producers(file, &names, seed, f);
-    if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &WAYS).flatten() {
+    if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &SELECTIONS).flatten() {
         let homes = homes(file, &names, &contents, &producers);
         add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
     }

@@ -9,7 +9,7 @@ use super::named_workload::named_workload;
 use super::servers::{self, WantedFiles};
 use crate::experiment::model;
 use crate::experiment::plan::{
-    Activity, ContentPlan, ControllerKind, Hop, LinkPlan, NodeIndex, ProgramPlan, Turn, Workload,
+    Activity, ContentPlan, ControllerChoice, Hop, LinkPlan, NodeIndex, ProgramPlan, Turn, Workload,
 };
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
@@ -294,12 +294,15 @@ fn download(
             Activity::Program(program),
         ));
     }
-    let controllers =
-        [("fixed", ControllerKind::Fixed), ("aimd", ControllerKind::Aimd), ("cubic", ControllerKind::Cubic)];
+    let controllers = [
+        ("fixed", ControllerChoice::Fixed),
+        ("aimd", ControllerChoice::Aimd),
+        ("cubic", ControllerChoice::Cubic),
+    ];
     let word = given.controller.as_deref().unwrap_or("cubic");
     let controller = match word.parse::<flow::ControllerSpec>() {
         Ok(_) if controllers.iter().all(|(other, _)| *other != word) => {
-            Some(ControllerKind::Named(word.to_owned()))
+            Some(ControllerChoice::Named(word.to_owned()))
         }
         _ => f.word(&format!("{key}.controller"), word, &controllers),
     };
@@ -313,7 +316,7 @@ fn download(
             f.add(format!("{key}.{word}"), "with 0 nothing is ever asked for", None);
         }
     }
-    let window = given.window.unwrap_or(if controller == ControllerKind::Fixed { 16 } else { 2 }).max(1);
+    let window = given.window.unwrap_or(if controller == ControllerChoice::Fixed { 16 } else { 2 }).max(1);
     let does = Activity::Download {
         content,
         per_second: given.rate.map(|rate| rate.0),

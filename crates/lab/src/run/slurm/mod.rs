@@ -28,9 +28,8 @@ use serde::{Deserialize, Serialize};
 pub use self::cluster::{Cluster, Tasks};
 pub use self::error::SlurmError;
 pub use self::part::carry_out;
-use super::begin::{command, new_folder};
 use super::build::Program;
-use super::calendar;
+use super::create::{command, new_folder};
 use super::error::{RunError, io_error};
 use super::execute::chosen;
 use super::folder::{RunFolder, RunRecord};
@@ -41,6 +40,7 @@ use crate::backend::{VIRTUAL_TIME, backend, hosts};
 use crate::experiment::Experiment;
 use crate::experiment::plan::TraceFormat;
 use crate::order::{read_json, write_json};
+use crate::wall_clock;
 
 /// Shares of a sweep for which nobody says how many there are to be.
 const SHARES: u32 = 16;
@@ -128,7 +128,7 @@ impl SlurmRun {
         let record = SlurmRecord {
             experiment: experiment.name.clone(),
             command: command(experiment, &options, "slurm"),
-            began: calendar::now().to_string(),
+            began: wall_clock::unix_now().to_string(),
             program: Program::of(options.build, &options.programs.cairn).unwrap_or_default(),
             shards,
             options: words.to_vec(),

@@ -286,8 +286,9 @@ impl Scenario {
     /// Name of a flow, long enough for Interests of the wanted size.
     fn prefix(&self, pair: usize) -> String {
         // All but filler and digits: types and lengths, nonce, lifetime, "flow", and a number of two bytes.
-        const REST: usize = 28;
-        let filler = (self.links.interest_bytes as usize).saturating_sub(REST + pair.to_string().len());
+        const OTHER_BYTES: usize = 28;
+        let filler =
+            (self.links.interest_bytes as usize).saturating_sub(OTHER_BYTES + pair.to_string().len());
         format!("/flow/{pair}/{}", "x".repeat(filler.clamp(1, 200)))
     }
 

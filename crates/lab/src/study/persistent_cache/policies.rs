@@ -3,7 +3,7 @@
 use packet::random::{Random, Zipf};
 use repo::evaluation::trace;
 use repo::eviction::{DeletionRule, PolicySpec, optimum, start};
-use repo::replay::Replay;
+use repo::replay::ReplayedCache;
 
 use super::experiment::{Experiment, PoliciesSection, policy};
 use super::results::one;
@@ -119,7 +119,7 @@ fn add_zipf(
         let mut rates: Vec<f64> = specs
             .iter()
             .map(|spec| {
-                let mut replay = Replay::new(rule, start(spec));
+                let mut replay = ReplayedCache::new(rule, start(spec));
                 let hits = drawn.iter().enumerate().filter(|(at, object)| {
                     let is_hit = replay.request(**object, 1);
                     is_hit && *at >= begins

@@ -70,7 +70,7 @@ const MAX_ECHOES: usize = 8;
 const ECHO_INTERVAL: Duration = Duration::from_millis(100);
 /// Echoes in a row without an answer after which a neighbour counts as silent, and for how long.
 const MAX_UNANSWERED: u32 = 4;
-const SILENCE: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// How long an echo may take: so many round trips, within bounds.
 const ECHO_ROUND_TRIPS: u64 = 4;
 const ECHO_TIMEOUT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
@@ -420,7 +420,7 @@ impl Pacer {
             self.echoes.charged_since = 0;
             self.echoes.last_asked = now;
             if matches!(self.echoes.support, EchoSupport::Silent(_)) {
-                self.echoes.support = EchoSupport::Silent(now + SILENCE);
+                self.echoes.support = EchoSupport::Silent(now + RETRY_INTERVAL);
             }
         }
         let number = self.random.next_u64();
@@ -494,7 +494,7 @@ impl Pacer {
         }
         if self.echoes.unanswered >= MAX_UNANSWERED || self.echoes.support != EchoSupport::Answers {
             self.echoes.unanswered = 0;
-            self.echoes.support = EchoSupport::Silent(now + SILENCE);
+            self.echoes.support = EchoSupport::Silent(now + RETRY_INTERVAL);
         }
     }
 

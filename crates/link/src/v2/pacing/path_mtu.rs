@@ -22,7 +22,7 @@ const CONFIRM_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a smaller MTU is kept before a larger one is tried.
 const RAISE_INTERVAL: Duration = Duration::from_secs(600);
 /// How long a neighbour that answers nothing is left alone.
-const SILENCE: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 /// Probes go on while the latest large frame is no older.
 const IN_USE: Duration = Duration::from_secs(10);
 
@@ -147,13 +147,13 @@ impl PathMtu {
         self.unanswered = 0;
         match self.phase {
             // There is nothing to fall back to.
-            Phase::Confirm if self.current <= LEAST_BYTES => self.next_probe = now + SILENCE,
+            Phase::Confirm if self.current <= LEAST_BYTES => self.next_probe = now + RETRY_INTERVAL,
             Phase::Confirm if self.current <= BASE_BYTES => self.phase = Phase::Least,
             Phase::Confirm => self.phase = Phase::Base,
             Phase::Base => self.phase = Phase::Least,
             Phase::Least => {
                 self.phase = Phase::Confirm;
-                self.next_probe = now + SILENCE;
+                self.next_probe = now + RETRY_INTERVAL;
             }
             Phase::Search { arrives, .. } => {
                 self.phase = Phase::Search { arrives, lost: size };

@@ -18,11 +18,14 @@ use info::Entry;
 /// What became of a configuration of NFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Converted {
-    /// A configuration for a Cairn node, with the notes as comments.
+    /// A configuration for a Cairn node, with the first thousand notes as comments.
     pub text: String,
     /// What has no counterpart, or works otherwise, each with its line.
     pub notes: Vec<String>,
 }
+
+/// Notes that stand in a configuration: one with all that a strange file may give could not be read again.
+const MAX_COMMENTS: usize = 1000;
 
 /// Makes a configuration of a text as in `nfd.conf`. Names of files in it are understood as below `folder`.
 ///
@@ -184,10 +187,13 @@ impl Target<'_> {
         let mut text = String::from(
             "# Configuration of a Cairn node, made from one of NFD. What is left out has its default.\n",
         );
-        for note in &self.notes {
+        for note in self.notes.iter().take(MAX_COMMENTS) {
             text.push_str("# ");
             text.push_str(note);
             text.push('\n');
+        }
+        if let Some(more @ 1..) = self.notes.len().checked_sub(MAX_COMMENTS) {
+            text.push_str(&format!("# And {more} notes more.\n"));
         }
         text.push('\n');
         text.push_str(&body);

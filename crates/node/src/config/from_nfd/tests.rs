@@ -139,6 +139,14 @@ fn an_empty_file_listens_nowhere_as_in_nfd() {
 }
 
 #[test]
+fn a_file_of_a_million_unknown_keys_makes_a_configuration_that_can_be_read_again() {
+    let converted = convert(&"colour 1\n".repeat(1_000_000));
+    assert_eq!(converted.notes.len(), 1_000_000);
+    assert!(converted.text.len() < 1 << 17, "{} bytes", converted.text.len());
+    assert!(converted.text.contains("# And 999000 notes more.\n"));
+}
+
+#[test]
 fn a_strategy_that_nobody_has_is_told_and_left_out_and_the_rest_of_the_file_holds() {
     let converted = convert("tables {\n strategy_choice {\n / no-such\n /a worse\n /b multicast\n }\n}");
     let config = Config::read(&converted.text).unwrap();

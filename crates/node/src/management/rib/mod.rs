@@ -32,7 +32,7 @@ use super::signer::RouteSigner;
 
 /// A route of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
+pub struct RibRoute {
     /// The face it leads by.
     pub face: FaceId,
     /// Who made it.
@@ -53,7 +53,7 @@ pub struct Route {
     pub signer: Option<Arc<RouteSigner>>,
 }
 
-impl Route {
+impl RibRoute {
     /// Whether it leads to an application of this host, which has registered it itself.
     fn is_of_application(&self) -> bool {
         self.holder == Holder::Host && self.origin == RouteOrigin::App
@@ -147,7 +147,7 @@ type Hops = BTreeMap<FaceId, Hop>;
 
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    routes: BTreeMap<(FaceId, RouteOrigin), Route>,
+    routes: BTreeMap<(FaceId, RouteOrigin), RibRoute>,
     /// What the forwarding table was told.
     installed: Hops,
 }
@@ -158,7 +158,7 @@ impl Entry {
     }
 
     /// The route that comes first on each face, among those that `wanted` accepts.
-    fn cheapest(&self, wanted: impl Fn(&Route) -> bool) -> Hops {
+    fn cheapest(&self, wanted: impl Fn(&RibRoute) -> bool) -> Hops {
         let mut hops = Hops::new();
         for route in self.routes.values().filter(|route| wanted(route)) {
             let hop = Hop {
@@ -246,12 +246,12 @@ impl Rib {
     // Getters.
 
     /// All prefixes with their routes, in canonical order.
-    pub fn entries(&self) -> impl Iterator<Item = (&Name, impl Iterator<Item = &Route>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (&Name, impl Iterator<Item = &RibRoute>)> {
         self.entries.iter().map(|(prefix, entry)| (prefix, entry.routes.values()))
     }
 
     /// One route.
-    pub fn route(&self, prefix: &Name, face: FaceId, origin: RouteOrigin) -> Option<&Route> {
+    pub fn route(&self, prefix: &Name, face: FaceId, origin: RouteOrigin) -> Option<&RibRoute> {
         self.entries.get(prefix)?.routes.get(&(face, origin))
     }
 
@@ -310,7 +310,7 @@ impl Rib {
     /// # Errors
     /// The RIB is full, or the share of who wants the route. Replacing one's own always works, but for an
     /// announcement or a signer that is larger than the one before.
-    pub fn register(&mut self, prefix: &Name, route: Route) -> Result<(), RibFull> {
+    pub fn register(&mut self, prefix: &Name, route: RibRoute) -> Result<(), RibFull> {
         let key = (route.face, route.origin);
         let old = self.entries.get(prefix).and_then(|entry| entry.routes.get(&key));
         let is_new = old.is_none();
@@ -344,7 +344,7 @@ impl Rib {
         let old = entry.routes.insert(key, route);
         self.route_count += usize::from(is_new);
         self.signed_count -= usize::from(old.as_ref().is_some_and(|old| old.signer.is_some()));
-        let passes_on = |route: &Route| route.flags.contains(RouteFlags::CHILD_INHERIT);
+        let passes_on = |route: &RibRoute| route.flags.contains(RouteFlags::CHILD_INHERIT);
         let reaches_heirs = captured != entry.captures()
             || old.as_ref().is_some_and(passes_on)
             || entry.routes.get(&key).is_some_and(passes_on);
@@ -452,7 +452,7 @@ impl Rib {
 }
 
 /// What a route is charged with.
-fn cost_bytes(prefix: &Name, route: &Route) -> usize {
+fn cost_bytes(prefix: &Name, route: &RibRoute) -> usize {
     let announcement = route.announcement.as_ref().map_or(0, |announcement| announcement.len());
     let signer = route.signer.as_ref().map_or(0, |signer| signer.cost_bytes());
     prefix.canonical().len() + announcement + signer

@@ -10,22 +10,22 @@ use super::*;
 /// Routes as a plain list.
 #[derive(Default)]
 struct Model {
-    routes: Vec<(Name, Route)>,
+    routes: Vec<(Name, RibRoute)>,
 }
 
 impl Model {
-    fn register(&mut self, prefix: &Name, route: Route) {
+    fn register(&mut self, prefix: &Name, route: RibRoute) {
         self.remove(|known, other| {
             known == prefix && (other.face, other.origin) == (route.face, route.origin)
         });
         self.routes.push((prefix.clone(), route));
     }
 
-    fn remove(&mut self, which: impl Fn(&Name, &Route) -> bool) {
+    fn remove(&mut self, which: impl Fn(&Name, &RibRoute) -> bool) {
         self.routes.retain(|(prefix, route)| !which(prefix, route));
     }
 
-    fn at<'a>(&'a self, prefix: &'a Name) -> impl Iterator<Item = &'a Route> {
+    fn at<'a>(&'a self, prefix: &'a Name) -> impl Iterator<Item = &'a RibRoute> {
         self.routes.iter().filter(move |(known, _)| known == prefix).map(|(_, route)| route)
     }
 
@@ -169,7 +169,7 @@ impl Pair {
                 let announcement = None;
                 let signer = None;
                 let route =
-                    Route { face, origin, cost, flags, expires, announcement, holder, precedence, signer };
+                    RibRoute { face, origin, cost, flags, expires, announcement, holder, precedence, signer };
                 self.rib.register(&name(prefix), route.clone()).unwrap();
                 self.model.register(&name(prefix), route);
             }
@@ -253,8 +253,8 @@ proptest! {
 }
 
 /// A route of an application on this host.
-fn app_route(face: u32, cost: u64) -> Route {
-    Route {
+fn app_route(face: u32, cost: u64) -> RibRoute {
+    RibRoute {
         face: FaceId(face),
         origin: RouteOrigin::App,
         cost,
@@ -285,7 +285,7 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
 fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
     const HEIRS: usize = 6000;
     const BUDGET: usize = 256;
-    let route = |face| Route { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, 0) };
+    let route = |face| RibRoute { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, 0) };
     let mut rib = Rib::new(HEIRS + 2);
     for number in 0..HEIRS {
         rib.register(&format!("/heirs/{number}").parse().unwrap(), route(300)).unwrap();
@@ -317,7 +317,7 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
 #[test]
 fn costs_near_the_largest_number_keep_their_order() {
     let mut rib = Rib::new(10);
-    let route = |face, cost| Route { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, cost) };
+    let route = |face, cost| RibRoute { flags: RouteFlags::CHILD_INHERIT, ..app_route(face, cost) };
     rib.register(&"/".parse().unwrap(), route(256, u64::MAX)).unwrap();
     rib.register(&"/a".parse().unwrap(), route(257, u64::MAX)).unwrap();
     rib.register(&"/a/b".parse().unwrap(), route(258, u64::MAX)).unwrap();
@@ -343,7 +343,7 @@ fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
 #[test]
 fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
     let mut rib = Rib::new(10);
-    let route = |face| Route { origin: RouteOrigin::PrefixAnnouncement, ..app_route(face, 0) };
+    let route = |face| RibRoute { origin: RouteOrigin::PrefixAnnouncement, ..app_route(face, 0) };
     for (prefix, face) in [("/", 256), ("/a/b", 256), ("/a/b/c", 257)] {
         rib.register(&prefix.parse().unwrap(), route(face)).unwrap();
     }
@@ -363,7 +363,7 @@ fn of_routes_that_end_together_1024_go_in_one_step_and_the_deadline_asks_for_the
     let mut rib = Rib::new(10_000);
     let end = Instant::from_nanos(7);
     for number in 0..2500 {
-        let route = Route { expires: end, ..app_route(256, 0) };
+        let route = RibRoute { expires: end, ..app_route(256, 0) };
         rib.register(&format!("/ends/{number}").parse().unwrap(), route).unwrap();
     }
     let steps = std::iter::from_fn(|| (rib.next_deadline() <= end).then(|| rib.expire(end)));
@@ -374,7 +374,7 @@ fn of_routes_that_end_together_1024_go_in_one_step_and_the_deadline_asks_for_the
 #[test]
 fn a_strangers_longer_prefix_comes_behind_the_application_however_many_faces_the_stranger_has() {
     let mut rib = Rib::new(1000);
-    let route = |face, holder, precedence| Route {
+    let route = |face, holder, precedence| RibRoute {
         face: FaceId(face),
         origin: RouteOrigin::App,
         cost: 100,

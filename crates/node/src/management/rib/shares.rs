@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use packet::Name;
 
-use super::{RibFull, Route, cost_bytes};
+use super::{RibFull, RibRoute, cost_bytes};
 
 /// What all neighbours may have together: one part of so many.
 const PARTS_FOR_NEIGHBOURS: usize = 2;
@@ -74,20 +74,20 @@ impl Shares {
     }
 
     /// Whether the holder of `new` may have it in the place of `old`.
-    pub(super) fn check(&self, prefix: &Name, new: &Route, old: Option<&Route>) -> Result<(), RibFull> {
+    pub(super) fn check(&self, prefix: &Name, new: &RibRoute, old: Option<&RibRoute>) -> Result<(), RibFull> {
         let Holder::Neighbour(address) = &new.holder else { return Ok(()) };
         let of_neighbour = old.filter(|old| old.holder != Holder::Host);
         let of_same = of_neighbour.filter(|old| old.holder == new.holder);
         let own = self.by_address.get(address).copied().unwrap_or_default();
         let (added, whole) = (amounts(prefix, new), self.whole);
-        let given_back = |old: Option<&Route>| old.map_or([0; 3], |old| amounts(prefix, old));
+        let given_back = |old: Option<&RibRoute>| old.map_or([0; 3], |old| amounts(prefix, old));
         let own = check(own, given_back(of_same), added, whole, PARTS_FOR_AN_ADDRESS);
         own.map_err(|(what, limit)| RibFull::Address { what, limit })?;
         let together = check(self.together, given_back(of_neighbour), added, whole, PARTS_FOR_NEIGHBOURS);
         together.map_err(|(what, limit)| RibFull::Neighbours { what, limit })
     }
 
-    pub(super) fn add(&mut self, prefix: &Name, route: &Route) {
+    pub(super) fn add(&mut self, prefix: &Name, route: &RibRoute) {
         let Holder::Neighbour(address) = &route.holder else { return };
         let added = amounts(prefix, route);
         let own = self.by_address.entry(address.clone()).or_default();
@@ -95,7 +95,7 @@ impl Shares {
         self.together = zip(self.together, added, usize::saturating_add);
     }
 
-    pub(super) fn remove(&mut self, prefix: &Name, route: &Route) {
+    pub(super) fn remove(&mut self, prefix: &Name, route: &RibRoute) {
         let Holder::Neighbour(address) = &route.holder else { return };
         let gone = amounts(prefix, route);
         self.together = zip(self.together, gone, usize::saturating_sub);
@@ -116,7 +116,7 @@ impl Shares {
 }
 
 /// What a route takes up.
-fn amounts(prefix: &Name, route: &Route) -> Amounts {
+fn amounts(prefix: &Name, route: &RibRoute) -> Amounts {
     [1, cost_bytes(prefix, route), prefix.as_ref().component_count()]
 }
 
@@ -153,8 +153,8 @@ mod tests {
     use super::super::Rib;
     use super::*;
 
-    fn route(face: u32, holder: &Holder) -> Route {
-        Route {
+    fn route(face: u32, holder: &Holder) -> RibRoute {
+        RibRoute {
             face: FaceId(face),
             origin: RouteOrigin::App,
             cost: 0,

@@ -100,10 +100,8 @@ impl DataPlane {
         {
             return;
         }
-        let nonce = if let Packet::Interest(interest) = &packet { interest.nonce() } else { None };
         self.batch.arrivals.face = id;
-        self.batch.arrivals.hash_next(&self.engine, packet.wire_name(), nonce);
-        self.batch.arrivals.push(packet, (header != LinkHeader::NONE).then_some(header));
+        self.batch.arrivals.push(&self.engine, packet, (header != LinkHeader::NONE).then_some(header));
     }
 
     /// Whether somebody waits for Data that is offered by a face.

@@ -19,7 +19,9 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use crate::codec::{Codec, LinkSettings};
-use crate::control::{FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress};
+use crate::control::{
+    FaceEvent, FaceEventKind, FacePersistency, FaceSnapshot, FaceState, FaceUri, MacAddress,
+};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
     Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Stranger, StreamPort,
@@ -286,7 +288,7 @@ impl DataPlane {
     }
 
     /// What management is told about a face.
-    pub(crate) fn face_status(&self, id: FaceId) -> Option<FaceStatus> {
+    pub(crate) fn face_status(&self, id: FaceId) -> Option<FaceSnapshot> {
         let face = self.faces.get(&id)?;
         let counted = self.engine.face_counters(id).copied().unwrap_or_default();
         let queued = match &face.transport {

@@ -3,13 +3,15 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use formats::glob;
+
 use crate::config::ConfigError;
 use crate::control::MacAddress;
 use crate::sys::interfaces::Interface;
 
 /// One word of a list of interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Pattern {
+enum InterfacePattern {
     /// The very name: there must be such an interface.
     Name(String),
     /// A name with `*`, `?` or `[abc]` in it.
@@ -23,8 +25,8 @@ enum Pattern {
 /// The interfaces that are meant.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    included: Vec<Pattern>,
-    excluded: Vec<Pattern>,
+    included: Vec<InterfacePattern>,
+    excluded: Vec<InterfacePattern>,
 }
 
 impl Selection {
@@ -33,7 +35,7 @@ impl Selection {
         let read = |key: &str, words: &[String]| {
             let read = |word: &String| {
                 let bad = |problem| ConfigError::new(format!("{section}.{key}: {word:?}: {problem}"));
-                word.parse::<Pattern>().map_err(bad)
+                word.parse::<InterfacePattern>().map_err(bad)
             };
             words.iter().map(read).collect::<Result<Vec<_>, _>>()
         };
@@ -43,19 +45,21 @@ impl Selection {
     /// A name that no interface has.
     pub(crate) fn missing<'a>(&'a self, all: &[Interface]) -> Option<&'a str> {
         self.included.iter().find_map(|pattern| match pattern {
-            Pattern::Name(name) if all.iter().all(|interface| interface.name != *name) => Some(name.as_str()),
+            InterfacePattern::Name(name) if all.iter().all(|interface| interface.name != *name) => {
+                Some(name.as_str())
+            }
             _ => None,
         })
     }
 
     /// Whether interfaces that are not there yet may be meant.
     pub(crate) fn may_grow(&self) -> bool {
-        self.included.iter().any(|pattern| !matches!(pattern, Pattern::Name(_)))
+        self.included.iter().any(|pattern| !matches!(pattern, InterfacePattern::Name(_)))
     }
 
     /// Whether the interface is called by its very name, and not excluded.
     pub(crate) fn names(&self, interface: &Interface) -> bool {
-        self.included.contains(&Pattern::Name(interface.name.clone())) && !self.excludes(interface)
+        self.included.contains(&InterfacePattern::Name(interface.name.clone())) && !self.excludes(interface)
     }
 
     /// Whether the interface is meant by a pattern, and not excluded.
@@ -68,13 +72,15 @@ impl Selection {
     }
 }
 
-impl Pattern {
+impl InterfacePattern {
     fn matches(&self, interface: &Interface) -> bool {
         match self {
-            Pattern::Name(name) => interface.name == *name,
-            Pattern::Glob(glob) => glob_matches(glob.as_bytes(), interface.name.as_bytes()),
-            Pattern::Mac(mac) => interface.mac == Some(*mac),
-            Pattern::Subnet(network, bits) => {
+            InterfacePattern::Name(name) => interface.name == *name,
+            InterfacePattern::Glob(glob) => {
+                glob::matches(glob.as_bytes(), interface.name.as_bytes(), one_matches)
+            }
+            InterfacePattern::Mac(mac) => interface.mac == Some(*mac),
+            InterfacePattern::Subnet(network, bits) => {
                 let v4 = interface.v4.iter().map(|ip| IpAddr::from(*ip));
                 let mut all = v4.chain(interface.v6.iter().map(|ip| IpAddr::from(*ip)));
                 all.any(|ip| starts_alike(ip, *network, *bits))
@@ -83,7 +89,7 @@ impl Pattern {
     }
 }
 
-impl FromStr for Pattern {
+impl FromStr for InterfacePattern {
     type Err = &'static str;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
@@ -92,16 +98,16 @@ impl FromStr for Pattern {
             let network: IpAddr = network.parse().map_err(|_| bad)?;
             let most = if network.is_ipv4() { 32 } else { 128 };
             let bits = bits.parse().ok().filter(|bits| *bits <= most).ok_or(bad)?;
-            return Ok(Pattern::Subnet(network, bits));
+            return Ok(InterfacePattern::Subnet(network, bits));
         }
         if let Ok(mac) = word.parse() {
-            return Ok(Pattern::Mac(mac));
+            return Ok(InterfacePattern::Mac(mac));
         }
         match word {
             "" => Err("an interface has a name"),
             _ if word.len() > 200 => Err("no interface has so long a name"),
-            _ if word.contains(['*', '?', '[']) => Ok(Pattern::Glob(word.to_owned())),
-            _ => Ok(Pattern::Name(word.to_owned())),
+            _ if word.contains(['*', '?', '[']) => Ok(InterfacePattern::Glob(word.to_owned())),
+            _ => Ok(InterfacePattern::Name(word.to_owned())),
         }
     }
 }
@@ -115,37 +121,8 @@ fn starts_alike(one: IpAddr, other: IpAddr, bits: u8) -> bool {
     differing >= bits.into()
 }
 
-/// As in the shell: `*` is any text, `?` any letter, `[abc]`, `[a-c]` and `[!abc]` one letter of, or not of,
-/// a set.
-fn glob_matches(glob: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut in_text) = (0, 0);
-    // Where the last `*` stands, and how far it reaches at present.
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        match (glob.get(at), text.get(in_text)) {
-            (Some(b'*'), _) => {
-                star = Some((at, in_text));
-                at += 1;
-                continue;
-            }
-            (None, None) => return true,
-            (Some(_), Some(letter)) => {
-                if let Some(len) = one_matches(&glob[at..], *letter) {
-                    at += len;
-                    in_text += 1;
-                    continue;
-                }
-            }
-            _ => {}
-        }
-        // Let the last star take one letter more.
-        let Some((place, reach)) = star.filter(|(_, reach)| *reach < text.len()) else { return false };
-        star = Some((place, reach + 1));
-        (at, in_text) = (place + 1, reach + 1);
-    }
-}
-
-/// How much of `glob` stands for this letter; `None` if it stands for others.
+/// How much of `glob` stands for this letter, as in the shell: `?` is any letter, `[abc]`, `[a-c]` and
+/// `[!abc]` one letter of, or not of, a set. `None` if it stands for others.
 fn one_matches(glob: &[u8], letter: u8) -> Option<usize> {
     match glob {
         [b'?', ..] => Some(1),
@@ -241,9 +218,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn every_pattern_comes_to_an_end(glob in "[a\\[\\]!*?-]{0,40}", text in "[a\\[\\]-]{0,40}") {
-            glob_matches(glob.as_bytes(), text.as_bytes());
+            let matches = glob::matches(glob.as_bytes(), text.as_bytes(), one_matches);
             let simple = !glob.contains(['[', '?', '*']);
-            proptest::prop_assert!(!simple || glob_matches(glob.as_bytes(), text.as_bytes()) == (glob == text));
+            proptest::prop_assert!(!simple || matches == (glob == text));
         }
     }
 }

@@ -1,5 +1,8 @@
 //! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
 
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
 use engine::{FaceId, FaceScope, NextHop};
 use link::v2::MIN_MTU_BYTES;
 use management::StrategyChoice;
@@ -8,8 +11,8 @@ use packet::{Buffer, Dialect, LinkType, Name};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, MemoryStatus, NextHopChange, NodeStatus,
-    RouteStatus, TurnCounters, UpdateFaceError, in_words,
+    FaceConflict, FacePersistency, FaceSnapshot, FaceUri, MacAddress, MemoryStatus, NextHopChange,
+    NodeStatus, RouteStatus, TurnCounters, UpdateFaceError, in_words,
 };
 use crate::face::{Face, StreamTarget, Transport};
 use crate::plane::DataPlane;
@@ -21,7 +24,7 @@ use crate::transport::datagram::DatagramChannel;
 pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
-    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
             let problem = "NDNLP v1 carries CCNx over UDP, IP and Ethernet, and nothing else";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
@@ -61,13 +64,10 @@ impl DataPlane {
 
     fn create_datagram_face(
         &mut self,
-        peer: std::net::SocketAddr,
+        peer: SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        if peer.ip().is_unspecified() || peer.ip() == std::net::Ipv4Addr::BROADCAST {
-            let problem = format!("{} is the address of no neighbour", peer.ip());
-            return Err(CreateFaceError::Unsupported(problem));
-        }
+        may_be_a_neighbour(peer)?;
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, false);
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
@@ -81,11 +81,8 @@ impl DataPlane {
         Ok(id)
     }
 
-    fn create_ip_face(
-        &mut self,
-        peer: std::net::SocketAddr,
-        request: &CreateFace,
-    ) -> Result<FaceId, CreateFaceError> {
+    fn create_ip_face(&mut self, peer: SocketAddr, request: &CreateFace) -> Result<FaceId, CreateFaceError> {
+        may_be_a_neighbour(peer)?;
         let is_it =
             |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer, true);
         let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
@@ -103,7 +100,7 @@ impl DataPlane {
     fn add_requested_datagram_face(
         &mut self,
         channel: usize,
-        peer: std::net::SocketAddr,
+        peer: SocketAddr,
         request: &CreateFace,
         ndnlp1: Option<bool>,
     ) -> Result<FaceId, CreateFaceError> {
@@ -155,8 +152,8 @@ impl DataPlane {
     ) -> Result<FaceId, CreateFaceError> {
         let (local, scope) = match &target {
             StreamTarget::Tcp(peer) => {
-                let any: std::net::IpAddr = if peer.is_ipv4() {
-                    std::net::Ipv4Addr::UNSPECIFIED.into()
+                let any: IpAddr = if peer.is_ipv4() {
+                    Ipv4Addr::UNSPECIFIED.into()
                 } else {
                     std::net::Ipv6Addr::UNSPECIFIED.into()
                 };
@@ -185,7 +182,7 @@ impl DataPlane {
     }
 
     /// The face that is there already: one to the same end, over Ethernet by the same interface.
-    fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
+    fn face_to(&self, request: &CreateFace) -> Option<FaceSnapshot> {
         let is_it = |face: &Face| {
             face.remote == request.remote
                 && face.codec.dialect() == request.dialect
@@ -199,7 +196,7 @@ impl DataPlane {
         &mut self,
         id: FaceId,
         changes: FaceChanges,
-    ) -> Result<FaceStatus, UpdateFaceError> {
+    ) -> Result<FaceSnapshot, UpdateFaceError> {
         if self.faces.get(&id).is_some_and(|face| face.transport.is_inner()) {
             let face = self.face_status(id).ok_or(UpdateFaceError::NoFace(id))?;
             return face.refusing(&changes);
@@ -282,7 +279,7 @@ impl DataPlane {
     }
 
     /// Part of the list of faces, from number `from` on.
-    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
+    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceSnapshot> {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
         if ids.len() > FACES_AT_ONCE {
             ids.select_nth_unstable(FACES_AT_ONCE);
@@ -370,6 +367,26 @@ impl DataPlane {
             repositories: Vec::new(),
         }
     }
+}
+
+/// Refuses addresses behind which there is nobody, or everybody.
+fn may_be_a_neighbour(peer: SocketAddr) -> Result<(), CreateFaceError> {
+    let problem = if peer.ip().is_unspecified() {
+        "is the address of no neighbour"
+    } else if is_broadcast(peer) {
+        "is a broadcast address, or a route prohibits it"
+    } else {
+        return Ok(());
+    };
+    Err(CreateFaceError::Unsupported(format!("{} {problem}", peer.ip())))
+}
+
+/// Whether an address is that of all on a network. Only the system knows: it connects no socket to such a one
+/// that did not ask for it.
+fn is_broadcast(peer: SocketAddr) -> bool {
+    let IpAddr::V4(address) = peer.ip() else { return false };
+    let connected = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect(peer));
+    address.is_broadcast() || connected().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 /// The settings of a face with changes, or those of the changes that it cannot have.

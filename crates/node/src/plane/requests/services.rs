@@ -1,7 +1,7 @@
 //! Threads of the node that the data plane hands Data to, and Interests, and never waits for.
 
 use crate::plane::packets::samples::SamplesEnd;
-use crate::plane::repository::RepositoryEnd;
+use crate::plane::second_store::RepositoryEnd;
 
 /// The ways to them. Each is boxed, for most nodes have none.
 #[derive(Default)]

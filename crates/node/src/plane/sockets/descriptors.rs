@@ -61,7 +61,7 @@ impl DataPlane {
     }
 
     /// Listens again where that was given up, if there is a descriptor by now.
-    pub(in crate::plane) fn end_shortage(&mut self) {
+    pub(in crate::plane) fn listen_again(&mut self) {
         if self.sockets.descriptors.retry_at > self.now {
             return;
         }

@@ -14,9 +14,9 @@ use rustix::event::epoll;
 use crate::plane::{DataPlane, Token};
 
 /// Wake-ups without work, one after another, after which a socket rests.
-const PATIENCE: u32 = 100;
+const MAX_IN_A_ROW: u32 = 100;
 /// Turns for a deadline, one after another, that leave it in the past.
-const OVERDUE_PATIENCE: u32 = 10_000;
+const MAX_OVERDUE_IN_A_ROW: u32 = 10_000;
 const FIRST_REST: Duration = Duration::from_millis(10);
 const LONGEST_REST: Duration = Duration::from_secs(10);
 /// How long the data plane sleeps in spite of a deadline that stays past.
@@ -70,11 +70,11 @@ impl Watchdog {
         };
         let suspect = self.suspects.entry(token).or_insert_with(fresh);
         suspect.in_a_row += 1;
-        if suspect.in_a_row < PATIENCE {
+        if suspect.in_a_row < MAX_IN_A_ROW {
             return None;
         }
         // It stays a suspect: the next time once is enough.
-        suspect.in_a_row = PATIENCE - 1;
+        suspect.in_a_row = MAX_IN_A_ROW - 1;
         let rest = suspect.next_rest.take();
         suspect.rests_until = Some(now + rest);
         self.rests += 1;
@@ -100,7 +100,7 @@ impl Watchdog {
     /// How long to sleep when a deadline is past; `had_events` says that the last turn had other work.
     pub(in crate::plane) fn overdue(&mut self, had_events: bool) -> Duration {
         self.overdue = if had_events { 0 } else { self.overdue.saturating_add(1) };
-        if self.overdue < OVERDUE_PATIENCE {
+        if self.overdue < MAX_OVERDUE_IN_A_ROW {
             return Duration::ZERO;
         }
         self.idle_wakeups += 1;
@@ -157,7 +157,7 @@ mod tests {
     fn a_socket_that_wakes_for_nothing_again_and_again_rests_ever_longer() {
         let mut watchdog = Watchdog::default();
         let mut now = Instant::from_nanos(0);
-        for _ in 1..PATIENCE {
+        for _ in 1..MAX_IN_A_ROW {
             assert_eq!(watchdog.idled(SOCKET, now), None);
         }
         let mut expected = FIRST_REST;
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(watchdog.rested(now), [SOCKET]);
             expected = (expected * 2).min(LONGEST_REST);
         }
-        assert_eq!((watchdog.rests(), watchdog.idle_wakeups()), (20, u64::from(PATIENCE) + 19));
+        assert_eq!((watchdog.rests(), watchdog.idle_wakeups()), (20, u64::from(MAX_IN_A_ROW) + 19));
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         let mut watchdog = Watchdog::default();
         let now = Instant::from_nanos(0);
         for _ in 0..10 {
-            for _ in 1..PATIENCE {
+            for _ in 1..MAX_IN_A_ROW {
                 assert_eq!(watchdog.idled(SOCKET, now), None);
             }
             watchdog.worked(SOCKET);
@@ -188,9 +188,12 @@ mod tests {
     #[test]
     fn a_deadline_that_stays_past_is_slept_on_in_the_end_and_one_with_other_work_is_not() {
         let mut watchdog = Watchdog::default();
-        let slept = (0..2 * OVERDUE_PATIENCE).filter(|_| watchdog.overdue(false) > Duration::ZERO).count();
-        assert_eq!(slept, OVERDUE_PATIENCE as usize + 1);
+        let slept =
+            (0..2 * MAX_OVERDUE_IN_A_ROW).filter(|_| watchdog.overdue(false) > Duration::ZERO).count();
+        assert_eq!(slept, MAX_OVERDUE_IN_A_ROW as usize + 1);
         watchdog.in_time();
-        assert!((0..2 * OVERDUE_PATIENCE).all(|number| watchdog.overdue(number % 2 == 0) == Duration::ZERO));
+        assert!(
+            (0..2 * MAX_OVERDUE_IN_A_ROW).all(|number| watchdog.overdue(number % 2 == 0) == Duration::ZERO)
+        );
     }
 }

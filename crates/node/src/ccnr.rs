@@ -1,6 +1,7 @@
 //! A repository of the node for clients of CCNx, as ccnr is one: an application behind an inner face.
 //!
 //! What is stored the data plane answers with; what nobody has an answer for, commands above all, comes here.
+//! The repositories are in `crate::repository`.
 
 use std::io::Error as IoError;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -17,11 +18,14 @@ use repo::service::ServiceHandle;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 use trust::{Clock, SignError};
 
-use crate::ccnd::{Asker, Strangers};
+use crate::ccnd::{Asker, Strangers, load_or_make_key};
+use crate::config::CcnxConfig;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
-use crate::repository_status::SharedCounters;
+use crate::repository::Repositories;
+use crate::repository::status::SharedCounters;
 use crate::share_of_time::StrangersTime;
+use crate::start_error::StartError;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;
 
@@ -34,8 +38,28 @@ const COST: StdDuration = StdDuration::from_millis(2);
 /// How long nothing may happen before it is looked whether something has.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// Has clients of CCNx reach those repositories that are for them; to be called once all else is there. Each
+/// is served until its thread is dropped.
+///
+/// # Errors
+/// The prefixes cannot be registered.
+pub(crate) fn serve(
+    repositories: &Repositories,
+    config: &CcnxConfig,
+    clock: Clock,
+    remote: &RemoteControl,
+) -> Result<Vec<ServiceThread>, StartError> {
+    let mut threads = Vec::new();
+    for (section, service, counters) in repositories.each() {
+        let Some(ccnr) = section.ccnr()? else { continue };
+        let signer = load_or_make_key(config.key_file.as_deref())?;
+        threads.push(CcnrService::start(ccnr, signer, service, clock, remote.clone(), counters.clone())?);
+    }
+    Ok(threads)
+}
+
 /// The repository's protocol and what it is reached by.
-pub(super) struct CcnrService {
+struct CcnrService {
     clock: Clock,
     remote: RemoteControl,
     signer: CcnxSigner,
@@ -49,7 +73,7 @@ pub(super) struct CcnrService {
 
 impl CcnrService {
     /// Starts it: its prefixes lead to it when this returns. It has the node's key.
-    pub(super) fn start(
+    fn start(
         config: CcnrConfig,
         signer: CcnxSigner,
         service: ServiceHandle,

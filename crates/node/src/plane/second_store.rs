@@ -1,6 +1,6 @@
-//! The data plane's side of the repositories: questions go out, answers come in, nothing waits.
-
-pub(in crate::plane) mod handles;
+//! The engine's second store, as the data plane serves it: questions go out to the repositories, answers come
+//! in, nothing waits. The repositories themselves, and the handles by which they are reached from here, are
+//! in `crate::repository`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use repo::service::FoundData;
 
 use crate::drop_reason::DropReason;
 use crate::plane::DataPlane;
-use crate::plane::repository::handles::{Answers, Reply, RepositoryHandles};
+use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
 /// What the data plane reaches the repositories by.
 pub(crate) struct RepositoryEnd {

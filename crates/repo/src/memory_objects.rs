@@ -30,7 +30,7 @@ const MAX_RUNS: usize = 64;
 const MIN_SEGMENTS: u64 = 4;
 /// For so long an object is left to the store thread after a read would have had to wait: to find that out
 /// starts the read, which takes the caller some microseconds, and half a millisecond at times.
-const REST: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_secs(1);
 /// Requests that may wait until the store thread tells the policy of them; further ones are only counted.
 const MAX_REQUESTS: usize = 8192;
 
@@ -209,7 +209,7 @@ impl Table {
             self.resting.retain(|_, until| *until > now);
         }
         if self.resting.len() < MAX_OBJECTS {
-            self.resting.insert(id, now.after(REST));
+            self.resting.insert(id, now.after(PAUSE));
         }
     }
 
@@ -243,7 +243,7 @@ mod tests {
         assert!(!hot.wants(now, 7), "it is shown already");
         hot.table.write().unwrap().rest(now, 7);
         assert!(!hot.wants(now.after(Duration::from_millis(999)), 7));
-        assert!(hot.wants(now.after(REST), 7));
+        assert!(hot.wants(now.after(PAUSE), 7));
         hot.show(NameHash(7), object(7));
         hot.hide(7);
         assert!(hot.wants(now, 7), "who was only changed need not rest");
@@ -269,6 +269,6 @@ mod tests {
         // Of two with one name the last is shown, and the first can be again.
         hot.show(NameHash(1), object(1));
         hot.show(NameHash(1), object(2));
-        assert!(hot.wants(now.after(REST), 1) && !hot.wants(now.after(REST), 2));
+        assert!(hot.wants(now.after(PAUSE), 1) && !hot.wants(now.after(PAUSE), 2));
     }
 }

@@ -3,16 +3,16 @@
 use std::fs;
 use std::io;
 
-use super::beginning::hashes;
 use super::build::Program;
-use super::calendar;
 use super::error::{RunError, io_error};
+use super::experiment_hashes::hashes;
 use super::folder::{Lock, RunFolder, RunRecord};
 use super::machine::Machine;
 use super::options::Options;
 use crate::driver::driver;
 use crate::experiment::plan::Software;
 use crate::experiment::{Experiment, Plan};
+use crate::wall_clock;
 
 /// The command that carries out an experiment like this.
 pub(super) fn command(experiment: &Experiment, options: &Options, on: &str) -> String {
@@ -46,7 +46,7 @@ pub(super) fn begin(
         title: experiment.file.title.clone(),
         backend: options.backend.clone(),
         command: command(experiment, options, &options.backend),
-        began: calendar::now().to_string(),
+        began: wall_clock::unix_now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),

@@ -1,10 +1,9 @@
 //! The promise behind recognising answers: what is recognised is the Data of just that name, and Data that
 //! comes in order is recognised.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
-
-use cairn_engine::batch::{Arrivals, DueAnswer};
-use cairn_engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+use super::DueAnswer;
+use crate::batch::Arrivals;
+use crate::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 use packet::ccnx::{AnswerOriginKind, ContentObjectFields, InterestFields, PublisherId, SignedInfo, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;

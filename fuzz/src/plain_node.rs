@@ -7,7 +7,7 @@ use management::StrategyChoice;
 use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceState, FaceSnapshot, FaceTraffic,
+    CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, FaceState, FaceTraffic,
     FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, UpdateFaceError,
 };
 use packet::time::Duration;

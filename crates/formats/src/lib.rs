@@ -1,8 +1,8 @@
 //! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
 //! that statistics programs read (CSV, Parquet), text within HTML and XML, text of others that is to be
-//! shown, and what Linux says (netlink, files below `/proc`); texts with wildcards, which word was meant where
-//! somebody has mistyped one, and whose an address of IP is. The writers write to any [`std::io::Write`];
-//! nothing here opens files or sockets.
+//! shown, and what Linux says (netlink, files below `/proc`); texts with wildcards, which word was meant
+//! where somebody has mistyped one, and whose an address of IP is. The writers write to any
+//! [`std::io::Write`]; nothing here opens files or sockets.
 //!
 //! ```
 //! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};

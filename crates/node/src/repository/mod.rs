@@ -22,7 +22,6 @@ use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
 use repo::service::{self, Service, ServiceConfig, ServiceHandle};
 use repo::{Store, StoreKeys, eviction};
-use trust::Clock;
 
 use crate::config::RepositorySection;
 use crate::start_error::StartError;

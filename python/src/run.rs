@@ -21,16 +21,16 @@ fn build() -> Build {
 }
 
 /// How a run ended early.
-enum Ended {
+enum RunFailure {
     Run(RunError),
     Report(ReportError),
 }
 
-impl Ended {
+impl RunFailure {
     fn raise(&self, py: Python<'_>) -> PyErr {
         match self {
-            Ended::Run(error) => run_error(py, error),
-            Ended::Report(error) => raise(py, "ReadError", (error.to_string(),)),
+            RunFailure::Run(error) => run_error(py, error),
+            RunFailure::Report(error) => raise(py, "ReadError", (error.to_string(),)),
         }
     }
 }
@@ -39,10 +39,10 @@ impl Ended {
 fn carried_out(
     reporter: &Reporter,
     run: impl FnOnce(&Reporter) -> Result<RunFolder, RunError>,
-) -> Result<RunData, Ended> {
-    let folder = run(reporter).map_err(Ended::Run)?;
-    let run = RunData::read(&folder).map_err(Ended::Report)?;
-    write_report_of(&run).map_err(Ended::Report)?;
+) -> Result<RunData, RunFailure> {
+    let folder = run(reporter).map_err(RunFailure::Run)?;
+    let run = RunData::read(&folder).map_err(RunFailure::Report)?;
+    write_report_of(&run).map_err(RunFailure::Report)?;
     Ok(run)
 }
 

@@ -96,14 +96,14 @@ pub(crate) struct PendingQuestions {
     pub(crate) counters: SecondStoreCounters,
     /// Questions in the order of their numbers, which is that of their deadlines; `None` where one has been
     /// answered. The first is never `None`.
-    waiting: VecDeque<(Instant, Option<Waiting>)>,
+    waiting: VecDeque<(Instant, Option<PendingQuestion>)>,
     /// The number of the first of them.
     first: u64,
     /// How many of those that are not answered come from each origin.
     by_origin: BTreeMap<u64, usize>,
     /// Questions that are put if upstream has not answered by then. The number tells those apart that are due
     /// at one time.
-    later: BTreeMap<(Instant, u64), Waiting>,
+    later: BTreeMap<(Instant, u64), PendingQuestion>,
     next_later: u64,
     effects: VecDeque<ForSecondStore>,
     offers: usize,
@@ -111,7 +111,7 @@ pub(crate) struct PendingQuestions {
 
 /// The pending Interest that a question is about. Its number may be another's by the time of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingQuestion {
     pub(crate) id: PendingId,
     pub(crate) hash: NameHash,
     /// Who asks, if that is somebody who may not take all the room.
@@ -137,7 +137,7 @@ impl PendingQuestions {
     }
 
     /// Asks, if there is room for one more question.
-    pub(crate) fn ask(&mut self, now: Instant, waiting: Waiting, interest: &Interest) -> bool {
+    pub(crate) fn ask(&mut self, now: Instant, waiting: PendingQuestion, interest: &Interest) -> bool {
         if !self.has_room(waiting.origin) {
             self.counters.crowded += 1;
             return false;
@@ -152,7 +152,7 @@ impl PendingQuestions {
 
     /// Notes a question that is to be put at `when` if upstream has not answered, if there is room for one
     /// more.
-    pub(crate) fn ask_later(&mut self, when: Instant, waiting: Waiting) -> bool {
+    pub(crate) fn ask_later(&mut self, when: Instant, waiting: PendingQuestion) -> bool {
         if !self.has_room(waiting.origin) {
             self.counters.crowded += 1;
             return false;
@@ -164,7 +164,7 @@ impl PendingQuestions {
     }
 
     /// Takes a question that is due to be put, unless upstream has answered.
-    pub(crate) fn due_later(&mut self, now: Instant) -> Option<Waiting> {
+    pub(crate) fn due_later(&mut self, now: Instant) -> Option<PendingQuestion> {
         let first = self.later.first_entry().filter(|first| first.key().0 <= now)?;
         let waiting = first.remove();
         self.leave(Some(&waiting));
@@ -180,14 +180,14 @@ impl PendingQuestions {
     }
 
     /// A question of an origin waits.
-    fn enter(&mut self, waiting: &Waiting) {
+    fn enter(&mut self, waiting: &PendingQuestion) {
         if let Some(origin) = waiting.origin {
             *self.by_origin.entry(origin).or_default() += 1;
         }
     }
 
     /// A question of an origin does not wait any more.
-    fn leave(&mut self, waiting: Option<&Waiting>) {
+    fn leave(&mut self, waiting: Option<&PendingQuestion>) {
         let Some(origin) = waiting.and_then(|waiting| waiting.origin) else { return };
         if let Some(own) = self.by_origin.get_mut(&origin) {
             *own -= 1;
@@ -208,7 +208,7 @@ impl PendingQuestions {
     }
 
     /// What a question was about, unless it has been answered or given up.
-    pub(crate) fn answered(&mut self, QuestionId(number): QuestionId) -> Option<Waiting> {
+    pub(crate) fn answered(&mut self, QuestionId(number): QuestionId) -> Option<PendingQuestion> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let waiting = self.waiting.get_mut(place)?.1.take();
         self.leave(waiting.as_ref());
@@ -217,7 +217,7 @@ impl PendingQuestions {
     }
 
     /// Takes a question that nobody answered in time.
-    pub(crate) fn overdue(&mut self, now: Instant) -> Option<Waiting> {
+    pub(crate) fn overdue(&mut self, now: Instant) -> Option<PendingQuestion> {
         if self.waiting.front().is_none_or(|(deadline, _)| *deadline > now) {
             return None;
         }
@@ -235,7 +235,7 @@ impl PendingQuestions {
     }
 
     /// All questions, which will not be answered any more.
-    pub(crate) fn into_waiting(self) -> impl Iterator<Item = Waiting> {
+    pub(crate) fn into_waiting(self) -> impl Iterator<Item = PendingQuestion> {
         self.waiting.into_iter().filter_map(|(_, waiting)| waiting)
     }
 

@@ -15,7 +15,7 @@ const ETHERNET_BYTES: usize = 14;
 
 /// A frame as the paper's captures show it.
 #[derive(Debug)]
-struct Shown {
+struct CapturedFrame {
     time_ns: u64,
     length: usize,
     info: String,
@@ -33,7 +33,7 @@ fn run(only: &str) -> RunFolder {
 }
 
 /// What crossed the link in the first repeat of the run's only case.
-fn frames(folder: &RunFolder) -> Vec<Shown> {
+fn frames(folder: &RunFolder) -> Vec<CapturedFrame> {
     let file = folder.repeat(0, 0).join("trace/link-r0-r1.pcapng");
     let mut reader =
         Reader::new(File::open(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())));
@@ -47,7 +47,7 @@ fn frames(folder: &RunFolder) -> Vec<Shown> {
             Packet::Data(data) => format!("Data {:012x}", data.sequence.get()),
             Packet::Ack(ack) => format!("Ack {:012x}", ack.blocks().next().unwrap().base.get()),
         };
-        list.push(Shown { time_ns, length, info });
+        list.push(CapturedFrame { time_ns, length, info });
     }
     std::fs::remove_dir_all(folder.path().parent().unwrap()).unwrap();
     list
@@ -56,11 +56,11 @@ fn frames(folder: &RunFolder) -> Vec<Shown> {
 #[test]
 fn an_object_of_6600_bytes_has_the_frames_of_figure_4() {
     let all = frames(&run("no loss"));
-    let fragments: Vec<&Shown> = all.iter().filter(|frame| frame.info.contains('/')).collect();
+    let fragments: Vec<&CapturedFrame> = all.iter().filter(|frame| frame.info.contains('/')).collect();
     let lengths: Vec<usize> = fragments.iter().map(|frame| frame.length).collect();
     assert_eq!(lengths, [1514, 1514, 1514, 1514, 1248], "{all:?}");
     let first = fragments[0].info.strip_suffix(" 0/5").unwrap().replace("Data", "Ack");
-    let acks: Vec<&Shown> = all.iter().filter(|frame| frame.info == first).collect();
+    let acks: Vec<&CapturedFrame> = all.iter().filter(|frame| frame.info == first).collect();
     assert_eq!(acks.iter().map(|ack| ack.length).collect::<Vec<_>>(), [43], "{all:?}");
     let waited_ms = (acks[0].time_ns - fragments[4].time_ns) / 1_000_000;
     assert!(waited_ms <= 301, "acknowledged after {waited_ms} ms");

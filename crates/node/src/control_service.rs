@@ -9,7 +9,7 @@ use crate::plane::Message;
 use crate::remote_control::RemoteControl;
 use crate::sys::threads::EndNotifier;
 use crate::transport::inner::{InnerFace, InnerPacket};
-use crate::transport::ring::{Ended, RingReceiver};
+use crate::transport::ring::{RingEnded, RingReceiver};
 use packet::time::Instant;
 use packet::{CachePolicy, LinkHeader, Now, Packet};
 use trust::Clock;
@@ -29,7 +29,7 @@ impl InnerService for ControlService {
     // What happens meanwhile counts until the plane has ended, too.
     const OUTLIVES_FACE: bool = true;
 
-    fn take_other(&mut self) -> Result<bool, Ended> {
+    fn take_other(&mut self) -> Result<bool, RingEnded> {
         let Some((message, _)) = self.messages.pop()? else { return Ok(false) };
         self.handle(self.clock.both(), message);
         Ok(true)

@@ -100,7 +100,7 @@ pub(crate) struct Prepared {
     file: Arc<dyn DiskFile>,
     start: u64,
     tail: Option<Tail>,
-    written: Vec<Written>,
+    written: Vec<WrittenRecord>,
 }
 
 impl Prepared {
@@ -112,7 +112,7 @@ impl Prepared {
 
 /// Where a record was put.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRecord {
     pub(crate) location: Location,
     /// Where what it takes begins: before its place if it continues a run whose last record was short.
     start: u64,
@@ -238,7 +238,11 @@ impl Volumes {
     ///
     /// # Errors
     /// As given: none of the records is there.
-    pub(crate) fn finish(&mut self, prepared: Prepared, result: io::Result<()>) -> io::Result<Vec<Written>> {
+    pub(crate) fn finish(
+        &mut self,
+        prepared: Prepared,
+        result: io::Result<()>,
+    ) -> io::Result<Vec<WrittenRecord>> {
         if let Err(error) = result {
             // If this fails, too, it is tried again before anything else is written.
             let _ = self.cut_tail();
@@ -273,7 +277,7 @@ fn place(
     tail: &mut Option<Tail>,
     entry: &Entry<'_>,
     buffer: &mut Vec<u8>,
-) -> Written {
+) -> WrittenRecord {
     let record_bytes = (HEADER_BYTES + entry.payload.len()) as u64;
     let end = start + buffer.len() as u64;
     let continued = tail.filter(|tail| {
@@ -309,5 +313,5 @@ fn place(
         stride_units,
     });
     let place = RecordPlace { volume, unit, len_bytes: record_bytes as u32 };
-    Written { location: Location { place, stride_units, continues: continued.is_some() }, start: end }
+    WrittenRecord { location: Location { place, stride_units, continues: continued.is_some() }, start: end }
 }

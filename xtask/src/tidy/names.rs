@@ -12,6 +12,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Asking", "PendingQuestions, or what is pending"),
     ("Asks", "RequestKind, or what kind of a request it is"),
     ("Attendant", "Executor"),
+    ("Before", "what was before: EarlierCounts, EarlierSample"),
     ("Carrier", "AppFace, Transport or Connection"),
     ("Commander", "CommandHandler, or what it does with commands"),
     ("Contradiction", "InvariantViolation, or what is violated"),
@@ -19,6 +20,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Demands", "what it demands: Digests, Requests"),
     ("Desk", "Queue"),
     ("Detours", "Alternatives or a plan"),
+    ("Ended", "what has ended, or Outcome"),
     ("Fine", "its unit"),
     ("Found", "what was found"),
     ("Given", "Answer"),
@@ -42,6 +44,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Patient", "a stream or reader with its timeout"),
     ("Piece", "Segment, Fragment or Chunk"),
     ("Place", "Slot, Point, KeyPath, or what has a place"),
+    ("Placed", "what has a place"),
     ("Reach", "Scope"),
     ("Refusal", "an error with the name of what failed, or a drop reason"),
     ("Rest", "Details, or what the rest is"),
@@ -67,17 +70,19 @@ const BANNED: &[(&str, &str)] = &[
     ("Vigil", "Watchdog or Timer"),
     ("Visitor", "Connection or Client"),
     ("Visitors", "Connections or Clients"),
+    ("Waiting", "what waits: QueuedPacket, PendingRequest"),
     ("Wanted", "Requested"),
     ("Way", "Transport, Path or Route"),
     ("Ways", "Paths or Routes"),
+    ("Written", "what is written: a record, a repeat"),
 ];
 
 /// Of these words, those that may name a function or a constant: verbs, and what says something of what it is
 /// given or of how many.
 const VERBS: &[&str] = &[
-    "Asked", "Asking", "Asks", "Demand", "Found", "Given", "Held", "Judge", "Judged", "Kept", "Known",
-    "Made", "Must", "Parked", "Place", "Reach", "Rest", "Said", "Seen", "Stand", "Taken", "Told", "Turned",
-    "Turns", "Wanted",
+    "Asked", "Asking", "Asks", "Before", "Demand", "Ended", "Found", "Given", "Held", "Judge", "Judged",
+    "Kept", "Known", "Made", "Must", "Parked", "Place", "Placed", "Reach", "Rest", "Said", "Seen", "Stand",
+    "Taken", "Told", "Turned", "Turns", "Waiting", "Wanted", "Written",
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {

@@ -13,18 +13,18 @@ use crate::engine::Engine;
 use crate::face_id::FaceId;
 
 #[derive(Debug)]
-enum Arrived {
+enum ArrivedPacket {
     Packet(Packet),
     /// Data that was recognised without a look into its name; there are no hashes of it.
     DueAnswer(Data, DueAnswer),
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct QueuedArrival {
     face: FaceId,
     /// Which of the headers came with it, if any did.
     header: Option<NonZeroU32>,
-    arrived: Arrived,
+    arrived: ArrivedPacket,
 }
 
 /// Packets on their way from the codecs to the engine.
@@ -63,7 +63,7 @@ pub struct Arrivals {
     pub face: FaceId,
     /// The memory that its frames lie in, if large packets may stay there.
     pub memory: Option<Buffer>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<QueuedArrival>,
     /// What came with those packets that something came with, counted from one.
     headers: Vec<LinkHeader>,
     /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the
@@ -125,7 +125,7 @@ impl Arrivals {
             return;
         };
         let packet_before = match self.waiting.last() {
-            Some(Waiting { arrived: Arrived::Packet(packet), .. }) => Some(packet),
+            Some(QueuedArrival { arrived: ArrivedPacket::Packet(packet), .. }) => Some(packet),
             _ => None,
         };
         let before = packet_before.zip(before.last());
@@ -149,7 +149,9 @@ impl Arrivals {
     /// that is of CCNx: the next packet's name probably begins with the same.
     #[inline]
     pub(super) fn last_ccnx_parent(&self) -> Option<(&[u8], usize)> {
-        let Waiting { arrived: Arrived::Packet(packet), .. } = self.waiting.last()? else { return None };
+        let QueuedArrival { arrived: ArrivedPacket::Packet(packet), .. } = self.waiting.last()? else {
+            return None;
+        };
         let WireName::Ccnx(name) = packet.wire_name() else { return None };
         let hashes = self.hashes.get(self.waiting.len() - 1)?;
         let bytes = hashes.parent_bytes();
@@ -175,16 +177,16 @@ impl Arrivals {
     /// Adds a packet whose hashes are where [`next_hashes`](Self::next_hashes) says.
     #[inline(always)]
     pub(super) fn push_hashed(&mut self, packet: Packet, header: Option<LinkHeader>) {
-        self.add(Arrived::Packet(packet), header);
+        self.add(ArrivedPacket::Packet(packet), header);
     }
 
     #[inline(always)]
-    fn add(&mut self, arrived: Arrived, header: Option<LinkHeader>) {
+    fn add(&mut self, arrived: ArrivedPacket, header: Option<LinkHeader>) {
         let header = header.and_then(|header| {
             self.headers.push(header);
             NonZeroU32::new(self.headers.len() as u32)
         });
-        self.waiting.push(Waiting { face: self.face, header, arrived });
+        self.waiting.push(QueuedArrival { face: self.face, header, arrived });
     }
 
     /// Adds a Data that was recognised.
@@ -193,7 +195,7 @@ impl Arrivals {
         // All packets have a place for hashes, so that the places have the numbers of their packets.
         self.next_hashes();
         self.due_answers += 1;
-        self.add(Arrived::DueAnswer(data, due), header);
+        self.add(ArrivedPacket::DueAnswer(data, due), header);
     }
 
     /// Hands all packets to the engine.
@@ -206,14 +208,14 @@ impl Arrivals {
             let upcoming = batch.filter_map(|(waiting, hashes)| upcoming(&waiting.arrived, hashes));
             engine.prepare(upcoming, self.due_answers.min(PREPARED));
             for (hashes, next) in hashes.iter().zip(waiting.by_ref()) {
-                let Waiting { face, header, arrived } = next;
+                let QueuedArrival { face, header, arrived } = next;
                 let header =
                     header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
                 match arrived {
-                    Arrived::Packet(packet) => {
+                    ArrivedPacket::Packet(packet) => {
                         engine.receive(Arrival { now, face, hashes, header }, packet);
                     }
-                    Arrived::DueAnswer(packet, due) => {
+                    ArrivedPacket::DueAnswer(packet, due) => {
                         self.due_answers -= 1;
                         engine.receive_due_answer(now, face, packet, due, header);
                     }
@@ -227,9 +229,9 @@ impl Arrivals {
 
 /// What the engine should know before; `None` for a due answer, of which it knows all.
 #[inline(always)]
-fn upcoming<'h>(arrived: &Arrived, hashes: &'h PrefixHashes) -> Option<Upcoming<'h>> {
+fn upcoming<'h>(arrived: &ArrivedPacket, hashes: &'h PrefixHashes) -> Option<Upcoming<'h>> {
     match arrived {
-        Arrived::Packet(packet) => Some(Upcoming::of(packet, hashes)),
-        Arrived::DueAnswer(..) => None,
+        ArrivedPacket::Packet(packet) => Some(Upcoming::of(packet, hashes)),
+        ArrivedPacket::DueAnswer(..) => None,
     }
 }

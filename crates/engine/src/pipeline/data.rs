@@ -19,7 +19,7 @@ use crate::tables::pending::PendingId;
 
 /// What is known of a Data that has arrived, beside itself.
 #[derive(Clone, Copy)]
-pub(super) struct Arrived<'a> {
+pub(super) struct ArrivedData<'a> {
     pub(super) now: Instant,
     /// By which face it came.
     pub(super) from: FaceId,
@@ -32,7 +32,7 @@ impl Engine {
     /// Takes Data that arrived.
     #[inline]
     pub(crate) fn receive_data(&mut self, Arrival { now, face, hashes, header }: Arrival<'_>, data: Data) {
-        self.take_data(Arrived { now, from: face, name: DataName::hashed(hashes), header }, data);
+        self.take_data(ArrivedData { now, from: face, name: DataName::hashed(hashes), header }, data);
     }
 
     /// Takes Data that arrived by `from` and was recognised as the answer that is due.
@@ -59,11 +59,11 @@ impl Engine {
             None
         };
         let name = DataName { hash, hashes, parent, asked: Some(due.id) };
-        self.take_data(Arrived { now, from, name, header }, data);
+        self.take_data(ArrivedData { now, from, name, header }, data);
     }
 
-    fn take_data(&mut self, arrived: Arrived<'_>, data: Data) {
-        let Arrived { now, from, name, header } = arrived;
+    fn take_data(&mut self, arrived: ArrivedData<'_>, data: Data) {
+        let ArrivedData { now, from, name, header } = arrived;
         if let Err(reason) = self.admit_data(from, &data) {
             return self.drop_packet(from, reason);
         }
@@ -96,12 +96,12 @@ impl Engine {
         let name = DataName { hash, ..DataName::hashed(&hashes) };
         let found = self.look_up_data(from, &data, name);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        self.accept_data(Arrived { now, from, name, header }, data, &found, cacheable);
+        self.accept_data(ArrivedData { now, from, name, header }, data, &found, cacheable);
     }
 
     #[inline(always)]
-    fn accept_data(&mut self, arrived: Arrived<'_>, data: Data, found: &DataMatches, cacheable: bool) {
-        let Arrived { now, from, name, .. } = arrived;
+    fn accept_data(&mut self, arrived: ArrivedData<'_>, data: Data, found: &DataMatches, cacheable: bool) {
+        let ArrivedData { now, from, name, .. } = arrived;
         let Some((&last, others)) = found.matches.split_last() else {
             return self.take_unsolicited(arrived, &data, found, cacheable);
         };
@@ -135,7 +135,7 @@ impl Engine {
         matches: &[PendingId],
     ) {
         let Some((&last, others)) = matches.split_last() else { return };
-        let arrived = Arrived { now, from: FaceId::SECOND_STORE, name, header: &LinkHeader::NONE };
+        let arrived = ArrivedData { now, from: FaceId::SECOND_STORE, name, header: &LinkHeader::NONE };
         if !others.is_empty() {
             self.note_first_of_each_face(arrived, others, last);
         }
@@ -193,8 +193,14 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn take_unsolicited(&mut self, arrived: Arrived<'_>, data: &Data, found: &DataMatches, cacheable: bool) {
-        let Arrived { now, from, name, .. } = arrived;
+    fn take_unsolicited(
+        &mut self,
+        arrived: ArrivedData<'_>,
+        data: &Data,
+        found: &DataMatches,
+        cacheable: bool,
+    ) {
+        let ArrivedData { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
         if cacheable && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
@@ -204,7 +210,13 @@ impl Engine {
 
     /// Answers the first of several pending Interests, all but `last`.
     #[inline(never)]
-    fn satisfy_others(&mut self, arrived: Arrived<'_>, data: &Data, others: &[PendingId], last: PendingId) {
+    fn satisfy_others(
+        &mut self,
+        arrived: ArrivedData<'_>,
+        data: &Data,
+        others: &[PendingId],
+        last: PendingId,
+    ) {
         self.note_first_of_each_face(arrived, others, last);
         for &id in others {
             self.satisfy(arrived, data.clone(), id);
@@ -212,8 +224,8 @@ impl Engine {
     }
 
     /// Whoever waits for more than one of these gets the Data for the first alone.
-    fn note_first_of_each_face(&mut self, arrived: Arrived<'_>, others: &[PendingId], last: PendingId) {
-        let Arrived { now, from, .. } = arrived;
+    fn note_first_of_each_face(&mut self, arrived: ArrivedData<'_>, others: &[PendingId], last: PendingId) {
+        let ArrivedData { now, from, .. } = arrived;
         self.round += 1;
         for &id in others.iter().chain([&last]) {
             let Some(entry) = self.tables.pending.get_mut(id) else { continue };
@@ -231,7 +243,7 @@ impl Engine {
 
     /// Answers one pending Interest.
     #[inline(always)]
-    fn satisfy(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId) {
+    fn satisfy(&mut self, arrived: ArrivedData<'_>, data: Data, id: PendingId) {
         if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data) {
             return self.satisfy_as_ordered(arrived, data, id);
         }
@@ -240,7 +252,7 @@ impl Engine {
 
     /// Answers one pending Interest whose strategy wants to be asked, as that says.
     #[inline(never)]
-    fn satisfy_as_ordered(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId) {
+    fn satisfy_as_ordered(&mut self, arrived: ArrivedData<'_>, data: Data, id: PendingId) {
         match self.show_data(arrived, &data, id) {
             // The entry is gone.
             None => {}
@@ -255,8 +267,14 @@ impl Engine {
     /// Sends the Data to all who wait for one Interest, which is done with then unless its strategy was asked
     /// and wants it kept.
     #[inline(always)]
-    fn return_data(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId, actions: Option<DataActions>) {
-        let Arrived { now, from, header, .. } = arrived;
+    fn return_data(
+        &mut self,
+        arrived: ArrivedData<'_>,
+        data: Data,
+        id: PendingId,
+        actions: Option<DataActions>,
+    ) {
+        let ArrivedData { now, from, header, .. } = arrived;
         let was_asked = actions.is_some();
         let announcement = actions.and_then(|actions| actions.announcement).map(Box::new);
         let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
@@ -302,8 +320,8 @@ impl Engine {
     /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's; gives
     /// what it wants done, or `None` if the entry is gone.
     #[inline(never)]
-    fn show_data(&mut self, arrived: Arrived<'_>, data: &Data, id: PendingId) -> Option<DataActions> {
-        let Arrived { now, from, name, header } = arrived;
+    fn show_data(&mut self, arrived: ArrivedData<'_>, data: &Data, id: PendingId) -> Option<DataActions> {
+        let ArrivedData { now, from, name, header } = arrived;
         let entry = self.tables.pending.get_mut(id)?;
         if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
             record.expires = now;

@@ -7,7 +7,7 @@ use super::answers::DataName;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::second_store::{PendingQuestions, QuestionId, Waiting};
+use crate::second_store::{PendingQuestion, PendingQuestions, QuestionId};
 use crate::tables::pending::PendingId;
 use crate::trigger::Trigger;
 
@@ -35,7 +35,7 @@ impl Engine {
             return false;
         }
         let origin = self.faces.get(arrival.face).and_then(|face| face.config.origin);
-        let waiting = Waiting { id, hash: entry.hash(), origin };
+        let waiting = PendingQuestion { id, hash: entry.hash(), origin };
         if asking.store.stands_in(interest) {
             let half = Duration::from_nanos(interest.lifetime().as_nanos() / 2);
             entry.may_turn_to_store = asking.ask_later(arrival.now + half, waiting);
@@ -61,13 +61,14 @@ impl Engine {
         let waits = entry.in_records.iter().find(|record| record.expires > now);
         let Some(face) = waits.map(|record| record.face) else { return false };
         let origin = self.faces.get(face).and_then(|face| face.config.origin);
-        entry.asks_store = asking.ask(now, Waiting { id, hash: entry.hash(), origin }, &entry.interest);
+        entry.asks_store =
+            asking.ask(now, PendingQuestion { id, hash: entry.hash(), origin }, &entry.interest);
         entry.asks_store
     }
 
     /// Asks the second store what upstream has not answered in time.
     pub(crate) fn put_late_questions(&mut self, now: Instant) {
-        while let Some(Waiting { id, hash, .. }) =
+        while let Some(PendingQuestion { id, hash, .. }) =
             self.second_store.as_mut().and_then(|asking| asking.due_later(now))
         {
             if self.tables.pending.get(id).is_some_and(|entry| entry.hash() == hash) {
@@ -138,7 +139,7 @@ impl Engine {
     }
 
     /// Does with a pending Interest what would have been done with it without the second store.
-    fn go_upstream(&mut self, now: Instant, Waiting { id, hash, .. }: Waiting) {
+    fn go_upstream(&mut self, now: Instant, PendingQuestion { id, hash, .. }: PendingQuestion) {
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         if entry.hash() != hash || !entry.asks_store {
             return;

@@ -5,13 +5,13 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NameHash, Nonce, Packet, PitToken, PrefixHashes};
 
 use super::answers::DataMatches;
-use super::data::Arrived;
+use super::data::ArrivedData;
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
-use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, Turn, Waiting};
+use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, QueuedInterest, Turn};
 use crate::sharing::order::{HeldBack, HeldData, LastComponent, Order, Repeat};
 use crate::sharing::{MAX_WAIT, part_of};
 use crate::tables::pending::{Pending, PendingId};
@@ -97,7 +97,8 @@ impl Engine {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_WAIT);
                 sharing.counters.waited += 1;
-                let oldest = sharing.flows.wait(due, Waiting { object, id, nonce, give_up_at, transmit });
+                let oldest =
+                    sharing.flows.wait(due, QueuedInterest { object, id, nonce, give_up_at, transmit });
                 sharing.counters.forgotten += u64::from(oldest.is_some());
                 ready.extend(oldest);
                 self.shared.wake_at(due);
@@ -256,7 +257,7 @@ impl Engine {
 
     /// Sends an Interest that has waited, or lets it wait on if another has asked for the same; nothing if it
     /// was answered meanwhile, or asked again.
-    fn send_waiting(&mut self, now: Instant, waiting: Waiting) -> Option<Sent> {
+    fn send_waiting(&mut self, now: Instant, waiting: QueuedInterest) -> Option<Sent> {
         let face = waiting.transmit.face;
         let hash = self.hash_if_wanted(now, &waiting);
         let sharing = self.shared.get_mut(face)?;
@@ -272,7 +273,7 @@ impl Engine {
         Some(Sent::WaitsOn)
     }
 
-    fn send_if_wanted(&mut self, now: Instant, waiting: Waiting) -> Option<Sent> {
+    fn send_if_wanted(&mut self, now: Instant, waiting: QueuedInterest) -> Option<Sent> {
         let hash = self.hash_if_wanted(now, &waiting);
         let face = waiting.transmit.face;
         let sharing = self.shared.get_mut(face)?;
@@ -291,7 +292,7 @@ impl Engine {
     }
 
     /// Hash of the name that waits, if somebody still wants it and it was not asked for again meanwhile.
-    fn hash_if_wanted(&self, now: Instant, waiting: &Waiting) -> Option<NameHash> {
+    fn hash_if_wanted(&self, now: Instant, waiting: &QueuedInterest) -> Option<NameHash> {
         let (face, entry) = (waiting.transmit.face, self.tables.pending.get(waiting.id)?);
         let record = entry.out_record(face)?;
         let is_its_own = record.nonce == waiting.nonce && record.is_unsent;
@@ -346,7 +347,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn overhear_data(
         &mut self,
-        Arrived { now, from: face, name, header }: Arrived<'_>,
+        ArrivedData { now, from: face, name, header }: ArrivedData<'_>,
         data: &Data,
         found: &DataMatches,
         cacheable: bool,

@@ -36,7 +36,7 @@ const MAX_TURNS_ALONE: u64 = 64;
 
 /// An Interest that waits, and the packet that goes out unless that has become needless.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedInterest {
     pub(crate) object: NameHash,
     pub(crate) id: PendingId,
     pub(crate) nonce: Nonce,
@@ -77,7 +77,7 @@ pub(crate) struct Flow {
     leads_since: Option<Instant>,
     /// Turns since another was heard.
     turns_alone: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedInterest>,
     /// When those that wait are looked at.
     due: Instant,
     /// When the first of those that wait gives up waiting, or earlier.
@@ -191,7 +191,7 @@ impl Flow {
     }
 
     /// The Interest that has waited longest.
-    pub(crate) fn pop_waiting(&mut self) -> Option<Waiting> {
+    pub(crate) fn pop_waiting(&mut self) -> Option<QueuedInterest> {
         self.waiting.pop_front()
     }
 
@@ -205,11 +205,11 @@ impl Flow {
     }
 
     /// What waits no longer, whoever is heard. Those that others ask for change places, so all are looked at.
-    fn overdue(&mut self, now: Instant) -> Vec<Waiting> {
+    fn overdue(&mut self, now: Instant) -> Vec<QueuedInterest> {
         if self.give_up_at > now {
             return Vec::new();
         }
-        let is_overdue = |waiting: &Waiting| waiting.give_up_at <= now;
+        let is_overdue = |waiting: &QueuedInterest| waiting.give_up_at <= now;
         let (overdue, rest): (VecDeque<_>, VecDeque<_>) = self.waiting.drain(..).partition(is_overdue);
         self.give_up_at = rest.iter().map(|waiting| waiting.give_up_at).min().unwrap_or(Instant::NEVER);
         self.waiting = rest;
@@ -248,7 +248,7 @@ impl Flows {
 
     /// The flow of an object that this node asks for. Gives what waited for the one that was forgotten for
     /// it, if there is no room.
-    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<Waiting>) {
+    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<QueuedInterest>) {
         let place = match self.flows.iter().position(|flow| flow.object == object) {
             Some(place) => place,
             None if self.flows.len() < MAX_FLOWS => {
@@ -269,7 +269,7 @@ impl Flows {
 
     /// Lets an Interest wait until `due`, or as long as those of its object that wait already. Gives the
     /// oldest, if there is no room.
-    pub(crate) fn wait(&mut self, due: Instant, waiting: Waiting) -> Option<Waiting> {
+    pub(crate) fn wait(&mut self, due: Instant, waiting: QueuedInterest) -> Option<QueuedInterest> {
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.object == waiting.object) else {
             return Some(waiting);
         };
@@ -290,7 +290,7 @@ impl Flows {
         config: &SharingConfig,
         mut draw: impl FnMut() -> Duration,
         objects: &mut Vec<NameHash>,
-    ) -> Vec<Waiting> {
+    ) -> Vec<QueuedInterest> {
         let mut released = Vec::new();
         if self.next > now {
             return released;

@@ -17,7 +17,7 @@ pub(super) struct Finder {
     by_prefix: bool,
     may_fall_back: bool,
     attempts: u32,
-    waiting: Waiting,
+    waiting: DiscoveryState,
     /// In CCNx, where versions are found by excluding those that are known.
     search: Option<VersionSearch>,
     /// Whether the latest version that is known is the one, whatever may still come.
@@ -27,7 +27,7 @@ pub(super) struct Finder {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
+enum DiscoveryState {
     /// The next Interest leaves at this time.
     ToSend(Instant),
     /// The answer is given up at this time.
@@ -54,7 +54,7 @@ impl Finder {
             by_prefix,
             may_fall_back: discovery == Discovery::MetadataThenPrefix,
             attempts: 0,
-            waiting: Waiting::ToSend(now),
+            waiting: DiscoveryState::ToSend(now),
             is_settled: false,
             last_rejection: None,
         })
@@ -66,16 +66,16 @@ impl Finder {
 
     /// Whether Data of this name answers what was asked.
     pub(super) fn is_answered_by(&self, name: NameRef<'_>) -> bool {
-        matches!(self.waiting, Waiting::ForAnswer(_) | Waiting::ToSend(_))
+        matches!(self.waiting, DiscoveryState::ForAnswer(_) | DiscoveryState::ToSend(_))
             && self.asked.as_ref().is_prefix_of(name)
     }
 
     pub(super) fn is_about(&self, name: NameRef<'_>) -> bool {
-        self.asked.as_ref() == name && matches!(self.waiting, Waiting::ForAnswer(_))
+        self.asked.as_ref() == name && matches!(self.waiting, DiscoveryState::ForAnswer(_))
     }
 
     pub(super) fn wait_for_owner(&mut self) {
-        self.waiting = Waiting::ForOwner;
+        self.waiting = DiscoveryState::ForOwner;
     }
 
     /// What is asked for now.
@@ -96,7 +96,8 @@ impl Finder {
         let Some(search) = self.search.as_mut() else { return false };
         let Some(is_latest) = search.handle_answer(now, &self.prefix, name) else { return false };
         self.is_settled |= search.is_exhausted();
-        self.waiting = if self.is_settled { Waiting::ForAnswer(now) } else { Waiting::ToSend(now) };
+        self.waiting =
+            if self.is_settled { DiscoveryState::ForAnswer(now) } else { DiscoveryState::ToSend(now) };
         if is_latest {
             self.attempts = 0;
         }
@@ -105,7 +106,7 @@ impl Finder {
 
     /// The latest version, when the time for a later one is over.
     pub(super) fn settled_version(&self, now: Instant, config: &FetchConfig) -> Option<Name> {
-        let is_over = matches!(self.waiting, Waiting::ForAnswer(until) if until <= now);
+        let is_over = matches!(self.waiting, DiscoveryState::ForAnswer(until) if until <= now);
         let attempts = LATER_ATTEMPTS.min(config.discovery_attempts);
         let is_settled = is_over && (self.is_settled || self.attempts >= attempts);
         self.search.as_ref().filter(|_| is_settled)?.best().cloned()
@@ -114,19 +115,19 @@ impl Finder {
     /// Whether an Interest is to leave now; it counts as sent then.
     pub(super) fn is_due(&mut self, now: Instant, config: &FetchConfig) -> bool {
         match self.waiting {
-            Waiting::ToSend(at) if at <= now => {}
+            DiscoveryState::ToSend(at) if at <= now => {}
             _ => return false,
         }
         self.attempts += 1;
         let timeout = self.search.as_ref().map_or(config.discovery_timeout, |it| it.answer_timeout(config));
-        self.waiting = Waiting::ForAnswer(now + timeout);
+        self.waiting = DiscoveryState::ForAnswer(now + timeout);
         self.search.iter_mut().for_each(|search| search.handle_asked(now));
         true
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, config: &FetchConfig) -> Result<(), FetchError> {
         match self.waiting {
-            Waiting::ForAnswer(until) if until <= now => {
+            DiscoveryState::ForAnswer(until) if until <= now => {
                 let (name, attempts) = (self.asked_in(config.dialect), self.attempts);
                 self.try_again(now, now, config, FetchError::NotFound { name, attempts })
             }
@@ -178,11 +179,11 @@ impl Finder {
         error: FetchError,
     ) -> Result<(), FetchError> {
         if self.attempts < config.discovery_attempts {
-            self.waiting = Waiting::ToSend(at);
+            self.waiting = DiscoveryState::ToSend(at);
             return Ok(());
         }
         if self.search.as_ref().is_some_and(|search| search.best().is_some()) {
-            (self.is_settled, self.waiting) = (true, Waiting::ForAnswer(now));
+            (self.is_settled, self.waiting) = (true, DiscoveryState::ForAnswer(now));
             return Ok(());
         }
         // By prefix, what was refused would come again.
@@ -192,7 +193,7 @@ impl Finder {
         if self.may_fall_back && !self.by_prefix {
             (self.by_prefix, self.attempts, self.search) = (true, 0, None);
             self.asked = self.prefix.clone();
-            self.waiting = Waiting::ToSend(now);
+            self.waiting = DiscoveryState::ToSend(now);
             return Ok(());
         }
         Err(error)
@@ -200,8 +201,8 @@ impl Finder {
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match self.waiting {
-            Waiting::ToSend(at) | Waiting::ForAnswer(at) => Some(at),
-            Waiting::ForOwner => None,
+            DiscoveryState::ToSend(at) | DiscoveryState::ForAnswer(at) => Some(at),
+            DiscoveryState::ForOwner => None,
         }
     }
 }

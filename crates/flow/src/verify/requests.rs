@@ -13,12 +13,12 @@ const ATTEMPTS: u32 = 5;
 /// Asks for single packets by exact name until they come or too many attempts were in vain.
 #[derive(Debug)]
 pub(super) struct Requests {
-    waiting: BTreeMap<Name, Waiting>,
+    waiting: BTreeMap<Name, PendingRequest>,
     random: Random,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingRequest {
     attempts: u32,
     /// When the last attempt is given up; `None` before the first.
     deadline: Option<Instant>,
@@ -35,7 +35,7 @@ impl Requests {
 
     /// Asks for `name`, unless it is asked for already.
     pub(super) fn ask(&mut self, name: Name) {
-        self.waiting.entry(name).or_insert(Waiting { attempts: 0, deadline: None });
+        self.waiting.entry(name).or_insert(PendingRequest { attempts: 0, deadline: None });
     }
 
     /// Asks for packet `number` of what is called `name`.

@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingInterest {
     interest: Interest,
     header: LinkHeader,
     until: Instant,
@@ -42,7 +42,7 @@ struct Entry {
     incoming_bytes: u64,
     /// The web server would not or could not, until then.
     refused_until: Option<Instant>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<PendingInterest>,
     /// When it was used last, in the order of uses.
     used: u64,
 }
@@ -134,7 +134,7 @@ impl Table {
             return Outcome::Answer(vec![Sent::Nack(interest, header)]);
         }
         let lifetime = Duration::from_nanos(interest.lifetime().as_nanos()).min(self.limits.timeout);
-        entry.waiting.push_back(Waiting { interest, header, until: Instant::now() + lifetime });
+        entry.waiting.push_back(PendingInterest { interest, header, until: Instant::now() + lifetime });
         if entry.is_fetching || entry.held.as_ref().is_some_and(|held| !held.is_complete()) {
             return Outcome::Waits;
         }
@@ -217,18 +217,18 @@ impl Table {
             if waiting.until < now {
                 continue;
             }
-            let Waiting { interest, header, .. } = waiting;
+            let PendingInterest { interest, header, .. } = waiting;
             let Some(held) = &entry.held else {
                 match is_refused {
                     true => sent.push(nack_of_metadata(object, interest, header, signer)),
-                    false => entry.waiting.push_back(Waiting { interest, header, ..waiting }),
+                    false => entry.waiting.push_back(PendingInterest { interest, header, ..waiting }),
                 }
                 continue;
             };
             match held.answer(&interest) {
                 Ok(HeldAnswer::Data(data)) => sent.push(Sent::Data(data, header)),
                 Ok(HeldAnswer::NotYet) => {
-                    entry.waiting.push_back(Waiting { interest, header, until: waiting.until });
+                    entry.waiting.push_back(PendingInterest { interest, header, until: waiting.until });
                 }
                 Ok(HeldAnswer::Refused | HeldAnswer::Other) | Err(_) => {
                     sent.push(Sent::Nack(interest, header));

@@ -246,11 +246,11 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
         for repeat in 0..plan.schedule.repeats {
             let place = folder.repeat(case, repeat);
             if let Some(before) = as_written(folder, &record, place.join("result.json"))? {
-                found.push(Written { plan, repeat, place, thrown_away: before.thrown_away });
+                found.push(WrittenRepeat { plan, repeat, place, thrown_away: before.thrown_away });
             }
         }
     }
-    for Written { plan, repeat, place, thrown_away } in found {
+    for WrittenRepeat { plan, repeat, place, thrown_away } in found {
         let seed = seed_of(plan, repeat, thrown_away.len());
         derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, &place, thrown_away)?;
     }
@@ -258,7 +258,7 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
 }
 
 /// A repeat that is there, as it was written.
-struct Written<'a> {
+struct WrittenRepeat<'a> {
     plan: &'a Plan,
     repeat: u32,
     place: PathBuf,

@@ -19,7 +19,7 @@ use crate::origin::Owner;
 use crate::plane::StatusRequest;
 use crate::remote_control::RemoteControl;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
-use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};
+use crate::transport::ring::{RingEnded, RingLimits, RingReceiver, Signal, ring};
 
 /// Requests for the status page that may wait.
 const STATUS_REQUESTS: usize = 16;
@@ -106,7 +106,7 @@ impl CcndService {
 }
 
 impl InnerService for CcndService {
-    fn take_other(&mut self) -> Result<bool, Ended> {
+    fn take_other(&mut self) -> Result<bool, RingEnded> {
         let Some((request, _)) = self.requests.pop()? else { return Ok(false) };
         self.show_status(&request);
         Ok(true)

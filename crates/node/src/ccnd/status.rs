@@ -32,7 +32,7 @@ const NOT_ALLOWED: &str = "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\
 const METERS: [&str; 6] = ["bytein", "byteout", "datain", "introut", "dataout", "intrin"];
 
 /// A face as the page shows it.
-struct Shown {
+struct FaceRow {
     id: u32,
     flags: u32,
     received: u64,
@@ -55,7 +55,7 @@ struct Page {
     started: String,
     now: String,
     status: NodeStatus,
-    faces: Vec<Shown>,
+    faces: Vec<FaceRow>,
     /// Prefix, face, flags, seconds left.
     forwarding: Vec<Forwarding>,
 }
@@ -116,7 +116,7 @@ impl Ccnd {
         }
     }
 
-    fn shown(&self, now: Instant, face: &FaceSnapshot) -> Shown {
+    fn shown(&self, now: Instant, face: &FaceSnapshot) -> FaceRow {
         let elapsed = now.saturating_since(self.meters.at).as_nanos().max(1);
         let before = self.meters.totals.get(&face.id);
         let totals = totals(face);
@@ -125,7 +125,7 @@ impl Ccnd {
             let since = u128::from(meter.total.saturating_sub(before)) * 1_000_000_000;
             meter.rate_per_second = u64::try_from(since / u128::from(elapsed)).unwrap_or(u64::MAX);
         }
-        Shown {
+        FaceRow {
             id: face.id.0,
             flags: flags(face),
             received: face.traffic.in_frames,
@@ -247,7 +247,7 @@ impl Page {
     }
 }
 
-impl Shown {
+impl FaceRow {
     fn write_xml(&self, out: &mut String) {
         let _ = write!(
             out,

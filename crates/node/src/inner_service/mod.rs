@@ -18,7 +18,7 @@ use self::background::{BackgroundShare, Next};
 use crate::control::{CreateInnerFace, NodeControl as _};
 use crate::remote_control::RemoteControl;
 use crate::transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket};
-use crate::transport::ring::Ended;
+use crate::transport::ring::RingEnded;
 
 /// The shortest wait: a deadline that stays in the past must not keep a processor busy.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
@@ -40,7 +40,7 @@ pub(crate) trait InnerService: Send + 'static {
     ///
     /// # Errors
     /// Nothing will come any more: the service is over.
-    fn take_other(&mut self) -> Result<bool, Ended> {
+    fn take_other(&mut self) -> Result<bool, RingEnded> {
         Ok(false)
     }
 

@@ -30,7 +30,7 @@ impl<const OUTLIVES: bool> InnerService for Witness<OUTLIVES> {
         self.seen.send(ServiceEvent::Packet).unwrap();
     }
 
-    fn take_other(&mut self) -> Result<bool, Ended> {
+    fn take_other(&mut self) -> Result<bool, RingEnded> {
         let Some(_) = self.others.pop()? else { return Ok(false) };
         self.seen.send(ServiceEvent::Other).unwrap();
         Ok(true)

@@ -39,7 +39,7 @@ pub(crate) struct DatagramChannel {
     /// On a multicast socket, the one face for everybody.
     group: Option<FaceId>,
     /// Trains that the socket has not taken yet.
-    backlog: VecDeque<Waiting>,
+    backlog: VecDeque<QueuedTrain>,
     backlog_bytes: usize,
     send_buffer_bytes: usize,
     /// The interface, if it is bound to one.
@@ -59,7 +59,7 @@ struct Own {
     face: FaceId,
 }
 
-struct Waiting {
+struct QueuedTrain {
     to: SocketAddr,
     bytes: Vec<u8>,
     segment: usize,
@@ -383,7 +383,7 @@ impl DatagramChannel {
             for slice in train.slices {
                 bytes.extend_from_slice(slice);
             }
-            self.backlog.push_back(Waiting { to: train.to, bytes, segment: train.segment });
+            self.backlog.push_back(QueuedTrain { to: train.to, bytes, segment: train.segment });
         }
     }
 

@@ -15,7 +15,7 @@ use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use thiserror::Error;
 
-use super::ring::{Ended, Refused, RingLimits, RingReceiver, RingSender, Signal, ring};
+use super::ring::{Refused, RingEnded, RingLimits, RingReceiver, RingSender, Signal, ring};
 
 /// What may wait in each direction of an inner face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +209,7 @@ impl InnerFace {
     pub fn recv(&mut self) -> Result<Option<InnerPacket>, InnerFaceGone> {
         match self.receiver.pop() {
             Ok(popped) => Ok(popped.map(|(packet, _)| packet)),
-            Err(Ended) => Err(InnerFaceGone),
+            Err(RingEnded) => Err(InnerFaceGone),
         }
     }
 
@@ -267,7 +267,7 @@ impl InnerPort {
     pub(crate) fn recv(&mut self) -> Result<Option<InnerPacket>, InnerFaceGone> {
         match self.receiver.pop() {
             Ok(popped) => Ok(popped.map(|(packet, _)| packet)),
-            Err(Ended) => Err(InnerFaceGone),
+            Err(RingEnded) => Err(InnerFaceGone),
         }
     }
 

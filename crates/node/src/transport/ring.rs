@@ -113,7 +113,7 @@ pub(crate) enum Refused<T> {
 
 /// Nothing waits, and nothing more will come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended;
+pub(crate) struct RingEnded;
 
 /// A ring. `receiver` is raised when items come, `sender` when there is room again for one who asked.
 pub(crate) fn ring<T>(
@@ -191,8 +191,8 @@ impl<T> RingSender<T> {
 impl<T> RingReceiver<T> {
     /// Takes the next item, with the bytes that it counts as; `None` if nothing waits at present, and then
     /// the descriptor is not readable until something comes.
-    pub(crate) fn pop(&mut self) -> Result<Option<(T, usize)>, Ended> {
-        let Some(queue) = &self.queue else { return Err(Ended) };
+    pub(crate) fn pop(&mut self) -> Result<Option<(T, usize)>, RingEnded> {
+        let Some(queue) = &self.queue else { return Err(RingEnded) };
         let popped = match queue.try_recv() {
             Err(mpsc::TryRecvError::Empty) => {
                 self.own.lower();
@@ -208,7 +208,7 @@ impl<T> RingReceiver<T> {
                 Ok(Some((item, bytes)))
             }
             Err(mpsc::TryRecvError::Empty) => Ok(None),
-            Err(mpsc::TryRecvError::Disconnected) => Err(Ended),
+            Err(mpsc::TryRecvError::Disconnected) => Err(RingEnded),
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
         drop(input);
         assert!(is_readable(&output, Duration::ZERO));
         assert_eq!(output.pop(), Ok(Some((1, 1))));
-        assert_eq!(output.pop(), Err(Ended));
+        assert_eq!(output.pop(), Err(RingEnded));
         let (mut input, output, sender) = new_ring(LIMITS);
         drop(output);
         assert!(is_readable(&sender, Duration::ZERO));
@@ -360,7 +360,7 @@ mod tests {
                         output.tell_of_room();
                     }
                     Ok(None) => assert!(is_readable(&output, Duration::from_secs(20)), "never woken"),
-                    Err(Ended) => return expected,
+                    Err(RingEnded) => return expected,
                 }
             }
         });

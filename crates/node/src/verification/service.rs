@@ -21,7 +21,7 @@ use crate::remote_control::RemoteControl;
 use crate::start_error::StartError;
 use crate::sys::random_words;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
-use crate::transport::ring::{Ended, RingLimits, RingReceiver, Signal, ring};
+use crate::transport::ring::{RingEnded, RingLimits, RingReceiver, Signal, ring};
 
 /// What may wait for it: certificates.
 const LIMITS: InnerLimits = InnerLimits { packets: 256, bytes: 4 << 20 };
@@ -114,7 +114,7 @@ fn verifier(trusted: &Trusted, revocations: &Arc<Revocations>, seed: u64) -> Anc
 }
 
 impl InnerService for VerificationService {
-    fn take_other(&mut self) -> Result<bool, Ended> {
+    fn take_other(&mut self) -> Result<bool, RingEnded> {
         if self.verifying.len() >= self.at_once {
             return Ok(false);
         }

@@ -40,7 +40,7 @@ pub use hierarchy::{Cut, Hierarchy, HierarchyOutcome, HierarchyRun, Level};
 pub use ranges::{Granularity, RangesOutcome, RangesRun};
 pub use requests::{Request, RequestTrace, Requests, trace};
 pub use run::{Outcome, Run};
-pub use several::{Home, Several, SeveralOutcome, SeveralRun};
+pub use several::{Home, SeveralOutcome, SeveralRepositories, SeveralRun};
 
 /// Classes of popularity.
 pub const CLASSES: usize = 20;

@@ -18,7 +18,7 @@ pub enum Home {
 
 /// Repositories at one router.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Several {
+pub struct SeveralRepositories {
     /// How many.
     pub repositories: u32,
     /// What a deletion frees; the threshold is that of all of them together.
@@ -51,7 +51,7 @@ pub struct SeveralOutcome {
 #[derive(Debug)]
 pub struct SeveralRun<P> {
     requests: Requests,
-    several: Several,
+    several: SeveralRepositories,
     /// Each with the instant at which its deletion is over.
     repositories: Vec<(ReplayedCache<P>, Instant)>,
     outcome: SeveralOutcome,
@@ -64,7 +64,7 @@ impl<P: ObjectEviction> SeveralRun<P> {
     /// An exponent of the workload is negative or no number.
     pub fn new(
         workload: Workload,
-        several: Several,
+        several: SeveralRepositories,
         policy: impl Fn() -> P,
         random: Random,
     ) -> Result<Self, ZipfError> {
@@ -138,7 +138,7 @@ mod tests {
 
     fn run(repositories: u32, home: Home, seconds: u64) -> SeveralOutcome {
         let deletion_of_gigabyte = Duration::from_secs(seconds);
-        let several = Several { repositories, rule: RULE, home, deletion_of_gigabyte };
+        let several = SeveralRepositories { repositories, rule: RULE, home, deletion_of_gigabyte };
         let random = Random::from_seed(9);
         SeveralRun::new(Workload::WEB_SERVER, several, DeleteQueue::default, random).unwrap().run(HOURS)
     }

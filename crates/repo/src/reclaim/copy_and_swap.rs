@@ -36,14 +36,14 @@ pub struct CopyAndSwap {
     number: u64,
     len: u64,
     waiting: Vec<u8>,
-    open: Vec<Placed>,
+    open: Vec<StoredSegment>,
     deletion: Option<Deletion>,
 }
 
 #[derive(Debug)]
 struct Deletion {
     /// Segments that go. Sorted by place after the first step.
-    going: Vec<Placed>,
+    going: Vec<StoredSegment>,
     is_sorted: bool,
     new: Arc<dyn DiskFile>,
     new_len: u64,
@@ -56,7 +56,7 @@ struct Deletion {
 
 /// A segment in the repofile; the first in the order of these lies first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Placed {
+struct StoredSegment {
     place: u64,
     bytes: u32,
     object: u64,
@@ -184,7 +184,7 @@ impl Reclaim for CopyAndSwap {
         }
         let place = self.len + self.waiting.len() as u64;
         self.waiting.extend_from_slice(wire);
-        self.open.push(Placed { place, bytes: wire.len() as u32, object, segment });
+        self.open.push(StoredSegment { place, bytes: wire.len() as u32, object, segment });
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl Reclaim for CopyAndSwap {
         self.repofile.sync()?;
         let open = std::mem::take(&mut self.open);
         self.write_tree(|tree| {
-            for &Placed { place, bytes, object, segment } in &open {
+            for &StoredSegment { place, bytes, object, segment } in &open {
                 tree.insert((object, segment), (place, bytes))?;
             }
             Ok(())
@@ -237,7 +237,7 @@ impl Reclaim for CopyAndSwap {
             for entry in tree.range((object, 0)..=(object, u32::MAX)).map_err(ReclaimError::database)? {
                 let (key, value) = entry.map_err(ReclaimError::database)?;
                 let (place, bytes) = value.value();
-                going.push(Placed { place, bytes, object, segment: key.value().1 });
+                going.push(StoredSegment { place, bytes, object, segment: key.value().1 });
             }
         }
         let new = self.disk.open(&file_name(self.number + 1), true)?;

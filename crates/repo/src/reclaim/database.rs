@@ -15,7 +15,7 @@ const OBJECTS: usize = 16;
 
 /// A segment that is not committed yet.
 #[derive(Debug)]
-struct Waiting {
+struct UncommittedSegment {
     object: u64,
     segment: u32,
     wire: Vec<u8>,
@@ -26,7 +26,7 @@ struct Waiting {
 pub struct PayloadDatabase {
     file: Arc<dyn DiskFile>,
     database: Database,
-    open: Vec<Waiting>,
+    open: Vec<UncommittedSegment>,
     going: VecDeque<u64>,
 }
 
@@ -44,7 +44,7 @@ impl PayloadDatabase {
 
 impl Reclaim for PayloadDatabase {
     fn insert(&mut self, object: u64, segment: u32, wire: &[u8]) -> Result<(), ReclaimError> {
-        self.open.push(Waiting { object, segment, wire: wire.to_vec() });
+        self.open.push(UncommittedSegment { object, segment, wire: wire.to_vec() });
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl Reclaim for PayloadDatabase {
         let writing = self.database.begin_write().map_err(ReclaimError::database)?;
         {
             let mut table = writing.open_table(PAYLOAD).map_err(ReclaimError::database)?;
-            for Waiting { object, segment, wire } in self.open.drain(..) {
+            for UncommittedSegment { object, segment, wire } in self.open.drain(..) {
                 table.insert((object, segment), wire.as_slice()).map_err(ReclaimError::database)?;
             }
         }

@@ -14,7 +14,7 @@ const HOLES: usize = 16;
 
 /// A segment that is not committed yet.
 #[derive(Debug)]
-struct Waiting {
+struct UncommittedSegment {
     object: u64,
     segment: u32,
     place: RecordPlace,
@@ -29,7 +29,7 @@ pub struct PunchHoles {
     objects: BTreeMap<u64, Extents>,
     waiting: Vec<u8>,
     /// What is in `waiting`.
-    open: Vec<Waiting>,
+    open: Vec<UncommittedSegment>,
     holes: VecDeque<Range<u64>>,
 }
 
@@ -63,7 +63,7 @@ impl Reclaim for PunchHoles {
         self.waiting.extend_from_slice(wire);
         let len = self.waiting.len() - (record as usize) + (stride as usize * UNIT_BYTES as usize);
         self.waiting.resize(len, 0);
-        self.open.push(Waiting { object, segment, place, stride_units: stride });
+        self.open.push(UncommittedSegment { object, segment, place, stride_units: stride });
         Ok(())
     }
 
@@ -73,7 +73,7 @@ impl Reclaim for PunchHoles {
         self.file.sync()?;
         self.space.append(start..start + self.waiting.len() as u64);
         self.waiting.clear();
-        for Waiting { object, segment, place, stride_units } in std::mem::take(&mut self.open) {
+        for UncommittedSegment { object, segment, place, stride_units } in std::mem::take(&mut self.open) {
             let mut freed = Vec::new();
             // Every record fills its place here.
             let location = Location { place, stride_units, continues: true };

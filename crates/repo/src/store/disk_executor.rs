@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Store;
-use crate::volume::{Entry, Written};
+use crate::volume::{Entry, WrittenRecord};
 
 /// Work for the disk: writing, syncing, punching. It touches nothing of the store in memory.
 pub type DiskJob = Box<dyn FnOnce() + Send>;
@@ -44,7 +44,7 @@ impl Store {
     pub(super) fn append<'a>(
         &mut self,
         entries: impl Iterator<Item = Entry<'a>>,
-    ) -> io::Result<Vec<Written>> {
+    ) -> io::Result<Vec<WrittenRecord>> {
         if let Some(opening) = self.volumes.roll(self.config.volume_bytes) {
             let (number, file) = self.on_disk(move || opening.open())??;
             self.volumes.add_active(number, file);

@@ -12,7 +12,7 @@ use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Rejection};
 use crate::object::{Object, ObjectId};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
-use crate::volume::{Entry, VolumeRange, Written};
+use crate::volume::{Entry, VolumeRange, WrittenRecord};
 use packet::UnixTime;
 
 /// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
@@ -217,7 +217,7 @@ impl Store {
         })
     }
 
-    fn write(&mut self, packets: &[OpenPacket]) -> std::io::Result<Vec<Written>> {
+    fn write(&mut self, packets: &[OpenPacket]) -> std::io::Result<Vec<WrittenRecord>> {
         if packets.is_empty() {
             return Ok(Vec::new());
         }
@@ -234,7 +234,7 @@ impl Store {
         self.append(entries)
     }
 
-    fn store(&mut self, packet: &OpenPacket, written: Written, new: &mut BTreeSet<ObjectId>) {
+    fn store(&mut self, packet: &OpenPacket, written: WrittenRecord, new: &mut BTreeSet<ObjectId>) {
         let id = match self.objects.catalogue.find(&packet.key) {
             Some(id) => id,
             None => {

@@ -178,7 +178,7 @@ impl Store {
                         recovery.replayed_records += 1;
                         self.apply(
                             replay,
-                            &Written { volume: number, offset: place, log_end: end, header, payload },
+                            &LoggedRecord { volume: number, offset: place, log_end: end, header, payload },
                         );
                         end = place + header.footprint_bytes();
                     }
@@ -202,7 +202,7 @@ impl Store {
         Ok(ends)
     }
 
-    fn apply(&mut self, replay: &mut Replay, record: &Written<'_>) {
+    fn apply(&mut self, replay: &mut Replay, record: &LoggedRecord<'_>) {
         let header = record.header;
         self.objects.next_object = self.objects.next_object.max(header.object + 1);
         let known = replay.ids.get(&header.object).copied();
@@ -228,7 +228,7 @@ impl Store {
         }
     }
 
-    fn apply_data(&mut self, replay: &mut Replay, known: Option<ObjectId>, record: &Written<'_>) {
+    fn apply_data(&mut self, replay: &mut Replay, known: Option<ObjectId>, record: &LoggedRecord<'_>) {
         let Some(data) = record.data(&self.format) else { return };
         let (name, segment) = ObjectName::of_packet(data.dialect(), data.name());
         if segment != record.header.segment {
@@ -325,7 +325,7 @@ impl Store {
 }
 
 /// A record of the log.
-struct Written<'a> {
+struct LoggedRecord<'a> {
     volume: u32,
     offset: u64,
     /// Where the record before it ends.
@@ -334,7 +334,7 @@ struct Written<'a> {
     payload: &'a [u8],
 }
 
-impl Written<'_> {
+impl LoggedRecord<'_> {
     fn data(&self, format: &Format) -> Option<Data> {
         let wire = Buffer::copy_from(self.payload);
         let data = match self.header.dialect {

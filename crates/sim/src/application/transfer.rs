@@ -42,12 +42,12 @@ pub struct TransferConsumer {
     transfer: Option<Transfer>,
     packet_bytes: u64,
     completed_at: Option<Instant>,
-    shown: Shown,
+    shown: ReportedPace,
 }
 
 /// What was last reported of a transfer.
 #[derive(Debug, Default)]
-struct Shown {
+struct ReportedPace {
     rate: f64,
     window: f64,
 }
@@ -66,7 +66,7 @@ impl TransferConsumer {
             transfer: None,
             packet_bytes: 0,
             completed_at: None,
-            shown: Shown::default(),
+            shown: ReportedPace::default(),
         })
     }
 

@@ -11,7 +11,7 @@ use crate::occupancy::Level;
 
 /// A packet that waits: its number, its size, and since when.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedPacket {
     id: PacketId,
     size_bytes: u32,
     since: Instant,
@@ -25,7 +25,7 @@ pub(crate) struct Managed {
     pub(crate) max_bytes: u64,
     pub(crate) mark_above_bytes: u64,
     codel: CoDel,
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<QueuedPacket>,
     bytes: u64,
     /// The packet that is being sent.
     pub(crate) sending: Option<PacketId>,
@@ -81,7 +81,7 @@ impl Managed {
             return None;
         }
         let marked = self.bytes > self.mark_above_bytes;
-        self.queue.push_back(Waiting { id, size_bytes, since: now });
+        self.queue.push_back(QueuedPacket { id, size_bytes, since: now });
         self.bytes += u64::from(size_bytes);
         self.level.note(now, self.queue.len() as u32);
         Some(marked)
@@ -139,7 +139,7 @@ impl Managed {
         })
     }
 
-    fn take_first(&mut self, now: Instant) -> Option<(Waiting, bool)> {
+    fn take_first(&mut self, now: Instant) -> Option<(QueuedPacket, bool)> {
         let Some(first) = self.queue.pop_front() else {
             self.first_above = None;
             self.dropping = false;

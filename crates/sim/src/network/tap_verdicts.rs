@@ -16,14 +16,14 @@ use crate::link::LinkDropReason;
 
 /// Something that a tap is shown, and where.
 #[derive(Clone, Copy)]
-struct Shown {
+struct TapPoint {
     channel: ChannelId,
     /// The end of the link it comes from.
     from: EndId,
     stage: Stage,
 }
 
-impl Shown {
+impl TapPoint {
     /// The end whose face is tapped, and which way frames go there.
     fn tapped(self) -> (EndId, Direction) {
         match self.stage {
@@ -37,7 +37,7 @@ impl Core {
     /// Sends a packet by a face that may have taps.
     #[cold]
     pub(crate) fn transmit_tapped(&mut self, channel: ChannelId, end: EndId, packet_id: PacketId) {
-        if self.show_packet(Shown { channel, from: end, stage: Stage::Leaving }, packet_id) {
+        if self.show_packet(TapPoint { channel, from: end, stage: Stage::Leaving }, packet_id) {
             self.put_on_link(channel, end, packet_id);
         }
     }
@@ -51,13 +51,13 @@ impl Core {
         end: EndId,
         packet_id: PacketId,
     ) -> bool {
-        self.show_packet(Shown { channel, from, stage: Stage::Entering(end) }, packet_id)
+        self.show_packet(TapPoint { channel, from, stage: Stage::Entering(end) }, packet_id)
     }
 
     /// Shows a frame that is to leave by a face to its taps; says whether it goes on at once.
     #[cold]
     pub(crate) fn show_sent_frame(&mut self, channel: ChannelId, end: EndId, frame: &mut Vec<u8>) -> bool {
-        self.show_frame(Shown { channel, from: end, stage: Stage::Leaving }, frame)
+        self.show_frame(TapPoint { channel, from: end, stage: Stage::Leaving }, frame)
     }
 
     /// Shows a frame that has crossed a link to the taps at this end; says whether it goes on at once.
@@ -69,16 +69,16 @@ impl Core {
         end: EndId,
         frame: &mut Vec<u8>,
     ) -> bool {
-        self.show_frame(Shown { channel, from, stage: Stage::Entering(end) }, frame)
+        self.show_frame(TapPoint { channel, from, stage: Stage::Entering(end) }, frame)
     }
 
-    fn show(&mut self, shown: Shown, frame: &mut Vec<u8>) -> TapVerdict {
+    fn show(&mut self, shown: TapPoint, frame: &mut Vec<u8>) -> TapVerdict {
         let (end, direction) = shown.tapped();
         let link = self.channels[shown.channel].link;
         self.taps.show((link, end), self.now, direction, frame)
     }
 
-    fn show_packet(&mut self, shown: Shown, packet_id: PacketId) -> bool {
+    fn show_packet(&mut self, shown: TapPoint, packet_id: PacketId) -> bool {
         let Some(mut frame) = self.in_flight.get(packet_id).frame() else { return true };
         let before = frame.clone();
         let verdict = self.show(shown, &mut frame);
@@ -108,7 +108,7 @@ impl Core {
         false
     }
 
-    fn show_frame(&mut self, shown: Shown, frame: &mut Vec<u8>) -> bool {
+    fn show_frame(&mut self, shown: TapPoint, frame: &mut Vec<u8>) -> bool {
         match self.show(shown, frame) {
             TapVerdict::Pass => return true,
             TapVerdict::Drop => self.channels[shown.channel].counters.drop(LinkDropReason::Loss),
@@ -130,8 +130,8 @@ impl Core {
     }
 
     /// Lets something go on after a while.
-    fn hold(&mut self, shown: Shown, span: Duration, carried: OnLink) {
-        let Shown { channel, from: end, stage } = shown;
+    fn hold(&mut self, shown: TapPoint, span: Duration, carried: OnLink) {
+        let TapPoint { channel, from: end, stage } = shown;
         let epoch = self.channels[channel].epoch;
         let held = self.held.add(Some(HeldPacket { channel, epoch, end, carried, stage }));
         self.queue.plan(self.now + span, Source::Held(held));

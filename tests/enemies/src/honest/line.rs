@@ -31,14 +31,14 @@ pub(crate) enum Line {
     /// Each frame is a datagram.
     Datagrams(UdpSocket),
     /// One over a unix socket.
-    Unix(UnixStream, Waiting),
+    Unix(UnixStream, StreamBuffers),
     /// One over TCP.
-    Tcp(TcpStream, Waiting),
+    Tcp(TcpStream, StreamBuffers),
 }
 
 /// What a stream has not yet given up or taken.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct StreamBuffers {
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
 }
@@ -54,13 +54,13 @@ impl Line {
     pub(crate) fn unix(path: &Path) -> io::Result<Line> {
         let stream = UnixStream::connect(path)?;
         stream.set_nonblocking(true)?;
-        Ok(Line::Unix(stream, Waiting::default()))
+        Ok(Line::Unix(stream, StreamBuffers::default()))
     }
 
     pub(crate) fn tcp(stream: TcpStream) -> io::Result<Line> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        Ok(Line::Tcp(stream, Waiting::default()))
+        Ok(Line::Tcp(stream, StreamBuffers::default()))
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -111,7 +111,7 @@ impl Line {
     }
 }
 
-impl Waiting {
+impl StreamBuffers {
     fn send(&mut self, mut stream: impl io::Write, frame: &[u8]) -> bool {
         let fits = self.outgoing.len() + frame.len() <= MAX_WAITING;
         if fits {
@@ -186,7 +186,7 @@ mod tests {
     fn frames_of_a_stream_are_found_wherever_it_is_cut() {
         let stream = [data(1, vec![]), data(2, vec![0; 300]), data(3, vec![])].concat();
         for cut in 0..stream.len() {
-            let mut waiting = Waiting::default();
+            let mut waiting = StreamBuffers::default();
             let mut found = Vec::new();
             for part in [&stream[..cut], &stream[cut..]] {
                 waiting.take(part, &mut |answer| found.push(answer));

@@ -84,12 +84,12 @@ pub(super) fn ask_for_ccnx(service: ServiceHandle) -> impl FnMut(u64, Interest) 
 pub(super) struct Window<A> {
     ask: A,
     answers: Answers,
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, PendingInterest>,
     next: u64,
     served: Served,
 }
 
-struct Waiting {
+struct PendingInterest {
     interest: Interest,
     asked: LinkHeader,
     expires: Instant,
@@ -148,7 +148,7 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
         // Who finds it busy is answered by nobody, and asks again.
         if (self.ask)(question, interest.clone()).is_ok() {
             let expires = now + interest.lifetime();
-            self.waiting.insert(question, Waiting { interest, asked, expires });
+            self.waiting.insert(question, PendingInterest { interest, asked, expires });
         }
     }
 }

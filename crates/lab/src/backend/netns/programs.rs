@@ -59,7 +59,7 @@ pub(super) struct Setting<'a> {
 
 /// What came of programs.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct ProgramResults {
     /// What went wrong, in sentences.
     pub(super) failures: Vec<String>,
     /// The processor time of those that have ended, by node.
@@ -103,7 +103,7 @@ impl Programs {
         let task = Arc::new(Task::default());
         let counted = (!setting.program.serves).then(|| {
             self.unfinished.fetch_add(1, Ordering::Relaxed);
-            Counted(self.unfinished.clone())
+            UnfinishedGuard(self.unfinished.clone())
         });
         let work = Work {
             program: setting.program.clone(),
@@ -140,7 +140,7 @@ impl Programs {
     }
 
     /// Ends what still runs, and waits until all is written down. Says what went wrong.
-    pub(super) fn stop(self) -> io::Result<Ended> {
+    pub(super) fn stop(self) -> io::Result<ProgramResults> {
         for running in &self.list {
             running.task.stops.store(true, Ordering::Relaxed);
             running.task.signal(Signal::SIGTERM);
@@ -152,7 +152,7 @@ impl Programs {
         for running in &self.list {
             running.task.signal(Signal::SIGKILL);
         }
-        let mut all = Ended::default();
+        let mut all = ProgramResults::default();
         for Running { name, node, task, thread } in self.list {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
             ended.map_err(|error| io::Error::new(error.kind(), format!("program `{name}`: {error}")))?;
@@ -165,9 +165,9 @@ impl Programs {
 
 /// One less that is unfinished when it goes.
 #[derive(Debug)]
-struct Counted(Arc<AtomicUsize>);
+struct UnfinishedGuard(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for UnfinishedGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -215,7 +215,7 @@ struct Execution {
 impl Work {
     /// Runs the program as often as it shall run, and writes down what came of it. What was fetched is
     /// compared when all have ended: now others are measured. One less is unfinished when `counted` goes.
-    fn carry_out(&self, task: &Task, counted: Option<Counted>) -> io::Result<()> {
+    fn carry_out(&self, task: &Task, counted: Option<UnfinishedGuard>) -> io::Result<()> {
         let mut rows = self.run(task)?;
         drop(counted);
         if self.program.serves {

@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const AGE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Bytes that interfaces have sent and received, and processor time, at some moment.
-pub(super) struct Before(BTreeMap<NodeIndex, ([u64; 2], u64)>);
+pub(super) struct EarlierCounts(BTreeMap<NodeIndex, ([u64; 2], u64)>);
 
 impl World<'_> {
     /// Where files are: those that are served, those that are fetched, and caches in memory.
@@ -203,18 +203,18 @@ impl World<'_> {
     }
 
     /// What nodes had used and carried before.
-    pub(super) fn totals_before(&self) -> Result<Before, WorldError> {
+    pub(super) fn totals_before(&self) -> Result<EarlierCounts, WorldError> {
         let mut before = BTreeMap::new();
         for node in 0..self.plan().nodes.len() {
             before.insert(node, (self.carried(node)?, self.processor_ns(node)));
         }
-        Ok(Before(before))
+        Ok(EarlierCounts(before))
     }
 
     /// What each node came to since; `programs` is the processor time of those that have ended meanwhile.
     pub(super) fn totals(
         &self,
-        before: &Before,
+        before: &EarlierCounts,
         programs: &BTreeMap<NodeIndex, u64>,
     ) -> Result<BTreeMap<String, NodeTotals>, WorldError> {
         let mut totals = BTreeMap::new();

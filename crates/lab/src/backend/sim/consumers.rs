@@ -17,7 +17,7 @@ use crate::experiment::plan::{
 
 /// A consumer at one of its nodes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
+pub(super) struct PlacedConsumer {
     /// Its workload's place in the plan.
     pub(super) workload: usize,
     pub(super) node: NodeIndex,
@@ -25,7 +25,7 @@ pub(super) struct Placed {
 }
 
 /// Adds all producers, and then all consumers.
-pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Placed>, SimulationError> {
+pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<PlacedConsumer>, SimulationError> {
     let keys = Keys::of(plan, seed)?;
     for producer in &plan.producers {
         for node in &producer.nodes {
@@ -52,7 +52,7 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
                 _ => add_consumer(network, *id, of_plan, consumer, catalogue.clone()),
             };
             let application = application.map_err(ApplicationError::of(&of_plan.name))?;
-            placed.push(Placed { workload, node: *node, application });
+            placed.push(PlacedConsumer { workload, node: *node, application });
         }
     }
     Ok(placed)

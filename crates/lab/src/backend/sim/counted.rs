@@ -6,13 +6,13 @@ use sim::{
     WorkloadConsumer,
 };
 
-use super::consumers::Placed;
+use super::consumers::PlacedConsumer;
 use super::network::Built;
 use crate::analysis::{ConsumerCounts, NetworkCounts};
 use crate::experiment::plan::{Activity, ConsumerKind, Plan};
 
 /// Everything that was counted by now.
-pub(super) fn count(plan: &Plan, built: &Built, consumers: &[Placed]) -> NetworkCounts {
+pub(super) fn count(plan: &Plan, built: &Built, consumers: &[PlacedConsumer]) -> NetworkCounts {
     let network = &built.network;
     let mut counts = NetworkCounts {
         trace_hash: format!("{:016x}", network.trace().hash()),
@@ -61,7 +61,7 @@ fn has_limit(kind: &ConsumerKind) -> bool {
         if spec.split('/').any(|parameter| parameter.starts_with("limit~")))
 }
 
-fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts> {
+fn consumer(plan: &Plan, built: &Built, placed: PlacedConsumer) -> Option<ConsumerCounts> {
     let network = &built.network;
     let workload = plan.workloads.get(placed.workload)?;
     let Activity::Consume(said) = &workload.does else { return None };

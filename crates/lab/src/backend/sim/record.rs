@@ -18,7 +18,7 @@ use crate::order::sample::{self, Answer, Carried, Load, LogOf};
 use crate::scratch;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Before {
+struct EarlierSample {
     at_ns: u64,
     busy_ns: u64,
     /// Work that a processor has been given and not yet done.
@@ -55,7 +55,7 @@ pub(super) struct Recorder {
     logs: Vec<String>,
     occupancy: Vec<String>,
     traffic: Vec<Table>,
-    before: Vec<Before>,
+    before: Vec<EarlierSample>,
     origins: Origins,
     seen: Vec<LinkHistory>,
     /// For each link its place in the plan, and the nodes that watch it: is the node at end 0, and does Data
@@ -104,7 +104,7 @@ impl Recorder {
             logs: vec![sample::head(LogOf::VirtualTime); count],
             occupancy: vec![csv::to_string([sample::OCCUPANCY_COLUMNS]); count],
             traffic: vec![table; count],
-            before: vec![Before::default(); count],
+            before: vec![EarlierSample::default(); count],
             origins: Origins::of(plan),
             seen: vec![LinkHistory::default(); count],
             watchers: watchers(plan, built),
@@ -180,7 +180,7 @@ impl Recorder {
             let load = Load { cpu, memory_bytes: memory, busy: Some(busy), ..Load::default() };
             log.push_str(&sample::line(now_ns, Some(&answer), &load));
             let waiting_ns = given_ns - done_ns;
-            *before = Before { at_ns: now_ns, busy_ns, waiting_ns, received: not_sent, sent };
+            *before = EarlierSample { at_ns: now_ns, busy_ns, waiting_ns, received: not_sent, sent };
             observe(&Event::Sample {
                 node: plan.node_name(index).to_owned(),
                 seconds,

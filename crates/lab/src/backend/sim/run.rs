@@ -7,7 +7,7 @@ use packet::time::{Duration, Instant};
 use sim::AppId;
 
 use super::application::Agent;
-use super::consumers::{self, Placed};
+use super::consumers::{self, PlacedConsumer};
 use super::error::SimulationError;
 use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
@@ -42,7 +42,7 @@ fn start_agents(
 }
 
 /// Is everything done that has an end? What has none does not keep a run going, unless there is nothing else.
-fn is_over(plan: &Plan, built: &Built, agents: &[AppId], consumers: &[Placed]) -> bool {
+fn is_over(plan: &Plan, built: &Built, agents: &[AppId], consumers: &[PlacedConsumer]) -> bool {
     let is_done = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);
     if !agents.iter().all(is_done) {
         return false;
@@ -74,7 +74,7 @@ fn stops(plan: &Plan, begin: Instant, sample: Instant, end: Instant) -> Vec<Inst
 struct World {
     built: Built,
     agents: Vec<AppId>,
-    consumers: Vec<Placed>,
+    consumers: Vec<PlacedConsumer>,
     recorder: Recorder,
 }
 

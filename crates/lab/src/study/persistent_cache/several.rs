@@ -1,7 +1,7 @@
 //! Several repositories at one router: what is lost while one of them deletes.
 
 use packet::time::Duration;
-use repo::evaluation::{Home, Several, SeveralOutcome, SeveralRun};
+use repo::evaluation::{Home, SeveralOutcome, SeveralRepositories, SeveralRun};
 use repo::eviction::{DeleteQueue, DeletionRule};
 
 use super::setup::Setup;
@@ -37,14 +37,14 @@ impl SeveralSection {
         }
     }
 
-    fn combinations(&self) -> Vec<Several> {
+    fn combinations(&self) -> Vec<SeveralRepositories> {
         let mut all = Vec::new();
         for &deletion_of_gigabyte in &self.deletions {
             for &repositories in &self.repositories {
                 // With one there is no choice.
                 let homes: &[Home] =
                     if repositories == 1 { &[Home::Name] } else { &[Home::Name, Home::WhoeverTakesIt] };
-                all.extend(homes.iter().map(|&home| Several {
+                all.extend(homes.iter().map(|&home| SeveralRepositories {
                     repositories,
                     rule: self.rule,
                     home,

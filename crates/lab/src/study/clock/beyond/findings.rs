@@ -1,6 +1,6 @@
 //! What the runs beyond the paper say: tables and figures.
 
-use super::{Experiment, Job, Several};
+use super::{Experiment, Job, SeveralFlows};
 use crate::figure::{GridCell, GridChart, GridRow};
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
@@ -146,7 +146,7 @@ impl Experiment {
 
     /// Sum and fairness of several flows, means over the repeats.
     pub(super) fn report_several(&self, cells: &[(Job, Outcome)], report: &mut Report) {
-        let Several { link_mbps, start_spread_ms, repeats, .. } = self.several;
+        let SeveralFlows { link_mbps, start_spread_ms, repeats, .. } = self.several;
         let mut table = Table::new(
             "several",
             &format!(
@@ -178,7 +178,7 @@ impl Experiment {
     }
 
     fn several_chart(&self, cells: &[(Job, Outcome)], pairs: usize) -> GridChart {
-        let Several { link_mbps, .. } = self.several;
+        let SeveralFlows { link_mbps, .. } = self.several;
         let ticks = &self.several.ticks_ms;
         let row = |number: usize| {
             let cell = |tick| {

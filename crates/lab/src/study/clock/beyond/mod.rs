@@ -24,7 +24,7 @@ pub(in crate::study) struct Experiment {
     network: Network,
     variants: Vec<Variant>,
     speeds: Speeds,
-    several: Several,
+    several: SeveralFlows,
     mixed: Mixed,
 }
 
@@ -76,7 +76,7 @@ struct Again {
 
 /// Several flows that start at random times.
 #[derive(Clone, Debug)]
-struct Several {
+struct SeveralFlows {
     link_mbps: f64,
     warm_up_s: f64,
     length_s: f64,
@@ -161,7 +161,7 @@ impl Experiment {
             network: Network::of(&study.network, f)?,
             variants: variants(&study.variant, f)?,
             speeds: Speeds::of(&study.speeds, f),
-            several: Several {
+            several: SeveralFlows {
                 link_mbps: mbps(several.rate.0),
                 warm_up_s: several.warm_up.seconds(),
                 length_s: file.duration.seconds(),
@@ -203,7 +203,7 @@ impl Experiment {
                     });
                 }
             }
-            let Several { link_mbps, warm_up_s, length_s, start_spread_ms, repeats, .. } = self.several;
+            let SeveralFlows { link_mbps, warm_up_s, length_s, start_spread_ms, repeats, .. } = self.several;
             for repeat in 0..repeats.max(1) {
                 let job = |pairs: usize, ticks_ms: Vec<f64>| Job {
                     variant,

@@ -13,23 +13,29 @@ use super::KeyRejection;
 use super::replay_guard::{ObeyedTimes, ReplayGuard};
 use super::signer::RouteSigner;
 
+/// A command, and who says that he has given it.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedCommand<'a> {
+    /// What is to be done.
+    pub command: Command,
+    /// From how far away it may come.
+    pub scope: CommandScope,
+    /// The name of the key, or of its certificate.
+    pub key: NameRef<'a>,
+    /// What that key should have made.
+    pub signature: &'a CommandSignature<'a>,
+}
+
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
 pub trait VerifyCommand: Send + fmt::Debug {
     /// Whether anything is known about `key`, by its name or that of its certificate.
     fn knows(&self, key: NameRef<'_>) -> bool;
 
-    /// Checks that `key` has made `signature`, and that it may give `command` now.
+    /// Checks that the key has made the signature, and that it may give the command now.
     ///
     /// # Errors
     /// Why not.
-    fn verify_command(
-        &self,
-        now: UnixTime,
-        command: Command,
-        scope: CommandScope,
-        key: NameRef<'_>,
-        signature: &CommandSignature<'_>,
-    ) -> Result<(), KeyRejection>;
+    fn verify_command(&self, now: UnixTime, signed: SignedCommand<'_>) -> Result<(), KeyRejection>;
 
     /// Checks that `key`, whose command is accepted, may have routes for `prefix`. For whoever does not bind
     /// keys to names, all may.
@@ -139,7 +145,8 @@ impl CommandAuthority {
         if !verifier.knows(key) {
             return Err(AuthorizationError::UnknownKey(key.to_name()));
         }
-        let verdict = verifier.verify_command(now.unix, command, scope, key, &signature);
+        let signed = SignedCommand { command, scope, key, signature: &signature };
+        let verdict = verifier.verify_command(now.unix, signed);
         verdict.map_err(|rejection| AuthorizationError::Unauthorized(rejection.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
@@ -237,14 +244,8 @@ mod tests {
             key != "/stranger/KEY/1".parse::<Name>().unwrap().as_ref()
         }
 
-        fn verify_command(
-            &self,
-            _: UnixTime,
-            command: Command,
-            _: CommandScope,
-            key: NameRef<'_>,
-            signature: &CommandSignature<'_>,
-        ) -> Result<(), KeyRejection> {
+        fn verify_command(&self, _: UnixTime, signed: SignedCommand<'_>) -> Result<(), KeyRejection> {
+            let SignedCommand { command, key, signature, .. } = signed;
             let is_signed = signature.value == key.canonical();
             let may = command == Command::RibRegister;
             match (is_signed, may) {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use management::{Command, CommandScope, CommandSignature};
+use management::{Command, CommandScope};
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::registry::UnknownWord;
 use packet::{Data, Name, NameRef};
@@ -14,7 +14,7 @@ use trust::certificate::names::{identity_of, is_certificate_name, key_of};
 use trust::{Certificate, UnixTime};
 
 use super::signer::RouteSigner;
-use super::{KeyRejection, RevocationList, VerifyCommand};
+use super::{KeyRejection, RevocationList, SignedCommand, VerifyCommand};
 
 /// What a trusted key may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,14 +111,8 @@ impl VerifyCommand for TrustedKeys {
         self.find(key).next().is_some()
     }
 
-    fn verify_command(
-        &self,
-        now: UnixTime,
-        command: Command,
-        scope: CommandScope,
-        key: NameRef<'_>,
-        signature: &CommandSignature<'_>,
-    ) -> Result<(), KeyRejection> {
+    fn verify_command(&self, now: UnixTime, signed: SignedCommand<'_>) -> Result<(), KeyRejection> {
+        let SignedCommand { command, scope, key, signature } = signed;
         let (module, _) = command.words();
         let mut rejection = KeyRejection::Unknown(key.to_name());
         for (certificate, privileges) in self.find(key) {

@@ -51,7 +51,7 @@ use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name, Now};
 use trust::{Certificate, Revocations};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, OutgoingInterest};
-pub use authority::{AuthorizationError, CommandAuthority, VerifyCommand};
+pub use authority::{AuthorizationError, CommandAuthority, SignedCommand, VerifyCommand};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;

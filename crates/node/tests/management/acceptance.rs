@@ -1,9 +1,9 @@
 //! Whose commands are carried out, and what gets no answer.
 
-use cairn_node::management::{CommandAuthority, KeyRejection, ManagementConfig, VerifyCommand};
-use management::{
-    Command, CommandScope, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, StatusCode,
+use cairn_node::management::{
+    CommandAuthority, KeyRejection, ManagementConfig, SignedCommand, VerifyCommand,
 };
+use management::{Command, CommandScope, ControlParameters, ControlResponse, LegacyFreshness, StatusCode};
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::{Component, Data, Interest, NameRef, UnixTime};
 
@@ -19,15 +19,8 @@ impl VerifyCommand for Friends {
         true
     }
 
-    fn verify_command(
-        &self,
-        _: UnixTime,
-        _: Command,
-        _: CommandScope,
-        key: NameRef<'_>,
-        _: &CommandSignature<'_>,
-    ) -> Result<(), KeyRejection> {
-        let is_friend = name("/friend").as_ref().is_prefix_of(key);
+    fn verify_command(&self, _: UnixTime, signed: SignedCommand<'_>) -> Result<(), KeyRejection> {
+        let is_friend = name("/friend").as_ref().is_prefix_of(signed.key);
         if is_friend { Ok(()) } else { Err(KeyRejection::Unknown(name("/stranger"))) }
     }
 

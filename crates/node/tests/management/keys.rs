@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cairn_node::management::{KeyRejection, Privileges, RevocationList, TrustedKeys, VerifyCommand};
+use cairn_node::management::{
+    KeyRejection, Privileges, RevocationList, SignedCommand, TrustedKeys, VerifyCommand,
+};
 use management::{Command, CommandScope, CommandSignature, PrefixAnnouncement};
 use packet::{Component, Data};
 use trust::certificate::{names, self_signed};
@@ -55,7 +57,8 @@ fn verify(
     let Some(packet::ndn::KeyLocator::Name(key)) = signature.info.key_locator else {
         panic!("no key is named")
     };
-    keys.verify_command(UnixTime::from_secs(NOW_S), command, scope, key, &signature)
+    let signed = SignedCommand { command, scope, key, signature: &signature };
+    keys.verify_command(UnixTime::from_secs(NOW_S), signed)
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub use workload::WorkloadConsumer;
 use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;
 use crate::events::queue::Source;
-use crate::trace::Delay;
+use crate::trace::{Delay, ValueRecord};
 
 /// A program on a node. All methods have a default that does nothing, so a new application writes down what
 /// it is about.
@@ -252,6 +252,7 @@ impl<'a> Context<'a> {
     /// Reports a number that has changed, such as a rate or a window, for the trace of application values.
     pub fn note_value(&mut self, what: &'static str, value: f64) {
         let (application, node) = (self.id(), self.node());
-        self.core.trace.note_value(self.core.now, node, application, what, value);
+        let time = self.core.now;
+        self.core.trace.note_value(ValueRecord { time, node, application, what, value });
     }
 }

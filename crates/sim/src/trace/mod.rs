@@ -6,8 +6,8 @@ mod parquet;
 mod records;
 mod table;
 
+use packet::Packet;
 use packet::time::{Duration, Instant};
-use packet::{Packet, PacketKind};
 
 pub use capture::{Capture, CapturedFrame};
 pub use records::{
@@ -276,7 +276,8 @@ impl Trace {
         in_flight: &InFlight,
     ) {
         self.mix_packet(now, (reason as u64 + 1) << 48 | place_of(link, end), in_flight);
-        self.record_drop(now, Some((link, end)), None, reason, in_flight.kind());
+        let (link, kind) = (Some((link, end)), in_flight.kind());
+        self.note_drop(DropRecord { time: now, link, node: None, reason, kind });
     }
 
     pub(crate) fn note_node_drop(
@@ -287,19 +288,13 @@ impl Trace {
         in_flight: &InFlight,
     ) {
         self.mix_packet(now, (reason as u64 + 1) << 48 | 1 << 47 | u64::from(node.0), in_flight);
-        self.record_drop(now, None, Some(node), reason, in_flight.kind());
+        let (node, kind) = (Some(node), in_flight.kind());
+        self.note_drop(DropRecord { time: now, link: None, node, reason, kind });
     }
 
-    fn record_drop(
-        &mut self,
-        time: Instant,
-        link: Option<(LinkId, EndId)>,
-        node: Option<NodeId>,
-        reason: LinkDropReason,
-        kind: PacketKind,
-    ) {
+    fn note_drop(&mut self, record: DropRecord) {
         if self.config.drops && self.keeps(1) {
-            self.keep(Note::Drop(DropRecord { time, link, node, reason, kind }));
+            self.keep(Note::Drop(record));
         }
     }
 
@@ -310,16 +305,9 @@ impl Trace {
         }
     }
 
-    pub(crate) fn note_value(
-        &mut self,
-        time: Instant,
-        node: NodeId,
-        application: AppId,
-        what: &'static str,
-        value: f64,
-    ) {
+    pub(crate) fn note_value(&mut self, record: ValueRecord) {
         if self.config.values && self.keeps(3) {
-            self.keep(Note::Value(ValueRecord { time, node, application, what, value }));
+            self.keep(Note::Value(record));
         }
     }
 

@@ -15,6 +15,7 @@ use crate::face::Face;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::strategy::StrategyEvent;
+use crate::tables::content_store::IncomingData;
 use crate::tables::pending::PendingId;
 
 /// What is known of a Data that has arrived, beside itself.
@@ -108,7 +109,8 @@ impl Engine {
         if cacheable {
             let is_welcome = if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
-                self.tables.store.insert_admitted(index, now, &data, name.kept(), found.known);
+                let incoming = IncomingData::at(now, &data, name.kept(), found.known);
+                self.tables.store.insert_admitted(index, incoming);
                 true
             } else {
                 self.place_copy(now, from, &data, name, found)
@@ -204,7 +206,8 @@ impl Engine {
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
         if cacheable && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
-            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
+            let incoming = IncomingData::at(now, data, name.kept(), found.known);
+            self.tables.store.insert(&mut self.tables.index, incoming);
         }
     }
 

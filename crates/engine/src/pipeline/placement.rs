@@ -6,8 +6,8 @@ use packet::{CachePolicy, Data, Dialect, LinkHeader};
 use super::answers::{DataMatches, DataName};
 use crate::engine::Engine;
 use crate::face_id::FaceId;
-use crate::tables::content_store::ContentStoreConfig;
 use crate::tables::content_store::placement::CachePlacement;
+use crate::tables::content_store::{ContentStoreConfig, IncomingData};
 
 impl Engine {
     /// Data in the content store.
@@ -48,7 +48,8 @@ impl Engine {
             }),
         };
         if is_placed_here {
-            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
+            let incoming = IncomingData::at(now, data, name.kept(), found.known);
+            self.tables.store.insert(&mut self.tables.index, incoming);
             if let Some(face) = asker {
                 self.note_owner(data, name, face);
             }

@@ -8,6 +8,7 @@ use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::second_store::{PendingQuestion, PendingQuestions, QuestionId};
+use crate::tables::content_store::IncomingData;
 use crate::tables::pending::PendingId;
 use crate::trigger::Trigger;
 
@@ -100,7 +101,8 @@ impl Engine {
                 asking.counters.found += 1;
             }
             let store = &mut self.tables.store;
-            store.insert_until(&mut self.tables.index, &data, name.kept(), found.known, fresh_until);
+            let incoming = IncomingData::at(now, &data, name.kept(), found.known).until(fresh_until);
+            store.insert(&mut self.tables.index, incoming);
             self.satisfy_from_store(now, name, data, &found.matches);
         }
         if let Some(asked) = asked.filter(|_| !is_what_was_asked) {

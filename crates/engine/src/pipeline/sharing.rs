@@ -14,6 +14,7 @@ use crate::scope;
 use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, QueuedInterest, Turn};
 use crate::sharing::order::{HeldBack, HeldData, LastComponent, Order, Repeat};
 use crate::sharing::{MAX_WAIT, part_of};
+use crate::tables::content_store::IncomingData;
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
 
@@ -399,7 +400,8 @@ impl Engine {
         let keep = !is_wanted && cacheable && found.known.is_none() && flow.local_until > now;
         if keep {
             sharing.counters.overheard += 1;
-            self.tables.store.insert(&mut self.tables.index, now, data, name.kept(), found.known);
+            let incoming = IncomingData::at(now, data, name.kept(), found.known);
+            self.tables.store.insert(&mut self.tables.index, incoming);
         }
         self.shared.wake_at(wake_at);
         if let Some(object) = object.filter(|_| may_ask_more) {

@@ -120,6 +120,34 @@ pub(crate) struct KeptName<'h> {
     pub(crate) parent: NameHash,
 }
 
+/// A Data that the store is to take in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IncomingData<'a> {
+    data: &'a Data,
+    name: KeptName<'a>,
+    /// The entry of the same name, if any.
+    known: Option<CachedId>,
+    fresh_until: Instant,
+}
+
+impl<'a> IncomingData<'a> {
+    /// That has just come from upstream. `known` is the entry of the same name, if any.
+    #[inline(always)]
+    pub(crate) fn at(now: Instant, data: &'a Data, name: KeptName<'a>, known: Option<CachedId>) -> Self {
+        let fresh_until = match data.freshness() {
+            // Not fresh from the first instant on.
+            Duration::ZERO => Instant::ZERO,
+            freshness => now + freshness,
+        };
+        IncomingData { data, name, known, fresh_until }
+    }
+
+    /// The same for Data that is older than its arrival here.
+    pub(crate) fn until(self, fresh_until: Instant) -> Self {
+        IncomingData { fresh_until, ..self }
+    }
+}
+
 /// One kept Data.
 #[derive(Debug)]
 pub(crate) struct Cached {
@@ -252,19 +280,11 @@ impl ContentStore {
         found
     }
 
-    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if
-    /// any.
+    /// Takes Data in, or renews the copy of it, and makes room.
     #[inline(always)]
-    pub(crate) fn insert(
-        &mut self,
-        index: &mut HashIndex,
-        now: Instant,
-        data: &Data,
-        name: KeptName<'_>,
-        known: Option<CachedId>,
-    ) {
+    pub(crate) fn insert(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>) {
         if self.config.admit {
-            self.insert_admitted(index, now, data, name, known);
+            self.insert_admitted(index, incoming);
         }
     }
 
@@ -276,45 +296,8 @@ impl ContentStore {
 
     /// The same where it is known that Data is taken in.
     #[inline(always)]
-    pub(crate) fn insert_admitted(
-        &mut self,
-        index: &mut HashIndex,
-        now: Instant,
-        data: &Data,
-        name: KeptName<'_>,
-        known: Option<CachedId>,
-    ) {
-        let fresh_until = match data.freshness() {
-            // Not fresh from the first instant on.
-            Duration::ZERO => Instant::ZERO,
-            freshness => now + freshness,
-        };
-        self.keep_until(index, data, name, known, fresh_until);
-    }
-
-    /// The same for Data that is older than its arrival here.
-    pub(crate) fn insert_until(
-        &mut self,
-        index: &mut HashIndex,
-        data: &Data,
-        name: KeptName<'_>,
-        known: Option<CachedId>,
-        fresh_until: Instant,
-    ) {
-        if self.config.admit {
-            self.keep_until(index, data, name, known, fresh_until);
-        }
-    }
-
-    #[inline(always)]
-    fn keep_until(
-        &mut self,
-        index: &mut HashIndex,
-        data: &Data,
-        name: KeptName<'_>,
-        known: Option<CachedId>,
-        fresh_until: Instant,
-    ) {
+    pub(crate) fn insert_admitted(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>) {
+        let IncomingData { data, known, fresh_until, .. } = incoming;
         if cost_of(data) > self.config.max_bytes || self.config.max_entries == 0 {
             return;
         }
@@ -330,36 +313,30 @@ impl ContentStore {
         match (known, data.dialect()) {
             (None, _) => {}
             (Some(id), Dialect::Ndn) => self.remove(index, id),
-            (Some(_), Dialect::Ccnx) => return self.keep_beside(index, data, name, fresh_until),
+            (Some(_), Dialect::Ccnx) => return self.keep_beside(index, incoming),
         }
         if self.may_stay_in_place(data) {
-            self.keep(index, kept, name, fresh_until, None);
+            self.keep(index, kept, incoming, None);
         } else {
-            self.keep_copy(index, data, name, fresh_until, None);
+            self.keep_copy(index, incoming, None);
         }
     }
 
     #[cold]
-    fn keep_copy(
-        &mut self,
-        index: &mut HashIndex,
-        data: &Data,
-        name: KeptName<'_>,
-        fresh_until: Instant,
-        one: Option<OneOfSeveral>,
-    ) {
-        self.keep(index, data.moved(None), name, fresh_until, one);
+    fn keep_copy(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>, one: Option<OneOfSeveral>) {
+        self.keep(index, incoming.data.moved(None), incoming, one);
     }
 
+    /// Keeps `data`, which is that of `incoming` or a copy of it.
     #[inline(always)]
     fn keep(
         &mut self,
         index: &mut HashIndex,
         data: Data,
-        name: KeptName<'_>,
-        fresh_until: Instant,
+        incoming: IncomingData<'_>,
         one: Option<OneOfSeveral>,
     ) {
+        let IncomingData { name, fresh_until, .. } = incoming;
         let parent = match data.dialect() {
             Dialect::Ndn => Parent::NONE,
             Dialect::Ccnx => self.occupied.add(name.hashes, name.parent, self.entries.len()),

@@ -7,12 +7,11 @@
 
 use std::sync::OnceLock;
 
-use packet::time::Instant;
 use packet::{Data, Dialect, Interest, NameHash};
 use smallvec::SmallVec;
 
 use super::prefix_tree::Order;
-use super::{CachedId, ContentStore, KeptName};
+use super::{CachedId, ContentStore, IncomingData};
 use crate::tables::entry_id::EntryId;
 use crate::tables::hash_index::HashIndex;
 
@@ -107,13 +106,8 @@ impl ContentStore {
 
     /// Keeps an object beside those of its name, unless it is one of them.
     #[cold]
-    pub(super) fn keep_beside(
-        &mut self,
-        index: &mut HashIndex,
-        data: &Data,
-        name: KeptName<'_>,
-        fresh_until: Instant,
-    ) {
+    pub(super) fn keep_beside(&mut self, index: &mut HashIndex, incoming: IncomingData<'_>) {
+        let IncomingData { data, name, fresh_until, .. } = incoming;
         let others: OfName = self.of_name(index, data.dialect(), data.wire_components(), name.hash).collect();
         if let Some(&same) = others.iter().find(|&&id| self.is_copy(id, data)) {
             if let Some(entry) = self.entries.get_mut(same.0) {
@@ -134,9 +128,9 @@ impl ContentStore {
         }
         let one = Some(OneOfSeveral { number: last.next(), digest: Box::new(data.implicit_digest()) });
         if self.may_stay_in_place(data) {
-            self.keep(index, data.clone(), name, fresh_until, one);
+            self.keep(index, data.clone(), incoming, one);
         } else {
-            self.keep_copy(index, data, name, fresh_until, one);
+            self.keep_copy(index, incoming, one);
         }
     }
 

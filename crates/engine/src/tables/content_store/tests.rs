@@ -31,7 +31,7 @@ impl Fixture {
         let hashes = self.hasher.hash(data.dialect(), data.name().components());
         let name = KeptName { hash: hashes.whole(), hashes: Some(&hashes), parent: NameHash::UNKNOWN };
         let known = self.store.exact(&self.index, data.dialect(), data.wire_components(), name.hash);
-        self.store.insert(&mut self.index, now, data, name, known);
+        self.store.insert(&mut self.index, IncomingData::at(now, data, name, known));
     }
 
     fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {

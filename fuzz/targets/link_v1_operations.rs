@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use cairn_fuzz::bad_link::{self, Delivered, LinkEnd, Plan, Request, Totals};
-use link::v1::{Config, LinkService, MIN_MTU_BYTES};
+use link::v1::{Config, LinkService, MIN_MTU_BYTES, Timings};
 use packet::Buffer;
 use packet::random::Random;
 use packet::time::Instant;
@@ -29,8 +29,11 @@ impl Options {
         Config {
             mtu_bytes: self.mtu_above_minimum.map(|bytes| MIN_MTU_BYTES + usize::from(bytes)),
             request_acks: self.request_acks,
-            sent_packets_capacity: self.sent_packets_capacity.into(),
-            retry_count: self.retry_count.into(),
+            timings: Timings {
+                sent_packets_capacity: self.sent_packets_capacity.into(),
+                retry_count: self.retry_count.into(),
+                ..Timings::PAPER
+            },
             max_partial_messages: limit,
             max_partial_bytes: limit * 1000,
             max_preallocated_bytes: self.max_preallocated_bytes.into(),
@@ -109,7 +112,7 @@ impl LinkEnd for End {
         assert_eq!((usage.deliveries, usage.outgoing_messages), (0, 0), "everything was taken");
         assert!(usage.partial_messages <= config.max_partial_messages);
         assert!(usage.partial_bytes <= config.max_partial_bytes);
-        assert!(usage.sent_packets <= config.sent_packets_capacity);
+        assert!(usage.sent_packets <= config.timings.sent_packets_capacity as usize);
         assert!(usage.pending_acks <= config.max_pending_acks);
     }
 }

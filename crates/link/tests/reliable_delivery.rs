@@ -28,8 +28,7 @@ fn v1_config(mtu_bytes: usize) -> v1::Config {
     v1::Config {
         mtu_bytes: Some(mtu_bytes),
         request_acks: true,
-        sent_packets_capacity: 10_000,
-        retry_count: 20,
+        timings: v1::Timings { sent_packets_capacity: 10_000, retry_count: 20, ..v1::Timings::PAPER },
         partial_timeout: Duration::from_secs(30),
         max_partial_messages: 1000,
         max_partial_bytes: 16 << 20,

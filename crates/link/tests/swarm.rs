@@ -69,8 +69,11 @@ fn v1_config(random: &mut Random) -> v1::Config {
     v1::Config {
         mtu_bytes: pick(random, &[Some(100), Some(500), Some(1500), None]),
         request_acks: random.chance(0.8),
-        sent_packets_capacity: pick(random, &[0, 1, 10, 100, 1000]),
-        retry_count: pick(random, &[0, 1, 5]),
+        timings: v1::Timings {
+            sent_packets_capacity: pick(random, &[0, 1, 10, 100, 1000]),
+            retry_count: pick(random, &[0, 1, 5]),
+            ..v1::Timings::PAPER
+        },
         max_partial_messages: pick(random, &[1, 5, 64]),
         max_partial_bytes: pick(random, &[10_000, 1 << 20]),
         max_preallocated_bytes: pick(random, &[0, 5000, 16 << 10]),

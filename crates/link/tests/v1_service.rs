@@ -5,7 +5,7 @@
 mod common;
 
 use cairn_link::DropReason;
-use cairn_link::v1::{Config, LinkService, PacingConfig};
+use cairn_link::v1::{Config, LinkService, PacingConfig, Timings};
 use common::{data, frames};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
@@ -232,7 +232,8 @@ fn a_message_is_counted_as_lost_once_and_its_other_packets_are_forgotten() {
 #[test]
 fn capacity_limits_the_sent_packet_store_and_zero_switches_retransmission_off() {
     let with_capacity = |sent_packets_capacity| {
-        let config = Config { request_acks: true, sent_packets_capacity, ..Config::default() };
+        let timings = Timings { sent_packets_capacity, ..Timings::PAPER };
+        let config = Config { request_acks: true, timings, ..Config::default() };
         let mut near = service(&config);
         for number in 0..150 {
             near.send(at(number), data(number, 100).into()).unwrap();

@@ -39,8 +39,8 @@ fn fetched(link: &LinkConfig) -> usize {
 #[test]
 fn what_a_link_of_ndnlp_v1_loses_it_sends_again_if_it_is_acknowledged() {
     let link = |acknowledged| {
-        let config =
-            v1::Config { request_acks: acknowledged, sent_packets_capacity: 1000, ..Default::default() };
+        let timings = v1::Timings { sent_packets_capacity: 1000, ..v1::Timings::PAPER };
+        let config = v1::Config { request_acks: acknowledged, timings, ..Default::default() };
         LinkConfig::ideal().millis(5).loss(0.05).framed(config)
     };
     assert_eq!(fetched(&link(true)), 100);

@@ -17,14 +17,9 @@ pub struct Config {
     /// Whether the peer is asked to acknowledge packets [-a]. Packets of a peer that asks are acknowledged
     /// in any case. Default no.
     pub request_acks: bool,
-    /// As in [`Timings`]; at the limit the oldest is forgotten. Default 100.
-    pub sent_packets_capacity: usize,
-    /// As in [`Timings`]. Default 5.
-    pub retry_count: u32,
-    /// As in [`Timings`]. Default 1000 ms.
-    pub retransmit_time: Duration,
-    /// As in [`Timings`]. Default 300 ms.
-    pub acknowledge_time: Duration,
+    /// How long acknowledgements take and are waited for, and what is kept to be sent again: at the limit the
+    /// oldest packet is forgotten. Default [`Timings::PAPER`].
+    pub timings: Timings,
     /// How long to wait for the next fragment of a message. The paper leaves this open ("some time").
     /// Default 6 s, in which a peer with the defaults above has sent a packet for the last time.
     pub partial_timeout: Duration,
@@ -60,10 +55,7 @@ impl Default for Config {
         Config {
             mtu_bytes: Some(1500),
             request_acks: false,
-            sent_packets_capacity: Timings::PAPER.sent_packets_capacity as usize,
-            retry_count: Timings::PAPER.retry_count,
-            retransmit_time: Timings::PAPER.retransmit_time,
-            acknowledge_time: Timings::PAPER.acknowledge_time,
+            timings: Timings::PAPER,
             partial_timeout: Duration::from_secs(6),
             max_partial_messages: 64,
             max_partial_bytes: 1 << 20,
@@ -86,10 +78,7 @@ impl Config {
         Config {
             mtu_bytes,
             request_acks,
-            sent_packets_capacity: timings.sent_packets_capacity as usize,
-            retry_count: timings.retry_count,
-            retransmit_time: timings.retransmit_time,
-            acknowledge_time: timings.acknowledge_time,
+            timings: *timings,
             pacing: mtu_bytes.map(|_| PacingConfig::default()),
             ..Config::default()
         }

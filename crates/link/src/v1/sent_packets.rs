@@ -6,6 +6,7 @@ use packet::ccnx::ndnlp::{AckBlock, Sequence};
 use packet::time::{Duration, Instant};
 
 use super::outgoing::OutgoingPacket;
+use super::timings::Timings;
 use crate::DropReason;
 use crate::aged_map::AgedMap;
 use crate::drop_reason::DropCounters;
@@ -43,11 +44,11 @@ struct KeptPacket {
 }
 
 impl SentPackets {
-    pub(crate) fn new(capacity: usize, retry_count: u32, retransmit_time: Duration) -> Self {
+    pub(crate) fn new(timings: &Timings) -> Self {
         SentPackets {
-            capacity,
-            retry_count,
-            retransmit_time,
+            capacity: timings.sent_packets_capacity as usize,
+            retry_count: timings.retry_count,
+            retransmit_time: timings.retransmit_time,
             packets: AgedMap::new(),
             places: BTreeMap::new(),
             due: VecDeque::new(),

@@ -105,8 +105,11 @@ impl LinkService {
             outgoing: VecDeque::new(),
             outgoing_bytes: 0,
             pacer: config.pacing.as_ref().map(Pacer::new),
-            sent: SentPackets::new(config.sent_packets_capacity, config.retry_count, config.retransmit_time),
-            acknowledgements: AcknowledgementQueue::new(config.max_pending_acks, config.acknowledge_time),
+            sent: SentPackets::new(&config.timings),
+            acknowledgements: AcknowledgementQueue::new(
+                config.max_pending_acks,
+                config.timings.acknowledge_time,
+            ),
             partial: PartialMessages::new(&config),
             received: RecentSequences::new(config.max_recent_sequences),
             deliveries: VecDeque::new(),
@@ -332,7 +335,7 @@ impl LinkService {
 
     /// How long the peer may go on sending a packet again, judged by this end's parameters.
     fn retransmission_span(&self) -> Duration {
-        self.config.retransmit_time * (u64::from(self.config.retry_count) + 1)
+        self.config.timings.retransmit_time * (u64::from(self.config.timings.retry_count) + 1)
     }
 
     fn deliver(&mut self, message: Buffer) -> Result<(), DropReason> {

@@ -267,7 +267,10 @@ fn draw_framing_of_ccnx(random: &mut Random) -> Option<Framing> {
     let config = v1::Config {
         mtu_bytes: pick(random, &[Some(500), Some(1500), None]),
         request_acks: random.chance(0.5),
-        retransmit_time: pick(random, &[Duration::from_millis(1000), Duration::from_millis(100)]),
+        timings: v1::Timings {
+            retransmit_time: pick(random, &[Duration::from_millis(1000), Duration::from_millis(100)]),
+            ..v1::Timings::PAPER
+        },
         ..v1::Config::default()
     };
     random.chance(0.4).then(|| config.into())

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what is run stands in the file of the study")]
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::study::report::{Cell, Report, Table};
+use cairn_lab::study::report::{Report, StudyCell, StudyTable};
 use cairn_lab::study::{Runner, run};
 
 const STUDY: &str = include_str!("../../../experiments/persistent-cache.toml");
@@ -31,7 +31,7 @@ fn study(workers: usize) -> Report {
     run(&study, &Runner { workers: Some(workers), progress: &|_, _| {} }).unwrap()
 }
 
-fn table<'r>(report: &'r Report, name: &str) -> &'r Table {
+fn table<'r>(report: &'r Report, name: &str) -> &'r StudyTable {
     report.tables.iter().find(|table| table.name == name).unwrap()
 }
 
@@ -48,18 +48,18 @@ fn the_study_says_the_same_with_any_number_of_workers() {
     }
     check_beyond(&one);
     // The text alone does not give the paper's numbers, and no policy does better than the bound.
-    assert_eq!(table(&one, "departures").rows[1][0], Cell::from("none: the text"));
+    assert_eq!(table(&one, "departures").rows[1][0], StudyCell::from("none: the text"));
     for name in ["policies-webserver", "policies-youtube", "policies-zipf"] {
         let rows = &table(&one, name).rows;
         let Some((bound, others)) = rows.split_last() else { panic!("{name}") };
         for column in 1..bound.len() {
-            let number = |row: &[Cell]| row[column].to_string().parse::<f64>().unwrap();
+            let number = |row: &[StudyCell]| row[column].to_string().parse::<f64>().unwrap();
             assert!(others.iter().all(|row| number(row) <= number(bound) + 0.05), "{name}, {column}");
         }
     }
 }
 
-fn number(row: &[Cell], column: usize) -> f64 {
+fn number(row: &[StudyCell], column: usize) -> f64 {
     row[column].to_string().parse().unwrap()
 }
 

@@ -20,7 +20,7 @@ const ANSWERED_HEAD: [&str; 2] = ["prefix", "answered"];
 
 /// What is counted of a prefix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct PrefixCounts {
+pub(super) struct AgentPrefixCounts {
     pub(super) sent: u64,
     pub(super) satisfied: u64,
     pub(super) nacks: u64,
@@ -29,16 +29,16 @@ pub(super) struct PrefixCounts {
 
 /// Counts by prefix. A name may lie below several.
 #[derive(Debug, Default)]
-pub(super) struct PrefixLog(Vec<(Name, PrefixCounts)>);
+pub(super) struct PrefixLog(Vec<(Name, AgentPrefixCounts)>);
 
 impl PrefixLog {
     pub(super) fn new(job: &Job) -> Result<Self, JobError> {
-        let counted = |prefix: &String| Ok((error::name(prefix)?, PrefixCounts::default()));
+        let counted = |prefix: &String| Ok((error::name(prefix)?, AgentPrefixCounts::default()));
         job.prefixes.iter().map(counted).collect::<Result<_, JobError>>().map(PrefixLog)
     }
 
     /// Changes the counts of every prefix of a name.
-    pub(super) fn note(&mut self, name: NameRef<'_>, change: impl Fn(&mut PrefixCounts)) {
+    pub(super) fn note(&mut self, name: NameRef<'_>, change: impl Fn(&mut AgentPrefixCounts)) {
         for (prefix, counts) in &mut self.0 {
             if prefix.as_ref().is_prefix_of(name) {
                 change(counts);
@@ -48,7 +48,7 @@ impl PrefixLog {
 
     /// Writes what was asked, if anything is counted.
     pub(super) fn write_asked(&self, job: &Job) -> io::Result<()> {
-        let numbers = |counts: &PrefixCounts| vec![counts.sent, counts.satisfied, counts.nacks];
+        let numbers = |counts: &AgentPrefixCounts| vec![counts.sent, counts.satisfied, counts.nacks];
         self.write(job, ASKED, &ASKED_HEAD, numbers)
     }
 
@@ -62,7 +62,7 @@ impl PrefixLog {
         job: &Job,
         kind: &str,
         head: &[&str],
-        numbers: impl Fn(&PrefixCounts) -> Vec<u64>,
+        numbers: impl Fn(&AgentPrefixCounts) -> Vec<u64>,
     ) -> io::Result<()> {
         if self.0.is_empty() {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::report::pdf;
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Cell {
+pub enum StudyCell {
     /// A word.
     Text(String),
     /// A number, and how many digits behind the point are worth showing.
@@ -22,43 +22,43 @@ pub enum Cell {
     Empty,
 }
 
-impl Cell {
+impl StudyCell {
     /// A whole number.
     pub fn count(number: u64) -> Self {
-        Cell::Number(number as f64, 0)
+        StudyCell::Number(number as f64, 0)
     }
 
     /// How much `ours` is above `theirs`, as a part of theirs.
     pub fn difference(ours: f64, theirs: f64) -> Self {
-        Cell::Text(format!("{:+.1} %", (ours / theirs - 1.0) * 100.0))
+        StudyCell::Text(format!("{:+.1} %", (ours / theirs - 1.0) * 100.0))
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for StudyCell {
     fn from(text: &str) -> Self {
-        Cell::Text(text.into())
+        StudyCell::Text(text.into())
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for StudyCell {
     fn from(text: String) -> Self {
-        Cell::Text(text)
+        StudyCell::Text(text)
     }
 }
 
-impl std::fmt::Display for Cell {
+impl std::fmt::Display for StudyCell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Cell::Text(text) => f.write_str(text),
-            Cell::Number(number, digits) => write!(f, "{number:.digits$}"),
-            Cell::Empty => Ok(()),
+            StudyCell::Text(text) => f.write_str(text),
+            StudyCell::Number(number, digits) => write!(f, "{number:.digits$}"),
+            StudyCell::Empty => Ok(()),
         }
     }
 }
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
+pub struct StudyTable {
     /// Name of its file, without ending.
     pub name: String,
     /// What it shows.
@@ -66,15 +66,15 @@ pub struct Table {
     /// Names of the columns, with units.
     pub columns: Vec<String>,
     /// The rows; each has as many cells as there are columns.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<StudyCell>>,
     /// What to know when reading it.
     pub notes: Vec<String>,
 }
 
-impl Table {
+impl StudyTable {
     /// A table without rows.
     pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
-        Table {
+        StudyTable {
             name: name.into(),
             title: title.into(),
             columns: columns.iter().map(|column| (*column).to_owned()).collect(),
@@ -118,8 +118,8 @@ impl Table {
 
     /// Comma-separated values, all digits.
     pub fn to_csv(&self) -> String {
-        let all_digits = |cell: &Cell| match cell {
-            Cell::Number(number, _) => number.to_string(),
+        let all_digits = |cell: &StudyCell| match cell {
+            StudyCell::Number(number, _) => number.to_string(),
             other => other.to_string(),
         };
         let rows = self.rows.iter().map(|row| row.iter().map(all_digits).collect());
@@ -129,7 +129,7 @@ impl Table {
 
 /// A figure and the numbers it was drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct StudyFigure {
     /// Name of its files, without ending.
     pub name: String,
     /// What it shows.
@@ -142,7 +142,7 @@ pub struct Figure {
     pub csv: String,
 }
 
-impl Figure {
+impl StudyFigure {
     /// The figure of a line chart.
     pub fn lines(name: &str, chart: &crate::figure::LineChart) -> Self {
         let names = ["series".to_owned(), chart.x.caption(), chart.y.caption()];
@@ -150,7 +150,7 @@ impl Figure {
             series.points.iter().map(|(x, y)| [series.label.clone(), x.to_string(), y.to_string()])
         });
         let csv = csv::to_string(iter::once(names).chain(points));
-        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
+        StudyFigure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a grid, with its words as values.
@@ -160,7 +160,7 @@ impl Figure {
             iter::once(&row.name).chain(row.cells.iter().map(|cell| &cell.text)).cloned().collect()
         });
         let csv = csv::to_string(iter::once(names).chain(rows));
-        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
+        StudyFigure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of boxes, with the five numbers of each.
@@ -176,7 +176,7 @@ impl Figure {
             }
         }
         let csv = csv::to_string(rows);
-        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
+        StudyFigure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a bar chart.
@@ -186,7 +186,7 @@ impl Figure {
             iter::once(group.name.clone()).chain(group.values.iter().map(ToString::to_string)).collect()
         });
         let csv = csv::to_string(iter::once(names).chain(rows));
-        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
+        StudyFigure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 }
 
@@ -198,9 +198,9 @@ pub struct Report {
     /// What to know before reading on.
     pub remarks: Vec<String>,
     /// Its tables.
-    pub tables: Vec<Table>,
+    pub tables: Vec<StudyTable>,
     /// Its figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<StudyFigure>,
     /// What was hoped for and did not come out, in words.
     pub misses: Vec<String>,
     /// A number over all that happened in all runs: the same wherever it is run.
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn tables_line_up_and_their_files_keep_all_digits() {
-        let mut table = Table::new("t", "Table I", &["tick", "Mbps", "note"]);
-        table.rows.push(vec!["50 ms".into(), Cell::Number(7.72345, 2), "a, b".into()]);
-        table.rows.push(vec!["fine".into(), Cell::Number(18.75, 2), Cell::Empty]);
+        let mut table = StudyTable::new("t", "Table I", &["tick", "Mbps", "note"]);
+        table.rows.push(vec!["50 ms".into(), StudyCell::Number(7.72345, 2), "a, b".into()]);
+        table.rows.push(vec!["fine".into(), StudyCell::Number(18.75, 2), StudyCell::Empty]);
         assert_eq!(
             table.to_text(),
             "Table I\ntick    Mbps  note\n-----  -----  ----\n50 ms   7.72  a, b\nfine   18.75\n"
@@ -271,6 +271,6 @@ mod tests {
 
     #[test]
     fn differences_are_parts_of_their_number() {
-        assert_eq!(Cell::difference(7.5, 10.0).to_string(), "-25.0 %");
+        assert_eq!(StudyCell::difference(7.5, 10.0).to_string(), "-25.0 %");
     }
 }

@@ -7,7 +7,7 @@ use super::experiment::{Configuration, Experiment};
 use crate::figure::{Axis, BarChart, BarGroup, GridCell, GridChart, GridRow};
 use crate::parallel;
 use crate::stats::Estimate;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Runner, StudyError};
 
 pub(super) struct Results {
@@ -104,7 +104,7 @@ impl Results {
 }
 
 /// The table of all configurations.
-pub(super) fn overall(experiment: &Experiment, routers: usize, results: &Results) -> Table {
+pub(super) fn overall(experiment: &Experiment, routers: usize, results: &Results) -> StudyTable {
     let head = [
         "placement",
         "Zipf",
@@ -121,28 +121,30 @@ pub(super) fn overall(experiment: &Experiment, routers: usize, results: &Results
     ];
     let title = "Hits, paths and round trips (mean over repeats; ± is half the width of the 95 % interval), beside \
                  another simulator's";
-    let mut table = Table::new("overall", title, &head);
+    let mut table = StudyTable::new("overall", title, &head);
     for (number, (place, _)) in results.cells.iter().enumerate() {
         let hits = results.estimate(number, |report| report.hit_ratio() * 100.0);
         let mean = |of: &dyn Fn(&CacheNetworkReport) -> f64, digits| {
-            results.estimate(number, of).map_or(Cell::Empty, |found| Cell::Number(found.mean, digits))
+            results
+                .estimate(number, of)
+                .map_or(StudyCell::Empty, |found| StudyCell::Number(found.mean, digits))
         };
         let reference = experiment.reference(*place);
         let theirs = reference.map(|reference| reference.hits.0 * 100.0);
         let there = reference.and_then(|reference| reference.round_trip);
         table.rows.push(vec![
             experiment.placements[place.placement].0.clone().into(),
-            Cell::Number(place.exponent, 2),
-            Cell::Number(place.room * 100.0, 2),
-            Cell::count(experiment.room_each(place.room, routers).into()),
-            hits.map_or(Cell::Empty, |hits| Cell::Number(hits.mean, 2)),
-            hits.and_then(|hits| hits.half95).map_or(Cell::Empty, |half| Cell::Number(half, 2)),
-            theirs.map_or(Cell::Empty, |theirs| Cell::Number(theirs, 2)),
-            theirs.map_or(Cell::Empty, |theirs| Cell::Number(results.hits(number) - theirs, 2)),
+            StudyCell::Number(place.exponent, 2),
+            StudyCell::Number(place.room * 100.0, 2),
+            StudyCell::count(experiment.room_each(place.room, routers).into()),
+            hits.map_or(StudyCell::Empty, |hits| StudyCell::Number(hits.mean, 2)),
+            hits.and_then(|hits| hits.half95).map_or(StudyCell::Empty, |half| StudyCell::Number(half, 2)),
+            theirs.map_or(StudyCell::Empty, |theirs| StudyCell::Number(theirs, 2)),
+            theirs.map_or(StudyCell::Empty, |theirs| StudyCell::Number(results.hits(number) - theirs, 2)),
             mean(&CacheNetworkReport::mean_hops, 2),
             mean(&CacheNetworkReport::stretch, 3),
             mean(&|report| report.mean_round_trip() * 1e3, 2),
-            there.map_or(Cell::Empty, |span| Cell::Number(span.0 as f64 / 1e6, 2)),
+            there.map_or(StudyCell::Empty, |span| StudyCell::Number(span.0 as f64 / 1e6, 2)),
         ]);
     }
     table.notes.push("Stretch is links crossed, as a part of those to the source.".into());
@@ -157,7 +159,7 @@ pub(super) fn add_figures(experiment: &Experiment, results: &Results, report: &m
         .flat_map(|&exponent| experiment.rooms.iter().map(move |&room| (exponent, room)))
         .collect();
     if columns.len() > 1 {
-        report.figures.push(Figure::grid("figure-hits", &grid(experiment, results, &columns)));
+        report.figures.push(StudyFigure::grid("figure-hits", &grid(experiment, results, &columns)));
     }
     for (number, (exponent, room)) in columns.iter().enumerate() {
         let first = number * experiment.placements.len();
@@ -181,7 +183,7 @@ pub(super) fn add_figures(experiment: &Experiment, results: &Results, report: &m
             labels: vec!["Cairn".into(), "the other simulator".into()],
             groups: places.filter_map(group).collect(),
         };
-        report.figures.push(Figure::bars(&format!("figure-beside-{}", number + 1), &chart));
+        report.figures.push(StudyFigure::bars(&format!("figure-beside-{}", number + 1), &chart));
     }
 }
 

@@ -6,7 +6,7 @@ use super::statements::{self, Numbers, Quantity};
 use super::summary::{Results, paper_cell};
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::stats::Estimate;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Runner, StudyError};
 
 /// How far a throughput may be from the paper's, as a part of it.
@@ -89,8 +89,8 @@ impl Sweep<'_> {
         &self.experiment.readings[self.reading].name
     }
 
-    fn named_cells(&self, results: &Results, mut misses: Option<&mut Vec<String>>) -> Table {
-        let mut table = Table::new(
+    fn named_cells(&self, results: &Results, mut misses: Option<&mut Vec<String>>) -> StudyTable {
+        let mut table = StudyTable::new(
             &format!("named-cells-{}", self.word()),
             &format!("Cells that the paper names (reading {:?})", self.word()),
             &[
@@ -125,23 +125,23 @@ impl Sweep<'_> {
             }
             table.rows.push(vec![
                 at.into(),
-                Cell::Number(paper.mbps, 0),
-                Cell::Number(received, 1),
-                Cell::difference(received, paper.mbps),
-                Cell::Number(asked, 1),
-                Cell::difference(asked, paper.mbps),
+                StudyCell::Number(paper.mbps, 0),
+                StudyCell::Number(received, 1),
+                StudyCell::difference(received, paper.mbps),
+                StudyCell::Number(asked, 1),
+                StudyCell::difference(asked, paper.mbps),
             ]);
         }
         table
     }
 
-    fn table(&self, name: &str, what: &str, results: &Results, value: Quantity, digits: usize) -> Table {
+    fn table(&self, name: &str, what: &str, results: &Results, value: Quantity, digits: usize) -> StudyTable {
         let mut columns = vec!["depth, tick".to_owned()];
         for smoothened in ["", " smooth"] {
             let pairs = self.experiment.sweep.pairs.iter();
             columns.extend(pairs.map(|pairs| format!("{pairs}{smoothened}")));
         }
-        let mut table = Table::new(
+        let mut table = StudyTable::new(
             &format!("{name}-{}", self.word()),
             &format!("{what}, by number of pairs (reading {:?})", self.word()),
             &[],
@@ -149,14 +149,14 @@ impl Sweep<'_> {
         table.columns = columns;
         for &depth in &self.experiment.sweep.bucket_depths {
             for &tick in &self.experiment.sweep.ticks_ms {
-                let mut row = vec![Cell::Text(format!("{depth}, {}", tick_text(tick)))];
+                let mut row = vec![StudyCell::Text(format!("{depth}, {}", tick_text(tick)))];
                 for smoothened in [false, true] {
                     for &pairs in &self.experiment.sweep.pairs {
                         let point = self.point(pairs, depth, tick, smoothened);
                         let estimate = self.estimate(results, &point, value);
-                        row.push(estimate.map_or(Cell::Empty, |estimate| match estimate.half95 {
+                        row.push(estimate.map_or(StudyCell::Empty, |estimate| match estimate.half95 {
                             Some(half) => format!("{:.digits$} ± {half:.digits$}", estimate.mean).into(),
-                            None => Cell::Number(estimate.mean, digits),
+                            None => StudyCell::Number(estimate.mean, digits),
                         }));
                     }
                 }
@@ -166,7 +166,7 @@ impl Sweep<'_> {
         table
     }
 
-    fn figures(&self, results: &Results) -> Vec<Figure> {
+    fn figures(&self, results: &Results) -> Vec<StudyFigure> {
         let mut figures = Vec::new();
         let mbps = || Axis::new("Data throughput", "Mbps").showing(0.0, 100.0);
         let nacks = || Axis::new("Nacks", "").with_zero();
@@ -181,7 +181,7 @@ impl Sweep<'_> {
                 let labels = self.experiment.sweep.ticks_ms.iter().map(|tick| tick_text(*tick)).collect();
                 let x = "consumer–producer pairs".into();
                 let chart = BarChart { title, x, y: axis(), labels, groups };
-                figures.push(Figure::bars(&format!("figure-{number}{letter}-{}", self.word()), &chart));
+                figures.push(StudyFigure::bars(&format!("figure-{number}{letter}-{}", self.word()), &chart));
             }
         }
         figures.push(self.flows(results));
@@ -204,7 +204,7 @@ impl Sweep<'_> {
     }
 
     /// Figure 10: what each flow gets at a tick of 1 ms and a depth of 50.
-    fn flows(&self, results: &Results) -> Figure {
+    fn flows(&self, results: &Results) -> StudyFigure {
         let sweep = &self.experiment.sweep;
         let most = sweep.pairs.iter().copied().max().unwrap_or(1);
         let groups = sweep.pairs.iter().map(|&pairs| {
@@ -220,6 +220,6 @@ impl Sweep<'_> {
             labels: (1..=most).map(|flow| format!("flow {flow}")).collect(),
             groups: groups.collect(),
         };
-        Figure::bars(&format!("figure-10-{}", self.word()), &chart)
+        StudyFigure::bars(&format!("figure-10-{}", self.word()), &chart)
     }
 }

@@ -6,7 +6,7 @@ use super::statements::{self, Numbers};
 use super::summary::{Results, paper_cell, range};
 use crate::figure::{Axis, LineChart, Series};
 use crate::stats::Summary;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Runner, StudyError};
 
 /// How far a throughput may be from the paper's, as a part of it.
@@ -89,9 +89,9 @@ fn table(
     reading: usize,
     PaperTable { name, title, smoothened }: PaperTable,
     mut misses: Option<&mut Vec<String>>,
-) -> Table {
+) -> StudyTable {
     let word = &experiment.readings[reading].name;
-    let mut table = Table::new(
+    let mut table = StudyTable::new(
         &format!("{name}-{word}"),
         &format!("{title} (reading {word:?})"),
         &[
@@ -116,16 +116,16 @@ fn table(
         let paper_nacks = paper.and_then(|cell| cell.nacks);
         table.rows.push(vec![
             tick_text(tick_ms).into(),
-            paper.map_or(Cell::Empty, |cell| Cell::Number(cell.mbps, 2)),
+            paper.map_or(StudyCell::Empty, |cell| StudyCell::Number(cell.mbps, 2)),
             mean(results.all_starts(&point).map(Outcome::asked_mbps), 2),
             range(results.all_starts(&point).map(Outcome::asked_mbps), 2).into(),
-            Cell::Number(mbps, 2),
-            paper.map_or(Cell::Empty, |cell| Cell::difference(mbps, cell.mbps)),
-            Cell::Number(outcome.received_mbps(), 2),
-            paper_nacks.map_or(Cell::Empty, Cell::count),
+            StudyCell::Number(mbps, 2),
+            paper.map_or(StudyCell::Empty, |cell| StudyCell::difference(mbps, cell.mbps)),
+            StudyCell::Number(outcome.received_mbps(), 2),
+            paper_nacks.map_or(StudyCell::Empty, StudyCell::count),
             mean(results.all_starts(&point).map(|outcome| outcome.nacks() as f64), 1),
             range(results.all_starts(&point).map(|outcome| outcome.nacks() as f64), 0).into(),
-            Cell::count(nacks),
+            StudyCell::count(nacks),
         ]);
         if let (Some(misses), Some(paper)) = (&mut misses, paper) {
             let at = format!("{title}, {}", tick_text(tick_ms));
@@ -140,15 +140,15 @@ fn table(
     table
 }
 
-fn mean(numbers: impl Iterator<Item = f64>, digits: usize) -> Cell {
+fn mean(numbers: impl Iterator<Item = f64>, digits: usize) -> StudyCell {
     let numbers: Vec<f64> = numbers.collect();
-    Summary::of(&numbers).map_or(Cell::Empty, |summary| Cell::Number(summary.mean, digits))
+    Summary::of(&numbers).map_or(StudyCell::Empty, |summary| StudyCell::Number(summary.mean, digits))
 }
 
 /// How the rate falls with each tick: where it first does, and how deep it goes.
-fn trajectories(experiment: &Experiment, results: &Results, reading: usize) -> Table {
+fn trajectories(experiment: &Experiment, results: &Results, reading: usize) -> StudyTable {
     let word = &experiment.readings[reading].name;
-    let mut table = Table::new(
+    let mut table = StudyTable::new(
         &format!("trajectory-{word}"),
         &format!("Interests/s at the first fall, and the least rate (reading {word:?}, chosen start)"),
         &["tick", "first fall at, s", "from", "to", "least rate", "at, s", "falls until then"],
@@ -171,18 +171,18 @@ fn trajectories(experiment: &Experiment, results: &Results, reading: usize) -> T
         let before = falls.iter().filter(|fall| fall.0 <= deepest.0).count();
         table.rows.push(vec![
             tick_text(tick_ms).into(),
-            Cell::Number(at, 2),
-            Cell::Number(from, 0),
-            Cell::Number(to, 0),
-            Cell::Number(deepest.2, 1),
-            Cell::Number(deepest.0, 2),
-            Cell::count(before as u64),
+            StudyCell::Number(at, 2),
+            StudyCell::Number(from, 0),
+            StudyCell::Number(to, 0),
+            StudyCell::Number(deepest.2, 1),
+            StudyCell::Number(deepest.0, 2),
+            StudyCell::count(before as u64),
         ]);
     }
     table
 }
 
-fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Figure> {
+fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<StudyFigure> {
     let word = &experiment.readings[reading].name;
     let recorded = |tick_ms: f64, smoothened: bool| {
         results.get(&point(experiment, reading, tick_ms, smoothened))?.recorded.as_ref()
@@ -202,11 +202,11 @@ fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Fi
     let sequence = Axis::new("sequence number", "").with_zero();
     let rate = || Axis::new("Interest rate", "Interests/s").with_zero();
     let mut figures = vec![
-        Figure::lines(
+        StudyFigure::lines(
             &format!("figure-3-{word}"),
             &chart("Figure 3: Interest sequence number".into(), sequence, series(false, |r| &r.sequence)),
         ),
-        Figure::lines(
+        StudyFigure::lines(
             &format!("figure-4-{word}"),
             &chart("Figure 4: Interest rate, coarse clock".into(), rate(), series(false, |r| &r.rate)),
         ),
@@ -217,9 +217,9 @@ fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Fi
         let points = recorded(tick, false).map(|recorded| recorded.depth.clone()).unwrap_or_default();
         let title = format!("Figure 5 ({letter}): depth of the consumer's bucket, tick {}", tick_text(tick));
         let series = vec![Series { label: tick_text(tick), points }];
-        figures.push(Figure::lines(&format!("figure-5{letter}-{word}"), &chart(title, depth, series)));
+        figures.push(StudyFigure::lines(&format!("figure-5{letter}-{word}"), &chart(title, depth, series)));
     }
-    figures.push(Figure::lines(
+    figures.push(StudyFigure::lines(
         &format!("figure-6-{word}"),
         &chart("Figure 6: Interest rate, smoothened".into(), rate(), series(true, |r| &r.rate)),
     ));

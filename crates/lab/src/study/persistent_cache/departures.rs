@@ -5,7 +5,7 @@ use super::experiment::Experiment;
 use super::results::{one, places};
 use super::setup::Configuration;
 use crate::parallel;
-use crate::study::report::{Cell, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyTable};
 use crate::study::{Runner, StudyError};
 
 pub(super) fn add(
@@ -42,23 +42,23 @@ pub(super) fn add(
         Ok::<f64, StudyError>(sum? * 100.0 / f64::from(repeats))
     });
     let means = means.into_iter().collect::<Result<Vec<f64>, _>>()?;
-    let mut table = Table::new(
+    let mut table = StudyTable::new(
         "departures",
         "What single departures from the text would make of the overall hit rate, %",
         &["departure"],
     );
     table.columns.extend(cells.iter().map(|(place, _)| experiment.setup.column(*place)));
     table.columns.push("farthest from the paper".into());
-    let paper = cells.iter().map(|(_, rate)| Cell::Number(*rate, 1));
-    table
-        .rows
-        .push([Cell::from("the paper's numbers")].into_iter().chain(paper).chain([Cell::Empty]).collect());
+    let paper = cells.iter().map(|(_, rate)| StudyCell::Number(*rate, 1));
+    table.rows.push(
+        [StudyCell::from("the paper's numbers")].into_iter().chain(paper).chain([StudyCell::Empty]).collect(),
+    );
     for (departure, means) in experiment.departures.iter().zip(means.chunks(cells.len().max(1))) {
         let farthest = means.iter().zip(&cells).map(|(mean, (_, paper))| mean - paper);
         let farthest = farthest.fold(0.0, |most: f64, one| if one.abs() > most.abs() { one } else { most });
-        let mut row = vec![Cell::from(departure.name.as_str())];
-        row.extend(means.iter().map(|mean| Cell::Number(*mean, 1)));
-        row.push(Cell::Text(format!("{farthest:+.1}")));
+        let mut row = vec![StudyCell::from(departure.name.as_str())];
+        row.extend(means.iter().map(|mean| StudyCell::Number(*mean, 1)));
+        row.push(StudyCell::Text(format!("{farthest:+.1}")));
         table.rows.push(row);
     }
     table.notes.push(format!("Means over {} repeats.", experiment.departure_repeats.max(1)));

@@ -11,7 +11,7 @@ use crate::experiment::model::study::{CacheCut, CacheHierarchy};
 use crate::figure::{Axis, BarChart, BarGroup, LineChart, Series};
 use crate::parallel;
 use crate::stats::Summary;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Findings, Runner, StudyError};
 
 /// What is compared for a workload.
@@ -211,9 +211,10 @@ fn link_names(section: &HierarchySection) -> Vec<String> {
     section.names.iter().zip(upper).map(|(lower, upper)| format!("{lower} to {upper}")).collect()
 }
 
-fn levels(section: &HierarchySection, workload: &str, sums: &[Sums]) -> Table {
+fn levels(section: &HierarchySection, workload: &str, sums: &[Sums]) -> StudyTable {
     let title = format!("Repositories at each level, {workload}: who answers, and what links carry");
-    let mut table = Table::new(&format!("hierarchy-{workload}"), &title, &["repositories", "GB together"]);
+    let mut table =
+        StudyTable::new(&format!("hierarchy-{workload}"), &title, &["repositories", "GB together"]);
     table.columns.extend(section.names.iter().map(|name| format!("{name}, %")));
     table.columns.push("source, %".into());
     let links = link_names(section);
@@ -225,19 +226,19 @@ fn levels(section: &HierarchySection, workload: &str, sums: &[Sums]) -> Table {
         let nodes = section.network.levels.iter().map(|level| u64::from(level.nodes));
         let room: u64 = nodes.zip(&case.thresholds).map(|(nodes, threshold)| nodes * threshold).sum();
         let count = section.names.len();
-        let mut row = vec![Cell::from(case.name.as_str()), Cell::Number(room as f64 / 1e9, 0)];
-        row.extend((0..=count).map(|level| Cell::Number(sums.hits(level), 1)));
-        row.extend((0..count).map(|level| Cell::Number(sums.link(level), 1)));
+        let mut row = vec![StudyCell::from(case.name.as_str()), StudyCell::Number(room as f64 / 1e9, 0)];
+        row.extend((0..=count).map(|level| StudyCell::Number(sums.hits(level), 1)));
+        row.extend((0..count).map(|level| StudyCell::Number(sums.link(level), 1)));
         let spared = |level| 100.0 * (1.0 - sums.link(level) / first.link(level).max(1e-9));
-        row.extend((0..count).map(|level| Cell::Number(spared(level), 1)));
-        row.extend([Cell::Number(sums.seconds.mean, 3), Cell::Number(sums.seconds.p95, 2)]);
+        row.extend((0..count).map(|level| StudyCell::Number(spared(level), 1)));
+        row.extend([StudyCell::Number(sums.seconds.mean, 3), StudyCell::Number(sums.seconds.p95, 2)]);
         table.rows.push(row);
     }
     table.notes.push(format!("Means over {} repeats; all links of a level together.", section.repeats));
     table
 }
 
-fn level_figure(section: &HierarchySection, workload: &str, sums: &[Sums]) -> Figure {
+fn level_figure(section: &HierarchySection, workload: &str, sums: &[Sums]) -> StudyFigure {
     let groups = section.cases.iter().zip(sums).map(|(case, sums)| BarGroup {
         name: case.name.clone(),
         values: (0..=section.names.len()).map(|level| sums.hits(level)).collect(),
@@ -249,7 +250,7 @@ fn level_figure(section: &HierarchySection, workload: &str, sums: &[Sums]) -> Fi
         labels: section.names.iter().cloned().chain(["source".to_owned()]).collect(),
         groups: groups.collect(),
     };
-    Figure::bars(&format!("figure-hierarchy-{workload}"), &chart)
+    StudyFigure::bars(&format!("figure-hierarchy-{workload}"), &chart)
 }
 
 /// The link to the source, slower and slower.
@@ -286,7 +287,7 @@ fn add_loads(
          {:.1} Mbit/s",
         demand / 1e6
     );
-    let mut table = Table::new(&format!("hierarchy-load-{workload}"), &title, &["repositories"]);
+    let mut table = StudyTable::new(&format!("hierarchy-load-{workload}"), &title, &["repositories"]);
     for load in &section.loads {
         let percent = load * 100.0;
         table.columns.extend([format!("{percent:.0} % of its rate, mean"), format!("{percent:.0} %, 95 %")]);
@@ -294,8 +295,8 @@ fn add_loads(
     for (number, case) in section.cases.iter().enumerate() {
         let of_case = sums.iter().skip(number).step_by(section.cases.len().max(1));
         let cells = of_case.flat_map(|sums| [sums.seconds.mean, sums.seconds.p95]);
-        let cells = cells.map(|seconds| Cell::Number(seconds, 2));
-        table.rows.push([Cell::from(case.name.as_str())].into_iter().chain(cells).collect());
+        let cells = cells.map(|seconds| StudyCell::Number(seconds, 2));
+        table.rows.push([StudyCell::from(case.name.as_str())].into_iter().chain(cells).collect());
     }
     table
         .notes
@@ -321,12 +322,12 @@ fn add_cut(
     let hours = (cut.lasts.as_secs_f64() / 3600.0).ceil() as usize;
     let title = format!("Requests answered while the links above {above} are cut, {workload}, %");
     let columns = ["repositories", "first hour", "last hour", "all of it"];
-    let mut table = Table::new(&format!("hierarchy-cut-{workload}"), &title, &columns);
+    let mut table = StudyTable::new(&format!("hierarchy-cut-{workload}"), &title, &columns);
     let mut series = Vec::new();
     for (case, sums) in section.cases.iter().zip(&sums) {
         let parts = [0..1, hours.saturating_sub(1)..hours, 0..hours].map(|part| sums.answered(part));
-        let cells = parts.map(|part| Cell::Number(part, 1));
-        table.rows.push([Cell::from(case.name.as_str())].into_iter().chain(cells).collect());
+        let cells = parts.map(|part| StudyCell::Number(part, 1));
+        table.rows.push([StudyCell::from(case.name.as_str())].into_iter().chain(cells).collect());
         let points = (0..hours).map(|hour| (hour as f64 + 0.5, sums.answered(hour..hour + 1)));
         series.push(Series { label: case.name.clone(), points: points.collect() });
     }
@@ -340,6 +341,6 @@ fn add_cut(
         y: Axis::new("answered", "%").exactly(0.0, 100.0),
         series,
     };
-    report.figures.push(Figure::lines(&format!("figure-hierarchy-cut-{workload}"), &chart));
+    report.figures.push(StudyFigure::lines(&format!("figure-hierarchy-cut-{workload}"), &chart));
     Ok(())
 }

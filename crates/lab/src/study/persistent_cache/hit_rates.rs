@@ -8,7 +8,7 @@ use super::setup::Configuration;
 use super::units::ratio_text;
 use crate::figure::{Axis, BoxChart, BoxGroup, Quartiles};
 use crate::stats::Estimate;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 
 pub(super) fn add(experiment: &Experiment, results: &Results, report: &mut Report) {
     report.tables.push(overall(experiment, results));
@@ -23,13 +23,13 @@ pub(super) fn add(experiment: &Experiment, results: &Results, report: &mut Repor
             };
             let chart = boxes(experiment, results, workload, gb, letter);
             let name = format!("figure-5{letter}-{}-{gb}gb", section.name);
-            report.figures.push(Figure::boxes(&name, &chart));
+            report.figures.push(StudyFigure::boxes(&name, &chart));
         }
     }
 }
 
-fn overall(experiment: &Experiment, results: &Results) -> Table {
-    let mut table = Table::new(
+fn overall(experiment: &Experiment, results: &Results) -> StudyTable {
+    let mut table = StudyTable::new(
         "overall",
         "Overall hit rates, the paper's beside ours (mean and half the width of its 95 % interval)",
         &[
@@ -51,16 +51,16 @@ fn overall(experiment: &Experiment, results: &Results) -> Table {
         let Some(hits) = mean(&|outcome| outcome.hit_rate() * 100.0) else { continue };
         let paper = section.paper(place.gb, place.ratio);
         let number = |of: &dyn Fn(&Outcome) -> f64, digits| match mean(of) {
-            Some(estimate) => Cell::Number(estimate.mean, digits),
-            None => Cell::Empty,
+            Some(estimate) => StudyCell::Number(estimate.mean, digits),
+            None => StudyCell::Empty,
         };
         table.rows.push(vec![
             section.name.clone().into(),
-            Cell::count(place.gb),
+            StudyCell::count(place.gb),
             ratio_text(place.ratio).into(),
-            paper.map_or(Cell::Empty, |paper| Cell::Number(paper, 1)),
+            paper.map_or(StudyCell::Empty, |paper| StudyCell::Number(paper, 1)),
             format!("{:.2} ± {:.2}", hits.mean, hits.half95.unwrap_or(f64::NAN)).into(),
-            paper.map_or(Cell::Empty, |paper| Cell::Number(hits.mean - paper, 1)),
+            paper.map_or(StudyCell::Empty, |paper| StudyCell::Number(hits.mean - paper, 1)),
             number(&|outcome| outcome.deletions as f64, 1),
             number(&|outcome| outcome.deleted_files as f64, 0),
             number(&|outcome| outcome.created_bytes as f64 / 1e9, 2),
@@ -71,15 +71,15 @@ fn overall(experiment: &Experiment, results: &Results) -> Table {
     table
 }
 
-fn by_class(experiment: &Experiment, results: &Results) -> Table {
-    let mut table = Table::new("by-class", "Mean hit rates by class of popularity, %", &[]);
+fn by_class(experiment: &Experiment, results: &Results) -> StudyTable {
+    let mut table = StudyTable::new("by-class", "Mean hit rates by class of popularity, %", &[]);
     table.columns = vec!["class".into()];
     for place in results.places() {
         table.columns.push(experiment.setup.column(place));
     }
     for class in 0..CLASSES {
-        let means = results.places().map(|place| Cell::Number(results.class_mean(place, class), 1));
-        table.rows.push([Cell::count(class as u64)].into_iter().chain(means).collect());
+        let means = results.places().map(|place| StudyCell::Number(results.class_mean(place, class), 1));
+        table.rows.push([StudyCell::count(class as u64)].into_iter().chain(means).collect());
     }
     table
 }

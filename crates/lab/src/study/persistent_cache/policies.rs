@@ -11,7 +11,7 @@ use super::setup::Setting;
 use super::units::ratio_text;
 use crate::figure::{GridCell, GridChart, GridRow};
 use crate::parallel;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Runner, StudyError};
 
 /// Rows behind the policies.
@@ -169,7 +169,7 @@ fn add_table(
     heads: &[String],
     rates: &[Vec<f64>],
 ) {
-    let mut table = Table::new(name, title, &["policy"]);
+    let mut table = StudyTable::new(name, title, &["policy"]);
     table.columns.extend(heads.iter().cloned());
     let highest = rates.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
     let lowest = rates.iter().flatten().copied().fold(f64::INFINITY, f64::min);
@@ -179,8 +179,8 @@ fn add_table(
         if values.is_empty() {
             continue;
         }
-        let cells = values.iter().map(|value| Cell::Number(*value, 1));
-        table.rows.push([Cell::from(word)].into_iter().chain(cells).collect());
+        let cells = values.iter().map(|value| StudyCell::Number(*value, 1));
+        table.rows.push([StudyCell::from(word)].into_iter().chain(cells).collect());
         let shade = |value: f64| (value - lowest) / (highest - lowest).max(1e-9);
         let cell = |value: f64| GridCell { text: format!("{value:.1}"), shade: shade(value) };
         rows.push(GridRow { name: word.to_owned(), cells: values.into_iter().map(cell).collect() });
@@ -193,5 +193,5 @@ fn add_table(
         columns: heads.to_vec(),
         rows,
     };
-    report.figures.push(Figure::grid(&format!("figure-{name}"), &chart));
+    report.figures.push(StudyFigure::grid(&format!("figure-{name}"), &chart));
 }

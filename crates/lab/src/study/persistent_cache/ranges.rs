@@ -11,7 +11,7 @@ use crate::experiment::model::study::CacheRanges;
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::parallel;
 use crate::stats::Summary;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 use crate::study::{Findings, Runner, StudyError};
 
 /// What is compared.
@@ -118,22 +118,22 @@ impl Sums {
         number as f64 / self.all.requests.max(1) as f64
     }
 
-    fn row(&self, combination: &Combination<'_>) -> Vec<Cell> {
+    fn row(&self, combination: &Combination<'_>) -> Vec<StudyCell> {
         let all = &self.all;
         vec![
             format!("{:.0} %", combination.early * 100.0).into(),
             combination.policy.to_string().into(),
             range_text(combination.range).into(),
-            Cell::Number(100.0 * all.hit_segments as f64 / all.segments.max(1) as f64, 1),
-            Cell::Number(100.0 * self.of_requests(all.whole_hits), 1),
-            Cell::Number(100.0 * self.of_requests(all.part_hits), 1),
-            Cell::Number(self.seconds.mean, 3),
-            Cell::Number(self.seconds.p95, 2),
-            Cell::Number(self.of_requests(all.changes), 2),
-            Cell::Number(all.deletions as f64 / self.runs, 1),
-            Cell::Number(self.of_requests(all.policy_events), 0),
-            Cell::count(all.most_ranges as u64),
-            Cell::Number(all.policy_bytes as f64 / 1e6, 2),
+            StudyCell::Number(100.0 * all.hit_segments as f64 / all.segments.max(1) as f64, 1),
+            StudyCell::Number(100.0 * self.of_requests(all.whole_hits), 1),
+            StudyCell::Number(100.0 * self.of_requests(all.part_hits), 1),
+            StudyCell::Number(self.seconds.mean, 3),
+            StudyCell::Number(self.seconds.p95, 2),
+            StudyCell::Number(self.of_requests(all.changes), 2),
+            StudyCell::Number(all.deletions as f64 / self.runs, 1),
+            StudyCell::Number(self.of_requests(all.policy_events), 0),
+            StudyCell::count(all.most_ranges as u64),
+            StudyCell::Number(all.policy_bytes as f64 / 1e6, 2),
         ]
     }
 }
@@ -169,7 +169,7 @@ pub(super) fn add(
             threshold_bytes / 1_000_000_000,
             ratio_text(section.ratio)
         );
-        let mut table = Table::new(&format!("ranges-{}", workload.name), &title, &COLUMNS);
+        let mut table = StudyTable::new(&format!("ranges-{}", workload.name), &title, &COLUMNS);
         let found = combinations.iter().zip(&sums).filter_map(|(one, sums)| Some((one, sums.as_ref()?)));
         table.rows = found.map(|(combination, sums)| sums.row(combination)).collect();
         table.notes.push(format!("Means over {} repeats; the most of all repeats.", section.repeats));
@@ -212,7 +212,7 @@ fn figure(
     workload: &str,
     combinations: &[Combination<'_>],
     sums: &[Option<Sums>],
-) -> Figure {
+) -> StudyFigure {
     let mut labels: Vec<String> = combinations.iter().map(Combination::series).collect();
     labels.dedup();
     let group = |range: u32| {
@@ -227,5 +227,5 @@ fn figure(
         labels,
         groups: section.ranges.iter().map(|&range| group(range)).collect(),
     };
-    Figure::bars(&format!("figure-ranges-{workload}"), &chart)
+    StudyFigure::bars(&format!("figure-ranges-{workload}"), &chart)
 }

@@ -9,7 +9,7 @@ use super::units::duration;
 use super::workload_section::{WorkloadSection, place_of};
 use crate::experiment::model::study::CacheSeveral;
 use crate::parallel;
-use crate::study::report::{Cell, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyTable};
 use crate::study::{Findings, Runner, StudyError};
 
 /// What is compared.
@@ -74,7 +74,7 @@ pub(super) fn add(
         });
         outcomes.collect::<Result<Vec<_>, _>>()
     });
-    let mut table = Table::new(
+    let mut table = StudyTable::new(
         "several",
         &format!(
             "Several repositories at one router, {}, {} GB together",
@@ -102,13 +102,13 @@ pub(super) fn add(
             (_, Home::WhoeverTakesIt) => "whoever does not delete",
         };
         table.rows.push(vec![
-            Cell::Number(several.deletion_of_gigabyte.as_secs_f64(), 1),
-            Cell::count(several.repositories.into()),
+            StudyCell::Number(several.deletion_of_gigabyte.as_secs_f64(), 1),
+            StudyCell::count(several.repositories.into()),
             home.into(),
-            Cell::Number(mean(|one| 100.0 * one.hits as f64 / one.requests.max(1) as f64), 2),
-            Cell::Number(mean(|one| 100.0 * one.refused as f64 / one.wanted.max(1) as f64), 3),
-            Cell::Number(mean(|one| one.deletions as f64), 1),
-            Cell::Number(mean(|one| one.deleting_seconds), 0),
+            StudyCell::Number(mean(|one| 100.0 * one.hits as f64 / one.requests.max(1) as f64), 2),
+            StudyCell::Number(mean(|one| 100.0 * one.refused as f64 / one.wanted.max(1) as f64), 3),
+            StudyCell::Number(mean(|one| one.deletions as f64), 1),
+            StudyCell::Number(mean(|one| one.deleting_seconds), 0),
         ]);
     }
     table.notes.push(format!("Means over {} repeats.", section.repeats));

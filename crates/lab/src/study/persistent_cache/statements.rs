@@ -6,7 +6,7 @@ use super::experiment::Experiment;
 use super::results::Results;
 use super::setup::Configuration;
 use crate::stats::{Interval, Level, Sample};
-use crate::study::report::{Cell, Table};
+use crate::study::report::{StudyCell, StudyTable};
 use crate::study::statement::Verdict;
 
 /// How far an overall rate may be from the paper's, in points.
@@ -19,15 +19,15 @@ struct Finding {
     evidence: String,
 }
 
-pub(super) fn table(experiment: &Experiment, results: &Results) -> Table {
-    let mut table = Table::new(
+pub(super) fn table(experiment: &Experiment, results: &Results) -> StudyTable {
+    let mut table = StudyTable::new(
         "statements",
         "What the paper says, and what came of it (literal reading)",
         &["section", "statement", "verdict", "here"],
     );
     let numbers = Numbers { experiment, results };
     for Finding { section, statement, verdict, evidence } in numbers.findings() {
-        let cells = [section, statement, verdict.word()].map(Cell::from);
+        let cells = [section, statement, verdict.word()].map(StudyCell::from);
         table.rows.push(cells.into_iter().chain([evidence.into()]).collect());
     }
     table.notes.push(format!(

@@ -4,7 +4,7 @@ use super::{Experiment, Job, SeveralFlows};
 use crate::figure::{GridCell, GridChart, GridRow};
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
-use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 
 /// A tick is fine enough if it leaves so much of what the fine clock brings.
 const FINE_ENOUGH: f64 = 0.9;
@@ -36,15 +36,15 @@ impl Experiment {
             let title = format!(
                 "Data received by one flow over links of {text}, % of the link, in {length} s after the first {warm_up} s"
             );
-            let mut table = Table::new(&format!("speeds-{file}"), &title, &[]);
+            let mut table = StudyTable::new(&format!("speeds-{file}"), &title, &[]);
             table.columns = vec!["variant".into()];
             table.columns.extend(self.speeds.ticks_ms.iter().map(|tick| tick_text(*tick)));
             let mut rows = Vec::new();
             for (number, variant) in self.variants.iter().enumerate() {
                 let parts: Vec<f64> =
                     self.speeds.ticks_ms.iter().map(|&tick| self.part(cells, number, speed, tick)).collect();
-                let mut row = vec![Cell::from(variant.name.as_str())];
-                row.extend(parts.iter().map(|part| Cell::Number(*part, 1)));
+                let mut row = vec![StudyCell::from(variant.name.as_str())];
+                row.extend(parts.iter().map(|part| StudyCell::Number(*part, 1)));
                 table.rows.push(row);
                 let shown =
                     parts.iter().map(|&part| GridCell { text: format!("{part:.1}"), shade: part / 100.0 });
@@ -68,19 +68,19 @@ impl Experiment {
                 columns: self.speeds.ticks_ms.iter().map(|tick| tick_text(*tick)).collect(),
                 rows,
             };
-            report.figures.push(Figure::grid(&format!("which-clock-{file}"), &chart));
+            report.figures.push(StudyFigure::grid(&format!("which-clock-{file}"), &chart));
         }
     }
 
     fn report_coarsest(&self, cells: &[(Job, Outcome)], report: &mut Report) {
         let title = "The coarsest tick that leaves 90 % of what the fine clock brings, one flow";
-        let mut table = Table::new("fine-enough", title, &[]);
+        let mut table = StudyTable::new("fine-enough", title, &[]);
         let speeds: Vec<String> = self.speeds.links_mbps.iter().map(|speed| speed_text(*speed)).collect();
         table.columns = vec!["variant".into()];
         table.columns.extend(speeds.iter().cloned());
         let mut rows = Vec::new();
         for (number, variant) in self.variants.iter().enumerate() {
-            let mut row = vec![Cell::from(variant.name.as_str())];
+            let mut row = vec![StudyCell::from(variant.name.as_str())];
             let mut shown = Vec::new();
             for &speed in &self.speeds.links_mbps {
                 let fine = self.part(cells, number, speed, 0.0);
@@ -111,7 +111,7 @@ impl Experiment {
             columns: speeds,
             rows,
         };
-        report.figures.push(Figure::grid("which-clock", &chart));
+        report.figures.push(StudyFigure::grid("which-clock", &chart));
     }
 
     /// What theory says about the coarsest tick.
@@ -147,7 +147,7 @@ impl Experiment {
     /// Sum and fairness of several flows, means over the repeats.
     pub(super) fn report_several(&self, cells: &[(Job, Outcome)], report: &mut Report) {
         let SeveralFlows { link_mbps, start_spread_ms, repeats, .. } = self.several;
-        let mut table = Table::new(
+        let mut table = StudyTable::new(
             "several",
             &format!(
                 "Several flows over {link_mbps} Mbps, starts spread over {start_spread_ms} ms, means of {repeats} runs: Mbps (fairness)"
@@ -158,7 +158,7 @@ impl Experiment {
         table.columns.extend(self.several.pairs.iter().map(|pairs| format!("{pairs} pairs")));
         for (number, variant) in self.variants.iter().enumerate() {
             for tick in &self.several.ticks_ms {
-                let mut row = vec![Cell::Text(format!("{}, {}", variant.name, tick_text(*tick)))];
+                let mut row = vec![StudyCell::Text(format!("{}, {}", variant.name, tick_text(*tick)))];
                 for &pairs in &self.several.pairs {
                     let outcomes = || self.several_cells(cells, number, pairs, std::slice::from_ref(tick));
                     let (mbps, fair) = (
@@ -173,7 +173,7 @@ impl Experiment {
         report.tables.push(table);
         for &pairs in &self.several.pairs {
             let chart = self.several_chart(cells, pairs);
-            report.figures.push(Figure::grid(&format!("several-{pairs}"), &chart));
+            report.figures.push(StudyFigure::grid(&format!("several-{pairs}"), &chart));
         }
     }
 
@@ -204,21 +204,21 @@ impl Experiment {
     pub(super) fn report_mixed(&self, cells: &[(Job, Outcome)], report: &mut Report) {
         let ticks: Vec<String> = self.mixed.ticks_ms.iter().map(|tick| tick_text(*tick)).collect();
         let title = format!("{} flows with different clocks: mean Mbps of a flow", self.mixed.pairs);
-        let mut table = Table::new("mixed-ticks", &title, &["variant"]);
+        let mut table = StudyTable::new("mixed-ticks", &title, &["variant"]);
         table.columns.extend(ticks.iter().cloned());
         table.columns.push("sum".into());
         table.columns.push("fairness".into());
         for (number, variant) in self.variants.iter().enumerate() {
             let outcomes = || self.several_cells(cells, number, self.mixed.pairs, &self.mixed.ticks_ms);
-            let mut row = vec![Cell::from(variant.name.as_str())];
+            let mut row = vec![StudyCell::from(variant.name.as_str())];
             for class in 0..ticks.len() {
                 let flows = outcomes().flat_map(|outcome| {
                     outcome.flow_mbps().into_iter().skip(class).step_by(ticks.len()).collect::<Vec<_>>()
                 });
-                row.push(Cell::Number(mean(flows), 2));
+                row.push(StudyCell::Number(mean(flows), 2));
             }
-            row.push(Cell::Number(mean(outcomes().map(Outcome::received_mbps)), 1));
-            row.push(Cell::Number(mean(outcomes().map(Outcome::fairness)), 3));
+            row.push(StudyCell::Number(mean(outcomes().map(Outcome::received_mbps)), 1));
+            row.push(StudyCell::Number(mean(outcomes().map(Outcome::fairness)), 3));
             table.rows.push(row);
         }
         report.tables.push(table);

@@ -3,7 +3,7 @@
 use super::findings::mean;
 use super::{Experiment, Job, Variant};
 use crate::study::clock::scenario::{Outcome, Routers};
-use crate::study::report::{Cell, Report, Table};
+use crate::study::report::{Report, StudyCell, StudyTable};
 use crate::study::statement::Verdict;
 
 /// What is at least so much of the link, in all and with shares so similar (Jain), has no problem.
@@ -58,14 +58,14 @@ impl Experiment {
                 format!("fails with stateful forwarding: {}", papers.text()),
             ),
         };
-        let mut table = Table::new(
+        let mut table = StudyTable::new(
             "statements",
             "What the paper expects, and what came of it (several flows, fine clock)",
             &["section", "statement", "verdict", "here", "control"],
         );
         let says =
             "Methods that report a rate will solve the problems of stateful forwarding with several flows.";
-        let row = ["VI", says, verdict.word()].map(Cell::from);
+        let row = ["VI", says, verdict.word()].map(StudyCell::from);
         table.rows.push(row.into_iter().chain([reporting.text().into(), control.into()]).collect());
         let others = self.variants.iter().enumerate().filter(|(number, variant)| {
             let is_other = variant.routers.police() && !is_of_the_paper(variant);

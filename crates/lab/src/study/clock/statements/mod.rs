@@ -8,7 +8,7 @@ use super::experiment::{Experiment, Point};
 use super::scenario::{Outcome, Recorded};
 use super::summary::Results;
 use crate::stats::{Sample, are_equal};
-use crate::study::report::{Cell, Table};
+use crate::study::report::{StudyCell, StudyTable};
 use crate::study::statement::Verdict;
 
 /// What a sentence of the paper rests on, and its control does without.
@@ -76,16 +76,16 @@ pub(super) struct Evidence {
 }
 
 /// The table of some sentences in one reading of the paper.
-pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> Table {
+pub(super) fn table(claims: &[Claim], numbers: &Numbers<'_>) -> StudyTable {
     let word = &numbers.experiment.readings[numbers.reading].name;
-    let mut table = Table::new(
+    let mut table = StudyTable::new(
         &format!("statements-{word}"),
         &format!("What the paper says, and what came of it (reading {word:?})"),
         &["section", "statement", "verdict", "here", "control"],
     );
     for claim in claims {
         let Some(JudgedClaim { verdict, evidence, control }) = judged(claim, numbers) else { continue };
-        let cells = [claim.section, claim.says, verdict.word()].map(Cell::from);
+        let cells = [claim.section, claim.says, verdict.word()].map(StudyCell::from);
         table.rows.push(cells.into_iter().chain([evidence.into(), control.into()]).collect());
     }
     table.notes.push(if numbers.experiment.sweep.other_starts > 0 {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use flow::source::{Generator, Reply, Source as _};
+use flow::source::{Generator, Reply, Source, SourceError};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
@@ -31,10 +31,9 @@ pub(crate) struct Served {
     prefixes: Vec<Name>,
     /// Files by their content's place in the plan.
     files: Vec<(usize, Files)>,
-    /// Files of others that it answers for with bytes of its own.
-    forged: Vec<ForgedFiles>,
-    /// Answers whatever else is asked below the prefixes for that.
-    pongs: Generator<AgentSigner>,
+    /// Files of others that it answers for with bytes of its own, and what answers whatever else is asked
+    /// below the prefixes for that.
+    others: (Vec<ForgedFiles>, Generator<AgentSigner>),
     log: ServedLog,
     prefixes_answered: PrefixLog,
 }
@@ -59,7 +58,8 @@ impl Served {
         // They are all alike: the seed decides nothing.
         let pongs = Generator::new(answers, AgentSigner(job.dialect), 0).with_content(PONG.to_vec());
         let prefixes_answered = PrefixLog::new(job)?;
-        Ok(Served { prefixes, files, forged, pongs, log: ServedLog::default(), prefixes_answered })
+        let others = (forged, pongs);
+        Ok(Served { prefixes, files, others, log: ServedLog::default(), prefixes_answered })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
@@ -79,12 +79,7 @@ impl Served {
                 return Some(data);
             }
         }
-        if let Some(data) =
-            self.forged.iter().find_map(|forged| forged.files.forgery(interest, forged.signer.as_ref()))
-        {
-            return Some(data);
-        }
-        match self.pongs.answer(interest) {
+        match self.others.answer(interest) {
             Ok(Reply::Data(data)) => Some(data),
             // What cannot be made is as little an answer as what is not there.
             Ok(Reply::Nack(_) | Reply::NoReply | Reply::NotMine) | Err(_) => None,
@@ -98,6 +93,13 @@ struct ForgedFiles {
     files: Files,
     /// A key that is not the owner's, or was stolen.
     signer: Option<Signer>,
+}
+
+impl Source for ForgedFiles {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        let forgery = self.files.forgery(interest, self.signer.as_ref());
+        Ok(forgery.map_or(Reply::NotMine, Reply::Data))
+    }
 }
 
 /// Prefixes of others that an attacker at this node takes Interests for, and the files that it forges.

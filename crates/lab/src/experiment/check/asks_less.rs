@@ -11,7 +11,7 @@ use crate::experiment::plan::{Activity, ConsumerKind, ContentPlan, Plan, Workloa
 use crate::experiment::read::findings::Finding;
 
 /// What a workload is told to do, where less of it is a smaller question: each by its key.
-type Asked = Vec<(&'static str, f64)>;
+type Amounts = Vec<(&'static str, f64)>;
 
 /// The controls of a file that ask for less of what they are to fail.
 pub(super) fn controls(controls: &[Control], plans: &[Plan]) -> Vec<Finding> {
@@ -115,9 +115,9 @@ fn table(does: &Activity) -> &'static str {
 }
 
 /// How much a workload asks for, key by key: the smaller, the less.
-fn asked(plan: &Plan, workload: &Workload) -> Asked {
+fn asked(plan: &Plan, workload: &Workload) -> Amounts {
     // Who starts later or asks more seldom asks for less.
-    let mut list: Asked = vec![("start", -(workload.start_ns as f64)), ("stop", workload.stop_ns as f64)];
+    let mut list: Amounts = vec![("start", -(workload.start_ns as f64)), ("stop", workload.stop_ns as f64)];
     if let Some(content) = content(plan, workload) {
         list.extend([
             ("content.size", content.size_bytes as f64),

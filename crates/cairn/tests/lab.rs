@@ -248,6 +248,38 @@ fn whoever_stops_reading_is_no_error() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+fn what_was_changed_in_a_run_is_told_by_all_who_read_it_and_what_is_not_there_is_told_as_json() {
+    let folder = folder("tampered", &small());
+    assert!(lab(&folder, "sim").output().unwrap().status.success());
+    let run = only_run(&folder);
+    let said = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.arg("lab").args(words).current_dir(&folder).output().unwrap();
+        let all = [output.stdout.as_slice(), &output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&all).into_owned())
+    };
+    let path = run.to_str().unwrap();
+    assert_eq!(said(&["results", path]).0, Some(0));
+    let raw = run.join("case-01/repeat-01/raw");
+    let entries = std::fs::read_dir(&raw).unwrap().map(|entry| entry.unwrap().path());
+    let changed = entries.filter(|entry| entry.extension().is_some_and(|end| end == "gz")).min().unwrap();
+    let mut bytes = std::fs::read(&changed).unwrap();
+    // The moment in the head of a gzip member, of which nobody who reads it takes notice.
+    bytes[4] ^= 1;
+    std::fs::write(&changed, bytes).unwrap();
+    let name = changed.file_name().unwrap().to_str().unwrap();
+    for words in [&["show", path][..], &["results", path], &["compare", path, path], &["resume", path]] {
+        let (code, text) = said(words);
+        assert!(code == Some(6) && text.contains(name), "{words:?}: {code:?} {text}");
+    }
+    let (code, text) = said(&["show", path, "--derive"]);
+    assert!(code == Some(1) && text.contains(name), "{code:?} {text}");
+    let (code, text) = said(&["results", "NOSUCH", "--json"]);
+    assert!(code == Some(1) && text.contains("\"error\":") && text.contains("\"exit_code\": 1"), "{text}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Directories below `root` whose names begin with `prefix`, a few levels deep.
 fn directories(root: &Path, prefix: &str, levels: u32, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {

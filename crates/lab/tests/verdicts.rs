@@ -71,6 +71,35 @@ fn sameness_has_two_sides() {
 }
 
 #[test]
+fn downloads_of_a_workload_that_were_never_begun_are_work_that_was_left() {
+    let place = RunsFolder::new("never-begun");
+    // On average the tenth comes after 1.9 s; how it is drawn here, some do not come within 2 s.
+    let valid = |rest: &str| {
+        let text = format!(
+            "title = 'Row'\nduration = '2 s'\nseed = 3\nrepeats = 9\n[defaults.link]\nrate = '50 Mbit/s'\n{ROW}\n\
+             workload = 'uniform/rate~10/spacing~poisson/limit~10'\n{rest}"
+        );
+        let folder = run_in_virtual_time("row", &text, &place.0);
+        let run = RunData::read(&folder).unwrap();
+        let results: Vec<_> = run.cases[0]
+            .results
+            .iter()
+            .map(|result| {
+                let of = |key: &str| result.values.get(key).map_or(0.0, |summary| summary.mean);
+                (result.is_valid(), of("files.started") + of("files.unfinished"), of("files.unfinished"))
+            })
+            .collect();
+        results
+    };
+    let found = valid("");
+    assert!(found.iter().all(|(_, all, _)| *all >= 10.0), "{found:?}");
+    assert!(found.iter().any(|(_, _, left)| *left > 0.0), "{found:?}");
+    assert!(found.iter().all(|(valid, _, left)| *valid == (*left == 0.0)), "{found:?}");
+    assert!(valid("stop = '1.5 s'").iter().all(|(_, _, left)| *left == 0.0), "the file says that it stops");
+    assert!(valid("[gates]\nunfinished = '100 %'").iter().all(|(valid, _, _)| *valid));
+}
+
+#[test]
 fn no_number_is_taken_from_a_run_that_is_not_valid() {
     let place = RunsFolder::new("invalid");
     let expect = "[[expect]]\nsay = 'Something is carried'\nvalue = 'b.goodput.sum'\nat_least = 1\n";
@@ -163,7 +192,7 @@ fn a_control_in_which_nothing_was_done_confirms_nothing() {
     let place = RunsFolder::new("control-nothing");
     // It begins so late that no file is finished, and the gate lets that pass.
     let text = "[gates]\nunfinished = '100 %'\n[[expect]]\nname = 'fast'\nsay = 'S'\nvalue = 'files.goodput'\n\
-                at_least = 1000\n[[control]]\nname = 'late'\nremoves = 'nothing at all'\nfails = ['fast']\n\
+                at_least = 1000\n[[control]]\nname = 'late'\nremoves = 'the time, `download.files.start`'\nfails = ['fast']\n\
                 set = { 'download.files.start' = '4.99 s' }\n";
     let (_, list) = place.judged("duration = '5 s'", text);
     assert_eq!(list[0].outcome, Outcome::NotTestable);
@@ -193,7 +222,7 @@ fn a_control_that_takes_away_all_there_is_to_put_in_order_confirms_nothing() {
     let text = |measure: &str| {
         format!(
             "[[expect]]\nname = 'falls'\nsay = 'S'\nvalue = 'a.{measure}'\nfalls = ['c.retransmissions.sum']\n\
-             [[control]]\nname = 'none'\nremoves = 'all work'\nfails = ['falls']\n\
+             [[control]]\nname = 'none'\nremoves = 'all work, `download.files.start`'\nfails = ['falls']\n\
              set = {{ 'download.files.start' = '19.9 s' }}\n[gates]\nunfinished = '100 %'\n\
              [measure]\nfrom = '0 s'\nuntil = '10 s'\n"
         )
@@ -235,7 +264,7 @@ fn a_run_that_is_not_complete_and_one_that_tests_nothing_conclude_nothing() {
     let run = RunData::read(&folder).unwrap();
     assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
     let place = RunsFolder::new("elsewhere");
-    let other = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nat_least = 1\non = ['netns']\n";
+    let other = "[[expect]]\nsay = 'S'\nvalue = 'files.finished'\nat_least = 1\non = ['netns']\n";
     let (run, list) = place.judged(LONG, other);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
 }
@@ -279,7 +308,7 @@ fn controls_of_chunk_state_change_what_a_router_takes_or_what_stands_for_it_and_
 fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
     let place = RunsFolder::new("construction");
     let text = "[[expect]]\nsay = 'S'\nvalue = 'files.started'\nabout = 3\nby_construction = 'content.files.count is 3'\n\
-                [[expect]]\nsay = 'Other'\nvalue = 'files.started'\nat_least = 3\non = ['netns']\n";
+                [[expect]]\nsay = 'Other'\nvalue = 'files.finished'\nat_least = 3\non = ['netns']\n";
     let (run, list) = place.judged(LONG, text);
     assert_eq!((list[0].words(), list[0].why.as_str()), ("by construction", "content.files.count is 3"));
     assert_eq!((list[1].words(), list[1].elsewhere), ("not testable here", true));
@@ -509,6 +538,48 @@ fn a_number_that_was_changed_behind_the_runs_back_is_told_and_judges_nothing() {
     assert!(page.contains("was changed after it was written"), "the report says so");
     let run = RunData::read(&folder).unwrap();
     assert!(results_markdown(&[run]).contains("**Not as the run left it**: Repeat 2 of 2 was changed"));
+}
+
+#[test]
+fn a_raw_file_that_was_changed_behind_the_runs_back_is_told_and_nothing_is_derived_from_it() {
+    let place = RunsFolder::new("raw");
+    let expect = "[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n";
+    let folder = place.run("duration = '60 s'\nrepeats = 2", expect);
+    let raw = folder.path().join("case-01/repeat-02/raw/transfers-files.csv.gz");
+    let whole = fs::read(&raw).unwrap();
+    let judged = || {
+        let run = RunData::read(&folder).unwrap();
+        let list = verdicts(&run);
+        (list[0].outcome, conclusion(&run, &list), run.faults)
+    };
+    assert_eq!(judged().2, Vec::<String>::new());
+    // Another file that reads as well: that of the first repeat.
+    fs::copy(folder.path().join("case-01/repeat-01/raw/forwarder-b.csv.gz"), &raw).unwrap();
+    let (outcome, concluded, faults) = judged();
+    assert_eq!((outcome, concluded), (Outcome::NotTestable, Conclusion::Incomplete));
+    assert!(faults.len() == 1 && faults[0].contains("(raw/transfers-files.csv.gz)"), "{faults:?}");
+    let refused = derive_anew(&folder).unwrap_err().to_string();
+    assert!(refused.contains("raw/transfers-files.csv.gz: it was changed after it was written"), "{refused}");
+    // It concludes so, too, where no statement needs it, and whoever goes on with the run is told.
+    resume(folder.path(), &options(&place.0).programs, Build::default(), |_| {}).unwrap();
+    assert_eq!(judged().1, Conclusion::Incomplete);
+    fs::write(&raw, &whole).unwrap();
+    assert_eq!(judged().2, Vec::<String>::new());
+    derive_anew(&folder).unwrap();
+    assert_eq!(judged().2, Vec::<String>::new(), "what is derived anew has the same hashes");
+    // Runs of earlier versions have none, and are read as ever.
+    let result = folder.path().join("case-01/repeat-02/result.json");
+    let text = fs::read_to_string(&result).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let noted = value["raw_files"].as_object().unwrap().len();
+    assert_eq!(noted, fs::read_dir(raw.parent().unwrap()).unwrap().count());
+    value.as_object_mut().unwrap().remove("raw_files");
+    value.as_object_mut().unwrap().remove("sha256");
+    fs::write(&result, value.to_string()).unwrap();
+    let mut record = folder.record().unwrap();
+    record.hashes.clear();
+    folder.write_record(&record).unwrap();
+    assert_eq!(judged().2, Vec::<String>::new());
 }
 
 #[test]

@@ -101,6 +101,18 @@ impl From<ServeError<client::ClientError>> for ToolError {
     }
 }
 
+/// The same, and says it as JSON on standard output, too.
+pub(crate) fn finish_in_json(result: Result<ExitCode, ToolError>) -> ExitCode {
+    if let Err(error) = &result
+        && !error.is_closed_pipe()
+    {
+        let code = if error.is_interrupt() { 130 } else { 1 };
+        // Where that cannot be printed, the exit code says it.
+        let _ = output::json(&serde_json::json!({ "error": error.to_string(), "exit_code": code }));
+    }
+    finish(result)
+}
+
 /// Says on standard error what went wrong, and gives the exit code.
 pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
     match result {

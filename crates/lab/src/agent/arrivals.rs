@@ -15,17 +15,28 @@ pub(super) enum Arrivals {
     /// File after file, at a rate or each when the one before has ended.
     Evenly { start: Instant, per_second: Option<f64>, files: u32 },
     /// Whatever a workload asks for, until the end.
-    Drawn { workload: Box<dyn Workload>, files: u32, stop: Instant, asked: BTreeMap<u32, u64> },
+    Drawn {
+        workload: Box<dyn Workload>,
+        files: u32,
+        stop: Instant,
+        asked: BTreeMap<u32, u64>,
+        /// How many are ordered, of those that have an end.
+        ordered: Option<u64>,
+    },
 }
 
+/// As many that never began are noted one by one; a run that leaves so much is no more valid with more.
+const MOST_MISSING: u64 = 100_000;
+
 impl Arrivals {
-    /// What a plan says, for so many files.
+    /// What a plan says, for so many files. `ordered` of them are to be begun, where that is known.
     pub(super) fn drawn(
         plan: &ArrivalsPlan,
         start: Instant,
         stop: Instant,
         files: u32,
         seed: u64,
+        ordered: Option<u64>,
     ) -> Result<Self, JobError> {
         let workload: Box<dyn Workload> = match plan {
             ArrivalsPlan::Workload(text) => {
@@ -38,7 +49,7 @@ impl Arrivals {
                 Box::new(Replay::new(own.collect()))
             }
         };
-        Ok(Arrivals::Drawn { workload, files: files.max(1), stop, asked: BTreeMap::new() })
+        Ok(Arrivals::Drawn { workload, files: files.max(1), stop, asked: BTreeMap::new(), ordered })
     }
 
     /// When the next download begins, after so many of which so many run.
@@ -84,14 +95,18 @@ impl Arrivals {
                 if workload.is_complete() || self.next(begun, 0) == Instant::NEVER)
     }
 
-    /// The files of downloads that should have begun and have not, from that number on.
-    pub(super) fn missing(&self, begun: u32, count: u32) -> Vec<(u32, u32)> {
+    /// The downloads that should have begun and have not, from that number on, each with its file where that
+    /// is known: what a workload would have asked for is decided as time goes by.
+    pub(super) fn missing(&self, begun: u32, count: u32) -> Vec<(u32, Option<u32>)> {
         match self {
             Arrivals::Evenly { files, .. } => {
-                (begun..count).map(|number| (number, number % (*files).max(1))).collect()
+                (begun..count).map(|number| (number, Some(number % (*files).max(1)))).collect()
             }
-            // How many there would have been is decided as time goes by.
-            Arrivals::Drawn { .. } => Vec::new(),
+            Arrivals::Drawn { ordered, .. } => {
+                let end = ordered.map_or(0, |ordered| ordered.min(u64::from(begun) + MOST_MISSING));
+                let end = u32::try_from(end).unwrap_or(u32::MAX).min(count);
+                (begun..end).map(|number| (number, None)).collect()
+            }
         }
     }
 }

@@ -261,7 +261,8 @@ impl Activity for Downloads {
         }
         // Downloads that were never begun count as unfinished too.
         for (number, file) in self.config.arrivals.missing(self.begun, self.config.count) {
-            let name = format_args!("{}/{file}", self.config.files.prefix().as_ref());
+            let file = file.map_or_else(String::new, |file| format!("/{file}"));
+            let name = format_args!("{}{file}", self.config.files.prefix().as_ref());
             self.log.row(&[&number, &name, &"", &"", &0, &0, &0, &0, &0, &0, &"unfinished"]);
         }
         self.log.finish()

@@ -315,7 +315,11 @@ fn download_config(
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
     let arrivals = match arrivals {
         Some(plan) => {
-            Arrivals::drawn(plan, start, stop, files.count(), Random::derive(seed, ARRIVALS).next_u64())?
+            // Who says when it stops says that the rest is not meant.
+            let is_stopped = workload.stop_ns < job.duration_ns;
+            let ordered = plan.ordered(*count).filter(|_| !is_stopped);
+            let seed = Random::derive(seed, ARRIVALS).next_u64();
+            Arrivals::drawn(plan, start, stop, files.count(), seed, ordered)?
         }
         None => Arrivals::Evenly { start, per_second: *per_second, files: files.count() },
     };

@@ -15,6 +15,7 @@ use super::data::{NodeData, RepeatData};
 use super::gates::{Counts, Gate, UNFINISHED, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
+use super::raw_files::FileHashes;
 use super::repetition::Origins;
 use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
@@ -61,6 +62,13 @@ pub struct RepeatResult {
     /// versions.
     #[serde(default)]
     pub place: String,
+    /// SHA-256 of each raw file that it was derived from, as it is stored; empty in runs of earlier versions,
+    /// and where only numbers are kept.
+    #[serde(default, skip_serializing_if = "FileHashes::is_empty")]
+    pub raw_files: FileHashes,
+    /// The names of those that are not as they were any more.
+    #[serde(skip)]
+    pub changed_files: Vec<String>,
     /// Whether it is as it was written.
     #[serde(skip)]
     pub seal: Seal,
@@ -89,7 +97,7 @@ impl RepeatResult {
         Ok(RepeatResult { seal: seal_of(&text), ..result })
     }
 
-    fn write(&self, path: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         write_text(path, sealed(&serde_json::to_string_pretty(self)?))
     }
 
@@ -229,6 +237,7 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
     if !result.place.is_empty() && result.place != place_of(plan, folder) {
         result.seal = Seal::Broken;
     }
+    result.find_changed_files(folder);
     let derived = folder.join("derived");
     let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
     for node in &plan.nodes {

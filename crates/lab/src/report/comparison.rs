@@ -162,6 +162,12 @@ impl Comparison {
         [&a.record, &b.record]
     }
 
+    /// Is one of them not complete, or not as it was left?
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.runs.iter().any(|run| !run.record.complete || run.is_damaged)
+    }
+
     /// What must be known before any number: what was changed since a run ended, plans that differ, sides
     /// that are not valid; then how many measures differ, and which most.
     #[must_use]
@@ -194,11 +200,16 @@ impl Comparison {
                 }
             }
         }
+        if self.pairs.is_empty() {
+            lines.push("No case of one has a measure in common with a case of the other.".to_owned());
+            return lines;
+        }
         let count = |wanted| self.pairs.iter().filter(|pair| pair.differs() == wanted).count();
         lines.push(format!(
-            "Of {} measures {} differ beyond their 95 % intervals and by more than 1 %, {} do not; of {} nobody \
+            "Of {} {} {} differ beyond their 95 % intervals and by more than 1 %, {} do not; of {} nobody \
              can say, with fewer than {FEWEST} repeats, or fewer than {ENOUGH} equal ones.",
             self.pairs.len(),
+            if self.pairs.len() == 1 { "measure" } else { "measures" },
             count(Some(true)),
             count(Some(false)),
             count(None)

@@ -1,6 +1,6 @@
 //! Everything a report is made from, read from the run's folder.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -146,10 +146,24 @@ struct Repeat {
     result: RepeatResult,
 }
 
-/// The numbers of repeats that are not as they were written.
+/// The numbers of repeats that are not as they were written, or whose raw files are not.
 fn altered(record: &RunRecord, read: &[Repeat]) -> Vec<u32> {
-    let altered = read.iter().filter(|repeat| record.is_altered(repeat.result.seal));
-    altered.map(|repeat| repeat.number).collect()
+    let is_altered =
+        |result: &RepeatResult| record.is_altered(result.seal) || !result.changed_files.is_empty();
+    read.iter().filter(|repeat| is_altered(&repeat.result)).map(|repeat| repeat.number).collect()
+}
+
+/// What of these repeats is not as it was written.
+fn what_was_altered(read: &[Repeat]) -> String {
+    const MOST_NAMED: usize = 3;
+    let files = read.iter().flat_map(|repeat| &repeat.result.changed_files);
+    let files: BTreeSet<String> = files.map(|name| format!("raw/{name}")).collect();
+    if files.is_empty() {
+        return "was changed after it was written".to_owned();
+    }
+    let named: Vec<&str> = files.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let more = if files.len() > MOST_NAMED { " and more" } else { "" };
+    format!("was changed after it was written ({}{more})", named.join(", "))
 }
 
 /// That an experiment is not the one that its run began with.
@@ -251,8 +265,8 @@ impl RunData {
             let altered = altered(&record, &read);
             is_damaged |= !missing.is_empty() || !altered.is_empty();
             if !altered.is_empty() {
-                let what = "was changed after it was written";
-                faults.push(of_repeats(&plan.case, &altered, plan.schedule.repeats, what));
+                let what = what_was_altered(&read);
+                faults.push(of_repeats(&plan.case, &altered, plan.schedule.repeats, &what));
             }
             if read.is_empty() {
                 lost_controls

@@ -129,8 +129,9 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                 let (Some(begun), Some(loss)) = (get("started", "mean"), get("loss", "mean")) else {
                     continue;
                 };
+                let interests = if begun == 1.0 { "Interest" } else { "Interests" };
                 let mut text = format!(
-                    "Of {} Interests of `{}` {}\u{a0}% had no answer",
+                    "Of {} {interests} of `{}` {}\u{a0}% had no answer",
                     short(begun),
                     workload.measured_as(),
                     short(loss)
@@ -237,10 +238,19 @@ fn consumers(name: &str, nodes: usize, get: &dyn Fn(&str, &str) -> Option<f64>) 
     text + &format!("; {} Interests were sent again, {} Nacks came.", short(again), short(nacks))
 }
 
+/// A part of all in percent.
+fn share(part: f64) -> String {
+    format!("{}\u{a0}%", short(part * 100.0))
+}
+
 /// What came of downloads.
 fn downloads(name: &str, count: u32, get: &dyn Fn(&str, &str) -> Option<f64>) -> String {
     let done = get("finished", "mean").unwrap_or(0.0);
-    let mut text = format!("Of {count} downloads of `{name}` {} were complete", short(done));
+    let mut text = match (count, done >= 1.0) {
+        (1, true) => format!("The one download of `{name}` was complete"),
+        (1, false) => format!("The one download of `{name}` was complete in {} of the repeats", share(done)),
+        _ => format!("Of {count} downloads of `{name}` {} were complete", short(done)),
+    };
     if let (Some(mean), Some(least), Some(most)) =
         (get("duration", "mean"), get("duration", "min"), get("duration", "max"))
     {

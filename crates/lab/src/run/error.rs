@@ -57,11 +57,11 @@ pub enum RunError {
     /// What was measured is not as it was written.
     #[error(
         "{}: it was changed after it was written, and what is derived anew would hide that; put it back, or take it \
-         away and measure the repeat again with: cairn lab resume {folder}", .result.display()
+         away and measure the repeat again with: cairn lab resume {folder}", .what.display()
     )]
     Altered {
-        /// The numbers of a repeat.
-        result: PathBuf,
+        /// The numbers of a repeat, or a raw file that they were derived from.
+        what: PathBuf,
         /// The run's folder.
         folder: String,
     },

@@ -18,7 +18,7 @@ use super::options::Options;
 use super::plan_error::PlanError;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
-use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers};
+use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, note_raw_files, numbers};
 use crate::backend::hosts::Inventory;
 use crate::backend::{Backend, VIRTUAL_TIME, backend};
 use crate::driver::Programs;
@@ -245,7 +245,7 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     for (case, plan) in plans.iter().enumerate() {
         for repeat in 0..plan.schedule.repeats {
             let place = folder.repeat(case, repeat);
-            if let Some(before) = as_written(folder, &record, place.join("result.json"))? {
+            if let Some(before) = as_written(folder, &record, &place)? {
                 found.push(WrittenRepeat { plan, repeat, place, thrown_away: before.thrown_away });
             }
         }
@@ -253,6 +253,7 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     for WrittenRepeat { plan, repeat, place, thrown_away } in found {
         let seed = seed_of(plan, repeat, thrown_away.len());
         derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, &place, thrown_away)?;
+        note_raw_files(&place).map_err(io_error(NO_HASHES))?;
     }
     Ok(())
 }
@@ -270,13 +271,19 @@ struct WrittenRepeat<'a> {
 fn as_written(
     folder: &RunFolder,
     record: &RunRecord,
-    path: PathBuf,
+    place: &Path,
 ) -> Result<Option<RepeatResult>, RunError> {
+    let path = place.join("result.json");
+    let altered = |what: PathBuf| RunError::Altered { what, folder: folder.path().display().to_string() };
     match RepeatResult::read(&path) {
-        Ok(result) if record.is_altered(result.seal) => {
-            Err(RunError::Altered { result: path, folder: folder.path().display().to_string() })
+        Ok(result) if record.is_altered(result.seal) => Err(altered(path)),
+        Ok(mut result) => {
+            result.find_changed_files(place);
+            match result.changed_files.first() {
+                Some(name) => Err(altered(place.join("raw").join(name))),
+                None => Ok(Some(result)),
+            }
         }
-        Ok(result) => Ok(Some(result)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_error("it cannot be derived anew")(error)),
     }
@@ -434,6 +441,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         }
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
+        note_raw_files(&place).map_err(io_error(NO_HASHES))?;
         let invalid = result.reasons();
         let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
@@ -476,6 +484,7 @@ fn carry_out(
     Ok(order)
 }
 
+const NO_HASHES: &str = "the hashes of raw files cannot be noted";
 const NOT_RECORDED: &str = "a repeat cannot be recorded";
 
 /// The first attempt of a repeat of which only a record stays, without a file. False where it needs its

@@ -8,7 +8,7 @@ use lab::report::{Comparison, Pair, RunData};
 use lab::run::RunFolder;
 
 use super::Outcome;
-use super::verdicts::Form;
+use super::verdicts::{Form, NOT_COMPLETE};
 use crate::tool::{ToolError, output};
 
 fn read(path: &Path) -> Result<RunData, ToolError> {
@@ -29,7 +29,7 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     if matches!(form, Form::Json) {
         let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
         output::json(&serde_json::json!({ "summary": comparison.summary(), "pairs": pairs }))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code(&comparison));
     }
     let mut out = Vec::new();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
@@ -49,7 +49,12 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
         writeln!(out, "\nreport: {}", page.display())?;
     }
     output::text(&out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(code(&comparison))
+}
+
+/// Two runs that are there whole can be compared; of others the numbers say less.
+fn code(comparison: &Comparison) -> ExitCode {
+    if comparison.is_incomplete() { ExitCode::from(NOT_COMPLETE) } else { ExitCode::SUCCESS }
 }
 
 /// Case by case, a line for each measure.

@@ -25,7 +25,7 @@ use clap::Subcommand;
 
 pub(crate) use self::run::Arguments;
 use self::verdicts::Form;
-use crate::tool::{ToolError, finish};
+use crate::tool::{ToolError, finish, finish_in_json};
 
 /// What `cairn sim run` does.
 pub(crate) fn run_in_virtual_time(arguments: &Arguments) -> ExitCode {
@@ -56,9 +56,10 @@ Examples:
   cairn lab shell consumer -- cairn status        a command at one of its nodes
   cairn lab down
 
-Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; 3 something expected is contradicted (run, sweep, resume, \
+Exit codes: 0 done, and everything is as expected; 1 failure, or nothing to compare; 2 wrong usage; 3 something expected is contradicted (run, sweep, resume, \
 show), or a number is not within its margin (validate); 4 nothing is contradicted, but something is not testable here; 5 a case has no \
-valid run; 6 the run is not complete.")]
+valid run; 6 the run is not complete, or something of it was changed or \
+taken away since (results and compare, too); 130 interrupted by a signal: `resume` goes on.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),
@@ -220,6 +221,7 @@ pub(crate) enum Command {
 impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> ExitCode {
+        let is_json = self.is_json();
         let outcome = match self {
             Command::Run(arguments) => run::run_on(&arguments),
             Command::Sweep(arguments) => run::sweep(&arguments),
@@ -245,6 +247,20 @@ impl Command {
             Command::Reference { json } => files::print_reference(Form::of(json)),
             Command::Internal(part) => part.run(),
         };
-        finish(outcome)
+        if is_json { finish_in_json(outcome) } else { finish(outcome) }
+    }
+
+    /// Does whoever calls it read JSON of a run that is there?
+    fn is_json(&self) -> bool {
+        match self {
+            Command::Resume { json, .. }
+            | Command::Merge { json, .. }
+            | Command::List { json, .. }
+            | Command::Show { json, .. }
+            | Command::Compare { json, .. }
+            | Command::Results { json, .. }
+            | Command::Check { json, .. } => *json,
+            _ => false,
+        }
     }
 }

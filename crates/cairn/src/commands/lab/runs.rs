@@ -92,5 +92,10 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcom
         let folder = run.folder.path().display();
         tell!("cairn: {folder} is not complete; go on with it: cairn lab resume {folder}");
     }
-    Ok(if open.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(NOT_COMPLETE) })
+    let damaged: Vec<&RunData> = runs.iter().filter(|run| run.is_damaged).collect();
+    for run in &damaged {
+        let folder = run.folder.path().display();
+        tell!("cairn: {folder} is not as it was left: {}", output::printable(&run.faults.join("; ")));
+    }
+    Ok(if open.is_empty() && damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(NOT_COMPLETE) })
 }

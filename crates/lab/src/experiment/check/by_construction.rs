@@ -40,14 +40,29 @@ pub(super) fn named(reason: &str, content: &Content, concerned: &Concerned<'_>) 
 fn is_setting(key: &str, content: &Content, holds: &dyn Fn(&str, &str) -> bool) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     let Some((table, file)) = parts.first().zip(File::table()) else { return false };
+    if SAYS_NOTHING.contains(table) {
+        return false;
+    }
     // What all links are is of the whole.
     let is_of_all = matches!(parts.as_slice(), ["link", "*", ..]);
-    !SAYS_NOTHING.contains(table)
-        && is_of(&parts, file, Some(content), &|name| is_of_all || holds(table, name))
+    let is_asked = |name: &str| is_of_all || holds(table, name);
+    // What is said of every entry of a table, or of those of a group, is said of each.
+    let inherited = match parts.as_slice() {
+        [table @ ("link" | "node"), name, rest @ ..]
+            if !rest.is_empty() && (*name == "*" || is_asked(name)) =>
+        {
+            let of_group = [&["group", "*", "set"], rest].concat();
+            let of_all = [&["defaults", *table], rest].concat();
+            let is_there = |parts: &[&str]| is_of(parts, file, Some(content), &|_| true);
+            is_there(&of_all) || *table == "node" && is_there(&of_group)
+        }
+        _ => false,
+    };
+    inherited || is_of(&parts, file, Some(content), &is_asked)
 }
 
-/// Is there such a key, and every name in it? A key that is left to its default is one, too. Names of the
-/// outermost table must be some of those that are asked for.
+/// Is there such a key with a value, and every name in it? What a key that is left out comes to is nobody's
+/// setting. Names of the outermost table must be some of those that are asked for.
 fn is_of(
     parts: &[&str],
     table: &'static Table,
@@ -57,7 +72,7 @@ fn is_of(
     let [key, rest @ ..] = parts else { return false };
     let Some(field) = table.field(key) else { return false };
     let value = content.and_then(|content| content.get(field.key));
-    let Some(inner) = (field.table)() else { return rest.is_empty() };
+    let Some(inner) = (field.table)() else { return rest.is_empty() && value.is_some() };
     let within =
         |rest: &[&str], value: &Value| rest.is_empty() || is_of(rest, inner, value.as_table(), &|_| true);
     match (value, rest) {
@@ -80,13 +95,14 @@ mod tests {
     use super::*;
     use crate::experiment::{Experiment, Plan};
 
-    const TEXT: &str = "title = 't'\nduration = '9 s'\n[node]\na = {}\nb = {}\nc = {}\nd = {}\nf = {}\n[link.a-b]\n\
-                        rate = '1 Mbit/s'\n[link.c-d]\nrate = '1 Mbit/s'\n[[route]]\nprefix = '/x'\npath = ['a', 'b']\n\
+    const TEXT: &str = "title = 't'\nduration = '9 s'\n[node]\na = { cpu = '50 %' }\nb = { cpu = '50 %' }\nc = { cpu = '50 %' }\n\
+                        d = { cpu = '50 %' }\nf = {}\n[link.a-b]\n\
+                        rate = '1 Mbit/s'\nloss = '0 %'\n[link.c-d]\nrate = '1 Mbit/s'\n[[route]]\nprefix = '/x'\npath = ['a', 'b']\n\
                         [[route]]\nprefix = '/y'\npath = ['c', 'd']\n[defaults.link]\ndelay = '1 ms'\n\
                         [content.near]\nprefix = '/x'\nat = 'b'\nsize = '1 kB'\n[content.far]\nprefix = '/y'\nat = 'd'\n\
-                        size = '1 kB'\n[download.one]\nat = 'a'\ncontent = 'near'\n[download.other]\nat = 'c'\n\
-                        content = 'far'\n[ping.probe]\nat = 'a'\nto = 'b'\nprefix = '/x/ping'\ncount = 1\n\
-                        [load.busy]\nat = 'd'\nbusy = '1 s'\nidle = '1 s'\n";
+                        size = '1 kB'\n[download.one]\nat = 'a'\ncontent = 'near'\ncount = 1\n[download.other]\nat = 'c'\n\
+                        content = 'far'\ncount = 1\n[ping.probe]\nat = 'a'\nto = 'b'\nprefix = '/x/ping'\ncount = 1\n\
+                        [load.busy]\nat = 'd'\ncpu = '50 %'\nbusy = '1 s'\nidle = '1 s'\n";
 
     fn of(reason: &str, measure: &str) -> Named {
         let plans: Vec<Plan> = Experiment::parse("t", "t.toml", TEXT).unwrap().plans("netns").unwrap();
@@ -98,6 +114,7 @@ mod tests {
     fn a_reason_names_a_key_of_the_file_and_no_other_word_is_one() {
         for good in [
             "by link.a-b.rate",
+            "link.a-b.delay, which is said of all",
             "link.*.loss is 0.",
             "`duration` ends it",
             "route.0.path",
@@ -109,6 +126,10 @@ mod tests {
             "any text",
             "the duration",
             "link.b-c.rate",
+            "link.c-d.loss is left to its default",
+            "download.one.window",
+            "`repeats`",
+            "`seed`",
             "link.a-b.colour",
             "e.g. this",
             "node.e.cpu",

@@ -1,7 +1,7 @@
 //! Bounds of statements that are decided before anything runs: by what a measure can be, and by how it must
 //! stand to another.
 
-use super::relation::{Range, Relation, range, relation};
+use super::relation::{Range, Relation, is_strict, least_begun, range, relation};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::Plan;
@@ -83,6 +83,19 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
     tell("more_than", more_than, &|bound| bound < least, ALWAYS);
     tell("at_most", at_most, &|bound| bound >= most, ALWAYS);
     tell("less_than", less_than, &|bound| bound > most, ALWAYS);
+    // After a pause a bucket lets some more go at once, and no more.
+    let is_load = measure.quantity == "load" && plan.node(&measure.subject).is_some();
+    let is_part = is_load && !["sum", "count", "deviation"].contains(&measure.summary.as_str());
+    tell("at_most", at_most.filter(|_| is_part && most > 100.0), &|bound| bound >= 100.0, FULL);
+    tell("less_than", less_than.filter(|_| is_part && most > 100.0), &|bound| bound > 100.0, FULL);
+    let begun = least_begun(plan, measure).unwrap_or(f64::NEG_INFINITY);
+    tell(
+        "at_least",
+        at_least.filter(|bound| *bound > least && *bound <= most),
+        &|bound| bound <= begun,
+        VALID,
+    );
+    tell("more_than", more_than.filter(|bound| *bound >= least), &|bound| bound < begun, VALID);
     let within = expect.about.map_or(0.0, |about| about.abs() * expect.within.map_or(0.2, |share| share.0));
     tell("about", expect.about, &|about| about + within < least || about - within > most, NEVER);
     tell("about", expect.about, &|about| about - within <= least && about + within >= most, ALWAYS);
@@ -94,8 +107,12 @@ fn by_its_range(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecida
     list
 }
 
+const FULL: &str = "and no link carries more than its rate, which decides it";
+const VALID: &str = "and a run in which fewer are begun is not valid, which decides it";
 const NEVER: &str = "no result is as stated";
 const ALWAYS: &str = "no result contradicts this";
+/// Decided by arithmetic, but for the case in which there is nothing to compare.
+const ALMOST_ALWAYS: &str = "this is decided by arithmetic, unless both are equal, which says nothing";
 
 /// What is held against what is never above it, or below it, or against itself.
 fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecidable> {
@@ -126,6 +143,8 @@ fn by_arithmetic(plan: &Plan, expect: &Expect, measure: &Measure) -> Vec<Undecid
             "at_least" if higher => ALWAYS,
             "more_than" | "falls" if lower => NEVER,
             "less_than" | "rises" if higher => NEVER,
+            "less_than" | "rises" if lower && is_strict(&one, &other) => ALMOST_ALWAYS,
+            "more_than" | "falls" if higher && is_strict(&one, &other) => ALMOST_ALWAYS,
             _ => continue,
         };
         let order = if lower { "above" } else { "below" };

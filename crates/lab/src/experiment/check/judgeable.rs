@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::by_construction::{Named, named};
 use super::concerned::Concerned;
 use super::decided::{self, Undecidable, here, number};
-use super::{measured, without_effect};
+use super::{alike, asks_less, measured, never_begun, units, without_effect};
 use crate::experiment::backends::VIRTUAL_TIME;
 use crate::experiment::cases::{Variant, controls};
 use crate::experiment::measure::Measure;
@@ -69,7 +69,11 @@ impl Judgeable {
         backend: &'static str,
         plans: &[Plan],
     ) {
-        if experiment.file.expect.is_empty() || experiment.can_run_on(backend).is_err() {
+        if experiment.can_run_on(backend).is_err() {
+            return;
+        }
+        self.look_at_what_happens(experiment, backend, plans);
+        if experiment.file.expect.is_empty() {
             return;
         }
         self.backends.push(backend);
@@ -77,6 +81,7 @@ impl Judgeable {
             self.findings.extend(without_effect::of_expectation(expect, &format!("expect.{place}")));
         }
         self.findings.extend(plans.iter().flat_map(without_effect::of_pings));
+        self.findings.extend(asks_less::controls(&experiment.file.control, plans));
         self.findings.extend(controls_that_are_idle(experiment, plans));
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
             for expect in &plan.evaluation.expectations {
@@ -92,7 +97,23 @@ impl Judgeable {
         }
     }
 
+    /// What is wrong with what is to happen, whatever is said of it.
+    fn look_at_what_happens(&mut self, experiment: &Experiment, backend: &'static str, plans: &[Plan]) {
+        self.findings.extend(without_effect::routes(&experiment.file));
+        for plan in plans {
+            self.findings.extend(never_begun::of_plan(plan));
+            self.findings.extend(without_effect::of_plan(plan));
+        }
+        if let Ok((base, variants)) = experiment.variants(backend) {
+            self.findings.extend(alike::names(&variants));
+            self.findings.extend(alike::values(&base, &variants, plans));
+            let contents = variants.iter().map(|variant| &variant.content);
+            self.findings.extend(contents.flat_map(without_effect::parts_of_bytes));
+        }
+    }
+
     fn look(&mut self, plan: &Plan, backend: &'static str, expect: &Expect, key: &str) {
+        self.findings.extend(units::of_expectation(plan, expect, key));
         let all = expect.others().into_iter().chain([("value", expect.value.as_str())]);
         for (field, text) in all {
             let Some(measure) = here(plan, text) else { continue };
@@ -159,6 +180,9 @@ fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Find
     let mut findings = Vec::new();
     for (place, expect) in expects.iter().enumerate() {
         let Some(reason) = expect.by_construction.as_deref() else { continue };
+        if !cases.iter().any(|(plan, _)| plan.evaluation.expectations.contains(expect)) {
+            continue;
+        }
         let texts = expect.others().into_iter().map(|(_, text)| text).chain([expect.value.as_str()]);
         let measures: Vec<Measure> = texts.filter_map(|text| text.parse().ok()).collect();
         let found = cases.iter().filter_map(|(plan, variant)| {
@@ -175,8 +199,9 @@ fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Find
                 "name one of its subject, of what lies on the way there, or of the whole",
             ),
             false => (
-                "it names no setting of this file that makes it so".to_owned(),
-                "name one by its key, such as `link.*.rate`",
+                "it names no setting of this file that makes it so: what a key comes to that is left out is none"
+                    .to_owned(),
+                "name one that the file sets, by its key, such as `link.*.rate`",
             ),
         };
         findings.push(Finding {

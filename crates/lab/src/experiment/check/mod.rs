@@ -1,6 +1,8 @@
 //! Whether an experiment that reads as one makes sense: what its figures and statements name is measured,
 //! some result confirms each statement and some result contradicts it, and the backend can carry it out.
 
+mod alike;
+mod asks_less;
 mod by_construction;
 mod concerned;
 pub(crate) mod decided;
@@ -9,5 +11,7 @@ pub(crate) mod figures;
 pub(super) mod judgeable;
 pub(super) mod lacks;
 mod measured;
+mod never_begun;
 mod relation;
+mod units;
 mod without_effect;

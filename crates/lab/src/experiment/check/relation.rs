@@ -38,7 +38,19 @@ const PARTS: &[(&str, &str)] = &[
     ("request_hits", "requests"),
     ("request_misses", "requests"),
     ("cpu", "busy"),
+    ("goodput", "throughput"),
+    ("goodput_interests", "throughput_interests"),
 ];
+
+/// Parts that are all of it only where there is nothing: frames have headers.
+const LESS: &[&str] = &["goodput", "goodput_interests"];
+
+/// Are two measures that stand to each other in a relation never equal, but where nothing differs or happens?
+/// A part may well be the whole, such as of transfers that are finished.
+pub(super) fn is_strict(one: &Measure, two: &Measure) -> bool {
+    one.quantity == two.quantity
+        || [one, two].into_iter().any(|measure| LESS.contains(&measure.quantity.as_str()))
+}
 
 /// Summaries in the order in which they never are the other way round.
 const ORDER: [&str; 6] = ["min", "p5", "median", "p95", "p99", "max"];
@@ -138,6 +150,25 @@ fn asked(workload: &Workload) -> Option<f64> {
         Activity::Ping { count, .. } if *count < u64::MAX => Some(*count as f64),
         _ => None,
     }
+}
+
+/// How many a workload has begun in every run that is valid; nothing where it may be fewer. Pings leave at
+/// their times, and of transfers that were not begun the gates take notice.
+pub(super) fn least_begun(plan: &Plan, measure: &Measure) -> Option<f64> {
+    let window = plan.evaluation.window;
+    let is_whole = window.from_ns.is_none() && window.until_ns.is_none();
+    let mut of =
+        plan.workloads.iter().filter(|workload| workload.measured_as() == measure.subject).peekable();
+    of.peek()?;
+    let least = |workload: &Workload| match &workload.does {
+        Activity::Ping { .. } => asked(workload),
+        Activity::Download { .. } | Activity::Program(_) if plan.evaluation.gates.unfinished == 0.0 => {
+            asked(workload)
+        }
+        _ => None,
+    };
+    let is_number = !["deviation", "count"].contains(&measure.summary.as_str());
+    (is_whole && is_number && measure.quantity == "started").then(|| of.map(least).sum())?
 }
 
 /// Seconds from when a workload begins until the run has ended, and what real ones take to be stopped.

@@ -1,10 +1,16 @@
 //! What a file says and no run heeds: a factor of nothing, a number of pings that the run has no time for, a
 //! control in which nobody asks for anything.
 
+use std::collections::BTreeMap;
+
+use toml::{Table as Content, Value};
+
 use super::decided::number;
-use crate::experiment::model::Expect;
-use crate::experiment::plan::{Activity, Plan};
+use crate::experiment::model::{Expect, File};
+use crate::experiment::plan::{Activity, Change, Plan};
 use crate::experiment::read::findings::Finding;
+use crate::experiment::reference::describe::{Described, Table};
+use crate::experiment::units::Size;
 
 /// Parts of an expectation that belong to a bound which it has not, and bounds that are no numbers.
 pub(super) fn of_expectation(expect: &Expect, key: &str) -> Vec<Finding> {
@@ -55,8 +61,114 @@ pub(super) fn of_pings(plan: &Plan) -> Vec<Finding> {
 
 /// Whether nobody asks for anything in it: then nothing that is said of traffic can be told from its want.
 pub(super) fn is_idle(plan: &Plan) -> bool {
-    let asks = |does: &Activity| !matches!(does, Activity::Load { .. } | Activity::Register(_));
     !plan.workloads.iter().any(|workload| asks(&workload.does))
+}
+
+/// Does it ask for anything?
+pub(super) fn asks(does: &Activity) -> bool {
+    !matches!(does, Activity::Load { .. } | Activity::Register(_))
+}
+
+/// Pings that go nowhere, and events that find a link as they leave it.
+pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
+    let told = |key: String, message: String, suggestion: &str| Finding {
+        key,
+        message,
+        suggestion: Some(suggestion.to_owned()),
+        ..Finding::default()
+    };
+    let mut findings = Vec::new();
+    if plan.evaluation.window.until_ns == Some(0) {
+        let message = "what is measured ends before it begins".to_owned();
+        findings.push(told("measure.until".to_owned(), message, "leave it out to measure to the end"));
+    }
+    for workload in &plan.workloads {
+        if matches!(workload.does, Activity::Ping { to, .. } if to == workload.at) {
+            let message = format!("`{}` pings itself: nothing leaves it", plan.node_name(workload.at));
+            findings.push(told(format!("ping.{}.to", workload.name), message, "name another node"));
+        }
+    }
+    let mut events: Vec<_> = plan.events.iter().enumerate().collect();
+    events.sort_by_key(|(_, event)| event.at_ns);
+    let mut is_down = BTreeMap::new();
+    for (number, event) in events {
+        let (link, down) = match event.change {
+            Change::LinkDown(link) => (link, true),
+            Change::LinkUp(link) => (link, false),
+            _ => continue,
+        };
+        if is_down.insert(link, down).unwrap_or(false) == down {
+            let name = plan.links.get(link).map_or("?", |link| &link.name);
+            let state = if down { "down" } else { "up" };
+            let message = format!("`{name}` is {state} already: nothing happens");
+            findings.push(told(format!("event.{number}.action"), message, "leave it out, or mend its time"));
+        }
+    }
+    findings
+}
+
+/// Routes that say once more what an earlier one says.
+pub(super) fn routes(file: &File) -> Vec<Finding> {
+    let plain = |prefix: &str| prefix.trim_end_matches('/').to_owned();
+    let same = |one: &crate::experiment::model::Route, other: &crate::experiment::model::Route| {
+        plain(&one.prefix) == plain(&other.prefix) && one.path == other.path
+    };
+    let mut findings = Vec::new();
+    for (number, route) in file.route.iter().enumerate() {
+        let Some(first) = file.route.iter().take(number).position(|other| same(other, route)) else {
+            continue;
+        };
+        findings.push(Finding {
+            key: format!("route.{number}.path"),
+            message: format!("this is the route number {} once more, which changes nothing", first + 1),
+            suggestion: Some("leave it out".to_owned()),
+            ..Finding::default()
+        });
+    }
+    findings
+}
+
+/// Sizes that are no whole number of bytes, which would be rounded.
+pub(super) fn parts_of_bytes(content: &Content) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(file) = File::table() {
+        sizes("", content, file, &mut findings);
+    }
+    findings
+}
+
+fn sizes(at: &str, content: &Content, table: &'static Table, findings: &mut Vec<Finding>) {
+    for (key, value) in content {
+        let Some(field) = table.field(key) else { continue };
+        let key = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        let Some(inner) = (field.table)() else {
+            let text = value.as_str().filter(|_| (field.kind)() == Size::kind());
+            let part =
+                text.and_then(|text| packet::units::SIZE.read(text).ok()).filter(|size| size.fract() != 0.0);
+            findings.extend(part.map(|size| Finding {
+                key,
+                message: format!("{size} bytes are no whole number of bytes"),
+                suggestion: Some("write whole bytes".to_owned()),
+                ..Finding::default()
+            }));
+            continue;
+        };
+        match value {
+            Value::Table(entries) if field.is_named() => {
+                let tables = entries.iter().filter_map(|(name, entry)| Some((name, entry.as_table()?)));
+                tables.for_each(|(name, entry)| sizes(&format!("{key}.{name}"), entry, inner, findings));
+            }
+            Value::Table(entry) => sizes(&key, entry, inner, findings),
+            Value::Array(entries) => {
+                let tables = entries
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(number, entry)| Some((number, entry.as_table()?)));
+                tables.for_each(|(number, entry)| sizes(&format!("{key}.{number}"), entry, inner, findings));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -95,6 +207,37 @@ mod tests {
             |count: u32| told(&format!("every = '100 ms'\nstart = '1 s'\ncount = {count}\n{expect}"));
         assert!(counted(41).contains("the last of 41 pings would leave after 5 s"), "{}", counted(41));
         assert_eq!(counted(40), "");
+    }
+
+    #[test]
+    fn what_finds_things_as_it_leaves_them_is_a_mistake() {
+        let itself = "[ping.q]\nat = 'b'\nto = 'b'\nprefix = '/b/q'\n";
+        assert!(told(itself).contains("ping.q.to: `b` pings itself"), "{}", told(itself));
+        assert!(told("[measure]\nuntil = '0 s'\n").contains("measure.until: what is measured ends"));
+        let again = "[[route]]\nprefix = '/b/'\npath = ['a', 'b']\n";
+        assert!(told(again).contains("this is the route number 1 once more"), "{}", told(again));
+        assert_eq!(told(&again.replace("/b/", "/b/more")), "");
+        let event =
+            |at: u32, what: &str| format!("[[event]]\nat = '{at} s'\naction = 'link-{what}'\nlink = 'a-b'\n");
+        let up = event(2, "up");
+        assert!(told(&up).contains("event.0.action: `a-b` is up already"), "{}", told(&up));
+        // By their times, whatever their order in the file is.
+        assert_eq!(told(&(up.clone() + &event(1, "down"))), "");
+        let twice = up + &event(1, "down") + &event(3, "up");
+        assert!(told(&twice).contains("event.2.action: `a-b` is up already"), "{}", told(&twice));
+    }
+
+    #[test]
+    fn half_a_byte_is_no_size() {
+        let content = |size: &str| {
+            told(&format!(
+                "[content.c]\nprefix = '/b/c'\nat = 'b'\nsize = '{size}'\n[download.d]\nat = 'a'\ncontent = 'c'\n"
+            ))
+        };
+        for size in ["0.5 B", "1.0005 kB", "4 bit"] {
+            assert!(content(size).contains("no whole number of bytes"), "{size}: {}", content(size));
+        }
+        assert_eq!(content("1.5 kB") + &content("8 bit"), "");
     }
 
     #[test]

@@ -51,6 +51,27 @@ pub enum ArrivalsPlan {
     Trace(ReplayPlan),
 }
 
+impl ArrivalsPlan {
+    /// How many downloads it comes to, of which `count` are the most; nothing where it goes on until it is
+    /// stopped.
+    pub(crate) fn ordered(&self, count: u32) -> Option<u64> {
+        let own = match self {
+            ArrivalsPlan::Workload(text) => parameter(text, "limit").and_then(|limit| limit.parse().ok()),
+            ArrivalsPlan::Trace(trace) => Some(trace.own().count() as u64),
+        };
+        let most = (count < u32::MAX).then(|| u64::from(count));
+        own.into_iter().chain(most).min()
+    }
+}
+
+/// A parameter of a workload that is written as in `zipf/rate~20/limit~100`.
+pub(crate) fn parameter<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.split('/')
+        .filter_map(|part| part.split_once('~'))
+        .find(|(word, _)| *word == key)
+        .map(|(_, value)| value)
+}
+
 /// Of how many nodes this is which: they take requests, or whatever else there is, in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(from = "(usize, usize)", into = "(usize, usize)")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::arrivals::parameter;
 pub use self::arrivals::{ArrivalsPlan, ReplayPlan, Shared, Turn};
 pub use self::costs::{NodeCosts, UseCosts};
 pub use self::dialect::{Dialect, Ndnlp1Plan};
@@ -482,6 +483,21 @@ impl GatePlan {
     /// Orders of earlier versions did not judge it.
     fn any_standstill() -> u64 {
         u64::MAX
+    }
+
+    /// Lets everything be valid: two that have forgotten are the same.
+    pub(crate) fn forget(&mut self) {
+        *self = GatePlan {
+            capture_drops: 1.0,
+            invalid_samples: 1.0,
+            unfinished: 1.0,
+            steal: 1.0,
+            waited: 1.0,
+            forwarder_standstill_ns: u64::MAX,
+            client_standstill_ns: u64::MAX,
+            clock_error_ns: u64::MAX,
+            retries: 0,
+        };
     }
 }
 

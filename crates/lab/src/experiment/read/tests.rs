@@ -114,7 +114,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("p.loss", "at_most = 5"),
         ("files.duration", "at_most = 5"),
         ("files.duration.p95", "at_most = \"files.duration.p5\"\ntimes = 1.5"),
-        ("files.unfinished", "at_most = 0\nby_construction = \"nothing is lost: link.a-b.loss\""),
+        ("files.unfinished", "at_most = 0\nby_construction = \"they have time: link.a-b.rate\""),
         ("files.unfinished", "at_most = 0"),
         ("a.names.p5", "not_testable = \"of samples\""),
         ("files.unfinished", &format!("at_most = 0{on_sim}")),
@@ -152,7 +152,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("files.finished.max", "same_as = \"files.finished.min\"", "one number"),
         ("files.finished.count", "at_least = 1", "always 1 here: no result contradicts this"),
         ("files.duration", "at_most = 100", "no result contradicts this"),
-        ("p.loss.max", "at_most = \"p.unfinished\"", ""),
+        ("p.loss.max", "at_most = \"p.unfinished\"", "in percent, and `p.unfinished.mean` in a number"),
         ("p.finished", "at_most = \"p.started\"", "never above"),
         ("a.cpu", "at_most = \"a.busy\"", "never above"),
         ("a.pending.p95", "at_most = 5", "depends on how often samples are taken"),
@@ -165,6 +165,24 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("small.served", "at_least = 0.5", ""),
     ] {
         let shown = said(value, bound);
+        assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{value} {bound}: {shown}");
+    }
+}
+
+#[test]
+fn a_statement_that_a_gate_or_the_arithmetic_of_summaries_decides_is_a_mistake() {
+    for (value, bound, wrong) in [
+        ("files.started", "at_least = 1", "and a run in which fewer are begun is not valid"),
+        ("a.load", "at_most = 100", "no link carries more than its rate"),
+        ("a.goodput", "at_most = \"a.throughput\"", "never above"),
+        ("a.throughput", "more_than = \"a.goodput\"", "decided by arithmetic"),
+        ("a.goodput.max", "falls = [\"a.goodput.mean\"]", "decided by arithmetic"),
+        ("a.goodput.min", "rises = [\"a.goodput.mean\"]", "decided by arithmetic"),
+        ("files.finished", "less_than = \"files.started\"", ""),
+    ] {
+        let text = format!("{GOOD}\n[[expect]]\nsay = \"So\"\nvalue = \"{value}\"\n{bound}\n");
+        let shown =
+            Experiment::parse("x", "x.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new());
         assert!(shown.contains(wrong) && shown.is_empty() == wrong.is_empty(), "{value} {bound}: {shown}");
     }
 }

@@ -139,6 +139,15 @@ impl<'a> Evaluation<'a> {
         let valid = case.results.iter().filter(|result| result.is_valid());
         let mut of_window = valid.filter(|_| !measure.is_of_whole_run(&case.plan));
         let idle = of_window.find_map(RepeatResult::idle_window);
+        if let Some(IdleWindow { measured, .. }) =
+            idle.filter(|idle| idle.measured.until < idle.measured.from)
+        {
+            return Err(format!(
+                "the run ended after {} s, before what was to be measured from {} s on",
+                short(measured.until),
+                short(measured.from)
+            ));
+        }
         if let Some(IdleWindow { measured, active }) = idle {
             return Err(format!(
                 "nothing happened while it was measured, from {} s to {} s: the workloads were active from {} s to \

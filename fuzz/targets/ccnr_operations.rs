@@ -9,8 +9,10 @@ use std::sync::OnceLock;
 use arbitrary::Arbitrary;
 use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks, markers, uri};
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, EncodeError, Interest, Name, UnixTime, Now};
-use repo::ccnr::{Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, InterestOrigin, StoreAnswer, StoreQuery};
+use packet::{Component, Data, EncodeError, Interest, Name, Now, UnixTime};
+use repo::ccnr::{
+    Authority, Ccnr, CcnrConfig, Effect, GLOBAL_PREFIX, InterestOrigin, StoreAnswer, StoreQuery,
+};
 use repo::{Children, Rejection};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};

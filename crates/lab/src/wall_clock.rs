@@ -10,11 +10,6 @@ pub(crate) fn epoch_ns() -> u64 {
     epoch_ns_of(SystemTime::now())
 }
 
-/// Now, to the millisecond.
-pub(crate) fn unix_now() -> UnixTime {
-    UnixTime::from_millis(epoch_ns() / 1_000_000)
-}
-
 /// For a file's name: `20260331-142309`.
 pub(crate) fn for_file_name(time: UnixTime) -> String {
     time.to_iso().map(char::from).iter().collect::<String>().replace('T', "-")

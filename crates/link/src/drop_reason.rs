@@ -69,18 +69,3 @@ packet::drop_reasons! {
     /// How often each [`DropReason`] occurred.
     pub struct DropCounters;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_unique_lower_case_and_explained() {
-        for (at, reason) in DropReason::ALL.iter().enumerate() {
-            let word = reason.as_str();
-            assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{word}");
-            assert!(DropReason::ALL[..at].iter().all(|other| other.as_str() != word), "{word} twice");
-            assert!(reason.explanation().ends_with('.'), "{word}");
-        }
-    }
-}

@@ -43,7 +43,8 @@
 //!   told.
 //! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face,
 //!   `origin` where a face leads and who answers for it. `remote_control`: how other threads reach it.
-//! - `codec/`: frames into packets and back, the one place that knows the dialects of faces.
+//! - `codec/`: frames into packets and back, the one place that knows the dialects of faces. The packets in
+//!   frames are read by `engine::batch`.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
 //! - `ccnd`: what ccnd offers its clients: registration, faces, pings, the status page.
 //! - [`ndnld`]: links of NDNLP v1 for ndnld's clients, of the node or beside another forwarder.

@@ -22,7 +22,7 @@ struct Ban {
     in_tests: bool,
 }
 
-const CLOCK: &str = "take `now: packet::time::Instant` as an argument; only `node` and `lab` read a clock";
+const CLOCK: &str = "take `now: packet::time::Instant` as an argument; only crates that do I/O read a clock";
 const TIME: &str = "use packet::time::{Instant, Duration}";
 const SEED: &str = "take a seed or a packet::random::Random";
 const SOCKET: &str = "hand frames out as values; sockets belong to `node`";
@@ -42,6 +42,8 @@ const fn not_in_tests(word: &'static str, instead: &'static str) -> Ban {
 const BANS: &[Ban] = &[
     always("Instant::now", CLOCK),
     always("SystemTime", CLOCK),
+    always("trust::Clock", CLOCK),
+    always("trust::unix_now", CLOCK),
     always("std::time", TIME),
     always("core::time", TIME),
     always("std::net", SOCKET),

@@ -3,11 +3,10 @@
 use std::num::NonZeroU32;
 
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, LinkHeader, Nonce, Packet, PrefixHashes, SpareBuffer, WireName};
+use packet::{Buffer, Data, Dialect, LinkHeader, Nonce, Packet, PrefixHashes, WireName};
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
-use super::spare_buffers::spare_buffer;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
@@ -159,12 +158,6 @@ impl Arrivals {
             return None;
         }
         Some((name.component_bytes().get(..bytes)?, name.len().checked_sub(1)?))
-    }
-
-    /// See [`spare_buffer`](super::spare_buffer).
-    #[inline]
-    pub fn spare_buffer(&self, engine: &mut Engine, len_bytes: usize) -> Option<SpareBuffer> {
-        spare_buffer(engine, len_bytes)
     }
 
     /// Adds a packet that is there already, as one of an application inside the process is.

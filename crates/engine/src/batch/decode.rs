@@ -49,13 +49,14 @@ impl Arrivals {
     }
 
     /// Reads the packet of CCNx that `bytes` begin with where it lies; gives what follows it, or `None` if it
-    /// is none. `accept` may change an Interest and says what comes with it; what it fails for is left out.
+    /// is none: no length says where a packet of CCNx ends before it is read. `accept` may change an Interest
+    /// and says what comes with it; what it gives `None` for is left out.
     #[inline(always)]
-    pub fn decode_ccnx<'b, E>(
+    pub fn decode_ccnx<'b>(
         &mut self,
         engine: &mut Engine,
         bytes: &'b [u8],
-        accept: impl FnOnce(&mut Interest) -> Result<Option<LinkHeader>, E>,
+        accept: impl FnOnce(&mut Interest) -> Option<Option<LinkHeader>>,
     ) -> Option<&'b [u8]> {
         let reader = Reader::new(bytes, "message");
         if reader.next_is(Dtag::INTEREST) {
@@ -63,7 +64,7 @@ impl Arrivals {
             let view = CcnxInterestView::decode_first_after(bytes, before).ok()?;
             let mut interest = Interest::ccnx_copy_of(view);
             self.hash_next(engine, interest.wire_name(), interest.nonce());
-            if let Ok(header) = accept(&mut interest) {
+            if let Some(header) = accept(&mut interest) {
                 self.push_hashed(Packet::Interest(interest), header);
             }
             return bytes.get(view.wire().len()..);

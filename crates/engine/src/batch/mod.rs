@@ -1,10 +1,10 @@
-//! Many packets at once: what makes the engine fast, and nothing that it needs.
+//! Many packets at once: what makes the engine fast.
 //!
 //! An engine with a million entries touches some dozen places of memory for a packet, which follow from the
 //! hash of its name and lie in no cache. Read one after the other, each costs a hundred nanoseconds of
 //! waiting; the work itself takes a few hundred in all. So what can be known before a packet's turn comes is
-//! used before it comes. Everything here is a hint or a guess that is checked: with this folder taken away
-//! the engine would do the same, later. It is built from seven parts.
+//! used before it comes. All of it is a hint or a guess that is checked: without it the engine would do the
+//! same, later. The folder has seven such parts, and `decode`, which reads packets with their help.
 //!
 //! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It has them all decoded
 //! into `Arrivals` (`decode`, where what follows here is used), which then hands them over in groups of 32:

@@ -189,13 +189,12 @@ fn statement(row: &Row) -> String {
 
 /// How many statements of each run have which verdict.
 fn overview(page: &mut String, runs: &[RunData]) {
-    const WORDS: [&str; 4] = ["confirmed", "contradicted", "by construction", "not testable here"];
-    let _ =
-        write!(page, "\n| experiment | backend | {} |\n|---|---|---:|---:|---:|---:|\n", WORDS.join(" | "));
+    let words = Outcome::ALL.map(Outcome::word).join(" | ");
+    let _ = write!(page, "\n| experiment | backend | {words} |\n|---|---|---:|---:|---:|---:|\n");
     let mut sums = [0; 4];
     for run in runs {
-        let found: Vec<&str> = verdicts(run).iter().map(Verdict::words).collect();
-        let counts = WORDS.map(|word| found.iter().filter(|found| found.starts_with(word)).count());
+        let found = verdicts(run);
+        let counts = Outcome::ALL.map(|word| found.iter().filter(|verdict| verdict.outcome == word).count());
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         let counts = counts.map(|count| count.to_string()).join(" | ");
         let _ = writeln!(page, "| {} | {} | {counts} |", run.record.experiment, run.record.backend);

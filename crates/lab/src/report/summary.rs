@@ -11,15 +11,10 @@ use crate::paragraph::sentence;
 pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if !verdicts.is_empty() {
-        for (wanted, word) in [
-            (Outcome::Confirmed, "confirmed"),
-            (Outcome::Contradicted, "contradicted"),
-            (Outcome::ByConstruction, "by construction"),
-            (Outcome::NotTestable, "not testable here"),
-        ] {
+        for wanted in Outcome::ALL {
             let count = verdicts.iter().filter(|verdict| verdict.outcome == wanted).count();
             if count > 0 {
-                facts.push((format!("{count} of {}", verdicts.len()), word.to_owned()));
+                facts.push((format!("{count} of {}", verdicts.len()), wanted.word().to_owned()));
             }
         }
     }

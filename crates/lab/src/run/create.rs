@@ -12,7 +12,6 @@ use super::options::Options;
 use crate::driver::driver;
 use crate::experiment::plan::Software;
 use crate::experiment::{Experiment, Plan};
-use crate::wall_clock;
 
 /// The command that carries out an experiment like this.
 pub(super) fn command(experiment: &Experiment, options: &Options, on: &str) -> String {
@@ -46,7 +45,7 @@ pub(super) fn begin(
         title: experiment.file.title.clone(),
         backend: options.backend.clone(),
         command: command(experiment, options, &options.backend),
-        began: wall_clock::unix_now().to_string(),
+        began: trust::unix_now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),

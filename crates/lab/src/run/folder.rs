@@ -138,7 +138,7 @@ impl RunFolder {
     /// When it cannot be made.
     pub fn create(above: &Path, experiment: &str) -> io::Result<Self> {
         fs::create_dir_all(above)?;
-        let base = format!("{experiment}-{}", wall_clock::for_file_name(wall_clock::unix_now()));
+        let base = format!("{experiment}-{}", wall_clock::for_file_name(trust::unix_now()));
         for number in 1..100 {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
             match fs::create_dir(above.join(&name)) {
@@ -240,7 +240,7 @@ impl RunFolder {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(mut held) => {
                 held.set_len(0)?;
-                writeln!(&mut *held, "process {}, since {}", std::process::id(), wall_clock::unix_now())?;
+                writeln!(&mut *held, "process {}, since {}", std::process::id(), trust::unix_now())?;
                 Ok(Lock { _held: held })
             }
             Err((_, Errno::EAGAIN)) => {

@@ -2,29 +2,10 @@
 
 use crate::stats::{Interval, Level, Sample};
 
-/// What came of a statement, in the lab's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Our numbers say the same.
-    Confirmed,
-    /// Our numbers say otherwise.
-    Contradicted,
-    /// Nothing else could happen in this setting.
-    ByConstruction,
-    /// The study cannot tell.
-    NotTestable,
-}
+/// What came of a statement is called as in a report.
+pub(super) use crate::report::Outcome as Verdict;
 
 impl Verdict {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Contradicted => "contradicted",
-            Verdict::ByConstruction => "by construction",
-            Verdict::NotTestable => "not testable here",
-        }
-    }
-
     pub(super) fn when(holds: bool) -> Self {
         if holds { Verdict::Confirmed } else { Verdict::Contradicted }
     }

@@ -15,7 +15,6 @@ use link::v1::{Config, LinkService};
 use packet::ccnx::{
     Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
 };
-use packet::error::DecodeError;
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Buffer, Interest, LinkHeader, Packet};
@@ -236,12 +235,12 @@ impl CcnxCodec {
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
     #[inline(always)]
-    fn accept(&mut self, interest: &mut Interest) -> Result<Option<LinkHeader>, DecodeError> {
-        let Some(face) = interest.face_id() else { return Ok(None) };
+    fn accept(&mut self, interest: &mut Interest) -> Option<Option<LinkHeader>> {
+        let Some(face) = interest.face_id() else { return Some(None) };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
         let without = interest.clone().without_face_id();
-        *interest = without.inspect_err(|_| self.drops.add(DropReason::MalformedPacket, 1))?;
-        Ok(self.settings.local_fields.then_some(header))
+        *interest = without.inspect_err(|_| self.drops.add(DropReason::MalformedPacket, 1)).ok()?;
+        Some(self.settings.local_fields.then_some(header))
     }
 
     fn count_datagram(&mut self, number: SequenceNumber) {

@@ -91,7 +91,7 @@ pub(crate) enum CertificateReadError {
     File(#[from] CertificateFileError),
 }
 
-/// The first certificate in a file.
+/// The first certificate in a file, in which nothing else may be but certificates.
 pub(crate) fn read_certificate(path: &Path) -> Result<Certificate, CertificateReadError> {
     let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES)?;
     let first = certificates_in(&file)?.into_iter().next();

@@ -4,13 +4,14 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
+use packet::Dialect;
+use trust::Clock;
+
 use crate::config::Config;
 use crate::control::{CreateFace, FaceChanges, FacePersistency, FaceUri};
 use crate::plane::{DataPlane, Ends, Message, Task};
 use crate::start::{self, CheckedConfig};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
-use packet::Dialect;
-use trust::Clock;
 
 pub(super) struct Bench {
     pub(super) plane: DataPlane,

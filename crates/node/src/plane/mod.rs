@@ -25,6 +25,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
+use engine::batch::Arrivals;
+use engine::{Engine, EngineConfig, FaceId};
+use packet::PacketCounts;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
+use trust::Clock;
+
+use self::packets::fair_turn::Source;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
@@ -32,14 +41,6 @@ use crate::settings::Settings;
 use crate::sys::datagrams;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
-use engine::batch::Arrivals;
-use engine::{Engine, EngineConfig, FaceId};
-use packet::PacketCounts;
-use packet::random::Random;
-use packet::time::{Duration, Instant};
-use packets::fair_turn::Source;
-use rustix::event::epoll;
-use trust::Clock;
 
 pub(crate) use faces::counts::FACES_AT_ONCE;
 pub(crate) use interfaces::configured::ConfiguredInterfaces;

@@ -23,7 +23,7 @@ pub(super) const MAX_EXAMINED: usize = 96;
 /// Entries that it looks at from the other end where those were not enough.
 pub(super) const MAX_FROM_END: usize = 32;
 /// To find the way to another child costs as much as to look at so many entries.
-const LOOKS_OF_A_CHILD: usize = 4;
+const SEEK_COST: usize = 4;
 /// To read so many entries of an Exclude costs as much as to look at one that is kept. An Interest that lists
 /// more than [`MAX_EXAMINED`] children which are kept misses anyway.
 const EXCLUDED_FOR_A_LOOK: usize = 5;
@@ -259,8 +259,8 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
 
     /// Whether it may find its way to another child.
     fn may_seek(&mut self) -> bool {
-        self.cut_short |= self.left < LOOKS_OF_A_CHILD;
-        self.left = self.left.saturating_sub(LOOKS_OF_A_CHILD);
+        self.cut_short |= self.left < SEEK_COST;
+        self.left = self.left.saturating_sub(SEEK_COST);
         !self.cut_short
     }
 

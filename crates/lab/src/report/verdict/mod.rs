@@ -24,6 +24,23 @@ pub enum Outcome {
     NotTestable,
 }
 
+impl Outcome {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 4] =
+        [Outcome::Confirmed, Outcome::Contradicted, Outcome::ByConstruction, Outcome::NotTestable];
+
+    /// How it is called wherever people read it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Outcome::Confirmed => "confirmed",
+            Outcome::Contradicted => "contradicted",
+            Outcome::ByConstruction => "by construction",
+            Outcome::NotTestable => "not testable here",
+        }
+    }
+}
+
 /// What the control of an expectation came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
@@ -88,12 +105,9 @@ impl Verdict {
     #[must_use]
     pub fn words(&self) -> &'static str {
         match (self.outcome, self.control) {
-            (Outcome::Confirmed, Control::Failed) => "confirmed",
             (Outcome::Confirmed, Control::NotStated) => "confirmed, no control stated",
             (Outcome::Confirmed, Control::NotRun) => "confirmed, control not run",
-            (Outcome::Contradicted, _) => "contradicted",
-            (Outcome::ByConstruction, _) => "by construction",
-            (Outcome::NotTestable, _) => "not testable here",
+            (outcome, _) => outcome.word(),
         }
     }
 

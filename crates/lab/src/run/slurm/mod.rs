@@ -40,7 +40,6 @@ use crate::backend::{VIRTUAL_TIME, backend, hosts};
 use crate::experiment::Experiment;
 use crate::experiment::plan::TraceFormat;
 use crate::order::{read_json, write_json};
-use crate::wall_clock;
 
 /// Shares of a sweep for which nobody says how many there are to be.
 const SHARES: u32 = 16;
@@ -128,7 +127,7 @@ impl SlurmRun {
         let record = SlurmRecord {
             experiment: experiment.name.clone(),
             command: command(experiment, &options, "slurm"),
-            began: wall_clock::unix_now().to_string(),
+            began: trust::unix_now().to_string(),
             program: Program::of(options.build, &options.programs.cairn).unwrap_or_default(),
             shards,
             options: words.to_vec(),

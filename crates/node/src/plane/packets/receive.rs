@@ -1,5 +1,6 @@
 //! From the sockets to the engine.
 
+use engine::batch::spare_buffer;
 use engine::{FaceId, FaceScope};
 use rustix::event::epoll;
 
@@ -62,9 +63,8 @@ impl DataPlane {
             let Some(channel) = self.sockets.channels.get(number) else { break };
             let most = receiver.trains_within(channel.read_size.bytes());
             // Errors of a socket without a peer are about some datagram sent long ago.
-            let (arrivals, engine) = (&self.batch.arrivals, &mut self.engine);
-            let received =
-                receiver.receive_with(&channel.socket, most, || arrivals.spare_buffer(engine, SLOT_BYTES));
+            let engine = &mut self.engine;
+            let received = receiver.receive_with(&channel.socket, most, || spare_buffer(engine, SLOT_BYTES));
             let Ok(count) = received else { break };
             has_worked |= count > 0;
             for index in 0..count {

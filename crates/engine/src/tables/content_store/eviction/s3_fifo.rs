@@ -109,22 +109,22 @@ struct Ghost {
     capacity: u32,
 }
 
-const SET_SIZE: usize = 4;
+const WAYS: usize = 4;
 
 /// Lies in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 struct Set {
-    fingerprints: [u32; SET_SIZE],
+    fingerprints: [u32; WAYS],
     /// The numbers of their insertions; number 0 is an empty place.
-    numbers: [u32; SET_SIZE],
+    numbers: [u32; WAYS],
 }
 
 impl Set {
     /// The place of a fingerprint that is remembered.
     #[inline(always)]
     fn place_of(&self, fingerprint: u32) -> Option<usize> {
-        (0..SET_SIZE).find(|&way| self.fingerprints[way] == fingerprint && self.numbers[way] != 0)
+        (0..WAYS).find(|&way| self.fingerprints[way] == fingerprint && self.numbers[way] != 0)
     }
 
     /// An empty place, or that of the oldest.
@@ -153,8 +153,8 @@ impl Ghost {
         if capacity == 0 {
             return;
         }
-        if self.sets.len() * SET_SIZE < capacity * 2 {
-            self.grow((capacity * 2).next_power_of_two().max(64) / SET_SIZE);
+        if self.sets.len() * WAYS < capacity * 2 {
+            self.grow((capacity * 2).next_power_of_two().max(64) / WAYS);
         }
         self.insertions = self.insertions.wrapping_add(1).max(1);
         let insertion = self.insertions;
@@ -199,7 +199,7 @@ impl Ghost {
         for old in old {
             for (fingerprint, number) in old.fingerprints.into_iter().zip(old.numbers) {
                 if let (Some(set), true) = (self.set(fingerprint), number != 0)
-                    && let Some(way) = (0..SET_SIZE).find(|&way| set.numbers[way] == 0)
+                    && let Some(way) = (0..WAYS).find(|&way| set.numbers[way] == 0)
                 {
                     set.put(way, fingerprint, number);
                 }

@@ -66,7 +66,7 @@ fn less(case: &Plan, control_plan: &Plan, control: &Control) -> Vec<String> {
             let smaller = before
                 .iter()
                 .filter(|(key, number)| after.iter().any(|(other, less)| key == other && less < number));
-            let table = table(&workload.does);
+            let table = workload.does.table();
             keys.extend(smaller.map(|(key, _)| match key.strip_prefix("content.") {
                 Some(key) => {
                     format!("content.{}.{key}", content(case, workload).map_or("*", |content| &content.name))
@@ -86,7 +86,7 @@ fn is_measured(plan: &Plan, workload: &Workload, measures: &[Measure]) -> bool {
     };
     let concerned = Concerned::by(plan, measures);
     let comes_there =
-        |other: &&Workload| asks(&other.does) && concerned.holds(table(&other.does), other.measured_as());
+        |other: &&Workload| asks(&other.does) && concerned.holds(other.does.table(), other.measured_as());
     let mut there = plan.workloads.iter().filter(comes_there).map(Workload::measured_as);
     let is_alone = there.clone().any(|name| name == workload.measured_as())
         && there.all(|name| name == workload.measured_as());
@@ -97,20 +97,6 @@ fn content<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
     match &workload.does {
         Activity::Download { content, .. } | Activity::Traffic { content, .. } => plan.contents.get(*content),
         _ => None,
-    }
-}
-
-fn table(does: &Activity) -> &'static str {
-    match does {
-        Activity::Download { .. } => "download",
-        Activity::Register(_) => "registration",
-        Activity::Flood { .. } => "flood",
-        Activity::Ping { .. } => "ping",
-        Activity::Traffic { .. } => "traffic",
-        Activity::Consume(_) => "consumer",
-        Activity::Program(program) if program.fetch.is_some() => "download",
-        Activity::Program(_) => "program",
-        Activity::Load { .. } => "load",
     }
 }
 

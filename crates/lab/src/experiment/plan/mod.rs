@@ -414,6 +414,23 @@ pub enum Activity {
     },
 }
 
+impl Activity {
+    /// The table of the file that it stands in.
+    pub(crate) fn table(&self) -> &'static str {
+        match self {
+            Activity::Download { .. } => "download",
+            Activity::Register(_) => "registration",
+            Activity::Flood { .. } => "flood",
+            Activity::Ping { .. } => "ping",
+            Activity::Traffic { .. } => "traffic",
+            Activity::Consume(_) => "consumer",
+            Activity::Program(program) if program.fetch.is_some() => "download",
+            Activity::Program(_) => "program",
+            Activity::Load { .. } => "load",
+        }
+    }
+}
+
 /// A program of one's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProgramPlan {

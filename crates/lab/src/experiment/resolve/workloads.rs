@@ -186,27 +186,12 @@ pub(super) fn workloads(
     list
 }
 
-/// The table of the file that a workload stands in.
-fn table(workload: &Workload) -> &'static str {
-    match workload.does {
-        Activity::Download { .. } => "download",
-        Activity::Register(_) => "registration",
-        Activity::Flood { .. } => "flood",
-        Activity::Ping { .. } => "ping",
-        Activity::Traffic { .. } => "traffic",
-        Activity::Consume(_) => "consumer",
-        Activity::Program(ProgramPlan { fetch: Some(_), .. }) => "download",
-        Activity::Program(_) => "program",
-        Activity::Load { .. } => "load",
-    }
-}
-
 /// Names of workloads name files, and measures beside those of nodes; a node's share is divided only once.
 pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f: &mut Findings) {
     let is_load = |workload: &Workload| matches!(workload.does, Activity::Load { .. });
     for (place, workload) in list.iter().enumerate() {
         let name = workload.name.as_str();
-        let key = format!("{}.{}", table(workload), workload.measured_as());
+        let key = format!("{}.{}", workload.does.table(), workload.measured_as());
         f.name(&key, "a workload", name);
         let before = list.get(..place).unwrap_or_default();
         if before.iter().any(|other| other.name == name) {
@@ -217,7 +202,7 @@ pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f:
             );
         }
         if !is_load(workload) && nodes.contains(&workload.measured_as()) {
-            let hint = Some(format!("write for example [{}.{name}-1]", table(workload)));
+            let hint = Some(format!("write for example [{}.{name}-1]", workload.does.table()));
             f.add(
                 &key,
                 format!("a node is called `{name}`, too: their measures could not be told apart"),

@@ -8,6 +8,7 @@ mod serving;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Now, Packet};
+use trust::Clock;
 use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 
@@ -21,7 +22,6 @@ use crate::retry::RetryPolicy;
 use crate::session::{Answer, Outgoing, Session};
 use crate::socket::Waited;
 use outage::Outages;
-use trust::Clock;
 
 pub use request::AskError;
 

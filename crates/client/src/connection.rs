@@ -6,6 +6,7 @@ use std::io;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Packet};
+use trust::Clock;
 
 use crate::arrivals::{Arrivals, Counters};
 use crate::codec::{Codec, Departing};
@@ -14,7 +15,6 @@ use crate::error::ClientError;
 use crate::input::Input;
 use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
-use trust::Clock;
 
 /// Bytes that gather before they are written without the application waiting for anything: as many as are
 /// worth a system call, and still in the processor's cache when the kernel copies them.

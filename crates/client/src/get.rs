@@ -11,12 +11,12 @@ use flow::{ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, V
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Dialect, Name};
+use trust::Clock;
 use trust::policy::Rules;
 use trust::{Certificate, Policy, PublicKey, Validator, ValidatorLimits};
 
 use crate::client::Client;
 use crate::client::fetching::{FetchFailure, FetchOptions, Reader};
-use trust::Clock;
 
 /// Bytes that an object may have that is fetched into memory, if nobody says otherwise.
 const MOST_IN_MEMORY: u64 = 256 << 20;

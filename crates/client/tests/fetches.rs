@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::io;
 
 use cairn_client::{FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
-use common::{Peer, connect};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, VerificationOutcome, Verifier};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
@@ -24,6 +23,8 @@ use trust::manifest::{MANIFEST, ManifestLimits};
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
+
+use common::{Peer, connect};
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()

@@ -15,11 +15,12 @@ use std::time::Duration;
 use cairn_gateway::origin::mapping::Mapping;
 use cairn_gateway::origin::{OriginConfig, OriginLimits, OriginServer};
 use client::{AsyncClient, Remote, Trust};
-use common::{World, listen};
 use management::{Command, ControlParameters, ControlResponse, RequestName, Target, response_data};
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Data, Interest, LinkHeader, Name};
 use trust::Signer;
+
+use common::{World, listen};
 
 /// A forwarder without a store: routes by prefix, and who waits for what.
 #[derive(Default)]

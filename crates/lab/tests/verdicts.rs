@@ -10,9 +10,10 @@ use cairn_lab::report::{
     Conclusion, Control, Outcome, RunData, Verdict, conclusion, results_markdown, verdicts, write_report,
 };
 use cairn_lab::run::{Build, RunFolder, derive_anew, resume};
-use common::{options, run_in_virtual_time};
 use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
+
+use common::{options, run_in_virtual_time};
 
 /// A folder that is gone when the test is.
 struct RunsFolder(TestFolder);

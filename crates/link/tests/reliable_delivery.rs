@@ -5,9 +5,10 @@
 mod common;
 
 use cairn_link::{DropReason, Fault, Faults, ImpairmentConfig, Wire, v1, v2};
-use common::{End, Pair, SlowLine, data};
 use packet::random::Random;
 use packet::time::Duration;
+
+use common::{End, Pair, SlowLine, data};
 
 /// Retries and limits with which no message is lost for want of them: at 30 % loss, 20 retries fail once in
 /// 10^11.

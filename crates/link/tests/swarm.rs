@@ -12,9 +12,10 @@ mod common;
 use std::collections::{HashMap, HashSet};
 
 use cairn_link::{Faults, ImpairmentConfig, v1, v2};
-use common::{End, Pair, data, number_of};
 use packet::random::Random;
 use packet::time::Duration;
+
+use common::{End, Pair, data, number_of};
 
 fn pick<T: Copy>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len() as u64) as usize]

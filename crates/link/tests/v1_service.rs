@@ -6,11 +6,12 @@ mod common;
 
 use cairn_link::DropReason;
 use cairn_link::v1::{Config, LinkService, PacingConfig, Timings};
-use common::{data, frames};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
 use packet::time::{Duration, Instant};
 use testkit::vectors;
+
+use common::{data, frames};
 
 fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)

@@ -3,6 +3,10 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use packet::time::Instant;
+use packet::{CachePolicy, LinkHeader, Now, Packet};
+use trust::Clock;
+
 use crate::control::{ControlApplication, MANAGEMENT_FACE, shown};
 use crate::inner_service::InnerService;
 use crate::plane::Message;
@@ -10,9 +14,6 @@ use crate::remote_control::RemoteControl;
 use crate::sys::threads::EndNotifier;
 use crate::transport::inner::{InnerFace, InnerPacket};
 use crate::transport::ring::{RingEnded, RingReceiver};
-use packet::time::Instant;
-use packet::{CachePolicy, LinkHeader, Now, Packet};
-use trust::Clock;
 
 /// An application, and what it is reached by. It has been started.
 pub(crate) struct ControlService {

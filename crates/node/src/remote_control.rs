@@ -6,6 +6,11 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
+use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use management::StrategyChoice;
+use packet::{Buffer, Dialect, Name};
+use trust::Clock;
+
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
     FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus,
@@ -14,10 +19,6 @@ use crate::control::{
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
 use crate::repository::status::Watched;
 use crate::transport::inner::{InnerFace, inner_face};
-use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
-use management::StrategyChoice;
-use packet::{Buffer, Dialect, Name};
-use trust::Clock;
 
 /// Counters, each with its word.
 type Counted = Vec<(&'static str, u64)>;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use packet::{Dialect, NameRef};
+
 use crate::key::{Key, prefix_key};
 use crate::memory_objects::HotObjects;
 use crate::object::{Object, ObjectId};
-use packet::{Dialect, NameRef};
 
 /// All objects.
 #[derive(Debug, Default)]

@@ -5,13 +5,13 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use packet::UnixTime;
 use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
 use crate::extent::{Location, RecordPlace, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
-use packet::UnixTime;
 
 /// Bytes before the first record.
 pub(crate) const HEAD_BYTES: u64 = 64;

@@ -18,6 +18,8 @@ use flow::verify::VerificationError;
 use flow::{
     Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
 };
+use packet::AnyName;
+use packet::name::name_in_dialect;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Name};
 use serde_json::json;
@@ -37,8 +39,6 @@ use crate::tool::progress::Progress;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::{show_duration, show_size};
 use crate::tool::{ToolError, finish, output as print};
-use packet::AnyName;
-use packet::name::name_in_dialect;
 
 /// Fetch an object and write it to standard output or to a file.
 #[derive(Debug, Args)]

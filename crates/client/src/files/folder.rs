@@ -12,7 +12,6 @@ use flow::source::folder::{Attributes, EntryKind, Files};
 use rustix::fs::{
     AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat,
 };
-
 use trust::Clock;
 
 /// Bytes of a listing; what does not fit is left out.

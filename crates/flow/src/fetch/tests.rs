@@ -1,9 +1,10 @@
-use super::*;
-use crate::publish::{Answer, Publication, PublicationConfig};
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{ContentType, Dialect};
 use trust::Signer;
+
+use super::*;
+use crate::publish::{Answer, Publication, PublicationConfig};
 
 fn name(text: &str) -> Name {
     text.parse().unwrap()

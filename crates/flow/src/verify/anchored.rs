@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::unverified::{Unverified, UnverifiedKind};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name, NameRef, Now};
 use trust::Validator;
 use trust::validator::{CertificateFetchError, ValidationId};
+
+use super::unverified::{Unverified, UnverifiedKind};
 
 use super::{Cost, Summary, VerificationOutcome, Verifier, may_pass, note_signer};
 

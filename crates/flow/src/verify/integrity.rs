@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::unverified::Unverified;
 use packet::ndn::{KeyLocator, SignatureType};
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, NameRef, Now};
+
+use super::unverified::Unverified;
 
 use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::unverified::{Unverified, UnverifiedKind};
 use packet::time::Instant;
 use packet::{Component, Data, Interest, NackReason, Name, NameRef, Now};
 use trust::manifest::{
     ManifestError, ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of,
 };
+
+use super::unverified::{Unverified, UnverifiedKind};
 
 use super::requests::Requests;
 use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, may_pass};

@@ -1,5 +1,6 @@
 //! Status datasets: what they say, and how they are served in versions and segments.
 
+use cairn_node::management::{CommandAuthority, ManagementConfig};
 use engine::FaceId;
 use management::{
     ChannelStatus, Command, CommandScope, ControlParameters, ControlResponse, CsInfo, Dataset, FaceFlags,
@@ -8,8 +9,6 @@ use management::{
 };
 use packet::time::Duration;
 use packet::{ComponentKind, ContentType};
-
-use cairn_node::management::{CommandAuthority, ManagementConfig};
 
 use crate::fake_node::{NEIGHBOUR, face};
 use crate::manager::{Manager, about, command, name};

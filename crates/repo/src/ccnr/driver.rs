@@ -1,16 +1,17 @@
 //! A [`Ccnr`] whose store is that of a service. What is to be sent is its owner's business.
 
-use packet::time::Instant;
-use packet::{Data, Dialect, Interest, Name, Now};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+
+use packet::UnixTime;
+use packet::time::Instant;
+use packet::{Data, Dialect, Interest, Name, Now};
 
 use super::{Ccnr, CcnrCounters, Effect, InterestOrigin, NamespaceChange, StoreAnswer, StoreQuery};
 use crate::limits::Rejection;
 use crate::service::ServiceHandle;
 use crate::store::{Answer, Store};
-use packet::UnixTime;
 
 /// What is to be sent, or told.
 #[derive(Clone, Debug)]

@@ -21,13 +21,14 @@ mod policy;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, VecDeque};
+
 use packet::ccnx::management::RepositoryCommand;
 use packet::ccnx::{
     AnswerOriginKind, ChildSelector, InterestFields, InterestView, Scope, Ticks, markers, matches,
 };
 use packet::time::Instant;
 use packet::{Component, Data, DecodeError, Interest, Name, NameRef, Now};
-use std::collections::{BTreeMap, VecDeque};
 use trust::SignError;
 use trust::ccnx::CcnxSigner;
 

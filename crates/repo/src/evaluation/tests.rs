@@ -1,8 +1,9 @@
 //! The model against the paper's own numbers, and runs against each other.
 
+use packet::random::{Random, Zipf};
+
 use super::*;
 use crate::eviction::{DeleteQueue, DeletionRule, PolicySpec, names, optimum, start};
-use packet::random::{Random, Zipf};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const LITERAL: Reading = Reading::LITERAL;

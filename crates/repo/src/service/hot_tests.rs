@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use packet::ndn::DataBuilder;
 use packet::random::Random;
+use packet::{Dialect, Name, NameHasher};
 
 use super::tests::{Answers, HeldDisk, bytes, interest, start_on};
 use super::*;
 use crate::store::Selection;
-use packet::ndn::DataBuilder;
-use packet::{Dialect, Name, NameHasher};
 
 const SEGMENTS: u64 = 8;
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use packet::UnixTime;
 use packet::{Data, NameHash};
 
 use super::{Store, learn, rejection_of};
@@ -13,7 +14,6 @@ use crate::limits::{Limits, Rejection};
 use crate::object::{Object, ObjectId};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
 use crate::volume::{Entry, VolumeRange, WrittenRecord};
-use packet::UnixTime;
 
 /// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
 /// it did not name as failed.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use flow::Metadata;
 use flow::naming::METADATA;
+use packet::UnixTime;
 use packet::time::Duration;
 use packet::{AnyName, ComponentKind, Data, Dialect, Interest, Name, NameRef};
-
 use smallvec::SmallVec;
 
 use super::{Event, Store};
@@ -18,7 +18,6 @@ use crate::limits::Rejection;
 use crate::located::{Located, ReadError, is_answer};
 use crate::memory_objects::{HotObject, HotObjects, Request};
 use crate::object::{Object, ObjectId};
-use packet::UnixTime;
 
 /// So many objects and packets are looked at for one Interest. A cache may miss, so beyond that it does.
 const MAX_EXAMINED: usize = 64;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use client::{Client, ClientError, Event};
 use flow::source::{AppFace, Reply};
+use packet::name::name_in_dialect;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader, Now};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
@@ -14,7 +15,6 @@ use trust::ccnx::CcnxSigner;
 use super::window::{Answers, Served, Window, ask_for_ccnx};
 use crate::tool::ToolError;
 use crate::tool::serving::leave;
-use packet::name::name_in_dialect;
 
 /// How long the store may take before it is looked whether it has said something.
 const LOOK: Duration = Duration::from_millis(1);

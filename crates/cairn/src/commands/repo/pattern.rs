@@ -4,9 +4,8 @@ use std::convert::Infallible;
 use std::str::FromStr;
 
 use formats::glob;
-use packet::{AnyName, Dialect, NameRef};
-
 use packet::name::name_in_dialect;
+use packet::{AnyName, Dialect, NameRef};
 
 /// A name in whose components * stands for any letters and ? for one, as names are written. It means all
 /// names that begin with what it matches, of CCNx if it begins with `ccnx:`, and of NDN otherwise.

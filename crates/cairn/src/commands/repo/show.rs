@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use packet::name::name_in_dialect;
 use repo::Object;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use super::folder::{FolderArguments, matching};
 use super::pattern::NameGlob;
 use crate::tool::units::show_size;
 use crate::tool::{ToolError, output};
-use packet::name::name_in_dialect;
 
 /// List the objects of a repository.
 #[derive(Debug, Args)]

@@ -3,11 +3,10 @@
 use std::str::FromStr;
 
 use flow::workload::Popularity;
-use packet::Dialect;
-use packet::random::Random;
-
 use packet::AnyName;
+use packet::Dialect;
 use packet::name::AnyNameError;
+use packet::random::Random;
 
 /// A name with fields.
 #[derive(Clone, Debug)]

@@ -1,14 +1,15 @@
 //! The promise behind recognising answers: what is recognised is the Data of just that name, and Data that
 //! comes in order is recognised.
 
-use super::DueAnswer;
-use crate::batch::Arrivals;
-use crate::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 use packet::ccnx::{AnswerOriginKind, ContentObjectFields, InterestFields, PublisherId, SignedInfo, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, EncodeError, Interest, Name, Nonce, Packet};
+
+use super::DueAnswer;
+use crate::batch::Arrivals;
+use crate::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCERS: [FaceId; 2] = [FaceId(257), FaceId(258)];

@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use aws_lc_rs::digest;
 use repo::cold::{Bucket, Source};
 use thiserror::Error;
+use trust::{sha256, unix_now};
 
 use http::{Connection, Endpoint, EndpointError};
 use sign::{Credentials, Request, encoded, headers};
-use trust::{sha256, unix_now};
 
 /// S3 takes no more by one request.
 const MAX_OBJECT_BYTES: u64 = 5 << 30;

@@ -13,8 +13,8 @@ use packet::time::{Duration, Instant};
 const MAX_FRAMES_A_STEP: usize = 20_000;
 /// The wire holds no more; a fuzzer could fill memory by itself otherwise.
 const MAX_FRAMES_ON_THE_WIRE: usize = 256;
-/// A mended link that has more to do than this never comes to rest.
-const MAX_ROUNDS_TO_REST: usize = 5_000;
+/// A mended link that has more to do than this never becomes idle.
+const MAX_ROUNDS_UNTIL_IDLE: usize = 5_000;
 
 /// One end of a link, whatever its protocol.
 pub trait LinkEnd {
@@ -207,7 +207,7 @@ impl<L: LinkEnd> Link<L> {
 
     /// Carries every frame to its end, and lets time pass, until there is nothing more to do.
     fn come_to_rest(&mut self) {
-        for _ in 0..MAX_ROUNDS_TO_REST {
+        for _ in 0..MAX_ROUNDS_UNTIL_IDLE {
             let mut moved = false;
             for to in 0..2 {
                 for frame in std::mem::take(&mut self.sides[to].arriving) {
@@ -224,7 +224,7 @@ impl<L: LinkEnd> Link<L> {
             }
             self.settle();
         }
-        panic!("a mended link never comes to rest");
+        panic!("a mended link never becomes idle");
     }
 
     /// Sends a packet in one frame and one in several over the mended wire.

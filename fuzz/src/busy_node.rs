@@ -403,7 +403,8 @@ impl Node {
             Operation::EraseCached { prefix, ccnx, limit } => {
                 let dialect = dialect(*ccnx);
                 let before = engine.table_sizes().cached as usize;
-                let erased = engine.erase_cached(dialect, prefix.to_name(dialect).as_ref(), (*limit).into());
+                let prefix = prefix.to_name(dialect);
+                let (erased, _) = engine.erase_cached(dialect, prefix.as_ref(), (*limit).into(), 0);
                 assert!(erased <= usize::from(*limit));
                 assert_eq!(engine.table_sizes().cached as usize, before - erased);
             }
@@ -479,8 +480,10 @@ impl Node {
         assert!(self.engine.next_deadline() > self.now, "what was due is still due");
         let (mut transmits, mut got_data) = (0, BTreeSet::new());
         while let Some(transmit) = self.engine.poll_transmit() {
-            if matches!(transmit.packet, Packet::Data(_)) {
-                assert!(got_data.insert(transmit.face), "the same Data twice by one face");
+            if let Packet::Data(data) = &transmit.packet {
+                let token = transmit.pit_token.as_bytes().to_vec();
+                let is_new = got_data.insert((transmit.face, token, data.wire().to_vec()));
+                assert!(is_new, "the same Data twice by one face");
             }
             self.check_transmit(transmit);
             transmits += 1;

@@ -11,7 +11,7 @@ use node::control::{
     FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, UpdateFaceError,
 };
 use packet::time::Duration;
-use packet::{Buffer, Dialect, LinkType, Name};
+use packet::{Buffer, Data, Dialect, LinkType, Name};
 
 /// Faces that it has room for.
 const MAX_FACES: usize = 16;
@@ -189,6 +189,9 @@ impl NodeControl for PlainNode {
     fn content_store(&mut self) -> ContentStoreStatus {
         unreachable!("no client of CCNx asks about the content store but by the status page")
     }
+
+    /// It has no content store.
+    fn forget_cached(&mut self, _: &Data) {}
 
     fn erase_cached(&mut self, _: Dialect, _: &Name, _: usize) -> usize {
         unreachable!("no client of CCNx erases Data")

@@ -131,12 +131,18 @@ impl CommandBuilder {
 /// Shows what is wrong with the arguments, or the help that they ask for. Arguments may be what others
 /// wrote.
 fn show(error: &clap::Error) -> ExitCode {
-    let plain = error.render().to_string();
+    let (plain, code) = (error.render().to_string(), error.exit_code());
+    let before_others = std::env::args_os().skip(1).take_while(|word| word != "--");
+    if error.use_stderr() && before_others.into_iter().any(|word| word == "--json") {
+        // As every other error, for whoever reads JSON.
+        let why = plain.trim_end().strip_prefix("error: ").unwrap_or(plain.trim_end());
+        let _ = crate::tool::output::json(&serde_json::json!({ "error": why, "exit_code": code }));
+    }
     if plain.contains(|c| client::is_unprintable(c) && c != '\n') {
         tell!("{}", plain.trim_end());
     } else {
         // Where it cannot be written, nobody can be told.
         let _ = error.print();
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    ExitCode::from(u8::try_from(code).unwrap_or(2))
 }

@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Forwarding allocates a buffer for each packet; this allocator does that in a few nanoseconds.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Mimalloc = allocator::Mimalloc;
 
 fn main() -> ExitCode {
     cairn::command().run()

@@ -1,8 +1,6 @@
 //! Applications that speak CCNx, with the client library, through a node.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use std::path::PathBuf;
-
 use client::{Client, Connection, Event, Remote};
 use engine::NextHop;
 use flow::source::Packets;
@@ -12,14 +10,9 @@ use node::control::{NodeControl as _, Unmanaged};
 use packet::ccnx::{InterestFields, Ticks, uri};
 use packet::time::Duration;
 use packet::{Data, Dialect, Interest};
+use testkit::folder::TestFolder;
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
-
-fn folder() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("cairn-dialects-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
 
 fn start_node(folder: &std::path::Path) -> Node {
     let mut config = Config::default();
@@ -41,7 +34,7 @@ fn object(text: &str, content: &[u8]) -> Data {
 
 #[test]
 fn what_one_client_of_ccnx_serves_another_gets_through_a_node() {
-    let folder = folder();
+    let folder = TestFolder::new("dialects");
     let mut node = start_node(&folder);
     let remote = Remote::Unix(folder.join("ccnd.sock"));
     let open = || Client::over(Connection::open_in(Dialect::Ccnx, &remote).unwrap());
@@ -75,5 +68,4 @@ fn what_one_client_of_ccnx_serves_another_gets_through_a_node() {
     assert_eq!(data.wire(), answer.wire());
     node.shut_down();
     drop(serving);
-    let _ = std::fs::remove_dir_all(&folder);
 }

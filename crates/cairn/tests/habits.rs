@@ -79,7 +79,7 @@ fn a_bad_address_of_the_forwarder_is_told_with_where_it_stands() {
     assert!(errors(&output).contains("NDN_CLIENT_TRANSPORT: \"nowhere\""), "{}", errors(&output));
     world.write(".ndn/client.conf", b"transport=nowhere\n");
     let mut status = world.command(&["status"]);
-    let output = status.env_remove("NDN_CLIENT_TRANSPORT").env("HOME", &world.folder).output().unwrap();
+    let output = status.env_remove("NDN_CLIENT_TRANSPORT").env("HOME", &*world.folder).output().unwrap();
     assert!(errors(&output).contains(".ndn/client.conf: \"nowhere\""), "{}", errors(&output));
 }
 
@@ -303,6 +303,16 @@ fn wrong_usage_is_told_from_failure() {
     ] {
         assert_eq!(world.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
+    // Whoever reads JSON is told as of every other error.
+    for arguments in [&["lab", "check", "--json"][..], &["lab", "results", "x", "--json", "--markdown"]] {
+        let output = world.run(arguments);
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let why = told["error"].as_str().unwrap();
+        assert!(told["exit_code"] == 2 && why.starts_with("the ") && why.contains("Usage"), "{told}");
+        assert!(output.status.code() == Some(2) && errors(&output).contains("error: the "));
+    }
+    let output = world.run(&["lab", "shell", "--", "x", "--json"]);
+    assert!(output.stdout.is_empty(), "that is for the other command");
 }
 
 #[test]

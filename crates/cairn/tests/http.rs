@@ -1,9 +1,10 @@
 //! HTTP servers and proxies in the lab, real ones: from the distribution's packages, installed or unpacked.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use testkit::folder::TestFolder;
 use testkit::needs::{namespaces, needed};
 
 /// Where `cargo xtask ci` unpacks servers when the system has none.
@@ -58,9 +59,8 @@ name = "Cairn"
 set = { "node.server.server" = { software = "cairn", setting = "tuned" }, "download.files.client" = "cairn", "download.files.from" = [] }
 "#;
 
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("cairn-http-test-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+fn folder(name: &str) -> TestFolder {
+    let folder = TestFolder::new(&format!("http-{name}"));
     std::fs::write(folder.join("small.toml"), NETWORK).unwrap();
     folder
 }
@@ -117,7 +117,6 @@ fn wget_by_squid_and_by_gateways_and_named_data_bring_the_same_file_and_the_orig
     assert_eq!(measured(&run, 1, "top.requests"), 4.0);
     // Who waits for what another has asked for is no hit in Squid's eyes.
     assert!(measured(&run, 1, "top.request_hits") >= 2.0, "{}", measured(&run, 1, "top.request_hits"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -133,5 +132,4 @@ fn a_server_that_is_nowhere_is_told_with_its_package() {
     let output = lab(&folder, "/nowhere").output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && err.contains("install the package lighttpd"), "{err}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use testkit::folder::TestFolder;
+
 /// Runs `make` for a target of the repository's Makefile, into `root`.
 fn make(target: &str, root: &Path) {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -19,7 +21,7 @@ fn make(target: &str, root: &Path) {
 
 #[test]
 fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_removed() {
-    let root = std::env::temp_dir().join(format!("cairn-install-{}", std::process::id()));
+    let root = TestFolder::absent("install");
     let files = [
         "usr/bin/cairn",
         "usr/share/man/man1/cairn.1",
@@ -53,5 +55,4 @@ fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_remov
     for file in files {
         assert!(!root.join(file).exists(), "{file}");
     }
-    std::fs::remove_dir_all(root).unwrap();
 }

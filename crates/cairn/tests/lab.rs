@@ -15,10 +15,13 @@ use testkit::processes;
 /// What a virtual machine's host takes away is no fault of what is tested.
 const NO_STEAL_GATE: &str = "[gates]\nsteal = \"100 %\"\n";
 
+/// One repeat in virtual time has seen one order of what happens at one instant, and confirms nothing.
+const BOTH_ORDERS: &str = "\n[on.sim]\nwhy = \"Both orders of one instant.\"\nset = { repeats = 2 }\n";
+
 /// Three nodes in a row, three files, five pings.
 fn small() -> String {
     format!(
-        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{NO_STEAL_GATE}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}"
+        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n{NO_STEAL_GATE}[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}{BOTH_ORDERS}"
     )
 }
 
@@ -280,6 +283,46 @@ fn what_was_changed_in_a_run_is_told_by_all_who_read_it_and_what_is_not_there_is
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[test]
+fn what_fails_with_json_says_so_as_json_whatever_the_command() {
+    let folder = std::env::temp_dir().join(format!("cairn-json-errors-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("wrong.toml"), "title = 3\n").unwrap();
+    std::fs::write(folder.join("wrong.profile"), "what = 'this'\n").unwrap();
+    for words in [
+        &["run", "NOSUCH.toml", "--on", "sim"][..],
+        &["run", "wrong.toml", "--on", "sim"],
+        &["sweep", "NOSUCH.toml", "--key", "link.*.rate", "--values", "1 Mbit/s", "--on", "sim"],
+        &["calibrate", "profile.toml", "--runs", "wrong.toml"],
+        &["validate", "NOSUCH.toml"],
+        &["validate", "wrong.toml", "--profile", "wrong.profile"],
+        &["up", "NOSUCH.toml"],
+        &["shell", "--network", "nobody", "a"],
+        &["link", "a-b", "--down", "--network", "nobody"],
+        &["restart", "a", "--network", "nobody"],
+        &["down", "nobody"],
+        &["watch", "NOSUCH"],
+        &["new", "wrong.toml"],
+        &["resume", "NOSUCH"],
+        &["merge", "out", "NOSUCH"],
+        &["show", "NOSUCH"],
+        &["compare", "NOSUCH", "NOSUCH"],
+        &["list", "--runs", "NOSUCH"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.arg("lab").args(words).arg("--json").current_dir(&folder).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let error: serde_json::Value =
+            serde_json::from_str(&said).unwrap_or_else(|why| panic!("{words:?}: {why}: {said}"));
+        let is_said = error["error"].as_str().is_some_and(|text| !text.is_empty());
+        assert!(is_said && error["exit_code"] == 1 && output.status.code() == Some(1), "{words:?}: {said}");
+    }
+    let mut sim = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = sim.args(["sim", "run", "NOSUCH.toml", "--json"]).current_dir(&folder).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("\"exit_code\": 1"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Directories below `root` whose names begin with `prefix`, a few levels deep.
 fn directories(root: &Path, prefix: &str, levels: u32, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
@@ -373,6 +416,45 @@ fn a_run_that_was_interrupted_goes_on_where_it_stopped_and_measures_nothing_twic
     let mut again = Command::new(env!("CARGO_BIN_EXE_cairn"));
     let output = again.args(["lab", "resume"]).arg(&run).current_dir(&folder).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr).matches("done before").count(), 3);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_folder_with_damaged_numbers_ends_with_code_6_and_what_is_advised_mends_it() {
+    let folder = folder("damaged", &small().replace("until_done = true", "until_done = true\nrepeats = 2"));
+    assert_eq!(lab(&folder, "sim").output().unwrap().status.code(), Some(0));
+    let run = only_run(&folder);
+    let said = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.arg("lab").args(words).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code().unwrap(), out, err)
+    };
+    let at = run.display().to_string();
+    assert_eq!((said(&["results", &at]).0, said(&["compare", &at, &at]).0), (0, 0));
+    let advised = |words: &[&str], file: &str, advice: &str| {
+        for words in [words, &["compare", &at, &at]] {
+            let (code, out, err) = said(words);
+            assert_eq!(code, 6, "{out}{err}");
+            assert!(out.contains(file) && err.contains(advice), "{out}{err}");
+        }
+        let command = advice.split("cairn lab ").nth(1).unwrap();
+        said(&command.split(' ').collect::<Vec<_>>());
+        let (code, out, err) = said(words);
+        assert_eq!(code, 0, "{out}{err}");
+    };
+    std::fs::write(run.join("case-01/repeat-02/result.json"), "{").unwrap();
+    advised(&["results", &at], "case-01/repeat-02/result.json", &format!("cairn lab resume {at}"));
+    std::fs::remove_file(run.join("case-01/repeat-01/derived/traffic-b.csv")).unwrap();
+    advised(&["results", &at], "derived/traffic-b.csv", &format!("cairn lab show --derive {at}"));
+    std::fs::write(run.join("results.csv"), "").unwrap();
+    advised(&["results", "--json", &at], "results.csv", &format!("cairn lab show {at}"));
+    std::fs::write(run.join("run.json"), "").unwrap();
+    for words in [vec!["results", &at], vec!["compare", &at, &at], vec!["resume", &at], vec!["show", &at]] {
+        let (code, _, err) = said(&words);
+        let again = format!("cairn lab run {at}/experiment.toml --on sim");
+        assert!(code == 1 && err.contains("run.json cannot be read") && err.contains(&again), "{err}");
+    }
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use packet::Component;
+use testkit::folder::TestFolder;
 use trust::store::KeyStore;
 use trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod};
 
@@ -16,13 +16,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// A running node, in a folder of its own.
 struct Node {
     process: Child,
-    folder: PathBuf,
+    folder: TestFolder,
 }
 
 impl Node {
     fn start(name: &str, more: &str) -> Node {
-        let folder = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::new(name);
         let config = format!(
             "[udp]\nlisten = [\"127.0.0.1:0\"]\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n\
              [unix]\nlisten = [\"{}\"]\n{more}",
@@ -75,7 +74,6 @@ impl Drop for Node {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -242,8 +240,7 @@ fn events_are_told_as_they_happen() {
 
 #[test]
 fn where_keys_are_named_only_they_are_obeyed() {
-    let folder = std::env::temp_dir().join(format!("cairn-operator-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new("operator");
     let store = KeyStore::open(folder.join("keys")).unwrap();
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = UnixTime::from_secs(since.as_secs());
@@ -274,13 +271,11 @@ fn where_keys_are_named_only_they_are_obeyed() {
     // It may not do everything.
     let (code, complaint) = as_signed_by("/operator", &["strategy", "set", "/a", "multicast"]);
     assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn who_was_certified_by_an_operator_gives_commands_from_its_own_key_store() {
-    let folder = std::env::temp_dir().join(format!("cairn-delegate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new("delegate");
     let cairn = |keys: &str, arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
         command.args(arguments).env("CAIRN_KEYS", folder.join(keys)).current_dir(&folder).output().unwrap()
@@ -323,7 +318,6 @@ fn who_was_certified_by_an_operator_gives_commands_from_its_own_key_store() {
     );
     let (code, complaint) = add_as(&node, "mallory", "/lab/people/mallory");
     assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]

@@ -34,7 +34,7 @@ start = '0 s'
 say = 'Every link is fast'
 value = 'p.rtt.median'
 at_most = 0.02
-by_construction = 'The link says it: link.consumer-producer.delay'
+by_construction = 'The link has this delay: link.consumer-producer.delay'
 [[sweep]]
 key = 'link.consumer-producer.delay'
 from = 1

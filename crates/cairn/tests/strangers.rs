@@ -15,8 +15,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use flow::naming::Metadata;
+use packet::ndn::lp::LpPacketView;
 use packet::ndn::{DataBuilder, SignatureInfoBuilder, SignatureType};
-use packet::{Data, Name};
+use packet::{Buffer, ContentType, Data, Interest, Name};
 use world::{World, bytes};
 
 #[test]
@@ -139,7 +140,7 @@ fn what_is_said_turns_no_text_and_hides_nothing() {
     }
 }
 
-/// A neighbour that answers whatever names metadata with a lie, for as long as it lives.
+/// A neighbour that answers what it can with lies, for as long as it lives.
 struct Forger {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -147,7 +148,7 @@ struct Forger {
 }
 
 impl Forger {
-    fn start(lie: Data) -> Forger {
+    fn start(lies: Vec<Data>) -> Forger {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -156,7 +157,10 @@ impl Forger {
             let mut datagram = [0; 9000];
             while !until.load(Ordering::Relaxed) {
                 let Ok((length, from)) = socket.recv_from(&mut datagram) else { continue };
-                if datagram[..length].windows(10).any(|part| part == b"\x20\x08metadata") {
+                let frame = LpPacketView::decode(&datagram[..length]).ok();
+                let packet = frame.and_then(|frame| frame.fragment).map(Buffer::copy_from);
+                let interest = packet.and_then(|packet| Interest::decode_ndn(packet).ok());
+                if let Some(lie) = interest.and_then(|asked| lies.iter().find(|lie| asked.matches(lie))) {
                     let _ = socket.send_to(lie.wire(), from);
                 }
             }
@@ -195,16 +199,20 @@ fn lie(world: &World, object: &str) -> Data {
     lie.build_signed(&info, |_| vec![7; 64]).unwrap()
 }
 
+fn face_of(world: &World, forger: &Forger) -> String {
+    let faces = world.json(&["face", "list"]);
+    let is_forgers = |face: &&serde_json::Value| face["remote"] == forger.uri();
+    faces.as_array().unwrap().iter().find(is_forgers).unwrap()["face_id"].to_string()
+}
+
 /// A world in which `/lab` signs, and a forger is asked first for what is under `/lab/file`.
 fn world_with_a_forger() -> (World, Forger, String) {
     let world = World::neighbourly();
     world.good(&["key", "new", "/lab", "--kind", "ed25519"]);
     world.good(&["cert", "export", "/lab", "-o", "root.cert"]);
-    let forger = Forger::start(lie(&world, "/lab/file"));
+    let forger = Forger::start(vec![lie(&world, "/lab/file")]);
     world.good(&["route", "add", "/lab/file", &forger.uri()]);
-    let faces = world.json(&["face", "list"]);
-    let is_forgers = |face: &&serde_json::Value| face["remote"] == forger.uri();
-    let face = faces.as_array().unwrap().iter().find(is_forgers).unwrap()["face_id"].to_string();
+    let face = face_of(&world, &forger);
     // The lie is in the store before anybody else is there.
     world.good(&["peek", "-P", "-f", "/lab/file/32=metadata"]);
     (world, forger, face)
@@ -252,4 +260,76 @@ fn with_nobody_but_a_forger_a_fetch_fails_in_its_time_and_says_what_to_do() {
     assert_told(&errors, &face);
     assert!(errors.contains("cairn cs erase /lab/file/32=metadata"), "{errors}");
     assert!(errors.contains(&format!("cairn face show {face}")), "{errors}");
+}
+
+/// A world in which `/lab` certifies `/lab/alice`; with the names of her certificate and her key.
+fn world_of_alice() -> (World, String, String) {
+    let world = World::neighbourly();
+    world.certify_alice();
+    let name = world.json(&["cert", "show", "alice.cert"])[0]["name"].as_str().unwrap().to_owned();
+    let key = name.rsplitn(3, '/').last().unwrap().to_owned();
+    (world, name, key)
+}
+
+/// A packet that says this key has signed it.
+fn forged(name: &str, signer: &str, content_type: ContentType) -> Data {
+    let signer: Name = signer.parse().unwrap();
+    let info = SignatureInfoBuilder::new(SignatureType::SHA256_WITH_ECDSA).key_name(&signer);
+    let data = DataBuilder::new(name.parse().unwrap()).content_type(content_type).content(b"lie".to_vec());
+    let data = data.freshness(packet::time::Duration::from_secs(3600));
+    data.build_signed(&info, |_| vec![7; 70]).unwrap()
+}
+
+#[test]
+fn whatever_an_asked_neighbour_forges_is_had_from_somebody_else_and_told_of() {
+    let file = bytes(30_000);
+    let object = "/lab/alice/file/v=9";
+    let segment = format!("{object}/seg=1");
+    let manifest = format!("{object}/32=manifest/seg=0");
+    for case in ["segment", "certificate", "manifest"] {
+        let (mut world, certificate, key) = world_of_alice();
+        world.write("file", &file);
+        let blob = ContentType::BLOB;
+        let (lies, prefixes, told) = match case {
+            "segment" => (vec![forged(&segment, &key, blob)], vec![&*segment], &segment),
+            "certificate" => {
+                (vec![forged(&certificate, "/lab/KEY/1", ContentType::KEY)], vec![&*key], &certificate)
+            }
+            _ => (vec![forged(&manifest, &key, blob)], vec![&*manifest], &manifest),
+        };
+        // Its face is the older one, so it comes first at the same cost.
+        let forger = Forger::start(lies);
+        for prefix in prefixes {
+            world.good(&["route", "add", prefix, &forger.uri(), "--cost", "0"]);
+        }
+        let option: &[&str] = if case == "manifest" { &["--manifest"] } else { &[] };
+        world.start(&[&["put", object, "-f", "file", "-S", "/lab/alice"], option].concat(), "published");
+        let got = world.run(&[&["get", object, "--anchor", "root.cert"], option].concat());
+        let errors = String::from_utf8_lossy(&got.stderr);
+        assert!(got.status.success() && got.stdout == file, "{case}: {errors}");
+        let (told, face) = (format!("refused {told}/sha256digest="), face_of(&world, &forger));
+        let from = format!("from face {face}:");
+        assert!(errors.lines().any(|line| line.contains(&told) && line.contains(&from)), "{case}: {errors}");
+    }
+}
+
+#[test]
+fn a_line_break_in_the_name_of_a_file_begins_no_line() {
+    let world = World::new();
+    let name = "bad\ncairn: all is well\u{1b}[2J.x";
+    world.write(name, b"x");
+    for arguments in [
+        &["cert", "check", name, "--anchor", name][..],
+        &["cert", "show", name],
+        &["key", "import", name],
+        &["node", "config", name],
+        &["lab", "check", name],
+        &["get", "/lab/x", "--rules", name],
+    ] {
+        let output = world.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains("bad"), "{arguments:?}: {errors}");
+        let odd = errors.lines().find(|line| line.starts_with("cairn: all is well"));
+        assert!(odd.is_none() && !errors.contains('\u{1b}'), "{arguments:?}: {errors}");
+    }
 }

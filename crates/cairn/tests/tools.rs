@@ -79,20 +79,10 @@ fn an_empty_object_and_one_from_standard_input_are_objects_too() {
     assert_eq!(world.good(&["get", "/lab/input"]), "from a pipe");
 }
 
-/// Makes a root and a key that it certifies, and writes the root's certificate to `root.cert`.
-fn certify(world: &World) {
-    world.good(&["key", "new", "/lab", "--kind", "ed25519"]);
-    world.good(&["key", "new", "/lab/alice"]);
-    world.good(&["cert", "export", "/lab", "-o", "root.cert"]);
-    world.good(&["cert", "request", "/lab/alice", "-o", "alice.req"]);
-    world.good(&["cert", "sign", "alice.req", "--by", "/lab", "--issuer", "lab", "-o", "alice.cert"]);
-    world.good(&["cert", "import", "alice.cert"]);
-}
-
 #[test]
 fn with_an_anchor_signed_objects_are_trusted_and_others_refused() {
     let mut world = World::new();
-    certify(&world);
+    world.certify_alice();
     let file = bytes(100_000);
     world.write("file", &file);
     world.start(&["put", "/lab/alice/signed", "-f", "file", "-S", "/lab/alice"], "published");
@@ -161,7 +151,7 @@ fn a_fetch_that_was_broken_off_goes_on_where_it_was() {
 #[test]
 fn keys_travel_in_safe_bags_and_listings_tell_all() {
     let world = World::new();
-    certify(&world);
+    world.certify_alice();
     world.good(&["key", "export", "/lab/alice", "-o", "alice.safebag"]);
     world.good(&["key", "delete", "/lab/alice", "--yes"]);
     assert_eq!(world.run(&["key", "export", "/lab/alice"]).status.code(), Some(1));
@@ -207,7 +197,7 @@ fn what_is_not_in_the_key_store_is_not_there_to_be_listed_or_deleted() {
 #[test]
 fn a_check_says_whose_certificate_it_lacks() {
     let world = World::new();
-    certify(&world);
+    world.certify_alice();
     assert!(world.good(&["cert", "check", "alice.cert", "--anchor", "root.cert"]).contains("trusted"));
     world.good(&["key", "new", "/other"]);
     world.good(&["cert", "export", "/other", "-o", "other.cert"]);

@@ -8,7 +8,7 @@ mod serving;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{BuildInterest, Data, Interest, LinkHeader, NackReason, Now, Packet};
-use trust::Clock;
+use system::Clock;
 use trust::ccnx::CcnxSigner;
 use trust::{InterestSigner, Signer};
 

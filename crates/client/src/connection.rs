@@ -6,7 +6,7 @@ use std::io;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Packet};
-use trust::Clock;
+use system::Clock;
 
 use crate::arrivals::{Arrivals, Counters};
 use crate::codec::{Codec, Departing};
@@ -306,9 +306,9 @@ impl Connection {
 
     /// Says whether all is written, or lost.
     fn write_datagrams(&mut self) -> Result<bool, ClientError> {
-        while let (Some(&stride), Some(datagrams)) = (self.frames.front(), self.socket.datagrams()) {
-            let count = datagrams.train_of(&self.frames);
-            let length: usize = self.frames.iter().take(count).sum();
+        while let Some(datagrams) = self.socket.datagrams() {
+            let Some(train) = datagrams.train_of(&self.frames) else { break };
+            let (count, stride, length) = (train.datagrams, train.segment, train.len_bytes);
             let train =
                 self.output.get(self.written..).and_then(|rest| rest.get(..length)).unwrap_or_default();
             match datagrams.send(train, stride) {

@@ -6,23 +6,17 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
-use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg, setsockopt, sockopt::UdpGroSegment,
 };
-
-/// The most datagrams in one train that every kernel takes.
-const MAX_TRAIN_DATAGRAMS: usize = 64;
-/// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
-const MAX_TRAIN_BYTES: usize = 65_000;
+use system::trains::{TrainLimits, TrainSize, refuses_segments};
 
 /// A connected UDP socket that sends and receives trains.
 #[derive(Debug)]
 pub(crate) struct DatagramSocket {
     socket: UdpSocket,
-    /// Datagrams of more bytes go alone: the kernel would not cut a train of them, as it does not for those
-    /// that IP has to break up.
-    max_cut_bytes: usize,
+    /// What leaves together; datagrams too large for a train turn out when one is refused.
+    limits: TrainLimits,
 }
 
 /// What was received.
@@ -38,25 +32,12 @@ impl DatagramSocket {
     /// Asks the kernel to hand over trains as they are; one that does not know how hands over datagrams.
     pub(crate) fn over(socket: UdpSocket) -> Self {
         let _ = setsockopt(&socket, UdpGroSegment, &true);
-        DatagramSocket { socket, max_cut_bytes: MAX_TRAIN_BYTES }
+        DatagramSocket { socket, limits: TrainLimits::KERNEL }
     }
 
-    /// How many of the datagrams of these lengths can leave together: of one length, but for the last.
-    pub(crate) fn train_of(&self, lengths: &VecDeque<usize>) -> usize {
-        let Some(&stride) = lengths.front().filter(|stride| **stride <= self.max_cut_bytes) else { return 1 };
-        let mut bytes = 0;
-        let mut count = 0;
-        for &length in lengths.iter().take(MAX_TRAIN_DATAGRAMS) {
-            bytes += length;
-            if length > stride || bytes > MAX_TRAIN_BYTES {
-                break;
-            }
-            count += 1;
-            if length < stride {
-                break;
-            }
-        }
-        count.max(1)
+    /// The first datagrams of these lengths that can leave together.
+    pub(crate) fn train_of(&self, lengths: &VecDeque<usize>) -> Option<TrainSize> {
+        self.limits.train_of(lengths.iter().copied())
     }
 
     /// Sends datagrams of `stride` bytes, the last of which may be smaller.
@@ -73,13 +54,11 @@ impl DatagramSocket {
     /// Learns that a train of datagrams of `stride` bytes was not taken; says whether they may be taken one
     /// by one.
     pub(crate) fn handle_uncut(&mut self, stride: usize, error: &io::Error) -> bool {
-        let cannot_cut = [Errno::EINVAL, Errno::EIO, Errno::EMSGSIZE]
-            .iter()
-            .any(|errno| error.raw_os_error() == Some(*errno as i32));
-        if cannot_cut {
-            self.max_cut_bytes = self.max_cut_bytes.min(stride.saturating_sub(1));
+        let is_about_segments = refuses_segments(error);
+        if is_about_segments {
+            self.limits.largest_datagram = self.limits.largest_datagram.min(stride.saturating_sub(1));
         }
-        cannot_cut
+        is_about_segments
     }
 
     /// Receives what came together.
@@ -105,28 +84,20 @@ impl AsFd for DatagramSocket {
 
 #[cfg(test)]
 mod tests {
+    use nix::errno::Errno;
+
     use super::*;
 
     #[test]
-    fn a_train_has_one_length_but_for_its_end_and_fits_into_a_packet_of_ip() {
+    fn datagrams_of_a_size_that_was_refused_in_a_train_go_alone() {
         let mut datagrams = DatagramSocket::over(UdpSocket::bind("127.0.0.1:0").unwrap());
-        let train_of = |datagrams: &DatagramSocket, lengths: &[usize]| {
-            datagrams.train_of(&lengths.iter().copied().collect())
+        let train_of = |datagrams: &DatagramSocket, lengths: [usize; 2]| {
+            datagrams.train_of(&VecDeque::from(lengths)).map(|train| train.datagrams)
         };
-        for (lengths, expected) in [
-            (&[][..], 1),
-            (&[100], 1),
-            (&[100, 100, 100], 3),
-            (&[100, 100, 50, 50], 3),
-            (&[50, 100], 1),
-            (&[8800; 9], 7),
-            (&[10; 100], MAX_TRAIN_DATAGRAMS),
-        ] {
-            assert_eq!(train_of(&datagrams, lengths), expected, "{lengths:?}");
-        }
-        assert!(datagrams.handle_uncut(1400, &io::Error::from_raw_os_error(Errno::EINVAL as i32)));
         assert!(!datagrams.handle_uncut(100, &io::Error::from_raw_os_error(Errno::ENOBUFS as i32)));
-        assert_eq!(train_of(&datagrams, &[1400, 1400]), 1);
-        assert_eq!(train_of(&datagrams, &[1399, 1399]), 2);
+        assert_eq!(train_of(&datagrams, [1400, 1400]), Some(2));
+        assert!(datagrams.handle_uncut(1400, &io::Error::from_raw_os_error(Errno::EINVAL as i32)));
+        assert_eq!(train_of(&datagrams, [1400, 1400]), Some(1));
+        assert_eq!(train_of(&datagrams, [1399, 1399]), Some(2));
     }
 }

@@ -11,7 +11,7 @@ use flow::{ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, V
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Dialect, Name};
-use trust::Clock;
+use system::Clock;
 use trust::policy::Rules;
 use trust::{Certificate, Policy, PublicKey, Validator, ValidatorLimits};
 

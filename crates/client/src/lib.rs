@@ -1,8 +1,8 @@
 //! Applications on real sockets: a connection to a forwarder, consumers and producers.
 //!
 //! A [`Connection`] is one socket to a forwarder, in the dialect that it speaks: Interests, Data and Nacks go
-//! in and come out, many for each system call. It blocks, with a deadline, and one thread is enough; there is
-//! nothing to spawn and nothing to await. On top of it:
+//! in and come out, many for each system call. It blocks, with a deadline, and one thread is enough. With the
+//! feature `async`, `AsyncClient` does the same in tasks of tokio. On top of a connection:
 //!
 //! - [`Client::ask`] asks for one Data; [`Client::express`] for many at once, and [`Client::next`] says what
 //!   came of each;
@@ -46,6 +46,7 @@ mod get;
 mod input;
 mod management_request;
 mod pending;
+mod proofs;
 mod refused_packet;
 mod remote;
 mod retry;
@@ -68,4 +69,4 @@ pub use pending::RequestId;
 pub use refused_packet::{ClaimedSigner, RefusedPacketInfo};
 pub use remote::{Family, Host, Remote, RemoteError};
 pub use retry::{RetryPolicy, accepted};
-pub use trust::Clock;
+pub use system::Clock;

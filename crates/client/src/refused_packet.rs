@@ -3,9 +3,12 @@
 use formats::printable::printable;
 use std::fmt;
 
+use flow::RefusedPacket;
+use flow::verified::RequestKind;
 use flow::verify::VerificationError;
 use packet::ndn::KeyLocator;
-use packet::{AnyName, Data, Dialect, Name};
+use packet::{AnyName, Dialect, Name};
+use trust::validator::ValidationError;
 
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;
@@ -13,6 +16,9 @@ const STORE: u64 = 254;
 /// What is known of a packet that a verifier refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedPacketInfo {
+    /// Whether it is a packet of the object, or what was to vouch for one: a certificate, a packet of a
+    /// manifest.
+    pub kind: RequestKind,
     /// Its name.
     pub name: AnyName,
     /// Its implicit digest, which tells it from every other packet of that name.
@@ -22,6 +28,8 @@ pub struct RefusedPacketInfo {
     /// The forwarder's face that it came by, if the forwarder tells: it does on this host, where local
     /// fields are on.
     pub incoming_face: Option<u64>,
+    /// By which face the packet came that it was to vouch for.
+    pub vouches_for_face: Option<u64>,
     /// Why it was refused.
     pub error: VerificationError,
 }
@@ -33,6 +41,11 @@ pub enum ClaimedSigner {
     Name(Name),
     /// The digest of a key; in CCNx the publisher's.
     KeyDigest(Vec<u8>),
+}
+
+/// Whether a forwarder has told of a face that leads to somebody.
+pub(crate) fn is_neighbour(face: Option<u64>) -> bool {
+    face.is_some_and(|face| face != STORE)
 }
 
 impl fmt::Display for ClaimedSigner {
@@ -47,11 +60,24 @@ impl fmt::Display for ClaimedSigner {
 impl RefusedPacketInfo {
     /// Whether the forwarder tells which neighbour or application it came from.
     pub fn is_traced(&self) -> bool {
-        self.incoming_face.is_some_and(|face| face != STORE)
+        is_neighbour(self.incoming_face)
+    }
+
+    /// What would have to vouch for it and could not be had, if that is why it was refused: nothing speaks
+    /// against the packet then.
+    pub fn missing_proof(&self) -> Option<AnyName> {
+        match &self.error {
+            VerificationError::NotTrusted(ValidationError::NotFetched { name, .. }) => Some(name.clone()),
+            VerificationError::ManifestNack { name, .. } | VerificationError::ManifestTimeout(name) => {
+                Some(AnyName::new(Dialect::Ndn, name.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// Describes a packet.
-    pub fn new(data: &Data, incoming_face: Option<u64>, error: VerificationError) -> Self {
+    pub(crate) fn new(kind: RequestKind, refused: RefusedPacket) -> Self {
+        let RefusedPacket { data, incoming_face, error } = refused;
         let locator = data.ndn().and_then(|view| view.signature_info()).and_then(|info| info.key_locator);
         let signer = locator.map(|locator| match locator {
             KeyLocator::Name(name) => ClaimedSigner::Name(name.to_name()),
@@ -59,7 +85,8 @@ impl RefusedPacketInfo {
         });
         let publisher = || data.ccnx_publisher().map(|key| ClaimedSigner::KeyDigest(key.to_vec()));
         let (name, digest) = (data.any_name(), data.implicit_digest());
-        RefusedPacketInfo { name, digest, signer: signer.or_else(publisher), incoming_face, error }
+        let signer = signer.or_else(publisher);
+        RefusedPacketInfo { kind, name, digest, signer, incoming_face, vouches_for_face: None, error }
     }
 }
 
@@ -86,6 +113,8 @@ impl fmt::Display for RefusedPacketInfo {
 
 #[cfg(test)]
 mod tests {
+    use packet::Data;
+
     use super::*;
 
     #[test]
@@ -93,7 +122,8 @@ mod tests {
         let vectors = testkit::vectors::load("ccnx");
         let vector = vectors.iter().find(|vector| vector.name.contains("content-header-of-a-file")).unwrap();
         let data = Data::decode_ccnx(vector.bytes.clone().into()).unwrap();
-        let shown = RefusedPacketInfo::new(&data, None, "no trust anchor".into()).to_string();
+        let refused = RefusedPacket { data, incoming_face: None, error: "no trust anchor".into() };
+        let shown = RefusedPacketInfo::new(RequestKind::Object, refused).to_string();
         let (digest, publisher) = (vector.get("implicit-digest").unwrap(), vector.get("publisher").unwrap());
         let expected = format!(
             "ccnx:/ndn.example/file/s8300/=FD06B09736C683/%C1.META.M/.header/=FD06B09736C6D5/=00 \

@@ -24,7 +24,7 @@ impl Default for RetryPolicy {
 
 /// How long to wait before a command is given again that came back: a forwarder that is just starting may
 /// have no route to its own management yet.
-pub(crate) const COMMAND_REST: Duration = Duration::from_millis(200);
+pub(crate) const COMMAND_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How often something is asked for, and what is to be done after an answer: the same for all who wait,
 /// whatever way they wait.
@@ -53,7 +53,9 @@ impl Retries {
     pub(crate) fn handle_answer(&mut self, answer: Answer) -> RetryStep {
         let (silence, rest) = match answer {
             Answer::Data(data) => return RetryStep::Data(data),
-            Answer::Nack(reason) => (NoResponse::Nack { reason, is_local: self.is_local }, COMMAND_REST),
+            Answer::Nack(reason) => {
+                (NoResponse::Nack { reason, is_local: self.is_local }, COMMAND_RETRY_INTERVAL)
+            }
             Answer::Timeout => (NoResponse::Timeout, Duration::ZERO),
         };
         self.left = self.left.saturating_sub(1);
@@ -95,7 +97,7 @@ mod tests {
     fn what_came_back_is_asked_for_again_after_a_rest_and_given_up_at_last() {
         let mut retries = Retries::new(RetryPolicy::default(), true);
         let nack = || Answer::Nack(NackReason::NoRoute);
-        assert!(matches!(retries.handle_answer(nack()), RetryStep::Again(COMMAND_REST)));
+        assert!(matches!(retries.handle_answer(nack()), RetryStep::Again(COMMAND_RETRY_INTERVAL)));
         assert!(matches!(retries.handle_answer(Answer::Timeout), RetryStep::Again(Duration::ZERO)));
         let RetryStep::GiveUp(why) = retries.handle_answer(nack()) else { panic!("three times is enough") };
         assert_eq!(why.to_string(), "it came back (no-route)");

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use flow::source::{Reply, Source, SourceError};
 use flow::verified::RequestKind;
-use flow::{RefusedPacket, Segment, VerifiedFetch};
+use flow::{Segment, VerifiedFetch};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Now, Packet};
 
 use crate::event::Event;
 use crate::pending::{Kind, PendingTable, RequestId};
+use crate::proofs::Proofs;
+use crate::refused_packet::RefusedPacketInfo;
 
 /// Interests that wait for the application to look at them, and their bytes. More are dropped, and counted.
 const MAX_WAITING: usize = 16 << 10;
@@ -42,11 +44,20 @@ pub(crate) struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FetchId(u64);
 
+/// The faces by which Interests of a fetch have to leave the forwarder.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NextHops {
+    /// Those for the object.
+    pub(crate) object: Option<u64>,
+    /// Those for what vouches for it.
+    pub(crate) proof: Option<u64>,
+}
+
 struct Running {
     id: FetchId,
     fetch: VerifiedFetch,
-    /// The face by which Interests for the object have to leave the forwarder.
-    next_hop_face: Option<u64>,
+    next_hops: NextHops,
+    proofs: Proofs,
 }
 
 struct Attached {
@@ -149,16 +160,24 @@ impl Session {
         self.sources.retain(|attached| attached.prefix != *prefix);
     }
 
-    pub(crate) fn begin_fetch(&mut self, fetch: VerifiedFetch, next_hop_face: Option<u64>) -> FetchId {
+    pub(crate) fn begin_fetch(&mut self, fetch: VerifiedFetch, next_hops: NextHops) -> FetchId {
         let id = FetchId(self.next_fetch);
         self.next_fetch += 1;
-        self.fetches.push(Running { id, fetch, next_hop_face });
+        self.fetches.push(Running { id, fetch, next_hops, proofs: Proofs::default() });
         id
     }
 
     pub(crate) fn end_fetch(&mut self, id: FetchId) -> Option<VerifiedFetch> {
         let place = self.fetches.iter().position(|running| running.id == id)?;
         Some(self.fetches.remove(place).fetch)
+    }
+
+    /// Ends a fetch and gives it back to who began it, who has it run and ends it once.
+    pub(crate) fn give_back(&mut self, id: FetchId) -> VerifiedFetch {
+        match self.end_fetch(id) {
+            Some(fetch) => fetch,
+            None => unreachable!("nobody else ends it"),
+        }
     }
 
     pub(crate) fn fetch(&self, id: FetchId) -> Option<&VerifiedFetch> {
@@ -172,9 +191,12 @@ impl Session {
         }
     }
 
-    /// The next packet of a fetch that was refused.
-    pub(crate) fn poll_refused(&mut self, id: FetchId) -> Option<RefusedPacket> {
-        self.fetches.iter_mut().find(|running| running.id == id)?.fetch.poll_refused()
+    /// The next packet of a fetch that was refused: what is wrong, which may be what was to vouch for the
+    /// packet.
+    pub(crate) fn poll_refused(&mut self, id: FetchId) -> Option<RefusedPacketInfo> {
+        let running = self.fetches.iter_mut().find(|running| running.id == id)?;
+        let refused = running.fetch.poll_refused()?;
+        Some(running.proofs.blame(refused))
     }
 
     /// A packet came.
@@ -317,7 +339,10 @@ impl Session {
     fn handle_data(&mut self, now: Now, data: &Data, header: &LinkHeader) {
         let mut is_wanted = false;
         for running in &mut self.fetches {
-            is_wanted |= running.fetch.handle_data(now, data, header);
+            if running.fetch.handle_data(now, data, header) {
+                running.proofs.note(data, header.incoming_face);
+                is_wanted = true;
+            }
         }
         if self.pending.len() > 0 {
             for answered in self.pending.take_answered(data) {
@@ -362,7 +387,10 @@ fn is_outcome(event: &Event) -> bool {
 impl Running {
     fn poll(&mut self, now: Now) -> Option<Outgoing> {
         let (interest, asks) = self.fetch.poll_interest(now)?;
-        let next_hop_face = self.next_hop_face.filter(|_| asks == RequestKind::Object);
+        let next_hop_face = match asks {
+            RequestKind::Object => self.next_hops.object,
+            RequestKind::Proof => self.next_hops.proof,
+        };
         let header = LinkHeader { next_hop_face, ..LinkHeader::default() };
         Some(Outgoing { packet: Packet::Interest(interest), header })
     }

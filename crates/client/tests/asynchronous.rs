@@ -20,6 +20,7 @@ use flow::{
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use testkit::folder::TestFolder;
 use trust::Signer;
 
 fn name(uri: &str) -> Name {
@@ -154,8 +155,7 @@ fn questions_end_with_a_nack_or_at_their_time_and_what_was_expressed_comes_as_ev
 #[test]
 fn an_object_goes_into_a_file_when_it_is_whole_and_one_that_is_too_large_leaves_nothing() {
     let (client, peer) = connect(busy_forwarder);
-    let folder = std::env::temp_dir().join(format!("cairn-asynchronous-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new("asynchronous");
     let path = folder.join("file");
     run(async {
         let client = AsyncClient::over(client);
@@ -169,7 +169,6 @@ fn an_object_goes_into_a_file_when_it_is_whole_and_one_that_is_too_large_leaves_
         assert_eq!(std::fs::read(&path).unwrap(), bytes());
     });
     peer.join().unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

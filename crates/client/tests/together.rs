@@ -14,6 +14,7 @@ use flow::{Answer, Publication, PublicationConfig};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use testkit::folder::TestFolder;
 use trust::Signer;
 
 fn name(uri: &str) -> Name {
@@ -207,8 +208,7 @@ fn an_object_that_is_larger_than_allowed_is_not_kept_and_leaves_no_file() {
     let (mut client, peer) = connect(busy_forwarder);
     let failure = client.get(&name("/far/file"), Trust::anybody()).at_most(100_000).into_memory();
     assert!(matches!(failure, Err(FetchFailure::TooLarge(100_000))), "{failure:?}");
-    let folder = std::env::temp_dir().join(format!("cairn-together-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new("together");
     let path = folder.join("file");
     let failure = client.get(&name("/far/file"), Trust::anybody()).at_most(100_000).into_file(&path);
     assert!(matches!(failure, Err(FetchFailure::TooLarge(100_000))), "{failure:?}");
@@ -221,7 +221,6 @@ fn an_object_that_is_larger_than_allowed_is_not_kept_and_leaves_no_file() {
     client.get(&name("/far/file"), Trust::anybody()).progress(count).into_file(&path).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), bytes());
     assert!(steps > 1, "{steps}");
-    std::fs::remove_dir_all(folder).unwrap();
     drop(client);
     peer.join().unwrap();
 }

@@ -17,18 +17,18 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
+use allocator::Mimalloc;
 use cairn_engine::batch::{Upcoming, prefetch};
 use cairn_engine::{
     Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop,
 };
-use mimalloc::MiMalloc;
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, Packet, PrefixHashes};
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
+static ALLOCATOR: CountingAllocator<Mimalloc> = CountingAllocator::new(Mimalloc);
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);

@@ -28,9 +28,9 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
+use allocator::Mimalloc;
 use cairn_engine::batch::Arrivals;
 use cairn_engine::{ContentStoreConfig, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
-use mimalloc::MiMalloc;
 use packet::ccnx::Dtag;
 use packet::ccnx::block::{BlockKind, read_header, write_blob_element, write_close, write_open};
 use packet::ndn::tlv;
@@ -39,7 +39,7 @@ use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, Name, Nonce, Packet};
 
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: Mimalloc = Mimalloc;
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use packet::random::Random;
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 use packet::{
     Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, Packet, PitToken, PrefixHashes,
 };
@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::arrival::Arrival;
 use crate::batch::answers_due::AnswersDue;
 use crate::batch::route_hints::RouteHints;
+use crate::config::EngineConfig;
 use crate::counters::{EngineCounters, TableSizes};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, FaceConfig, FaceCounters, FaceTable};
@@ -34,60 +35,6 @@ use crate::tables::namespaces::{NamespaceRules, Namespaces};
 use crate::tables::pending::PendingTable;
 use crate::tables::sweep::Sweep;
 use crate::transmit::{Event, Transmit, TransmitQueue};
-
-/// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
-#[derive(Clone, Debug)]
-pub struct EngineConfig {
-    /// Secret key of the name hashes. Whoever decodes packets for this engine must hash with
-    /// [`Engine::hasher`].
-    pub hash_key: [u64; 2],
-    /// Seed of the engine's random numbers: new nonces, probing, random strategies.
-    pub seed: u64,
-    /// Interests that may be pending at once.
-    pub max_pending: u32,
-    /// Bytes that pending Interests may take, tables included; large Interests reach this limit before the
-    /// other.
-    pub max_pending_bytes: u64,
-    /// Prefixes that the routing table may hold for each dialect, prefixes of prefixes counted.
-    pub max_prefixes: u32,
-    /// Longest time an Interest may stay pending, whatever it asks for: whatever a stranger leaves behind is
-    /// gone after that.
-    pub max_lifetime: Duration,
-    /// Names and nonces of past Interests remembered to recognise loops.
-    pub max_dead_nonces: u32,
-    /// How long those are remembered.
-    pub dead_nonce_lifetime: Duration,
-    /// HopLimit given to Interests that have none; `None` leaves them without.
-    pub default_hop_limit: Option<u8>,
-    /// Names under which this node's network can be reached: forwarding hints to them are done with.
-    pub producer_regions: Vec<Name>,
-    /// The content store.
-    pub content_store: ContentStoreConfig,
-    /// The strategy for names that no other was chosen for.
-    pub default_strategy: StrategySpec,
-}
-
-impl EngineConfig {
-    /// The default configuration with this seed, from which the hash key is derived too. For simulations and
-    /// tests; a node on a network takes key and seed from the system.
-    pub fn seeded(seed: u64) -> Result<Self, StrategyError> {
-        let mut random = Random::derive(seed, 0);
-        Ok(EngineConfig {
-            hash_key: [random.next_u64(), random.next_u64()],
-            seed: random.next_u64(),
-            max_pending: 1 << 20,
-            max_pending_bytes: 1 << 30,
-            max_prefixes: 1 << 21,
-            max_lifetime: Duration::from_secs(60),
-            max_dead_nonces: 1 << 20,
-            dead_nonce_lifetime: Duration::from_secs(6),
-            default_hop_limit: None,
-            producer_regions: Vec::new(),
-            content_store: ContentStoreConfig::default(),
-            default_strategy: "best-route".parse()?,
-        })
-    }
-}
 
 /// A face number that was used before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -247,16 +194,26 @@ impl Engine {
         self.tables.pending.iter().map(|entry| &entry.interest)
     }
 
-    /// All routes of a dialect, in no particular order.
-    pub fn routes(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &[NextHop])> {
-        self.tables.fibs[dialect as usize].routes()
+    /// A step through the routes of a dialect, which are in no particular order: some thousands of places of
+    /// the table, from number `from` on (0 for the first), and where the next step goes on, if there are
+    /// more. No step stops packets for long.
+    pub fn routes(
+        &self,
+        dialect: Dialect,
+        from: u32,
+    ) -> (impl Iterator<Item = (&Name, &[NextHop])>, Option<u32>) {
+        self.tables.fibs[dialect as usize].routes(from)
     }
 
-    /// All strategy choices of a dialect with the full names of the strategies, in no particular order.
-    pub fn strategies(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &Name)> {
-        self.tables.fibs[dialect as usize]
-            .strategies()
-            .filter_map(|(prefix, id)| Some((prefix, &self.tables.strategies.get(id.0)?.name)))
+    /// The same through the strategy choices, with the full names of the strategies.
+    pub fn strategies(
+        &self,
+        dialect: Dialect,
+        from: u32,
+    ) -> (impl Iterator<Item = (&Name, &Name)>, Option<u32>) {
+        let (choices, next) = self.tables.fibs[dialect as usize].strategies(from);
+        let name_of = |id: StrategyId| self.tables.strategies.get(id.0).map(|strategy| &strategy.name);
+        (choices.filter_map(move |(prefix, id)| Some((prefix, name_of(id)?))), next)
     }
 
     /// Interests that are pending.
@@ -429,9 +386,22 @@ impl Engine {
         }
     }
 
-    /// Drops up to `limit` Data under `prefix` from the content store; gives how many. Looks at every Data.
-    pub fn erase_cached(&mut self, dialect: Dialect, prefix: NameRef<'_>, limit: usize) -> usize {
-        self.tables.store.erase(&mut self.tables.index, dialect, prefix, limit)
+    /// A step of dropping up to `limit` Data under `prefix` from the content store: looks at some thousands
+    /// of its places, from number `from` on (0 for the first); gives how many it dropped, and where the next
+    /// step goes on, if there are more. No step stops packets for long.
+    pub fn erase_cached(
+        &mut self,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        limit: usize,
+        from: u32,
+    ) -> (usize, Option<u32>) {
+        self.tables.store.erase(&mut self.tables.index, dialect, prefix, limit, from)
+    }
+
+    /// Drops this very packet from the content store, if it is there.
+    pub fn forget_cached(&mut self, data: &Data) {
+        self.tables.store.remove_packet(&mut self.tables.index, &self.hasher, data);
     }
 
     /// Puts a store behind the content store, in place of the one before, or takes it away. Interests that

@@ -53,6 +53,7 @@
 
 mod arrival;
 pub mod batch;
+mod config;
 mod counters;
 mod drop_reason;
 mod engine;
@@ -71,9 +72,10 @@ mod transmit;
 mod trigger;
 
 pub use arrival::Arrival;
+pub use config::EngineConfig;
 pub use counters::{EngineCounters, TableSizes};
 pub use drop_reason::{DropCounters, DropReason};
-pub use engine::{Engine, EngineConfig, FaceExists, SetStrategyError};
+pub use engine::{Engine, FaceExists, SetStrategyError};
 pub use face::{FaceConfig, FaceCounters, FaceScope};
 pub use face_id::FaceId;
 pub use limit::{LeakyBucket, RateControlConfig, RateLimit, RateMethod, TokenBucket};

@@ -42,34 +42,21 @@ pub struct Sample {
     pub face: FaceId,
 }
 
-/// What became of samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SamplingCounters {
-    /// Data taken aside.
-    pub taken: u64,
-    /// Samples that were not taken because too many waited.
-    pub crowded: u64,
-    /// Samples that were refused.
-    pub refused: u64,
-    /// Samples of which nobody could say whether they are to be believed.
-    pub undecided: u64,
-    /// Data that was not kept because its object is distrusted.
-    pub kept_out: u64,
-    /// Objects that are trusted again before their time, because there was no room for more.
-    pub forgotten: u64,
-}
-
-impl SamplingCounters {
-    /// All of them, each under the word that metrics and status have for it.
-    pub fn numbers(&self) -> [(&'static str, u64); 6] {
-        [
-            ("taken", self.taken),
-            ("crowded", self.crowded),
-            ("refused", self.refused),
-            ("undecided", self.undecided),
-            ("kept-out", self.kept_out),
-            ("forgotten", self.forgotten),
-        ]
+packet::counters! {
+    /// What became of samples.
+    pub struct SamplingCounters {
+        /// Data taken aside.
+        pub taken = "taken",
+        /// Samples that were not taken because too many waited.
+        pub queue_full = "queue-full",
+        /// Samples that were refused.
+        pub refused = "refused",
+        /// Samples of which nobody could say whether they are to be believed.
+        pub undecided = "undecided",
+        /// Data that was not kept because its object is distrusted.
+        pub kept_out = "kept-out",
+        /// Objects that are trusted again before their time, because there was no room for more.
+        pub forgotten = "forgotten",
     }
 }
 
@@ -163,7 +150,7 @@ impl Sampling {
             return;
         }
         if self.waiting.len() >= self.config.max_waiting {
-            self.counters.crowded += 1;
+            self.counters.queue_full += 1;
             return;
         }
         self.counters.taken += 1;

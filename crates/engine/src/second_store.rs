@@ -66,23 +66,24 @@ pub enum ForSecondStore {
     Offer(Data),
 }
 
-/// What became of questions and offers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SecondStoreCounters {
-    /// Questions asked.
-    pub asked: u64,
-    /// Interests answered by the store.
-    pub found: u64,
-    /// Questions that the store had no answer to after all.
-    pub absent: u64,
-    /// Questions that were not answered in time.
-    pub overdue: u64,
-    /// Interests that went upstream at once because too many waited, of all or of their origin.
-    pub crowded: u64,
-    /// Data offered.
-    pub offered: u64,
-    /// Offers lost because nobody polled them.
-    pub offers_lost: u64,
+packet::counters! {
+    /// What became of questions and offers.
+    pub struct SecondStoreCounters {
+        /// Questions asked.
+        pub asked = "asked",
+        /// Interests answered by the store.
+        pub found = "found",
+        /// Questions that the store had no answer to after all.
+        pub absent = "absent",
+        /// Questions that were not answered in time.
+        pub overdue = "overdue",
+        /// Interests that went upstream at once because too many waited, of all or of their origin.
+        pub queue_full = "queue-full",
+        /// Data offered.
+        pub offered = "offered",
+        /// Offers lost because nobody polled them.
+        pub offers_lost = "offers-lost",
+    }
 }
 
 /// Offers not yet polled, at most.
@@ -139,7 +140,7 @@ impl PendingQuestions {
     /// Asks, if there is room for one more question.
     pub(crate) fn ask(&mut self, now: Instant, waiting: PendingQuestion, interest: &Interest) -> bool {
         if !self.has_room(waiting.origin) {
-            self.counters.crowded += 1;
+            self.counters.queue_full += 1;
             return false;
         }
         self.enter(&waiting);
@@ -154,7 +155,7 @@ impl PendingQuestions {
     /// more.
     pub(crate) fn ask_later(&mut self, when: Instant, waiting: PendingQuestion) -> bool {
         if !self.has_room(waiting.origin) {
-            self.counters.crowded += 1;
+            self.counters.queue_full += 1;
             return false;
         }
         self.enter(&waiting);

@@ -59,20 +59,40 @@ impl Transmit {
         says_nothing && !matches!(self.packet, Packet::Nack(..))
     }
 
+    /// The packet; all that travels with it takes the place of what `header` says. Who has a header already
+    /// spares the moves of [`into_parts`](Transmit::into_parts).
+    #[inline(always)]
+    pub fn unpack(self, header: &mut LinkHeader) -> Packet {
+        // Taken apart, so that no field is forgotten that may come: it would go on from another packet.
+        let LinkHeader {
+            pit_token,
+            congestion_mark,
+            incoming_face,
+            next_hop_face,
+            cache_policy,
+            non_discovery,
+            prefix_announcement,
+            explicit_rate,
+        } = header;
+        *pit_token = self.pit_token;
+        *congestion_mark = self.congestion_mark;
+        *incoming_face = self.incoming_face.map(|face| face.0.into());
+        *next_hop_face = None;
+        *cache_policy = self.cache_policy;
+        *non_discovery = self.non_discovery;
+        if prefix_announcement.is_some() || self.prefix_announcement.is_some() {
+            *prefix_announcement = self.prefix_announcement.map(|announcement| *announcement);
+        }
+        *explicit_rate = self.explicit_rate;
+        self.packet
+    }
+
     /// The packet, and all that travels with it.
     #[inline(always)]
     pub fn into_parts(self) -> (Packet, LinkHeader) {
-        let header = LinkHeader {
-            pit_token: self.pit_token,
-            congestion_mark: self.congestion_mark,
-            incoming_face: self.incoming_face.map(|face| face.0.into()),
-            next_hop_face: None,
-            cache_policy: self.cache_policy,
-            non_discovery: self.non_discovery,
-            prefix_announcement: self.prefix_announcement.map(|announcement| *announcement),
-            explicit_rate: self.explicit_rate,
-        };
-        (self.packet, header)
+        let mut header = LinkHeader::NONE;
+        let packet = self.unpack(&mut header);
+        (packet, header)
     }
 }
 

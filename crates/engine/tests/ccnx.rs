@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NamespaceRules, NextHop, Transmit};
-use packet::ccnx::{ContentObjectFields, Exclude, ExcludeEntry, InterestFields, SignedInfo, Ticks, uri};
+use cairn_engine::{
+    Engine, EngineConfig, FaceConfig, FaceId, NamespaceRules, NextHop, SharingConfig, Transmit,
+};
+use packet::ccnx::{
+    ContentObjectFields, Exclude, ExcludeEntry, InterestFields, PublisherId, PublisherIdKind, SignedInfo,
+    Ticks, uri,
+};
 use packet::time::Instant;
-use packet::{Data, Dialect, EncodeError, Interest, Packet};
+use packet::{Data, Dialect, EncodeError, Interest, LinkType, Packet};
 
 const APPLICATION: FaceId = FaceId(256);
 const OTHER: FaceId = FaceId(257);
@@ -237,4 +242,34 @@ fn fresh_from_tap(engine: &mut Engine) -> Vec<(FaceId, String)> {
     let fields = InterestFields { nonce: Some(b"nonce 3"), ..InterestFields::default() };
     receive(engine, APPLICATION, Packet::Interest(interest("ccnx:/a/c", fields)));
     sent(engine)
+}
+
+#[test]
+fn an_object_of_another_publisher_on_a_shared_link_ends_no_repetition() {
+    let mut engine = engine();
+    let config = FaceConfig {
+        dialect: Dialect::Ccnx,
+        link_type: LinkType::MultiAccess,
+        sharing: Some(SharingConfig::LOCAL),
+        ..FaceConfig::remote()
+    };
+    assert!(engine.configure_face(Instant::ZERO, NEIGHBOUR, config));
+    let prefix = uri::parse("ccnx:/o").unwrap();
+    let hop = NextHop { face: NEIGHBOUR, cost: 0 };
+    engine.add_route(Instant::ZERO, Dialect::Ccnx, prefix.as_ref(), hop).unwrap();
+    let publisher = [0x22; 32];
+    let fields = InterestFields {
+        publisher: Some(PublisherId { kind: PublisherIdKind::PublicKey, digest: &publisher }),
+        nonce: Some(&[7; 4]),
+        ..InterestFields::default()
+    };
+    receive(&mut engine, APPLICATION, Packet::Interest(interest("ccnx:/o/%00", fields)));
+    assert_eq!(sent(&mut engine), [(NEIGHBOUR, "interest".to_owned())]);
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/o/%00")));
+    assert_eq!(sent(&mut engine), []);
+    let later = (1..=300).any(|millis| {
+        engine.advance(Instant::from_millis(millis));
+        !sent(&mut engine).is_empty()
+    });
+    assert!(later, "it is asked for again");
 }

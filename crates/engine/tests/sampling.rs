@@ -160,7 +160,7 @@ fn the_right_packet_that_has_taken_the_place_of_a_refused_one_stays() {
     let mut router = Router::new(1.0, 16);
     assert!(router.fetch(at(1), FORGER, "/film/1/0"));
     let forged = router.samples().pop().unwrap();
-    router.engine.erase_cached(Dialect::Ndn, NameRef::ROOT, 10);
+    router.engine.erase_cached(Dialect::Ndn, NameRef::ROOT, 10, 0);
     assert!(router.fetch(at(2), PRODUCER, "/film/1/0"));
     router.engine.refuse_sample(at(3), &forged);
     assert!(router.answers(at(3), "/film/1/0"));
@@ -173,7 +173,7 @@ fn samples_that_nobody_takes_and_objects_that_are_refused_are_bounded() {
         assert!(router.fetch(at(1), PRODUCER, &format!("/film/1/{number}")));
     }
     let counters = *router.engine.sampling_counters().unwrap();
-    assert_eq!((counters.taken, counters.crowded), (16, 84));
+    assert_eq!((counters.taken, counters.queue_full), (16, 84));
     router.samples();
     for object in 0..1100 {
         router.fetch(at(1), FORGER, &format!("/film/x{object}/0"));

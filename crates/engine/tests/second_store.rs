@@ -171,7 +171,7 @@ fn no_more_wait_than_may() {
     assert_eq!(world.sent(), [PRODUCER]);
     let (first, second) = (world.question().unwrap(), world.question().unwrap());
     assert!(world.question().is_none());
-    assert_eq!((world.counters().asked, world.counters().crowded), (2, 1));
+    assert_eq!((world.counters().asked, world.counters().queue_full), (2, 1));
     // Answers out of order.
     world.engine.receive_absent(world.now, second);
     world.engine.receive_absent(world.now, first);
@@ -249,7 +249,7 @@ fn what_upstream_answers_is_not_asked_of_a_store_that_stands_in() {
         world.engine.advance(world.now);
         assert!(world.question().is_none());
     }
-    assert_eq!((world.counters().asked, world.counters().crowded), (0, 0), "each made room again");
+    assert_eq!((world.counters().asked, world.counters().queue_full), (0, 0), "each made room again");
 }
 
 #[test]

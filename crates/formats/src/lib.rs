@@ -1,7 +1,7 @@
 //! File formats of other tools, as far as Cairn needs them: captures that Wireshark opens (pcapng), tables
 //! that statistics programs read (CSV, Parquet), text within HTML and XML, text of others that is to be
-//! shown, and what Linux says (netlink, files below `/proc`); texts with wildcards, which word was meant
-//! where somebody has mistyped one, and whose an address of IP is. The writers write to any
+//! shown, and messages of netlink; texts with wildcards, and which word was meant where somebody has
+//! mistyped one. The writers write to any
 //! [`std::io::Write`]; nothing here opens files or sockets.
 //!
 //! ```
@@ -17,16 +17,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod address_prefix;
 pub mod csv;
 pub mod glob;
 pub mod markup;
-pub mod meminfo;
 pub mod netlink;
 pub mod parquet;
 pub mod pcapng;
 pub mod printable;
-pub mod proc_files;
 pub mod spelling;
-
-pub use address_prefix::AddressPrefix;

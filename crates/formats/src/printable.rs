@@ -1,5 +1,7 @@
 //! Text of others, made fit to be shown.
 
+use std::path::Path;
+
 /// What others wrote, as a part of one line: what would begin a new line, command a terminal, turn the
 /// direction of what follows, or not be seen at all is replaced.
 ///
@@ -8,6 +10,16 @@
 /// ```
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// The name of a file as a part of one line, whoever gave it that name.
+///
+/// ```
+/// use std::path::Path;
+/// assert_eq!(cairn_formats::printable::printable_path(Path::new("a\nb")), "a\u{fffd}b");
+/// ```
+pub fn printable_path(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 /// Whether a character does something else than being seen: commands a terminal, turns the direction of

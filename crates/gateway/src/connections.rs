@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use formats::AddressPrefix;
+use system::AddressPrefix;
 use tokio::sync::Notify;
 
 use crate::counters::Counters;

@@ -31,7 +31,7 @@ struct Metric {
 }
 
 /// Defines the counters, their names and what they mean.
-macro_rules! counters {
+macro_rules! atomic_counters {
     ($($(#[doc = $help:literal])* $field:ident: $kind:literal,)*) => {
         /// What a gateway has done.
         #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ macro_rules! counters {
     };
 }
 
-counters! {
+atomic_counters! {
     /// Connections that are open.
     connections: "gauge",
     /// Connections that were accepted.

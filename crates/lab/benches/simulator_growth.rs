@@ -14,9 +14,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use allocator::Mimalloc;
 use cairn_lab::figure::{Axis, LineChart, Series};
 use formats::csv;
-use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
 use sim::topology::Topology;
@@ -25,7 +25,7 @@ use testkit::counting_allocator::CountingAllocator;
 use testkit::stopwatch::Stopwatch;
 
 #[global_allocator]
-static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
+static ALLOCATOR: CountingAllocator<Mimalloc> = CountingAllocator::new(Mimalloc);
 
 /// What was measured at one size.
 struct Point {

@@ -1,7 +1,9 @@
 //! Whether a file of results is as it was written: its last field is a SHA-256 over everything before it. It
 //! is not against forgers, who can write the field anew, but against numbers that were mended by hand.
 
-/// The field.
+/// The field …
+pub(crate) const SEAL: &str = "sha256";
+/// … as it is written.
 const FIELD: &str = "\"sha256\"";
 
 /// What a seal says.

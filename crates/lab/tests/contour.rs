@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 
 use cairn_lab::report::write_report;
+use testkit::folder::TestFolder;
 
 /// Downloads by way of a cache of some size, from a producer some way away: whether the time of a download
 /// stays below a bound is decided by both.
@@ -46,8 +47,7 @@ less_than = 0.018
 
 #[test]
 fn the_boundary_lies_between_the_cases_that_hold_and_those_that_do_not() {
-    let place = std::env::temp_dir().join(format!("cairn-contour-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new("contour");
     let folder = common::run_in_virtual_time("two-keys", TWO_KEYS, &place);
     write_report(&folder).unwrap();
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
@@ -73,5 +73,4 @@ fn the_boundary_lies_between_the_cases_that_hold_and_those_that_do_not() {
     assert_eq!(outcome, expected, "{table}");
     let html = read("report.html");
     assert!(html.contains("Where it holds") && html.contains("in 3 of 6 pairs of values"));
-    let _ = fs::remove_dir_all(place);
 }

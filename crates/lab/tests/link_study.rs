@@ -10,6 +10,7 @@ use cairn_lab::experiment::Experiment;
 use cairn_lab::run::{RunFolder, execute};
 use formats::pcapng::Reader;
 use packet::ccnx::ndnlp::Packet;
+use testkit::folder::TestFolder;
 
 const ETHERNET_BYTES: usize = 14;
 
@@ -21,19 +22,21 @@ struct CapturedFrame {
     info: String,
 }
 
-fn run(only: &str) -> RunFolder {
+/// What crosses the link in a run of the case of that name.
+fn frames(only: &str) -> Vec<CapturedFrame> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/link-frames.toml");
     let experiment = Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
-    let runs = std::env::temp_dir().join(format!("cairn-links-{}-{}", only.len(), std::process::id()));
+    let runs = TestFolder::absent(&format!("links-{}", only.len()));
     let mut options = common::options(&runs);
     options.only = Some(only.to_owned());
     options.controls = false;
     options.repeats = Some(1);
-    execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    let folder = execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    captured(&folder)
 }
 
 /// What crossed the link in the first repeat of the run's only case.
-fn frames(folder: &RunFolder) -> Vec<CapturedFrame> {
+fn captured(folder: &RunFolder) -> Vec<CapturedFrame> {
     let file = folder.repeat(0, 0).join("trace/link-r0-r1.pcapng");
     let mut reader =
         Reader::new(File::open(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())));
@@ -49,13 +52,12 @@ fn frames(folder: &RunFolder) -> Vec<CapturedFrame> {
         };
         list.push(CapturedFrame { time_ns, length, info });
     }
-    std::fs::remove_dir_all(folder.path().parent().unwrap()).unwrap();
     list
 }
 
 #[test]
 fn an_object_of_6600_bytes_has_the_frames_of_figure_4() {
-    let all = frames(&run("no loss"));
+    let all = frames("no loss");
     let fragments: Vec<&CapturedFrame> = all.iter().filter(|frame| frame.info.contains('/')).collect();
     let lengths: Vec<usize> = fragments.iter().map(|frame| frame.length).collect();
     assert_eq!(lengths, [1514, 1514, 1514, 1514, 1248], "{all:?}");
@@ -68,7 +70,7 @@ fn an_object_of_6600_bytes_has_the_frames_of_figure_4() {
 
 #[test]
 fn a_fragment_that_was_lost_comes_again_after_a_second_as_in_figure_5() {
-    let all = frames(&run("5 % loss"));
+    let all = frames("5 % loss");
     let mut gaps_ms = Vec::new();
     for (place, frame) in all.iter().enumerate().filter(|(_, frame)| frame.info.starts_with("Data")) {
         let before = all[..place].iter().rev().find(|before| before.info == frame.info);

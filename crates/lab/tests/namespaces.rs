@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 use cairn_lab::backend::netns::namespace::Namespace;
 use cairn_lab::backend::netns::wiring::wire;
 use cairn_lab::experiment::Experiment;
+use cairn_lab::experiment::plan::{IndexVec, NodeIndex};
 use testkit::needs::needed;
 
 const TWO: &str =
     "title = 'two'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { rate = '8 Mbit/s' }\n";
 
 /// The namespaces of a plan.
-fn namespaces(count: usize) -> Option<Vec<Namespace>> {
-    let made: Result<Vec<_>, _> = (0..count).map(|index| Namespace::new(&index.to_string())).collect();
+fn namespaces(count: usize) -> Option<IndexVec<NodeIndex, Namespace>> {
+    let made: Result<_, _> = (0..count).map(|index| Namespace::new(&index.to_string())).collect();
     needed("network namespaces", made)
 }
 
@@ -22,14 +23,15 @@ fn a_link_carries_datagrams_at_its_rate() {
     let plan = Experiment::parse("two", "two.toml", TWO).unwrap().plans("netns").unwrap().remove(0);
     let Some(namespaces) = namespaces(2) else { return };
     let wiring = wire(&plan, &namespaces).unwrap();
-    let (near, far) = (wiring.interfaces[&0][0].clone(), wiring.interfaces[&1][0].clone());
+    let (near, far) =
+        (wiring.interfaces[&NodeIndex(0)][0].clone(), wiring.interfaces[&NodeIndex(1)][0].clone());
     assert_eq!(near.remote, far.local);
-    let receiver = namespaces[1].run(move || UdpSocket::bind((far.local, 0)).unwrap()).unwrap();
+    let receiver = namespaces[NodeIndex(1)].run(move || UdpSocket::bind((far.local, 0)).unwrap()).unwrap();
     receiver.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let port = receiver.local_addr().unwrap().port();
     // 64 kB fit into the queue of 100 frames, and take 80 ms at 8 Mbit/s once the bucket is empty.
     let begun = Instant::now();
-    namespaces[0]
+    namespaces[NodeIndex(0)]
         .run(move || {
             let sender = UdpSocket::bind((near.local, 0)).unwrap();
             for _ in 0..80 {
@@ -51,7 +53,7 @@ fn namespaces_do_not_see_each_other_without_a_link() {
     let plan = Experiment::parse("two", "two.toml", &text).unwrap().plans("netns").unwrap().remove(0);
     let Some(namespaces) = namespaces(2) else { return };
     wire(&plan, &namespaces).unwrap();
-    let refused = namespaces[0]
+    let refused = namespaces[NodeIndex(0)]
         .run(|| UdpSocket::bind(("0.0.0.0", 0)).unwrap().send_to(&[1], ("10.77.0.2", 9)).is_err())
         .unwrap();
     assert!(refused);

@@ -5,11 +5,12 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{Outcome, RunData, verdicts};
 use cairn_lab::run::{Options, execute};
+use testkit::folder::TestFolder;
 
 /// Two passes over four objects of 1, 2, 3 and 994 kB by way of a node with a cache.
 fn two_passes(store: &str) -> String {
@@ -27,12 +28,9 @@ fn two_passes(store: &str) -> String {
 }
 
 fn run(name: &str, text: &str) -> RunData {
-    let place = std::env::temp_dir().join(format!("cairn-sizes-{name}-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new(&format!("sizes-{name}"));
     let folder = common::run_in_virtual_time(name, text, &place);
-    let run = RunData::read(&folder).unwrap();
-    let _ = fs::remove_dir_all::<PathBuf>(place);
-    run
+    RunData::read(&folder).unwrap()
 }
 
 fn hits(name: &str, store: &str) -> [f64; 5] {
@@ -52,15 +50,12 @@ fn hit_rates_by_objects_and_by_bytes_say_what_the_producer_did_not_send() {
 
 /// A run of an experiment that stands in the folder of shipped ones.
 fn shipped(name: &str, repeats: Option<u32>) -> RunData {
-    let place = std::env::temp_dir().join(format!("cairn-sizes-{name}-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new(&format!("sizes-{name}"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
     let experiment = Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
     let options = Options { repeats, ..common::options(&place) };
     let folder = execute(&experiment, &options, |_| {}).unwrap();
-    let run = RunData::read(&folder).unwrap();
-    let _ = fs::remove_dir_all::<PathBuf>(place);
-    run
+    RunData::read(&folder).unwrap()
 }
 
 #[test]
@@ -90,8 +85,7 @@ fn a_sample_has_the_same_cases_whenever_the_file_is_read() {
 
 /// Three requests of a trace in a file beside an experiment, with more keys of the trace.
 fn replayed(name: &str, trace: &str, more: &str) -> Result<RunData, String> {
-    let place = std::env::temp_dir().join(format!("cairn-trace-{name}-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new(&format!("trace-{name}"));
     fs::write(place.join("t.csv"), trace).unwrap();
     let row = testkit::experiment::ROW
         .replace("count = 3\nsize = \"100 kB\"", "segment = '1 kB'\nsizes = { trace = 't.csv' }");
@@ -100,11 +94,9 @@ fn replayed(name: &str, trace: &str, more: &str) -> Result<RunData, String> {
     );
     let experiment =
         Experiment::parse_in(Some(&place), "t", "t.toml", &text).map_err(|wrong| wrong.to_string());
-    let run = experiment.map(|experiment| {
+    experiment.map(|experiment| {
         RunData::read(&execute(&experiment, &common::options(&place), |_| {}).unwrap()).unwrap()
-    });
-    let _ = fs::remove_dir_all::<PathBuf>(place);
-    run
+    })
 }
 
 #[test]
@@ -147,8 +139,7 @@ fn a_trace_that_cannot_be_replayed_is_refused_where_it_is_named() {
 
 #[test]
 fn traffic_replays_a_trace_with_an_interest_for_each_request() {
-    let place = std::env::temp_dir().join(format!("cairn-traffic-trace-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new("traffic-trace");
     fs::write(place.join("t.csv"), "50.5,x,5000\n52.5,y,1\n58.5,x,5000\n").unwrap();
     let head =
         "title = 't'\nduration = '20 s'\nuntil_done = true\n[measure]\nprefixes = ['/lab', '/lab/f/0']\n";
@@ -165,7 +156,6 @@ fn traffic_replays_a_trace_with_an_interest_for_each_request() {
     assert!(wrong.contains("`trace` says what is asked for"), "{wrong}");
     let folder = execute(&parse("").unwrap(), &common::options(&place), |_| {}).unwrap();
     let run = RunData::read(&folder).unwrap();
-    let _ = fs::remove_dir_all(&place);
     let sent: Vec<f64> = run.cases[0].shown.pings["t"].pings.iter().map(|(at, _)| *at).collect();
     let is_near = |(found, at): (&f64, f64)| (found - at).abs() < 1e-3;
     assert!(sent.len() == 3 && sent.iter().zip([1.0, 1.5, 3.0]).all(is_near), "{sent:?}");
@@ -177,8 +167,7 @@ fn traffic_replays_a_trace_with_an_interest_for_each_request() {
 
 #[test]
 fn a_resume_of_a_sampled_run_has_the_same_cases() {
-    let place = std::env::temp_dir().join(format!("cairn-sampled-again-{}", std::process::id()));
-    fs::create_dir_all(&place).unwrap();
+    let place = TestFolder::new("sampled-again");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sampled.toml");
     let experiment = Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
     let options = Options { repeats: Some(1), controls: false, ..common::options(&place) };
@@ -192,7 +181,6 @@ fn a_resume_of_a_sampled_run_has_the_same_cases() {
     let programs = options.programs.clone();
     let again = cairn_lab::run::resume(folder.path(), &programs, options.build.clone(), |_| {}).unwrap();
     let after = RunData::read(&again).unwrap();
-    let _ = fs::remove_dir_all(&place);
     assert_eq!(after.cases.len(), 12);
     for (one, other) in before.cases.iter().zip(&after.cases) {
         assert_eq!(one.plan, other.plan);

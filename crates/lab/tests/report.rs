@@ -6,7 +6,9 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use cairn_lab::report::{Comparison, Outcome, RunData, verdicts, write_report};
+use cairn_lab::report::{
+    Comparison, Outcome, RunData, results_markdown, verdicts, write_report, write_results_pictures,
+};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::experiment::ROW;
@@ -20,7 +22,7 @@ repeats = 2
 "#;
 
 /// Keys of the row's download, and what follows it.
-const REST: &str = r#"
+const WORKLOADS: &str = r#"
 rate = "2/s"
 
 [load.b]
@@ -97,7 +99,7 @@ impl RunsFolder {
     }
 
     fn run(&self) -> RunFolder {
-        run_in_virtual_time("two", &format!("{HEAD}{ROW}{REST}"), &self.0)
+        run_in_virtual_time("two", &format!("{HEAD}{ROW}{WORKLOADS}"), &self.0)
     }
 }
 
@@ -306,7 +308,7 @@ fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
         (name.to_owned(), read(&path))
     };
-    let texts = [("long".to_owned(), LONG.to_owned()), ("two".to_owned(), format!("{HEAD}{ROW}{REST}"))];
+    let texts = [("long".to_owned(), LONG.to_owned()), ("two".to_owned(), format!("{HEAD}{ROW}{WORKLOADS}"))];
     for (name, text) in texts.into_iter().chain([shipped("quickstart")]) {
         let folder = run_in_virtual_time(&name, &text, &place.0);
         let drawings = cairn_lab::report::drawings(&folder).unwrap();
@@ -328,6 +330,31 @@ fn verdicts_are_written_in_the_unit_of_their_measure() {
     let slow = verdicts.iter().find(|verdict| verdict.measure == "files.duration").unwrap();
     assert_eq!((slow.outcome, slow.unit), (Outcome::Contradicted, "s"));
     assert!(slow.found().0.ends_with("\u{a0}s") && slow.found().1.is_some(), "{:?}", slow.found());
+}
+
+#[test]
+fn the_page_of_results_says_where_conclusions_hold_and_shows_the_figures_over_their_parameter() {
+    let place = RunsFolder::new("ranges");
+    let runs = [RunData::read(&place.run()).unwrap()];
+    let folder = place.0.join("pictures");
+    write_results_pictures(&runs, &folder).unwrap();
+    let page = results_markdown(&runs, Some("pictures"));
+    let lines = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "## Where conclusions hold",
+        "**two**, over rate: [figure 5](pictures/two-figure-05.svg).",
+        "- A file takes no time at all: *contradicted* with plain at 5 Mbit/s, 10 Mbit/s, and with loaded at 5 Mbit/s, \
+         10 Mbit/s.",
+        "![Where it holds](pictures/two-figure-05.svg)",
+        "- A file takes no time at all. - The paper: it takes some. - **contradicted** (plain, rate 5 Mbit/s). Measured:",
+    ] {
+        assert!(lines.contains(words), "{words} in {page}");
+    }
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["two-figure-05.svg"], "those over a parameter alone");
+    assert!(read(&folder.join("two-figure-05.svg")).starts_with("<svg"));
+    let without = results_markdown(&runs, None);
+    assert!(without.contains("**two**, over rate: figure 5.") && !without.contains("svg"), "{without}");
 }
 
 #[test]

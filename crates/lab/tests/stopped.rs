@@ -2,13 +2,11 @@
 
 mod common;
 
-use std::fs;
-use std::path::PathBuf;
-
 use cairn_lab::experiment::Experiment;
 use cairn_lab::report::{RunData, estimates_table, report_figures};
 use cairn_lab::run::progress::Progress;
 use cairn_lab::run::{Build, Options, RunError, Stop, execute, resume, resume_until};
+use testkit::folder::TestFolder;
 
 const TEXT: &str = r#"
 title = "One link"
@@ -38,13 +36,9 @@ content = "small"
 rate = "1/s"
 "#;
 
-fn place(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()))
-}
-
 #[test]
 fn a_run_that_is_asked_to_end_ends_and_goes_on_to_the_same_numbers() {
-    let place = place("stopped");
+    let place = TestFolder::absent("stopped");
     let experiment = Experiment::parse("x", "x.toml", TEXT).unwrap();
     let options = Options { workers: Some(1), ..common::options(&place) };
     let whole = execute(&experiment, &options, |_| {}).unwrap();
@@ -77,12 +71,44 @@ fn a_run_that_is_asked_to_end_ends_and_goes_on_to_the_same_numbers() {
     };
     assert_eq!(numbers(&rest), numbers(&whole));
     assert_eq!(numbers(&rest).0.len(), 3);
-    fs::remove_dir_all(&place).unwrap();
+}
+
+#[test]
+fn a_run_that_is_killed_before_the_hashes_of_a_repeat_are_written_leaves_no_numbers_without_them() {
+    let place = TestFolder::absent("killed");
+    let experiment = Experiment::parse("x", "x.toml", TEXT).unwrap();
+    let options = Options { workers: Some(1), ..common::options(&place) };
+    for point in ["summary", "archive", "hashes"] {
+        let (mut folder, mut begun) = (None, 0);
+        // What an observer does ends the run where it is.
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            execute(&experiment, &options, |progress| match progress {
+                Progress::Folder(path) => folder = Some(path.clone()),
+                Progress::Repeat { .. } => begun += 1,
+                Progress::Step(step) if begun == 2 && step == point => {
+                    std::panic::resume_unwind(Box::new("killed"));
+                }
+                _ => {}
+            })
+        }));
+        assert!(ended.is_err(), "{point} is a step of a repeat");
+        let folder = folder.unwrap();
+        let noted = |repeat: u32| {
+            let text =
+                std::fs::read_to_string(folder.join(format!("case-01/repeat-0{repeat}/result.json"))).ok()?;
+            let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+            Some(result["raw_files"].as_object().map_or(0, serde_json::Map::len))
+        };
+        assert!(noted(1) > Some(3) && noted(2).is_none() && noted(3).is_none(), "{point}: {:?}", noted(2));
+        let whole = resume(&folder, &options.programs, Build::default(), |_| {}).unwrap();
+        assert!(noted(2) == noted(1) && noted(3) == noted(1), "{point}: {:?}", noted(2));
+        assert!(!RunData::read(&whole).unwrap().is_damaged);
+    }
 }
 
 #[test]
 fn estimates_are_rows_of_cases_and_a_measure_that_nobody_took_is_told_with_what_there_is() {
-    let place = place("estimates");
+    let place = TestFolder::absent("estimates");
     let text = format!("{TEXT}\n[[sweep]]\nkey = 'link.*.rate'\nvalues = ['5 Mbit/s', '20 Mbit/s']\n");
     let run = RunData::read(&common::run_in_virtual_time("x", &text, &place)).unwrap();
     let table = estimates_table(&run, "files.duration").unwrap().to_csv();
@@ -111,5 +137,4 @@ fn estimates_are_rows_of_cases_and_a_measure_that_nobody_took_is_told_with_what_
     assert!(
         run.repeat(1, 2).unwrap().nodes.len() == 2 && run.repeat(1, 3).is_err() && run.repeat(2, 0).is_err()
     );
-    fs::remove_dir_all(&place).unwrap();
 }

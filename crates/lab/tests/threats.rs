@@ -40,6 +40,31 @@ fn a_thief_of_names_takes_most_of_the_goodput_and_nothing_where_owners_alone_may
 }
 
 #[test]
+fn a_thief_who_asks_at_the_owners_cost_gets_no_route_by_the_owners_command() {
+    let changes = [
+        ("repeats = 5\n", "repeats = 1\n"),
+        ("duration = \"12 s\"", "duration = \"6 s\""),
+        ("start = \"4 s\"", "start = \"1 s\""),
+        ("count = 80", "count = 20"),
+        ("cost = 0\n", "cost = 200\n"),
+        // The router would ask it first, of equals.
+        ("attacker", "a-thief"),
+        ("router-a-thief", "a-thief-router"),
+    ];
+    let (run, _) = outcome("infiltration", &changes);
+    let goodput = |name: &str| {
+        let case = run.cases.iter().find(|case| case.plan.case == name).unwrap();
+        case.values("film.goodput", "mean")[0]
+    };
+    let alone = goodput("no attack");
+    assert!(
+        alone > 0.0 && goodput("black hole") < alone / 2.0,
+        "where anyone may register, it is asked first"
+    );
+    assert!(goodput("black hole, owners") > alone * 0.95, "{} of {alone}", goodput("black hole, owners"));
+}
+
+#[test]
 fn a_stolen_key_takes_most_of_the_goodput_and_nothing_once_it_has_run_out_or_is_revoked() {
     let changes = [
         ("duration = \"12 s\"", "duration = \"6 s\""),

@@ -250,7 +250,7 @@ fn a_network_of_a_file_is_kept_with_the_run() {
     let run = place.run(&experiment, |_| {});
     fs::remove_dir_all(place.0.join("maps")).unwrap();
     let again = RunData::read(&run.folder).unwrap();
-    assert_eq!(again.cases[0].plan.links[0].rate_bps, Some(1_000_000));
+    assert_eq!(again.cases[0].plan.links.as_slice()[0].rate_bps, Some(1_000_000));
     assert_eq!(verdicts(&again)[0].outcome, Outcome::Confirmed);
 }
 

@@ -28,6 +28,11 @@ struct Entry<V> {
     newer: usize,
 }
 
+/// What an entry is charged with at least: the value itself, and what this map and the allocator keep beside.
+pub(crate) const fn entry_cost<V>() -> usize {
+    size_of::<V>() + 64
+}
+
 /// No entry.
 const NONE: usize = usize::MAX;
 

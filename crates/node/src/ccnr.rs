@@ -15,8 +15,9 @@ use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, Name, Packet};
 use repo::ccnr::{Ccnr, CcnrConfig, CcnrDriver, InterestOrigin, NamespaceChange, Outgoing};
 use repo::service::ServiceHandle;
+use system::Clock;
+use trust::SignError;
 use trust::ccnx::{CcndRequest, CcnxSigner};
-use trust::{Clock, SignError};
 
 use crate::ccnd::{Asker, Strangers, load_or_make_key};
 use crate::config::CcnxConfig;

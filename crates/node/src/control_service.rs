@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use packet::time::Instant;
 use packet::{CachePolicy, LinkHeader, Now, Packet};
-use trust::Clock;
+use system::Clock;
 
 use crate::control::{ControlApplication, MANAGEMENT_FACE, shown};
 use crate::inner_service::InnerService;

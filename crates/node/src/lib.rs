@@ -102,4 +102,4 @@ pub use transport::ethernet_socket::EthernetSocket;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 
 /// How long a thread beside the data plane waits after it could not accept a connection.
-const ACCEPT_REST: std::time::Duration = std::time::Duration::from_millis(250);
+const ACCEPT_RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(250);

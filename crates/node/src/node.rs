@@ -6,8 +6,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use formats::printable::printable_path;
 use rustix::event::{EventfdFlags, eventfd};
-use trust::Clock;
+use system::Clock;
 
 use crate::capture::CaptureServer;
 use crate::ccnd::CcndService;
@@ -155,9 +156,9 @@ impl Node {
         match CaptureServer::start(&path, clock, self.remote.clone()) {
             Ok(server) => self.captures = Some(server),
             Err(source) if config.node.capture_socket.is_some() => {
-                return Err(StartError::Listen { address: path.display().to_string(), source });
+                return Err(StartError::Listen { address: printable_path(&path), source });
             }
-            Err(error) => tracing::warn!("no captures at {}: {error}", path.display()),
+            Err(error) => tracing::warn!("no captures at {}: {error}", printable_path(&path)),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use engine::{FaceId, FaceScope};
-use formats::AddressPrefix;
+use system::AddressPrefix;
 
 use crate::face_uri::FaceUri;
 

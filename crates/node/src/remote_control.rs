@@ -8,8 +8,8 @@ use std::time::Duration as StdDuration;
 
 use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
 use management::StrategyChoice;
-use packet::{Buffer, Dialect, Name};
-use trust::Clock;
+use packet::{Buffer, Data, Dialect, Name};
+use system::Clock;
 
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
@@ -110,16 +110,16 @@ impl RemoteControl {
     /// Collects a list in pieces, so that the data plane is never kept long.
     fn pages<T: Send + 'static>(
         &self,
-        page: impl Fn(&DataPlane, usize) -> Vec<T> + Clone + Send + 'static,
+        page: impl Fn(&DataPlane, u32) -> (Vec<T>, Option<u32>) + Clone + Send + 'static,
     ) -> Vec<T> {
-        let mut all = Vec::new();
-        loop {
-            let (skip, page) = (all.len(), page.clone());
-            match self.call(move |plane| page(plane, skip)) {
-                Some(items) if !items.is_empty() => all.extend(items),
-                _ => return all,
-            }
+        let (mut all, mut from) = (Vec::new(), Some(0));
+        while let Some(place) = from {
+            let page = page.clone();
+            let Some((items, next)) = self.call(move |plane| page(plane, place)) else { break };
+            all.extend(items);
+            from = next;
         }
+        all
     }
 }
 
@@ -203,7 +203,7 @@ impl NodeControl for RemoteControl {
     }
 
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus> {
-        self.pages(move |plane, skip| plane.route_page(dialect, skip))
+        self.pages(move |plane, from| plane.route_page(dialect, from))
     }
 
     fn set_strategy(
@@ -223,7 +223,7 @@ impl NodeControl for RemoteControl {
     }
 
     fn strategies(&mut self, dialect: Dialect) -> Vec<StrategyChoice> {
-        self.pages(move |plane, skip| plane.strategy_page(dialect, skip))
+        self.pages(move |plane, from| plane.strategy_page(dialect, from))
     }
 
     fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
@@ -235,8 +235,20 @@ impl NodeControl for RemoteControl {
     }
 
     fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize {
-        let prefix = prefix.clone();
-        self.call(move |plane| plane.engine.erase_cached(dialect, prefix.as_ref(), limit)).unwrap_or(0)
+        let (mut erased, mut from) = (0, Some(0));
+        while let Some(place) = from.filter(|_| erased < limit) {
+            let (prefix, left) = (prefix.clone(), limit - erased);
+            let step =
+                self.call(move |plane| plane.engine.erase_cached(dialect, prefix.as_ref(), left, place));
+            let (more, next) = step.unwrap_or((0, None));
+            (erased, from) = (erased + more, next);
+        }
+        erased
+    }
+
+    fn forget_cached(&mut self, data: &Data) {
+        let data = data.clone();
+        self.call(move |plane| plane.engine.forget_cached(&data));
     }
 
     fn status(&mut self) -> NodeStatus {

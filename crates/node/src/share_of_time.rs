@@ -79,7 +79,7 @@ mod tests {
     const SLICE: Duration = Duration::from_millis(5);
 
     fn address(number: u32) -> Owner {
-        Owner::Origin(Origin::Address(formats::AddressPrefix::V4(number)))
+        Owner::Origin(Origin::Address(system::AddressPrefix::V4(number)))
     }
 
     /// Pieces of work in a hundred seconds that are done for each of those who ask all the time, in turns.

@@ -5,6 +5,8 @@ use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use formats::printable::printable_path;
+
 /// Makes room for a socket: one that a dead process left behind is removed. One that answers is not, nor is
 /// anything that is no socket.
 pub(crate) fn clear(path: &Path) -> io::Result<()> {
@@ -34,7 +36,7 @@ pub(crate) fn own_folder(folder: &Path) -> io::Result<()> {
     if is_ours {
         return Ok(());
     }
-    let problem = format!("{} is not a folder that only this user may change", folder.display());
+    let problem = format!("{} is not a folder that only this user may change", printable_path(folder));
     Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
 }
 
@@ -43,17 +45,13 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::net::UnixListener;
 
-    use super::*;
+    use testkit::folder::TestFolder;
 
-    fn folder(name: &str) -> std::path::PathBuf {
-        let folder = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        folder
-    }
+    use super::*;
 
     #[test]
     fn only_a_socket_that_nobody_listens_at_is_removed() {
-        let folder = folder("socket-path");
+        let folder = TestFolder::new("socket-path");
         let file = folder.join("file");
         std::fs::write(&file, "precious").unwrap();
         assert_eq!(clear(&file).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
@@ -68,12 +66,11 @@ mod tests {
         clear(&socket).unwrap();
         assert!(!socket.exists());
         clear(&socket).unwrap();
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_folder_that_others_may_change_is_not_ours() {
-        let folder = folder("own-folder");
+        let folder = TestFolder::new("own-folder");
         let own = folder.join("own");
         own_folder(&own).unwrap();
         own_folder(&own).unwrap();
@@ -83,6 +80,5 @@ mod tests {
         std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink(&own, &link).unwrap();
         assert!(own_folder(&link).is_err(), "a link may lead elsewhere later");
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

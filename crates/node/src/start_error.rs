@@ -1,5 +1,6 @@
 //! What keeps a node from running.
 
+use formats::printable::printable_path;
 use thiserror::Error;
 
 use crate::config::ConfigError;
@@ -31,7 +32,7 @@ pub enum StartError {
         capability: &'static str,
     },
     /// A repository cannot be opened.
-    #[error("the repository at {}: {problem}", .path.display())]
+    #[error("the repository at {}: {problem}", printable_path(.path))]
     Repository {
         /// Its folder.
         path: std::path::PathBuf,

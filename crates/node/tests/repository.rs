@@ -248,7 +248,7 @@ fn fill(folder: &Path, packets: usize) {
     let keys = repo::StoreKeys { records: [1, 2], names: packet::NameHasher::new([3, 4]) };
     let (mut store, _) = repo::Store::open(disk, config, keys).unwrap();
     for number in 0..packets {
-        store.insert(trust::unix_now(), &data(&format!("/video/{number}"))).unwrap();
+        store.insert(system::unix_now(), &data(&format!("/video/{number}"))).unwrap();
         store.commit().unwrap();
     }
     store.checkpoint().unwrap();

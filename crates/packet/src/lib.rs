@@ -35,6 +35,7 @@ mod brief;
 pub mod buffer;
 mod build_interest;
 pub mod ccnx;
+mod counters;
 pub mod data;
 mod dialect;
 mod doubling_wait;

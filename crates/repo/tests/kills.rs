@@ -23,7 +23,7 @@ use cairn_repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Data, Dialect, Name, NameHasher};
-use trust::unix_now;
+use system::unix_now;
 
 const USUAL_ROUNDS: u64 = 4;
 const FOLDER: &str = "CAIRN_KILL_FOLDER";

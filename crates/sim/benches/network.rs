@@ -15,17 +15,17 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
+use allocator::Mimalloc;
 use cairn_sim::topology::{Topology, TopologyLink, TopologyNode};
 use cairn_sim::{AppId, CacheNetwork, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use engine::EvictionPolicy;
-use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
 use testkit::counting_allocator::CountingAllocator;
 use testkit::stopwatch::Stopwatch;
 
 #[global_allocator]
-static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
+static ALLOCATOR: CountingAllocator<Mimalloc> = CountingAllocator::new(Mimalloc);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();

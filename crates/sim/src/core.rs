@@ -12,6 +12,7 @@ use packet::{Dialect, LinkHeader, NameHasher, Packet, PrefixHashes};
 use crate::arena::{AppId, Arena, ChannelId, EndId, FramedId, HeldId, Id, LinkId, NodeId, PacketId, Pool};
 use crate::events::in_flight::{AllInFlight, InFlight, OnLink};
 use crate::events::queue::{Alarm, EventQueue, Source};
+use crate::events::simultaneous::{SimultaneousOrder, Ties};
 use crate::link::Departure;
 use crate::link::services::Framed;
 use crate::link::taps::Taps;
@@ -109,6 +110,9 @@ pub(crate) struct Core {
     pub(crate) trace: Trace,
     /// What is done, noted while this is a part of a network.
     pub(crate) journal: Option<Box<Journal>>,
+    /// Who is first of those that do something at one instant.
+    pub(crate) order: SimultaneousOrder,
+    pub(crate) ties: Ties,
     /// Events handled at the present instant.
     pub(crate) events_at_this_instant: u64,
     /// Packets and frames that crossed a link.
@@ -178,8 +182,22 @@ impl Core {
     }
 
     /// Lets something that leaves a queue at `departs` fly.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn launch(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
+        let channel = &mut self.channels[number];
+        let Some(at) = channel.sure_arrival(departs) else {
+            return self.launch_unsurely(number, end, departs, carried);
+        };
+        let turn = self.queue.turn(at, channel.rank);
+        if channel.flights.is_empty() {
+            self.queue.push(turn, Source::Channel(number));
+        }
+        channel.flights.push(Flight { turn, carried, end });
+    }
+
+    /// The same where something may be lost, late or sent twice, or leads away.
+    #[inline(never)]
+    fn launch_unsurely(&mut self, number: ChannelId, end: EndId, departs: Instant, carried: OnLink) {
         let channel = &mut self.channels[number];
         let arrivals = channel.arrivals(departs);
         let mut carried = Some(carried);
@@ -190,7 +208,7 @@ impl Core {
         for arrival in arrivals.into_iter().flatten() {
             let Some(carried) = carried.take().or_else(|| second.take()) else { break };
             if channel.leads_away {
-                let flight = Flight { turn: self.queue.turn(arrival.at), carried, end };
+                let flight = Flight { turn: self.queue.turn(arrival.at, channel.rank), carried, end };
                 if let Some(journal) = &mut self.journal {
                     journal.note_crossing(&mut self.in_flight, number, flight, arrival.is_reordered);
                 }
@@ -200,10 +218,10 @@ impl Core {
                 let epoch = channel.epoch;
                 let stage = Stage::Crossing;
                 let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
-                self.queue.plan(arrival.at, Source::Held(held));
+                self.queue.plan(arrival.at, channel.rank, Source::Held(held));
                 continue;
             }
-            let turn = self.queue.turn(arrival.at);
+            let turn = self.queue.turn(arrival.at, channel.rank);
             if channel.flights.is_empty() {
                 self.queue.push(turn, Source::Channel(number));
             }
@@ -259,7 +277,8 @@ impl Core {
                     if marked {
                         self.in_flight.get_mut(packet_id).header.congestion_mark = 1;
                     }
-                    let epoch_turn = self.queue.plan(now + time, Source::Departure(number));
+                    let rank = channel.rank;
+                    let epoch_turn = self.queue.plan(now + time, rank, Source::Departure(number));
                     self.channels[number].departure = Some(epoch_turn);
                     return;
                 }

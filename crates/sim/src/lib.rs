@@ -79,6 +79,7 @@ pub use caches::{
 };
 pub use dialect::request::Request;
 pub use error::SimError;
+pub use events::simultaneous::SimultaneousOrder;
 pub use into_name::IntoName;
 pub use link::{
     ChannelCounters, CoDel, CoDelAction, Faults, Framing, LinkConfig, LinkDropCounters, LinkDropReason, Queue,

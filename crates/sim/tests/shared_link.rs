@@ -196,10 +196,9 @@ fn forty_who_miss_a_packet_in_a_thousand_take_little_longer_than_one_who_misses_
 }
 
 #[test]
-fn forty_who_miss_a_packet_in_a_hundred_take_at_most_two_and_a_half_times_as_long_as_one_who_misses_none()
--> Outcome {
+fn forty_who_miss_a_packet_in_a_hundred_take_less_than_twice_as_long_as_one_who_misses_none() -> Outcome {
     let ratios = ratios(0.01, 1)?;
-    assert!(ratios.iter().all(|(clean, _)| *clean <= 2.5), "{ratios:?}");
+    assert!(ratios.iter().all(|(clean, same)| *clean <= 1.8 && *same <= 1.5), "{ratios:?}");
     Ok(())
 }
 

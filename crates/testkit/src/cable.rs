@@ -1,5 +1,5 @@
 //! Two network interfaces of this host with a cable between them, for tests of links without IP and of
-//! multicast.
+//! multicast. By the program `ip`, since this crate uses no other of ours: the lab makes its pairs itself.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder of a test's own, which goes with it. Tests of one process give it different names.
 #[derive(Debug)]
@@ -16,6 +17,15 @@ impl TestFolder {
         let folder = TestFolder::absent(name);
         std::fs::create_dir_all(&folder.0).unwrap_or_else(|error| panic!("{}: {error}", folder.0.display()));
         folder
+    }
+
+    /// A new, empty folder with a number behind the name, for what tests of one process make several of.
+    ///
+    /// # Panics
+    /// It cannot be made.
+    pub fn numbered(name: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        TestFolder::new(&format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// A place where nothing is, for what makes a folder itself.

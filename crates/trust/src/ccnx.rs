@@ -30,6 +30,9 @@ use crate::key::{KeyKind, PrivateKey, PublicKey};
 pub use merkle::SignedTree;
 pub use request::{CcndRequest, ndnld_control_components, ndnld_control_prefix, signed_content};
 
+/// The file with a key for CCNx unless another is named: of a node among what it keeps, of tools among keys.
+pub const DEFAULT_KEY_FILE: &str = "ccnx.key";
+
 /// Signs ContentObjects with one key, which it puts into each of them. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct CcnxSigner {

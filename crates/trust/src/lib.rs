@@ -4,9 +4,8 @@
 //! A [`Signer`] makes signatures, a [`SignatureVerifier`] checks them against one key, and a [`Validator`]
 //! decides whether that key may speak for that name: it follows key locators up to a trust anchor, under a
 //! [`Policy`] of name rules. Everything is a state machine or a function but [`store`], which keeps keys on
-//! disk, [`whole_file`], which reads and writes files, and [`Clock`], which reads the system's clocks for
-//! whoever owns a state machine; a validator that needs a certificate says which Interest to send and is told
-//! what came back.
+//! disk, and [`whole_file`], which reads and writes files; a validator that needs a certificate says which
+//! Interest to send and is told what came back.
 //!
 //! ```
 //! use packet::ndn::DataBuilder;
@@ -27,7 +26,6 @@
 
 pub mod ccnx;
 pub mod certificate;
-mod clock;
 mod digest;
 mod error;
 pub mod files;
@@ -47,7 +45,6 @@ pub mod validator;
 pub mod whole_file;
 
 pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
-pub use clock::{Clock, unix_now};
 pub use digest::{Sha256, sha256};
 pub use error::{KeyError, SignError, VerifyError};
 pub use key::{KeyKind, PrivateKey, PublicKey};

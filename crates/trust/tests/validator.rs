@@ -282,7 +282,10 @@ fn an_answer_that_is_no_certificate_is_refused() {
     let asked = validator.poll_interest().unwrap();
     let bogus: Data = DataBuilder::new(asked.name().to_name()).build_with_digest().unwrap();
     validator.handle_data(NOW, &bogus);
-    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(ValidationError::NotACertificate(_))));
+    assert!(matches!(
+        validator.poll_outcome().unwrap().verdict,
+        Err(ValidationError::NotACertificate { .. })
+    ));
     assert_eq!(ClaimKind::Certificate.to_string(), "certificate");
 }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use formats::proc_files::schedstat;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
+use system::proc_files::schedstat;
 
 use crate::cage::Cage;
 use crate::ground::{self, Ground, VICTIM_CPU};

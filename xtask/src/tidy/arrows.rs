@@ -9,6 +9,8 @@ const RULE: &str = "arrows";
 /// Each crate in `crates/` and the crates it may use, from the lowest layer to the highest.
 const ARROWS: &[(&str, &[&str])] = &[
     ("packet", &[]),
+    ("allocator", &[]),
+    ("system", &["packet"]),
     ("trust", &["packet"]),
     ("link", &["packet"]),
     ("engine", &["packet"]),
@@ -16,15 +18,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("formats", &[]),
     ("management", &["packet"]),
     ("flow", &["packet", "trust"]),
-    ("client", &["packet", "trust", "link", "management", "formats", "flow"]),
-    ("gateway", &["packet", "trust", "management", "flow", "client", "formats"]),
-    ("repo", &["packet", "trust", "engine", "flow"]),
-    ("node", &["packet", "trust", "link", "engine", "management", "flow", "repo", "formats"]),
+    ("client", &["packet", "system", "trust", "link", "management", "formats", "flow"]),
+    ("gateway", &["packet", "system", "trust", "management", "flow", "client", "formats"]),
+    ("repo", &["packet", "system", "trust", "engine", "flow"]),
+    ("node", &["packet", "system", "trust", "link", "engine", "management", "flow", "repo", "formats"]),
     ("sim", &["packet", "trust", "link", "engine", "flow", "repo", "formats"]),
     (
         "lab",
         &[
             "packet",
+            "system",
             "trust",
             "link",
             "engine",
@@ -41,6 +44,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "cairn",
         &[
             "packet",
+            "allocator",
+            "system",
             "trust",
             "link",
             "engine",
@@ -60,13 +65,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Crates outside `crates/`, by their folders. Who attacks a node knows it from outside only, as strangers
 /// do; who extends the command uses the library `cairn` and nothing underneath; Python sees the lab alone.
 const OUTSIDE: &[(&str, &[&str])] = &[
-    ("tests/enemies", &["packet", "formats", "management", "client"]),
+    ("tests/enemies", &["packet", "system", "management", "client"]),
     ("tests/extension", &[]),
     ("python", &["lab"]),
 ];
 
-/// Crates that every crate may use in its tests, and none elsewhere.
-const ONLY_IN_TESTS: &[&str] = &["testkit"];
+/// Crates that every crate may use in its tests and benchmarks, and elsewhere only those that say so above.
+const ONLY_IN_TESTS: &[&str] = &["allocator", "testkit"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let workspace = tree.get("Cargo.toml").unwrap_or_default();
@@ -113,6 +118,7 @@ fn list(allowed: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::purity::PURE;
     use super::*;
 
     fn messages(files: &[(&str, &str)]) -> Vec<String> {
@@ -181,6 +187,13 @@ mod tests {
             for used in *allowed {
                 assert!(ARROWS[..index].iter().any(|(below, _)| below == used), "{name} -> {used}");
             }
+        }
+    }
+
+    #[test]
+    fn a_pure_crate_may_not_use_what_reads_clocks() {
+        for (name, allowed) in ARROWS.iter().filter(|(name, _)| PURE.contains(name)) {
+            assert!(!allowed.contains(&"system"), "{name}");
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::tree::Tree;
 
 const RULE: &str = "name";
 
-/// Names that no type may have, in small letters no function and no module, and what to say.
+/// Names that no type may have, in small letters no function and no module, as a last word no constant, and
+/// what to say.
 const BANNED: &[(&str, &str)] = &[
     ("Asked", "the request or Interest that it is"),
     ("Asking", "PendingQuestions, or what is pending"),
@@ -47,7 +48,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Placed", "what has a place"),
     ("Reach", "Scope"),
     ("Refusal", "an error with the name of what failed, or a drop reason"),
-    ("Rest", "Details, or what the rest is"),
+    ("Rest", "Details, or what the rest is; of a pause RETRY_INTERVAL or BACK_OFF"),
     ("Said", "Messages, or what was said"),
     ("Seam", "Handle or Interface"),
     ("Seen", "History, or what was seen"),
@@ -78,7 +79,7 @@ const BANNED: &[(&str, &str)] = &[
 ];
 
 /// Of these words, those that may name a function or a constant: verbs, and what says something of what it is
-/// given or of how many.
+/// given or of how many. `Rest` may name a function alone.
 const VERBS: &[&str] = &[
     "Asked", "Asking", "Asks", "Before", "Demand", "Ended", "Found", "Given", "Held", "Judge", "Judged",
     "Kept", "Known", "Made", "Must", "Parked", "Place", "Placed", "Reach", "Rest", "Said", "Seen", "Stand",
@@ -113,7 +114,8 @@ fn banned_name(line: &str) -> Option<(&str, &'static str)> {
         "mod" => is_snake_case_of(name, word),
         "const" | "static" => {
             let last = name.rsplit('_').next();
-            last.is_some_and(|last| last.eq_ignore_ascii_case(word)) && !VERBS.contains(&word)
+            let is_free = word != "Rest" && VERBS.contains(&word);
+            last.is_some_and(|last| last.eq_ignore_ascii_case(word)) && !is_free
         }
         _ => false,
     };
@@ -133,10 +135,11 @@ mod tests {
     #[test]
     fn canary_a_word_of_our_own_names_no_constant() {
         let text = "const PATIENCE: u8 = 1;\npub(crate) const MAX_SILENCE: u8 = 1;\npub static SEAM: u8 = 1;\
-            \nconst PATIENCE_BYTES: u8 = 1;\nconst MAX_HELD: u8 = 1;\nconst fn held() {}\nstatic mut QUORUM_SEAM: u8 = 1;\n";
+            \nconst PATIENCE_BYTES: u8 = 1;\nconst MAX_HELD: u8 = 1;\nconst fn held() {}\nstatic mut QUORUM_SEAM: u8 = 1;\
+            \nconst FIRST_REST: u8 = 1;\nfn rest() {}\n";
         let found = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
         let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
-        assert_eq!(lines, [1, 2, 3, 7]);
+        assert_eq!(lines, [1, 2, 3, 7, 8]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::tree::Tree;
 /// Where `unsafe` code may stand: files, and folders of nothing but system calls. Clippy asks for a `SAFETY:`
 /// comment at every block.
 const UNSAFE_PLACES: &[&str] = &[
+    "crates/allocator/src/lib.rs",
     "crates/engine/src/batch/processor.rs",
     "crates/node/src/sys/",
     "crates/testkit/src/counting_allocator.rs",

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use formats::printable::printable_path;
 
 use super::content_store::ContentStoreArguments;
 use super::face::FaceArguments;
@@ -62,7 +63,7 @@ impl BatchArguments {
 
     fn try_run(&self) -> Result<ExitCode, ToolError> {
         let text = String::from_utf8(input(Some(&self.file))?)
-            .map_err(|_| ToolError::other(format!("{}: not a text", self.file.display())))?;
+            .map_err(|_| ToolError::other(format!("{}: not a text", printable_path(&self.file))))?;
         // A file that cannot be understood changes nothing.
         let lines = read(&text)?;
         let mut forwarder = self.forwarder.forwarder()?;

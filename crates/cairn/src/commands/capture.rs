@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use client::Remote;
 use engine::FaceId;
+use formats::printable::printable_path;
 use node::capture::{REFUSED, Request};
 use packet::AnyName;
 use thiserror::Error;
@@ -90,7 +91,7 @@ impl CaptureArguments {
 fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
     let interrupt = Interrupt::catch()?;
     let mut node = connect(arguments)?;
-    let shown = arguments.write.display().to_string();
+    let shown = printable_path(&arguments.write);
     let write = |source| CaptureError::Write { path: shown.clone(), source };
     let mut output: Box<dyn Write> = if shown == "-" {
         if io::stdout().is_terminal() {
@@ -162,6 +163,6 @@ fn connect(arguments: &CaptureArguments) -> Result<UnixStream, CaptureError> {
             Err(error) => last = error,
         }
     }
-    let paths = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
+    let paths = paths.iter().map(|path| printable_path(path)).collect::<Vec<_>>().join(" or ");
     Err(CaptureError::Connect { paths, source: last })
 }

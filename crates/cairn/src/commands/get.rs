@@ -4,35 +4,34 @@ mod arguments;
 mod listing;
 mod output;
 mod refetch;
+mod resume_point;
 mod space_left;
+mod writer;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Seek as _, SeekFrom};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{Client, FetchFailure, FetchOptions, Reader, RefusedPacketInfo};
+use client::{Client, FetchFailure, FetchOptions};
 use flow::source::folder::LISTING;
 use flow::verify::VerificationError;
-use flow::{
-    Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification, VerifiedFetch,
-};
+use flow::{Discovery, FetchConfig, FetchError, Fetcher, TransferConfig, Verification, VerifiedFetch};
 use packet::AnyName;
 use packet::name::name_in_dialect;
-use packet::time::{Duration, Instant};
+use packet::time::Duration;
 use packet::{Dialect, Name};
 use serde_json::json;
 
 use arguments::{RequestArguments, TargetArguments};
 use listing::ListingWriter;
-use output::{standard_output, write_segments, writer};
+use output::{standard_output, writer};
 use refetch::{RefetchPlan, RefusedPackets};
+use resume_point::{ResumePoint, beside, resume_point};
 use space_left::SpaceLeft;
+use writer::{Target, Writer};
 
 use super::put::Naming;
 use crate::tool::connect::ConnectArguments;
-use crate::tool::content::ContentWriter;
 use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -110,44 +109,6 @@ impl FindBy {
             FindBy::None => Discovery::Unversioned,
         }
     }
-}
-
-/// Where the object goes.
-enum Target {
-    Output(BufWriter<ContentWriter<File>>),
-    List(ListingWriter<io::Stdout>),
-    /// What is no file: a device, a pipe.
-    Special(BufWriter<File>, PathBuf),
-    File {
-        out: BufWriter<File>,
-        part: PathBuf,
-        notes: PathBuf,
-        path: PathBuf,
-        noted: bool,
-    },
-}
-
-impl Target {
-    /// What is written to.
-    fn file(&self) -> io::Result<File> {
-        match self {
-            Target::Output(out) => out.get_ref().get_ref().try_clone(),
-            Target::Special(out, _) | Target::File { out, .. } => out.get_ref().try_clone(),
-            Target::List(_) => standard_output().map(ContentWriter::into_inner),
-        }
-    }
-}
-
-struct Writer {
-    target: Target,
-    room: SpaceLeft,
-    progress: Progress,
-    interrupt: Interrupt,
-    bytes: u64,
-    refusals: RefusedPackets,
-    skipped_bytes: u64,
-    last_shown: Instant,
-    clock: client::Clock,
 }
 
 /// What came of a fetch.
@@ -250,8 +211,11 @@ impl GetArguments {
                 Dialect::Ndn => self.trust.verifier(self.manifest)?,
                 Dialect::Ccnx => Box::new(self.trust.publisher_verifier()?),
             };
-            let (longest_outage, next_hop_face) = (self.request.longest_outage(), refetch.next_hop_face);
-            let options = FetchOptions { longest_outage, next_hop_face };
+            let options = FetchOptions {
+                longest_outage: self.request.longest_outage(),
+                next_hop_face: refetch.next_hop_face(),
+                proof_next_hop_face: refetch.proof_next_hop_face(),
+            };
             let (fetch, outcome) = client.fetch(VerifiedFetch::new(fetcher, verifier), writer, &options);
             let failure = match outcome {
                 Err(FetchFailure::Fetch(failure)) => failure,
@@ -287,7 +251,11 @@ impl GetArguments {
         FetchConfig {
             dialect: self.name.dialect,
             // Not every next hop leads anywhere.
-            discovery_attempts: if refetch.next_hop_face.is_some() { 2 } else { defaults.discovery_attempts },
+            discovery_attempts: if refetch.next_hop_face().is_some() {
+                2
+            } else {
+                defaults.discovery_attempts
+            },
             transfer: TransferConfig {
                 controller: self.request.pipeline.clone(),
                 max_attempts,
@@ -406,138 +374,4 @@ fn is_not_signed(failure: &FetchFailure) -> bool {
         return false;
     };
     matches!(error, VerificationError::NotTrusted(trust::validator::ValidationError::NotSigned(_)))
-}
-
-/// Bytes of the notes of a fetch: a name, and a number.
-const MAX_NOTES_BYTES: u64 = 64 << 10;
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// From where on an object is fetched.
-struct ResumePoint {
-    /// With its version, if an earlier run noted it.
-    name: Name,
-    /// The first segment that is not here.
-    segment: u64,
-    /// Bytes of those before it.
-    bytes: u64,
-}
-
-impl ResumePoint {
-    fn beginning(name: Name) -> Self {
-        ResumePoint { name, segment: 0, bytes: 0 }
-    }
-}
-
-/// What an earlier run noted.
-fn resume_point(name: &AnyName, part: &Path, notes: &Path) -> Result<Option<ResumePoint>, ToolError> {
-    let notes_file = files::open_own(notes, false).map_err(ToolError::file(notes))?;
-    let part_file = files::open_own(part, false).map_err(ToolError::file(part))?;
-    let (Some(notes_file), Some(part_file)) = (notes_file, part_file) else { return Ok(None) };
-    let text =
-        trust::whole_file::read_at_most(notes_file, MAX_NOTES_BYTES).map_err(ToolError::file(notes))?;
-    let text = String::from_utf8_lossy(&text);
-    let metadata = part_file.metadata().map_err(ToolError::file(part))?;
-    let mut words = text.split_whitespace();
-    let noted: Option<Name> = words.next().and_then(|word| word.parse().ok());
-    let segment_bytes: Option<u64> = words.next().and_then(|word| word.parse().ok());
-    match (noted, segment_bytes) {
-        (Some(noted), Some(segment_bytes)) if segment_bytes > 0 => {
-            if !name.name.as_ref().is_prefix_of(noted.as_ref()) {
-                let noted = AnyName::new(name.dialect, noted);
-                let text = format!("{} is part of {noted}: delete it, or fetch that", part.display());
-                return Err(ToolError::Other(text));
-            }
-            let segments = metadata.len() / segment_bytes;
-            Ok(Some(ResumePoint { name: noted, segment: segments, bytes: segments * segment_bytes }))
-        }
-        _ => Ok(None),
-    }
-}
-
-impl Reader for Writer {
-    fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
-        let bytes = segments.iter().map(|segment| segment.data.content().len() as u64).sum::<u64>();
-        self.room.take(bytes)?;
-        self.bytes += bytes;
-        match &mut self.target {
-            Target::Output(out) => write_segments(out, segments),
-            Target::List(out) => segments.iter().try_for_each(|segment| out.write(segment.data.content())),
-            Target::Special(out, _) => write_segments(out, segments),
-            Target::File { out, notes, noted, .. } => {
-                if let Some(first) = segments.first().filter(|_| !*noted) {
-                    // The name of a segment less its number, and how long a segment is: enough to go on from
-                    // here.
-                    let name = first.data.name();
-                    let object = name.prefix(name.component_count().saturating_sub(1));
-                    let text = format!("{object:#} {}\n", first.data.content().len());
-                    files::create(notes, false)?.write_all(text.as_bytes())?;
-                    *noted = true;
-                }
-                write_segments(out, segments)
-            }
-        }
-    }
-
-    fn refused(&mut self, refused: RefusedPacketInfo) {
-        self.refusals.add(refused);
-    }
-
-    fn progress(&mut self, fetcher: &Fetcher) -> bool {
-        let now = self.clock.now();
-        if now.saturating_since(self.last_shown) > Duration::from_millis(100) {
-            self.last_shown = now;
-            let progress = fetcher.progress();
-            self.progress
-                .set(self.skipped_bytes + self.bytes, progress.total_bytes.or_else(|| estimate(fetcher)));
-        }
-        !self.interrupt.came()
-    }
-}
-
-/// How many bytes it will be, if only the number of segments is known.
-fn estimate(fetcher: &Fetcher) -> Option<u64> {
-    let progress = fetcher.progress();
-    let each = progress.content_bytes.checked_div(progress.segments)?;
-    // The number is a stranger's word.
-    Some(progress.total_segments?.saturating_mul(each))
-}
-
-impl Writer {
-    fn close(&mut self, complete: bool) -> Result<(), ToolError> {
-        match &mut self.target {
-            Target::Output(out) => out.flush()?,
-            Target::List(out) => out.finish()?,
-            Target::Special(out, path) => out.flush().map_err(ToolError::file(&*path))?,
-            Target::File { out, part, notes, path, noted } => {
-                out.flush().map_err(ToolError::file(&*part))?;
-                if complete {
-                    std::fs::rename(&*part, &*path).map_err(ToolError::file(&*path))?;
-                    let _ = std::fs::remove_file(notes);
-                } else if !*noted {
-                    // Nothing came: nothing is left behind.
-                    let _ = std::fs::remove_file(part);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a later run finds something to go on from.
-    fn can_go_on(&self) -> bool {
-        matches!(self.target, Target::File { noted: true, .. })
-    }
-
-    /// What could not be written, and where.
-    fn output_error(&self, error: io::Error) -> ToolError {
-        match &self.target {
-            Target::File { part, .. } => ToolError::file(part)(error),
-            Target::Special(_, path) => ToolError::file(path)(error),
-            Target::Output(_) | Target::List(_) => error.into(),
-        }
-    }
 }

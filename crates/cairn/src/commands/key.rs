@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use client::Clock;
+use formats::printable::printable_path;
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Buffer, Component, Data, Name};
@@ -297,7 +298,7 @@ impl ExportArguments {
 impl ImportArguments {
     fn import(&self, store: &KeyStore) -> Result<(), ToolError> {
         let bytes = input(Some(&self.file))?;
-        let shown = self.file.display();
+        let shown = printable_path(&self.file);
         // PKCS#8 in DER begins as no packet and no text does.
         if bytes.first() == Some(&0x30) {
             let key = PrivateKey::from_der(&bytes)?;

@@ -20,6 +20,9 @@ use crate::tool::units::{duration, positive_duration, show_duration};
 use crate::tool::{ToolError, finish, output};
 use packet::AnyName;
 
+/// What stands between the prefix of a ping server and the numbers.
+pub(super) const PING: &[u8] = b"ping";
+
 /// Ask a ping server for numbered Data and tell how long each takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -79,7 +82,7 @@ impl PingArguments {
     fn ping(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut client = self.connect.client_in(self.prefix.dialect)?;
-        let mut prefix = self.prefix.with(Component::generic(b"ping"))?;
+        let mut prefix = self.prefix.with(Component::generic(PING))?;
         if let Some(identifier) = &self.identifier {
             prefix = prefix.with(Component::generic(identifier.as_bytes()))?;
         }

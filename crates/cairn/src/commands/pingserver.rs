@@ -8,6 +8,7 @@ use flow::source::{Generator, Reply, Server, ServerConfig, Source};
 use packet::Component;
 use packet::time::Duration;
 
+use super::ping::PING;
 use crate::tool::ccnx::ccnx_generator;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -55,7 +56,7 @@ impl PingServerArguments {
 
     fn serve(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let prefix = self.prefix.with(Component::generic(b"ping"))?.name;
+        let prefix = self.prefix.with(Component::generic(PING))?.name;
         let content = vec![b'a'; self.size];
         let source: Box<dyn Source>;
         let mut client;

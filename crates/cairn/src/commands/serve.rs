@@ -9,6 +9,7 @@ use client::files::Folder;
 use flow::SegmentSize;
 use flow::source::folder::FolderConfig;
 use flow::source::{CcnxFolderSource, FolderSource, Reply, Server, ServerConfig, Source};
+use formats::printable::printable_path;
 use packet::ccnx::Ticks;
 use packet::time::Duration;
 
@@ -69,7 +70,7 @@ impl ServeArguments {
         let folder = Folder::open(&self.folder).map_err(ToolError::file(&self.folder))?;
         let (source, mut client) = self.prepare(folder)?;
         client.register(&self.prefix.name)?;
-        tell!("serving {} as {}", self.folder.display(), self.prefix);
+        tell!("serving {} as {}", printable_path(&self.folder), self.prefix);
         let mut server = Server::new(source, ServerConfig::default(), client.now());
         let mut printed = Ok(());
         serve_until(&mut client, &mut server, &interrupt, |_, reply| {

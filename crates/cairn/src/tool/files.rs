@@ -148,14 +148,14 @@ pub(crate) fn write_output(path: Option<&Path>, bytes: &[u8], secret: bool) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::symlink;
 
-    fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("cairn-files-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        folder
+    use testkit::folder::TestFolder;
+
+    use super::*;
+
+    fn folder(name: &str) -> TestFolder {
+        TestFolder::new(&format!("files-{name}"))
     }
 
     #[test]
@@ -173,7 +173,6 @@ mod tests {
         create(&planted, false).unwrap().write_all(b"new").unwrap();
         assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
         assert!(planted.symlink_metadata().unwrap().is_file());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
@@ -188,7 +187,6 @@ mod tests {
         std::fs::hard_link(path("own"), path("other name")).unwrap();
         assert!(open_own(&path("other name"), true).is_err());
         assert!(open_own(&folder, false).is_err());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
@@ -202,13 +200,11 @@ mod tests {
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_pipe_is_waited_for_until_somebody_reads_it_or_nobody_wants_it() {
-        let folder = std::env::temp_dir().join(format!("cairn-pipe-{:016x}", client::Clock::seed()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = folder("pipe");
         let pipe = folder.join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
             .unwrap();
@@ -224,7 +220,6 @@ mod tests {
         });
         open_special(&pipe, || false).unwrap().write_all(b"bytes").unwrap();
         assert_eq!(reader.join().unwrap(), b"bytes");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
@@ -241,6 +236,5 @@ mod tests {
         let error = write(&planted, b"new", false).unwrap_err();
         assert!(error.to_string().contains("somebody else"), "{error}");
         assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -30,6 +30,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use flow::source::ServeError;
+use formats::printable::{printable, printable_path};
 use thiserror::Error;
 
 pub(crate) use files::{input, write_output};
@@ -41,7 +42,7 @@ pub(crate) enum ToolError {
     Client(#[from] client::ClientError),
     #[error(transparent)]
     Remote(#[from] client::RemoteError),
-    #[error(transparent)]
+    #[error("{}", printable(&.0.to_string()))]
     Store(#[from] trust::store::StoreError),
     #[error(transparent)]
     Key(#[from] trust::KeyError),
@@ -61,7 +62,7 @@ pub(crate) enum ToolError {
     Encode(#[from] packet::EncodeError),
     #[error("the name becomes too long: {0}")]
     Name(#[from] packet::DecodeError),
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}", printable_path(path))]
     File { path: PathBuf, error: io::Error },
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -30,7 +30,7 @@ pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
 
 /// Text that is ours. What others wrote in it was made [`printable`], or is a name, which is escaped: only
 /// we begin a new line.
-fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
     if text.contains(is_odd) {
         text.chars()

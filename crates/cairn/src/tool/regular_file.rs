@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use client::Clock;
+use formats::printable::printable_path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 
@@ -73,7 +74,7 @@ fn copy(mut from: File, is_over: impl Fn() -> bool) -> io::Result<Option<Regular
                         io::ErrorKind::FileTooLarge,
                         format!(
                             "more has come than half of the free room in {}: write it to a file, and name that",
-                            place.display()
+                            printable_path(&place)
                         ),
                     ));
                 }

@@ -4,15 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use packet::{Data, Name};
-use trust::ccnx::CcnxSigner;
+use trust::ccnx::{CcnxSigner, DEFAULT_KEY_FILE};
 use trust::certificate::names::key_of;
 use trust::store::{KeyStore, StoredKey};
 use trust::{Certificate, Signer};
 
 use super::ToolError;
-
-/// The file with the key that signs for CCNx unless another is named.
-const CCNX_KEY: &str = "ccnx.key";
 
 /// Where keys are.
 #[derive(Clone, Debug, Args)]
@@ -69,7 +66,7 @@ impl SigningArguments {
             Some(stored) => Ok(CcnxSigner::new(stored.key)?),
             None if self.sign == "null" => Err(ToolError::other("every object of CCNx is signed")),
             None => {
-                let path = self.store.folder()?.join(CCNX_KEY);
+                let path = self.store.folder()?.join(DEFAULT_KEY_FILE);
                 node::ccnx_signer(&path).map_err(ToolError::file(path))
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use client::Clock;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, PublisherVerifier, Verifier};
+use formats::printable::printable_path;
 use packet::random::Random;
 use trust::files::{add_revocations, certificates_in};
 use trust::policy::{Policy, Rules};
@@ -123,5 +124,5 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, ToolError> {
 }
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ToolError {
-    ToolError::other(format!("{}: {error}", path.display()))
+    ToolError::other(format!("{}: {error}", printable_path(path)))
 }

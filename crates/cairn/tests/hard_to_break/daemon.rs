@@ -4,13 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use client::{Client, Event, Remote};
 use packet::Name;
 use packet::ndn::InterestBuilder;
+use testkit::folder::TestFolder;
 
 /// How long anything may take that takes no time on a machine with nothing else to do.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
@@ -20,17 +20,14 @@ pub(crate) struct Daemon {
     pub(crate) process: Child,
     pub(crate) unix: PathBuf,
     pub(crate) tcp: SocketAddr,
-    directory: PathBuf,
+    directory: TestFolder,
     lines: Arc<Mutex<String>>,
 }
 
 impl Daemon {
     /// Starts one with at most so many descriptors, or as many as there may be.
     pub(crate) fn start(descriptors: Option<u32>) -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("cairn-hard-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
+        let directory = TestFolder::numbered("hard");
         let (unix, config) = (directory.join("nfd.sock"), directory.join("cairn.toml"));
         let text = format!(
             "[udp]\nlisten = ['127.0.0.1:0']\n[tcp]\nlisten = ['127.0.0.1:0']\n[unix]\nlisten = ['{}']\n[websocket]\nlisten = []\n",
@@ -147,7 +144,6 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 

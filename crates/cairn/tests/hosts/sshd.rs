@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use lab::backend::interface::Interface;
 use lab::backend::netns::namespace::Namespace;
 use lab::backend::netns::wiring::{Wiring, wire};
+use lab::experiment::plan::{IndexVec, NodeIndex};
 use lab::experiment::{Experiment, Plan};
 use testkit::needs::needed;
 
@@ -24,7 +25,7 @@ pub(crate) struct Hosts {
     plan: Plan,
     wiring: Wiring,
     servers: Vec<Child>,
-    namespaces: Vec<Namespace>,
+    namespaces: IndexVec<NodeIndex, Namespace>,
 }
 
 fn must(command: &mut Command) {
@@ -64,7 +65,7 @@ impl Hosts {
         let server = needed("SSH server", server())?;
         let root = if rustix::process::geteuid().is_root() { Ok(()) } else { Err("run as root") };
         needed("right to let an SSH server log us in", root)?;
-        let made: Result<Vec<_>, _> = ["a", "b", "c", "desk"].map(Namespace::new).into_iter().collect();
+        let made: Result<_, _> = ["a", "b", "c", "desk"].map(Namespace::new).into_iter().collect();
         let namespaces = needed("network namespaces", made)?;
         let plan =
             Experiment::parse("hosts", "hosts.toml", NETWORK).unwrap().plans("netns").unwrap().remove(0);
@@ -136,7 +137,7 @@ impl Hosts {
     }
 
     fn at_desk<T: Send + 'static>(&self, act: impl FnOnce() -> T + Send + 'static) -> T {
-        self.namespaces[3].run(act).unwrap()
+        self.namespaces[NodeIndex(3)].run(act).unwrap()
     }
 
     /// The address of a node's end of a link.
@@ -145,7 +146,7 @@ impl Hosts {
     }
 
     fn interface(&self, node: &str, link: &str) -> &Interface {
-        let link = self.plan.links.iter().position(|plan| plan.name == link).unwrap();
+        let link = self.plan.links.position(|plan| plan.name == link).unwrap();
         let interfaces = &self.wiring.interfaces[&self.plan.node(node).unwrap()];
         interfaces.iter().find(|interface| interface.link == link).unwrap()
     }
@@ -204,7 +205,7 @@ impl Hosts {
     pub(crate) fn fail(&mut self, host: usize) {
         let node = ["a", "b", "c"][host];
         let interface = self.interface(node, &format!("{node}-desk")).name.clone();
-        self.namespaces[host]
+        self.namespaces[NodeIndex(host)]
             .run(move || must(Command::new("ip").args(["link", "set", &interface, "down"])))
             .unwrap();
     }

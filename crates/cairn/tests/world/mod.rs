@@ -4,15 +4,16 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+use testkit::folder::TestFolder;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder, a node in it, and what was started beside; all of it goes at the end.
 pub(crate) struct World {
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: TestFolder,
     children: Vec<Child>,
 }
 
@@ -24,6 +25,17 @@ impl World {
     /// With a node that neighbours can reach on this host.
     pub(crate) fn neighbourly() -> World {
         World::with(&["127.0.0.1:0"], "")
+    }
+
+    /// Makes a root, `/lab`, and a key that it certifies, `/lab/alice`; writes the root's certificate to
+    /// `root.cert`, and the other to `alice.cert`.
+    pub(crate) fn certify_alice(&self) {
+        self.good(&["key", "new", "/lab", "--kind", "ed25519"]);
+        self.good(&["key", "new", "/lab/alice"]);
+        self.good(&["cert", "export", "/lab", "-o", "root.cert"]);
+        self.good(&["cert", "request", "/lab/alice", "-o", "alice.req"]);
+        self.good(&["cert", "sign", "alice.req", "--by", "/lab", "--issuer", "lab", "-o", "alice.cert"]);
+        self.good(&["cert", "import", "alice.cert"]);
     }
 
     /// With a node that is a forwarder of CCNx as well.
@@ -69,10 +81,7 @@ impl World {
     }
 
     fn of(udp: &[&str], websocket: &[&str], more: &str) -> World {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("cairn-tools-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::numbered("tools");
         let mut world = World { folder, children: Vec::new() };
         let config = format!(
             "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = {websocket:?}\n{more}",
@@ -248,7 +257,6 @@ impl Drop for World {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

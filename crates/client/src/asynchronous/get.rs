@@ -72,15 +72,12 @@ impl AsyncClient {
         reader: &mut (impl Reader + Send + ?Sized),
         options: &FetchOptions,
     ) -> (VerifiedFetch, Result<(), FetchFailure>) {
-        let id = self.lock().session.begin_fetch(fetch, options.next_hop_face);
+        let id = self.lock().session.begin_fetch(fetch, options.next_hops());
         let running = Running { client: self, id };
         self.shared().poked.notify_one();
         let outcome = running.read(reader, options).await;
-        let ended = self.lock().session.end_fetch(id);
-        match ended {
-            Some(fetch) => (fetch, outcome),
-            None => unreachable!("nobody else ends it"),
-        }
+        let fetch = self.lock().session.give_back(id);
+        (fetch, outcome)
     }
 }
 
@@ -119,7 +116,7 @@ impl Get<'_, &AsyncClient> {
         let (client, order) = self.into_parts();
         let options = order.options();
         let (fetch, mut rest) = order.begin(client.now());
-        let id = client.change(|client| Ok(client.session.begin_fetch(fetch, options.next_hop_face)))?;
+        let id = client.change(|client| Ok(client.session.begin_fetch(fetch, options.next_hops())))?;
         let running = Running { client, id };
         let outcome = running.drive(&mut rest, &options, out).await;
         let ended: Option<VerifiedFetch> = client.lock().session.end_fetch(id);

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::Client;
 use crate::error::ClientError;
 use crate::refused_packet::RefusedPacketInfo;
-use crate::session::FetchId;
+use crate::session::{FetchId, NextHops};
 
 /// Segments that the reader gets at once.
 const SEGMENTS: usize = 64;
@@ -60,12 +60,24 @@ pub struct FetchOptions {
     /// The face by which Interests for the object have to leave the forwarder, which must be on this host and
     /// have local fields on.
     pub next_hop_face: Option<u64>,
+    /// The same for Interests for what vouches for the object: certificates, manifests.
+    pub proof_next_hop_face: Option<u64>,
 }
 
 impl Default for FetchOptions {
     /// A minute for an outage, and any face.
     fn default() -> Self {
-        FetchOptions { longest_outage: Duration::from_secs(60), next_hop_face: None }
+        FetchOptions {
+            longest_outage: Duration::from_secs(60),
+            next_hop_face: None,
+            proof_next_hop_face: None,
+        }
+    }
+}
+
+impl FetchOptions {
+    pub(crate) fn next_hops(&self) -> NextHops {
+        NextHops { object: self.next_hop_face, proof: self.proof_next_hop_face }
     }
 }
 
@@ -85,11 +97,7 @@ impl Client {
     /// Looks at a fetch; segments that have come are put into `segments`, which is empty.
     pub(crate) fn poll_fetch(&mut self, id: FetchId, segments: &mut Vec<Segment>) -> FetchStep {
         if let Some(refused) = self.session.poll_refused(id) {
-            return FetchStep::Refused(RefusedPacketInfo::new(
-                &refused.data,
-                refused.incoming_face,
-                refused.error,
-            ));
+            return FetchStep::Refused(refused);
         }
         self.session.poll_segments(id, SEGMENTS, segments);
         if !segments.is_empty() {
@@ -119,12 +127,9 @@ impl Client {
         reader: &mut dyn Reader,
         options: &FetchOptions,
     ) -> (VerifiedFetch, Result<(), FetchFailure>) {
-        let id = self.session.begin_fetch(fetch, options.next_hop_face);
+        let id = self.session.begin_fetch(fetch, options.next_hops());
         let outcome = self.drive(id, reader, options);
-        match self.session.end_fetch(id) {
-            Some(fetch) => (fetch, outcome),
-            None => unreachable!("nobody else ends it"),
-        }
+        (self.session.give_back(id), outcome)
     }
 
     fn drive(

@@ -12,7 +12,7 @@ use flow::source::folder::{Attributes, EntryKind, Files};
 use rustix::fs::{
     AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat,
 };
-use trust::Clock;
+use system::Clock;
 
 /// Bytes of a listing; what does not fit is left out.
 const MAX_LISTING_BYTES: usize = 256 << 10;
@@ -145,11 +145,13 @@ fn created(metadata: &std::fs::Metadata) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn nothing_outside_the_folder_is_found_by_either_way() {
-        let outside = std::env::temp_dir().join(format!("cairn-serve-{}", std::process::id()));
+        let outside = TestFolder::new("serve");
         let inside = outside.join("in");
         std::fs::create_dir_all(inside.join("sub")).unwrap();
         std::fs::write(outside.join("secret"), "secret").unwrap();
@@ -174,6 +176,5 @@ mod tests {
         assert!(folder.open_step_by_step(&[b"link"]).is_err());
         assert!(folder.open_step_by_step(&[b"etc", b"passwd"]).is_err());
         assert_eq!(folder.listing(&[]), b"file\0sub/\0");
-        std::fs::remove_dir_all(outside).unwrap();
     }
 }

@@ -195,11 +195,15 @@ mod tests {
     use flow::PublicationConfig;
     use trust::Signer;
 
+    /// A file that nothing but its descriptor leads to.
+    fn file_of(name: &str, bytes: &[u8]) -> File {
+        let folder = testkit::folder::TestFolder::new(&format!("segments-{name}"));
+        std::fs::write(folder.join("file"), bytes).unwrap();
+        File::open(folder.join("file")).unwrap()
+    }
+
     fn segments(name: &str, bytes: &[u8], are_dear: bool) -> ObjectSource {
-        let path = std::env::temp_dir().join(format!("cairn-segments-{name}-{}", std::process::id()));
-        std::fs::write(&path, bytes).unwrap();
-        let file = File::open(&path).unwrap();
-        std::fs::remove_file(path).unwrap();
+        let file = file_of(name, bytes);
         let name = "/lab/file".parse().unwrap();
         let mut config = PublicationConfig::new(name, 1, bytes.len() as u64, Signer::digest());
         config.segment_size = flow::SegmentSize::Content(1000);
@@ -230,11 +234,8 @@ mod tests {
     fn a_file_that_became_shorter_is_served_as_far_as_it_reaches() {
         let mut segments = segments("short", &[3; 20_000], false);
         assert_eq!(segments.packet(0).unwrap().content(), [3; 1000]);
-        let path = std::env::temp_dir().join(format!("cairn-segments-cut-{}", std::process::id()));
-        std::fs::write(&path, [3; 2500]).unwrap();
-        (segments.bytes, segments.next) = (Bytes::File(File::open(&path).unwrap()), 1);
+        (segments.bytes, segments.next) = (Bytes::File(file_of("cut", &[3; 2500])), 1);
         segments.ahead.clear();
-        std::fs::remove_file(path).unwrap();
         assert_eq!(segments.packet(1).unwrap().content(), [3; 1000]);
         assert!(segments.packet(2).is_err());
     }

@@ -239,18 +239,18 @@ impl fmt::Display for Remote {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn a_folder_of_somebody_else_is_not_looked_into() {
-        let folder = std::env::temp_dir().join(format!("cairn-remote-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::new("remote");
         let user = std::fs::metadata(&folder).unwrap().uid();
         assert!(is_owned_by(&folder, user) && !is_owned_by(&folder, user + 1));
         let link = folder.join("link");
         std::os::unix::fs::symlink(&folder, &link).unwrap();
         assert!(!is_owned_by(&link, user));
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

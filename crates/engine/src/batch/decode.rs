@@ -12,6 +12,17 @@ use super::arrivals::Arrivals;
 use super::spare_buffers::spare_buffer;
 use crate::engine::Engine;
 
+/// What a codec says of an Interest of CCNx that was read.
+#[derive(Clone, Debug)]
+pub enum Acceptance {
+    /// It goes on, with nothing beside it.
+    Plain,
+    /// It goes on, and this comes with it.
+    WithHeader(LinkHeader),
+    /// It is left out; whoever says so has counted it.
+    LeftOut,
+}
+
 impl Arrivals {
     /// Reads a packet of NDN where it lies. A Data may stay there; whatever else is good is copied last, so
     /// that nothing waits for memory that is not in the cache.
@@ -50,13 +61,17 @@ impl Arrivals {
 
     /// Reads the packet of CCNx that `bytes` begin with where it lies; gives what follows it, or `None` if it
     /// is none: no length says where a packet of CCNx ends before it is read. `accept` may change an Interest
-    /// and says what comes with it; what it gives `None` for is left out.
+    /// and says whether it goes on.
+    ///
+    /// This tells packets apart as [`PacketView::decode_first`](packet::ccnx::PacketView::decode_first) does,
+    /// and is not made of it: an Interest is compared with the one before it while it is read, and a
+    /// ContentObject with what is due.
     #[inline(always)]
     pub fn decode_ccnx<'b>(
         &mut self,
         engine: &mut Engine,
         bytes: &'b [u8],
-        accept: impl FnOnce(&mut Interest) -> Option<Option<LinkHeader>>,
+        accept: impl FnOnce(&mut Interest) -> Acceptance,
     ) -> Option<&'b [u8]> {
         let reader = Reader::new(bytes, "message");
         if reader.next_is(Dtag::INTEREST) {
@@ -64,10 +79,14 @@ impl Arrivals {
             let view = CcnxInterestView::decode_first_after(bytes, before).ok()?;
             let mut interest = Interest::ccnx_copy_of(view);
             self.hash_next(engine, interest.wire_name(), interest.nonce());
-            if let Some(header) = accept(&mut interest) {
-                self.push_hashed(Packet::Interest(interest), header);
-            }
-            return bytes.get(view.wire().len()..);
+            let rest = bytes.get(view.wire().len()..);
+            let header = match accept(&mut interest) {
+                Acceptance::Plain => None,
+                Acceptance::WithHeader(header) => Some(header),
+                Acceptance::LeftOut => return rest,
+            };
+            self.push_hashed(Packet::Interest(interest), header);
+            return rest;
         }
         let mut due = None;
         let view = ContentObjectView::decode_first_asking(bytes, |rest| {

@@ -67,6 +67,7 @@ pub(crate) mod spare_buffers;
 
 pub use ahead::{Upcoming, prefetch};
 pub use arrivals::Arrivals;
+pub use decode::Acceptance;
 pub use eviction_hints::EvictionHints;
 pub use spare_buffers::spare_buffer;
 

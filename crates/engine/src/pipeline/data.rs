@@ -6,6 +6,7 @@ use packet::{CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash, PrefixH
 use super::answers::{DataMatches, DataName};
 use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, Target, send_data};
+use super::sharing::Overheard;
 use super::strategy_calls::DataActions;
 use crate::arrival::Arrival;
 use crate::batch::answers_due::DueAnswer;
@@ -74,13 +75,12 @@ impl Engine {
         let found = self.look_up_data(from, &data, name);
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        let is_shared = self.is_shared(from);
-        if is_shared && self.overhear_data(arrived, &data, &found, cacheable) {
-            return;
+        if !self.is_shared(from) {
+            return self.accept_data(arrived, data, &found, cacheable);
         }
-        self.accept_data(arrived, data, &found, cacheable);
-        if is_shared {
-            self.release_held(now, from);
+        if let Overheard::GoesOn(object) = self.overhear_data(arrived, &data, &found, cacheable) {
+            self.accept_data(arrived, data, &found, cacheable);
+            self.release_held(now, from, object);
         }
     }
 

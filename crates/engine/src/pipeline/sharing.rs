@@ -11,9 +11,9 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::scope;
-use crate::sharing::flows::{FIRST_INTERESTS, Flow, INTERESTS_FOR_DATA, QueuedInterest, Turn};
-use crate::sharing::order::{HeldBack, HeldData, LastComponent, Order, Repeat};
-use crate::sharing::{MAX_WAIT, part_of};
+use crate::sharing::flows::{FIRST_INTERESTS, Flow, Forgotten, INTERESTS_FOR_DATA, QueuedInterest, Turn};
+use crate::sharing::order::{HeldData, LastComponent, Order, Repeat};
+use crate::sharing::{MAX_WAIT, Sharing, part_of};
 use crate::tables::content_store::IncomingData;
 use crate::tables::pending::{Pending, PendingId};
 use crate::transmit::Transmit;
@@ -22,6 +22,15 @@ use crate::transmit::Transmit;
 const MAX_PASSED_OVER: usize = 16;
 /// Interests that are wanted no more and are forgotten at once; the others are left for the next time.
 const MAX_FORGOTTEN: usize = 1024;
+
+/// What became of Data that was on a shared link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overheard {
+    /// It was kept for an application, or is held back.
+    Taken,
+    /// It goes to whoever waits for it; and after it what was held back of its object, if that is asked for.
+    GoesOn(Option<NameHash>),
+}
 
 /// What became of an Interest that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +88,12 @@ impl Engine {
         let asked_at = asked_at.filter(|at| *at >= flow.entered_at || *at + answer_timeout > now);
         if let Some(place) = &place {
             if let Some(is_own) = flow.in_order.is_under_way(place) {
+                flow.in_order.renew(place, id, hashes.whole(), transmit);
                 return self.mark_unsent(id, face, !is_own);
             }
             let again_at = asked_at.map_or(Instant::NEVER, |at| (at + answer_timeout).max(now + wait));
-            flow.in_order.enter(place.clone(), id, transmit.clone(), asked_at, again_at);
+            let entry = (id, hashes.whole());
+            flow.in_order.enter(place.clone(), entry, transmit.clone(), asked_at, again_at);
         }
         let turn_at = match flow.turn(now, &sharing.config) {
             // Behind those that wait already, which go out one after the other.
@@ -92,8 +103,8 @@ impl Engine {
             Turn::Others => Some(flow.silent_at(&sharing.config) + wait),
         };
         let asked_until = asked_at.map(|at| at + times.longest).filter(|until| *until > now);
-        let mut ready = forgotten;
-        sharing.counters.forgotten += ready.len() as u64;
+        let Forgotten { waiting: mut ready, held } = forgotten;
+        sharing.counters.forgotten += (ready.len() + held.len()) as u64;
         match asked_until.max(turn_at) {
             Some(due) => {
                 let give_up_at = now + part_of(lifetime, MAX_WAIT);
@@ -112,6 +123,9 @@ impl Engine {
         }
         for waiting in ready {
             self.send_waiting(now, waiting);
+        }
+        for held in held {
+            self.give_held(now, face, held);
         }
         self.wake_for(face, object);
     }
@@ -145,7 +159,7 @@ impl Engine {
             }
             self.release_answers(now, face);
             self.repeat_lost(now, face);
-            self.release_held(now, face);
+            self.release_all_held(now, face);
         }
         self.shared.look_again();
     }
@@ -154,45 +168,65 @@ impl Engine {
     fn repeat_lost(&mut self, now: Instant, face: FaceId) {
         let mut place = 0;
         let pending = &self.tables.pending;
-        let is_wanted = |id| {
-            let entry: Option<&Pending> = pending.get(id);
-            entry.is_some_and(|entry| entry.in_records.iter().any(|record| record.expires > now))
+        let is_wanted = |id, name| {
+            let entry: Option<&Pending> = pending.get(id).filter(|entry| entry.hash() == name);
+            let waits = |entry: &Pending| {
+                entry.in_records.iter().any(|record| record.face != face && record.expires > now)
+            };
+            entry.is_some_and(waits)
         };
         let mut repeats = Vec::new();
+        let Some(times) = self.shared.get(face).map(Sharing::times) else { return };
         while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
             place += 1;
             let object = flow.object;
-            repeats.extend(flow.in_order.repeats(now, is_wanted).into_iter().map(|repeat| (object, repeat)));
+            repeats.extend(
+                flow.in_order.repeats(now, times, is_wanted).into_iter().map(|repeat| (object, repeat)),
+            );
         }
-        for (object, Repeat { place, id, mut transmit }) in repeats {
+        for (object, Repeat { place, id, name, mut transmit }) in repeats {
             let nonce = Nonce(self.random.next_u32());
             let Packet::Interest(interest) = &mut transmit.packet else { continue };
             if interest.set_nonce(nonce).is_err() {
                 continue;
             }
             let Some(entry) = self.tables.pending.get_mut(id) else { continue };
-            let hash = entry.hash();
             if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == face) {
                 (record.nonce, record.sent_at, record.is_unsent) = (nonce, now, false);
             }
             let Some(sharing) = self.shared.get_mut(face) else { return };
-            sharing.note_own_interest(now, hash, object, Some(place));
+            sharing.note_own_interest(now, name, object, Some(place));
             sharing.counters.repeated += 1;
             self.send_shared(transmit);
         }
     }
 
-    /// Gives Data that was held back to whoever waits for it, where nothing is missing any more.
-    pub(super) fn release_held(&mut self, now: Instant, face: FaceId) {
+    /// Gives Data of an object that was held back to whoever waits for it, where nothing is missing any more.
+    pub(super) fn release_held(&mut self, now: Instant, face: FaceId, object: Option<NameHash>) {
+        let Some(object) = object else { return };
+        while let Some(sharing) = self.shared.get_mut(face)
+            && let Some(flow) = sharing.flows.get_mut(object)
+            && let Some(held) = flow.in_order.pop_held(now)
+        {
+            self.give_held(now, face, held);
+        }
+    }
+
+    /// The same of all objects.
+    fn release_all_held(&mut self, now: Instant, face: FaceId) {
         let mut place = 0;
         while let Some(flow) = self.shared.get_mut(face).and_then(|sharing| sharing.flows.at_mut(place)) {
             match flow.in_order.pop_held(now) {
-                Some(HeldBack { what: HeldData::Answer(answer), .. }) => self.send_answer(now, *answer),
-                Some(HeldBack { what: HeldData::Arrived { name, data, header }, .. }) => {
-                    self.take_held(now, face, name, data, &header);
-                }
+                Some(held) => self.give_held(now, face, held),
                 None => place += 1,
             }
+        }
+    }
+
+    fn give_held(&mut self, now: Instant, face: FaceId, held: HeldData) {
+        match held {
+            HeldData::Answer(answer) => self.send_answer(now, *answer),
+            HeldData::Arrived { name, data, header } => self.take_held(now, face, name, data, &header),
         }
     }
 
@@ -324,18 +358,20 @@ impl Engine {
             let Some(flow) = sharing.flows.get_mut(object) else { continue };
             let answer_timeout = flow.in_order.answer_timeout(times);
             let draw = || part_of((answer_timeout / 2).min(config.max_wait), random.unit());
-            if !flow.in_order.is_behind(now, &place, now, times, draw) {
+            if !flow.in_order.note_gap(now, &place, now, times, draw) {
                 continue;
+            }
+            if flow.in_order.is_answer_held(&place, &answer) {
+                return None;
             }
             if !has_room {
                 return Some(answer);
             }
-            let held = HeldBack { place, asked_at: now, what: HeldData::Answer(Box::new(answer)) };
-            let back = flow.in_order.hold(held);
+            let back = flow.in_order.hold(now, (place, now), times, HeldData::Answer(Box::new(answer)));
             sharing.counters.held += u64::from(back.is_none());
             let due = flow.in_order.next_deadline();
             shared.wake_at(due);
-            return match back.map(|held| held.what) {
+            return match back {
                 Some(HeldData::Answer(answer)) => Some(*answer),
                 _ => None,
             };
@@ -344,7 +380,7 @@ impl Engine {
     }
 
     /// Takes note of Data that is on a shared link; keeps it if it belongs to what an application here asks
-    /// for, and says whether it did.
+    /// for, or holds it back.
     #[inline(never)]
     pub(super) fn overhear_data(
         &mut self,
@@ -352,7 +388,7 @@ impl Engine {
         data: &Data,
         found: &DataMatches,
         cacheable: bool,
-    ) -> bool {
+    ) -> Overheard {
         let own = |id: &PendingId| {
             let record = self.tables.pending.get(*id).and_then(|entry| entry.out_record(face));
             record.is_some_and(|record| !record.is_unsent)
@@ -363,37 +399,41 @@ impl Engine {
             None => object_of(&self.hasher.hash(data.dialect(), data.name().components())),
         };
         let (shared, random) = (&mut self.shared, &mut self.random);
-        let Some(sharing) = shared.get_mut(face) else { return false };
+        let Some(sharing) = shared.get_mut(face) else { return Overheard::GoesOn(None) };
+        let answer_time = sharing.answer_time(now, name.hash);
         sharing.note_data(now, name.hash);
         let (config, times) = (sharing.config, sharing.times());
-        let has_room = sharing.flows.may_hold();
-        let Some(flow) = object.and_then(|object| sharing.flows.get_mut(object)) else { return false };
+        let has_room = is_wanted && sharing.flows.may_hold();
+        let flow = object.and_then(|object| sharing.flows.get_mut(object));
+        let Some(flow) = flow else { return Overheard::GoesOn(None) };
         let place = LastComponent::of(data.name());
-        if place.as_ref().is_some_and(|place| flow.in_order.is_lost(place)) {
-            // A repair says nothing about who asks for all.
+        let is_held = place.as_ref().is_some_and(|place| flow.in_order.is_held(place, data));
+        let is_repair = is_held || place.as_ref().is_some_and(|place| flow.in_order.is_lost(place));
+        if is_repair {
+            // It says nothing about who asks for all.
         } else if is_own {
             flow.note_own_data(now, &config);
         } else if is_wanted || found.known.is_none() {
             flow.note_foreign_data(now, is_wanted);
         }
-        let may_ask_more = is_own && flow.may_go_on(now, &config);
+        // Many have asked for a repair; only who asks for all goes on after it.
+        let may_ask_more = is_own && (flow.leads() || !is_repair) && flow.may_go_on(now, &config);
+        // What is held back goes to whoever waits in its order, and not before because it came twice.
+        let mut waits = is_held && is_wanted;
         if let Some(place) = place {
             let answer_timeout = flow.in_order.answer_timeout(times);
             let draw = || part_of((answer_timeout / 2).min(config.max_wait), random.unit());
-            let order = flow.in_order.note_data(now, &place, times, draw);
-            if let (Order::Missing(asked_at), true) = (order, is_wanted && has_room) {
+            // What answers nobody here may have the name alone of what is asked for.
+            let order =
+                if is_wanted { flow.in_order.note_data(now, &place, times, draw) } else { Order::None };
+            if let (Order::None, Some(answer_time)) = (order, answer_time) {
+                flow.in_order.note_answer_time(answer_time);
+            }
+            if let (Order::Missing(asked_at), true) = (order, has_room) {
                 let (data, header) = (data.clone(), header.clone());
-                let what = HeldData::Arrived { name: name.hash, data, header };
-                let held = HeldBack { place, asked_at, what };
-                if flow.in_order.hold(held).is_none() {
-                    sharing.counters.held += 1;
-                    let due = flow.in_order.next_deadline();
-                    self.shared.wake_at(due);
-                    if let Some(object) = object.filter(|_| may_ask_more) {
-                        self.ask_more(now, face, object);
-                    }
-                    return true;
-                }
+                let held = HeldData::Arrived { name: name.hash, data, header };
+                waits = flow.in_order.hold(now, (place, asked_at), times, held).is_none();
+                sharing.counters.held += u64::from(waits);
             }
         }
         let wake_at = flow.in_order.next_deadline();
@@ -407,7 +447,7 @@ impl Engine {
         if let Some(object) = object.filter(|_| may_ask_more) {
             self.ask_more(now, face, object);
         }
-        keep
+        if keep || waits { Overheard::Taken } else { Overheard::GoesOn(object) }
     }
 
     /// Sends an answer from the content store by a shared link, unless the Data was there just now. A node

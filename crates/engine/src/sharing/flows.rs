@@ -7,12 +7,13 @@ use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
 use super::SharingConfig;
-use super::order::{InOrder, MAX_HELD_OF_LINK};
+use super::order::{HeldData, InOrder, MAX_HELD_OF_LINK};
 use crate::tables::pending::PendingId;
 use crate::transmit::Transmit;
 
-/// Objects remembered for each face. For more, the one that was used longest ago is forgotten; Interests that
-/// wait for it go out.
+/// Objects remembered for each face. For more, one is forgotten that no local application asks for, if there
+/// is one, and of those the one that was used longest ago. Interests that wait for it go out, and what was
+/// held back of it goes to whoever asked.
 pub(crate) const MAX_FLOWS: usize = 64;
 /// Interests of one object that may wait; of more, the oldest goes out.
 pub(crate) const MAX_WAITING: usize = 4096;
@@ -185,9 +186,11 @@ impl Flow {
         self.silent_at(config) > now
     }
 
-    /// How long a silence means that nobody asks: a few times what there is between two Data.
+    /// How long a silence means that nobody asks: a few times what there is between two Data, and longer than
+    /// who asks for all needs to get what it missed.
     fn idle_after(&self, config: &SharingConfig) -> Duration {
-        (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE_PART, config.silence)
+        let gaps = (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE_PART, config.silence);
+        gaps.max(self.in_order.answer_time())
     }
 
     /// The Interest that has waited longest.
@@ -215,6 +218,15 @@ impl Flow {
         self.waiting = rest;
         overdue.into()
     }
+}
+
+/// What is left of an object that was forgotten for another.
+#[derive(Debug, Default)]
+pub(crate) struct Forgotten {
+    /// Interests that waited.
+    pub(crate) waiting: VecDeque<QueuedInterest>,
+    /// Data that was held back, in the order of names.
+    pub(crate) held: Vec<HeldData>,
 }
 
 /// The objects of one face.
@@ -246,9 +258,9 @@ impl Flows {
         self.flows.get_mut(place)
     }
 
-    /// The flow of an object that this node asks for. Gives what waited for the one that was forgotten for
-    /// it, if there is no room.
-    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, VecDeque<QueuedInterest>) {
+    /// The flow of an object that this node asks for; and what is left of the one that was forgotten for it,
+    /// if there is no room.
+    pub(crate) fn enter(&mut self, now: Instant, object: NameHash) -> (&mut Flow, Forgotten) {
         let place = match self.flows.iter().position(|flow| flow.object == object) {
             Some(place) => place,
             None if self.flows.len() < MAX_FLOWS => {
@@ -256,15 +268,16 @@ impl Flows {
                 self.flows.len() - 1
             }
             None => {
-                let oldest = self.flows.iter().enumerate().min_by_key(|(_, flow)| flow.used_at);
-                let place = oldest.map_or(0, |(place, _)| place);
-                let forgotten = std::mem::take(&mut self.flows[place].waiting);
-                self.flows[place] = Flow::new(object, now);
-                return (&mut self.flows[place], forgotten);
+                let worth = |flow: &Flow| (flow.local_until > now, flow.used_at);
+                let least = self.flows.iter().enumerate().min_by_key(|(_, flow)| worth(flow));
+                let place = least.map_or(0, |(place, _)| place);
+                let Flow { waiting, in_order, .. } =
+                    std::mem::replace(&mut self.flows[place], Flow::new(object, now));
+                return (&mut self.flows[place], Forgotten { waiting, held: in_order.into_held() });
             }
         };
         self.flows[place].used_at = now;
-        (&mut self.flows[place], VecDeque::new())
+        (&mut self.flows[place], Forgotten::default())
     }
 
     /// Lets an Interest wait until `due`, or as long as those of its object that wait already. Gives the

@@ -6,10 +6,11 @@
 //!
 //! - **Whoever hears nobody else asks at once**, so that a node that is alone loses no time.
 //! - **Whoever hears that another is being answered waits**, until the link has been silent about the object
-//!   for [`SharingConfig::silence`] and a random time more. What comes meanwhile answers the Interests that
-//!   wait. What nobody here has asked for yet is kept in the content store, if it belongs to an object that a
-//!   local application has an Interest for: so a latecomer takes part from where the others are, and asks for
-//!   what it missed when they are done, together with the other latecomers.
+//!   for [`SharingConfig::silence`], or as long as an answer takes, and a random time more. What comes
+//!   meanwhile answers the Interests that wait. What nobody here has asked for yet is kept in the content
+//!   store, if it belongs to an object that a local application has an Interest for: so a latecomer takes
+//!   part from where the others are, and asks for what it missed when they are done, together with the other
+//!   latecomers.
 //! - **Whoever begins to ask sends few of the Interests that wait**, and none once another's are heard; the
 //!   others follow, some for each answer. Thousands may wait at each of forty nodes: sent at once they would
 //!   fill every queue before anybody has heard of anybody else.
@@ -46,7 +47,8 @@ use recent::Recent;
 pub struct SharingConfig {
     /// Longest random wait before an Interest goes out where others want the same.
     pub max_wait: Duration,
-    /// For how long nothing of an object must have been heard before the next node asks.
+    /// For how long nothing of an object must have been heard before the next node asks, or as long as
+    /// answers take if that is longer.
     pub silence: Duration,
     /// How long one node asks for all.
     pub turn: Duration,
@@ -67,48 +69,23 @@ impl Default for SharingConfig {
     }
 }
 
-/// What sharing has done on a face.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharingCounters {
-    /// Interests that waited for what others asked for.
-    pub waited: u64,
-    /// Interests that were not sent, because another had asked or the Data came meanwhile.
-    pub left_to_others: u64,
-    /// Data kept that nobody here had asked for yet.
-    pub overheard: u64,
-    /// Interests sent again by this node itself, because the answer was lost.
-    pub repeated: u64,
-    /// Data held back until what was lost before it had come.
-    pub held: u64,
-    /// Answers that were not sent, because the same Data had just been on the link.
-    pub answers_left_to_others: u64,
-    /// Objects, and Interests that waited, for which there was no room beside others.
-    pub forgotten: u64,
-}
-
-impl SharingCounters {
-    /// Each with its word.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            ("waited", self.waited),
-            ("left-to-others", self.left_to_others),
-            ("overheard", self.overheard),
-            ("repeated", self.repeated),
-            ("held-back", self.held),
-            ("answers-left-to-others", self.answers_left_to_others),
-            ("forgotten", self.forgotten),
-        ]
-        .into_iter()
-    }
-
-    fn add(&mut self, other: &SharingCounters) {
-        self.waited += other.waited;
-        self.left_to_others += other.left_to_others;
-        self.overheard += other.overheard;
-        self.repeated += other.repeated;
-        self.held += other.held;
-        self.answers_left_to_others += other.answers_left_to_others;
-        self.forgotten += other.forgotten;
+packet::counters! {
+    /// What sharing has done on a face.
+    pub struct SharingCounters {
+        /// Interests that waited for what others asked for.
+        pub waited = "waited",
+        /// Interests that were not sent, because another had asked or the Data came meanwhile.
+        pub left_to_others = "left-to-others",
+        /// Data kept that nobody here had asked for yet.
+        pub overheard = "overheard",
+        /// Interests sent again by this node itself, because the answer was lost.
+        pub repeated = "repeated",
+        /// Data held back until what was lost before it had come.
+        pub held = "held-back",
+        /// Answers that were not sent, because the same Data had just been on the link.
+        pub answers_left_to_others = "answers-left-to-others",
+        /// Interests that waited and Data that was held back, of objects for which there was no room.
+        pub forgotten = "forgotten",
     }
 }
 
@@ -225,6 +202,13 @@ impl Sharing {
         self.asked.last(name)
     }
 
+    /// How long it took until Data came that is on the link now, if others asked for it once.
+    pub(crate) fn answer_time(&self, now: Instant, name: NameHash) -> Option<Duration> {
+        let (first, last) = (self.unanswered.last(name)?, self.asked.last(name)?);
+        (first == last && self.sent.last(name).is_none_or(|at| at < first))
+            .then(|| now.saturating_since(first))
+    }
+
     /// Data of this name is on the link.
     pub(crate) fn note_data(&mut self, now: Instant, name: NameHash) {
         self.answered.note(now, name);
@@ -270,7 +254,7 @@ impl SharedLinks {
         }
         if let Some(sharing) = self.get(face) {
             let counters = sharing.counters;
-            self.past.add(&counters);
+            self.past += &counters;
         }
         self.links.retain(|(id, _)| *id != face);
         self.links.extend(config.map(|config| (face, Sharing::new(config))));
@@ -287,7 +271,7 @@ impl SharedLinks {
     /// What was counted on all faces, past ones included.
     pub(crate) fn counters(&self) -> SharingCounters {
         let mut sum = self.past;
-        self.links.iter().for_each(|(_, sharing)| sum.add(&sharing.counters));
+        self.links.iter().for_each(|(_, sharing)| sum += &sharing.counters);
         sum
     }
 

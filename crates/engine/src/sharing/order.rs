@@ -3,12 +3,14 @@
 //!
 //! A loss on a link that many share says nothing about congestion: each receiver misses something else. So
 //! the node asks again for itself, as a link with acknowledgements would, and holds Data of later names back
-//! meanwhile, so that the application's controller sees no gap.
+//! meanwhile, so that the application's controller sees no gap. What is held back leaves in the order of
+//! names, whatever comes in between: repairs and second copies come in any order. Nothing waits for what was
+//! asked for after it, or for longer than [`MAX_HELD_FOR`].
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Data, LinkHeader, NameHash, NameRef, SmoothedRoundTrip};
+use packet::{Component, ComponentKind, Data, LinkHeader, NameHash, NameRef, Packet, SmoothedRoundTrip};
 use smallvec::SmallVec;
 
 use crate::tables::pending::PendingId;
@@ -63,6 +65,8 @@ impl LastComponent {
 #[derive(Debug)]
 struct Open {
     id: PendingId,
+    /// Of its name: the entry `id` may be another's by the time it is looked at.
+    name: NameHash,
     transmit: Transmit,
     /// Nothing if it was not on the link yet.
     asked: Option<InterestHistory>,
@@ -85,6 +89,9 @@ impl Open {
 struct InterestHistory {
     first_at: Instant,
     last_at: Instant,
+    /// When it was asked for first of several times at once, by as many who missed it.
+    round_at: Instant,
+    /// Those at once count as one.
     times: u32,
     /// Whether this node has sent it, once at least.
     is_own: bool,
@@ -101,15 +108,20 @@ enum Answer {
     Lost,
 }
 
+/// Where Data stands that is held back: its name, and its number among all that was held back.
+type HeldPlace = (LastComponent, u64);
+
 /// Data that waits for others of earlier names.
 #[derive(Debug)]
-pub(crate) struct HeldBack {
-    pub(crate) place: LastComponent,
-    pub(crate) asked_at: Instant,
-    pub(crate) what: HeldData,
+struct HeldBack {
+    /// When it was asked for.
+    asked_at: Instant,
+    /// It waits no longer, whatever is missing.
+    until: Instant,
+    data: HeldData,
 }
 
-/// Where it goes.
+/// Where Data goes that was held back.
 #[derive(Debug)]
 pub(crate) enum HeldData {
     /// To whom the tables say: it has arrived.
@@ -123,6 +135,7 @@ pub(crate) enum HeldData {
 pub(crate) struct Repeat {
     pub(crate) place: LastComponent,
     pub(crate) id: PendingId,
+    pub(crate) name: NameHash,
     pub(crate) transmit: Transmit,
 }
 
@@ -131,7 +144,7 @@ pub(crate) struct Repeat {
 pub(crate) enum Order {
     /// Nothing is missing before it.
     Complete,
-    /// What was asked for earlier has not come.
+    /// What was asked for earlier has not come; it was asked for then.
     Missing(Instant),
     /// It was not asked for, or not in an order.
     None,
@@ -141,7 +154,12 @@ pub(crate) enum Order {
 #[derive(Debug)]
 pub(crate) struct InOrder {
     open: BTreeMap<LastComponent, Open>,
-    held: VecDeque<HeldBack>,
+    /// In the order of names; of one name, in the order in which it came.
+    held: BTreeMap<HeldPlace, HeldBack>,
+    /// Those by when they wait no longer.
+    held_until: BTreeSet<(Instant, HeldPlace)>,
+    /// The number of the next that is held back.
+    next_held: u64,
     answer_time: Option<SmoothedRoundTrip>,
     /// When something is asked for again or held no longer, or earlier.
     next: Instant,
@@ -149,7 +167,14 @@ pub(crate) struct InOrder {
 
 impl Default for InOrder {
     fn default() -> Self {
-        InOrder { open: BTreeMap::new(), held: VecDeque::new(), answer_time: None, next: Instant::NEVER }
+        InOrder {
+            open: BTreeMap::new(),
+            held: BTreeMap::new(),
+            held_until: BTreeSet::new(),
+            next_held: 0,
+            answer_time: None,
+            next: Instant::NEVER,
+        }
     }
 }
 
@@ -160,25 +185,42 @@ impl InOrder {
         measured.map_or(longest, |time| time.max(MIN_ANSWER_TIMEOUT).min(longest))
     }
 
+    /// How long answers take; nothing if that is not known.
+    pub(crate) fn answer_time(&self) -> Duration {
+        self.answer_time.map_or(Duration::ZERO, |time| time.smoothed.min(MAX_HELD_FOR))
+    }
+
+    /// When an answer is late that later ones have overtaken.
+    fn late_after(&self, times: Times) -> Duration {
+        let timeout = self.answer_timeout(times);
+        self.answer_time.map_or(timeout, |time| (time.smoothed + time.variation).min(timeout))
+    }
+
     /// An application has an Interest for a name, which was on the link at `asked_at`, if at all.
     pub(crate) fn enter(
         &mut self,
         place: LastComponent,
-        id: PendingId,
+        (id, name): (PendingId, NameHash),
         transmit: Transmit,
         asked_at: Option<Instant>,
         again_at: Instant,
     ) {
         if let Some(open) = self.open.get_mut(&place) {
-            (open.id, open.transmit) = (id, transmit);
+            (open.id, open.name, open.transmit) = (id, name, transmit);
             return;
         }
         if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
         }
-        let asked = asked_at.map(|at| InterestHistory { first_at: at, last_at: at, times: 1, is_own: false });
+        let asked = asked_at.map(|at| InterestHistory {
+            first_at: at,
+            last_at: at,
+            round_at: at,
+            times: 1,
+            is_own: false,
+        });
         let hold_until = Instant::NEVER;
-        let open = Open { id, transmit, asked, answer: Answer::Awaited, again_at, hold_until };
+        let open = Open { id, name, transmit, asked, answer: Answer::Awaited, again_at, hold_until };
         self.open.insert(place, open);
         self.next = self.next.min(again_at);
     }
@@ -186,10 +228,14 @@ impl InOrder {
     /// An Interest for a name was on the link, and this node sent it or not.
     pub(crate) fn note_asked(&mut self, now: Instant, place: &LastComponent, is_own: bool, times: Times) {
         let (answer_timeout, Times { longest, just_now }) = (self.answer_timeout(times), times);
+        let at_once = self.late_after(times) / 2;
         let Some(open) = self.open.get_mut(place) else { return };
-        let nothing = InterestHistory { first_at: now, last_at: now, times: 0, is_own: false };
+        let nothing = InterestHistory { first_at: now, last_at: now, round_at: now, times: 0, is_own: false };
         let asked = open.asked.get_or_insert(nothing);
-        asked.times += 1;
+        if asked.times == 0 || now.saturating_since(asked.round_at) >= at_once {
+            asked.times += 1;
+            asked.round_at = now;
+        }
         asked.last_at = now;
         asked.is_own |= is_own;
         let times = asked.times;
@@ -208,7 +254,14 @@ impl InOrder {
     /// and if so, whether this node has asked.
     pub(crate) fn is_under_way(&self, place: &LastComponent) -> Option<bool> {
         let asked = self.open.get(place).and_then(|open| open.asked).map(|asked| asked.is_own);
-        asked.or_else(|| self.held.iter().any(|held| held.place == *place).then_some(true))
+        asked.or_else(|| self.held_of(place).next().map(|_| true))
+    }
+
+    /// An application asks again for what is under way.
+    pub(crate) fn renew(&mut self, place: &LastComponent, id: PendingId, name: NameHash, transmit: Transmit) {
+        if let Some(open) = self.open.get_mut(place) {
+            (open.id, open.name, open.transmit) = (id, name, transmit);
+        }
     }
 
     /// Whether the answer for a name was lost, as far as is known.
@@ -225,26 +278,29 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> Order {
-        let Some(Open { asked: Some(InterestHistory { first_at: asked_at, .. }), hold_until, .. }) =
-            self.open.remove(place)
-        else {
-            return Order::None;
-        };
+        let Some(Open { asked, hold_until, .. }) = self.open.remove(place) else { return Order::None };
+        // If nobody was heard to ask for it, nothing follows from when it comes.
+        let asked_at = asked.map_or(Instant::ZERO, |asked| asked.first_at);
         // Also if it was asked for more than once, unless it was lost: a queue that grows is noticed, though
         // all Interests are sent again.
-        if hold_until == Instant::NEVER {
-            let sample = now.saturating_since(asked_at);
-            self.answer_time = Some(SmoothedRoundTrip::after(self.answer_time, sample));
+        if asked.is_some() && hold_until == Instant::NEVER {
+            self.note_answer_time(now.saturating_since(asked_at));
         }
-        if self.is_behind(now, place, asked_at, times, &mut draw) {
+        if self.note_gap(now, place, asked_at, times, &mut draw) {
             Order::Missing(asked_at)
         } else {
             Order::Complete
         }
     }
 
-    /// Whether something that was asked for until `asked_at` is missing before a name that is there.
-    pub(crate) fn is_behind(
+    /// An Interest of the object was answered after so long.
+    pub(crate) fn note_answer_time(&mut self, sample: Duration) {
+        self.answer_time = Some(SmoothedRoundTrip::after(self.answer_time, sample));
+    }
+
+    /// Whether something is missing before a name that is there and was asked for at `asked_at`; it is asked
+    /// for again then.
+    pub(crate) fn note_gap(
         &mut self,
         now: Instant,
         place: &LastComponent,
@@ -252,15 +308,17 @@ impl InOrder {
         times: Times,
         mut draw: impl FnMut() -> Duration,
     ) -> bool {
-        let (answer_timeout, just_now) = (self.answer_timeout(times), times.just_now);
-        let late = self.answer_time.map_or(answer_timeout, |time| time.smoothed + time.variation);
-        let mut is_behind = false;
-        let held_for = ((answer_timeout + just_now) * HELD_FOR).min(MAX_HELD_FOR);
+        let late = self.late_after(times);
+        let held_for = self.held_for(times);
+        // What is behind something that waits would leave before it, unless it was asked for first.
+        let is_before =
+            |((first, _), held): (&HeldPlace, &HeldBack)| first < place && held.asked_at <= asked_at;
+        let mut is_behind = self.held.first_key_value().is_some_and(is_before);
         for (_, open) in self.open.range_mut(..place.clone()).take(MAX_EXAMINED) {
             let Some(asked) = open.asked.filter(|asked| asked.first_at <= asked_at) else { continue };
             if asked.times == 1 && open.answer != Answer::Overtaken {
                 open.answer = Answer::Overtaken;
-                let late_at = now.max(asked.last_at + late) + just_now;
+                let late_at = now.max(asked.last_at + late) + times.just_now;
                 open.again_at = if asked.is_own { late_at } else { late_at + draw() }.min(open.again_at);
                 self.next = self.next.min(open.again_at);
             }
@@ -273,47 +331,117 @@ impl InOrder {
         is_behind
     }
 
-    /// Keeps Data back; gives it again if there is no room.
-    pub(crate) fn hold(&mut self, held: HeldBack) -> Option<HeldBack> {
+    fn held_for(&self, times: Times) -> Duration {
+        ((self.answer_timeout(times) + times.just_now) * HELD_FOR).min(MAX_HELD_FOR)
+    }
+
+    /// Whether the same Data has come before by the link, and is held back.
+    pub(crate) fn is_held(&self, place: &LastComponent, data: &Data) -> bool {
+        let is_same = |held: &HeldBack| match &held.data {
+            HeldData::Arrived { data: held, .. } => held.wire() == data.wire(),
+            HeldData::Answer(_) => false,
+        };
+        !self.held.is_empty() && self.held_of(place).any(is_same)
+    }
+
+    /// Whether the same answer to the same face is held back: somebody asked again meanwhile.
+    pub(crate) fn is_answer_held(&self, place: &LastComponent, answer: &Transmit) -> bool {
+        let is_same = |held: &HeldBack| match (&held.data, &answer.packet) {
+            (HeldData::Answer(held), Packet::Data(data)) => {
+                let is_data = matches!(&held.packet, Packet::Data(held) if held.wire() == data.wire());
+                is_data && held.face == answer.face && held.pit_token == answer.pit_token
+            }
+            _ => false,
+        };
+        !self.held.is_empty() && self.held_of(place).any(is_same)
+    }
+
+    /// What is held back of one name.
+    fn held_of(&self, place: &LastComponent) -> impl Iterator<Item = &HeldBack> {
+        self.held.range((place.clone(), 0)..=(place.clone(), u64::MAX)).map(|(_, held)| held)
+    }
+
+    /// Keeps Data back that was asked for at `asked_at`; gives it again if there is no room.
+    pub(crate) fn hold(
+        &mut self,
+        now: Instant,
+        (place, asked_at): (LastComponent, Instant),
+        times: Times,
+        data: HeldData,
+    ) -> Option<HeldData> {
         if self.held.len() >= MAX_HELD {
-            return Some(held);
+            return Some(data);
         }
-        self.held.push_back(held);
+        let until = now + self.held_for(times);
+        self.next_held += 1;
+        let place = (place, self.next_held);
+        self.held_until.insert((until, place.clone()));
+        self.held.insert(place, HeldBack { asked_at, until, data });
+        self.next = self.next.min(until);
         None
     }
 
-    /// Data that is held back for nothing any more.
-    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<HeldBack> {
-        let front = self.held.front()?;
+    /// Data that is held back for nothing any more, or has waited for long enough.
+    pub(crate) fn pop_held(&mut self, now: Instant) -> Option<HeldData> {
+        let (first, held) = self.held.first_key_value()?;
         let blocks = |(_, open): (&LastComponent, &Open)| {
-            open.asked.is_some_and(|asked| asked.first_at <= front.asked_at)
+            open.asked.is_some_and(|asked| asked.first_at <= held.asked_at)
                 && open.hold_until != Instant::NEVER
                 && open.hold_until > now
         };
-        if self.open.range(..front.place.clone()).take(MAX_EXAMINED).any(blocks) {
-            return None;
-        }
-        self.held.pop_front()
+        let is_due = held.until <= now || !self.open.range(..first.0.clone()).take(MAX_EXAMINED).any(blocks);
+        let place = if is_due {
+            first.clone()
+        } else {
+            let (until, overdue) = self.held_until.first()?;
+            if *until > now {
+                self.next = self.next.min(*until);
+                return None;
+            }
+            overdue.clone()
+        };
+        let held = self.held.remove(&place)?;
+        self.held_until.remove(&(held.until, place));
+        Some(held.data)
     }
 
-    /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it.
-    pub(crate) fn repeats(&mut self, now: Instant, is_wanted: impl Fn(PendingId) -> bool) -> Vec<Repeat> {
+    /// What is to be asked for again now. `is_wanted` says whether somebody still waits for it. What is held
+    /// back is due by then, too: [`InOrder::pop_held`] has to follow, until it gives nothing.
+    pub(crate) fn repeats(
+        &mut self,
+        now: Instant,
+        times: Times,
+        is_wanted: impl Fn(PendingId, NameHash) -> bool,
+    ) -> Vec<Repeat> {
         let mut repeats = Vec::new();
         if self.next > now {
             return repeats;
         }
+        let answer_timeout = self.answer_timeout(times);
         let mut gone = SmallVec::<[LastComponent; 4]>::new();
+        let mut examined = 0;
         self.next = Instant::NEVER;
-        for (place, open) in self.open.iter_mut().take(MAX_EXAMINED) {
-            if !is_wanted(open.id) || open.times_asked() > MAX_REPEATS {
+        for (place, open) in &mut self.open {
+            if !is_wanted(open.id, open.name) || open.times_asked() > MAX_REPEATS {
                 gone.push(place.clone());
                 continue;
+            }
+            examined += 1;
+            if examined > MAX_EXAMINED {
+                break;
+            }
+            // A queue may have grown since that was planned.
+            if let (Answer::Awaited, Some(InterestHistory { last_at, times: 1, .. })) =
+                (open.answer, open.asked)
+            {
+                open.again_at = open.again_at.max(last_at + answer_timeout);
             }
             if open.again_at <= now {
                 if open.answer == Answer::Awaited {
                     open.answer = Answer::Lost;
                 }
-                repeats.push(Repeat { place: place.clone(), id: open.id, transmit: open.transmit.clone() });
+                let (id, name, transmit) = (open.id, open.name, open.transmit.clone());
+                repeats.push(Repeat { place: place.clone(), id, name, transmit });
             } else {
                 self.next = self.next.min(open.again_at);
             }
@@ -325,6 +453,11 @@ impl InOrder {
             self.open.remove(&place);
         }
         repeats
+    }
+
+    /// All that is held back, in the order of names.
+    pub(crate) fn into_held(self) -> Vec<HeldData> {
+        self.held.into_values().map(|held| held.data).collect()
     }
 
     /// Data that is held back.

@@ -86,6 +86,9 @@ impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     }
 }
 
+/// Places that are looked at in one step through a whole pool, so that nobody's packets wait for long.
+const STEP: u32 = 4096;
+
 /// A pool of values with small, reused numbers. A number is valid from `insert` to `remove`; tables that hand
 /// numbers to each other unlink them before they remove the value.
 #[derive(Debug)]
@@ -188,6 +191,14 @@ impl<T> Slab<T> {
         (0..self.slots.len()).filter_map(|index| Some((index, self.get(index)?)))
     }
 
+    /// The values with numbers from `from` on, as far as one step may look at them, and where the next step
+    /// goes on if there are more.
+    pub(crate) fn step_from(&self, from: u32) -> (impl Iterator<Item = (u32, &T)>, Option<u32>) {
+        let end = self.slots.len().min(from.saturating_add(STEP));
+        let values = (from..end).filter_map(|index| Some((index, self.get(index)?)));
+        (values, (end < self.slots.len()).then_some(end))
+    }
+
     pub(crate) fn for_each_mut(&mut self, mut change: impl FnMut(&mut T)) {
         for index in 0..self.slots.len() {
             if let Some(value) = self.get_mut(index) {
@@ -211,6 +222,27 @@ mod tests {
     use super::*;
     use packet::random::Random;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn steps_go_through_all_values_once_and_none_looks_at_more_places_than_it_may() {
+        let mut slab = Slab::default();
+        let numbers: Vec<u32> = (0..3 * STEP + 7).map(|value| slab.insert(value)).collect();
+        for number in numbers.iter().step_by(3) {
+            slab.remove(*number);
+        }
+        let (mut seen, mut steps, mut from) = (Vec::new(), 0, Some(0));
+        while let Some(place) = from {
+            let (values, next) = slab.step_from(place);
+            seen.extend(
+                values.inspect(|(number, _)| assert!(*number < place + STEP)).map(|(_, value)| *value),
+            );
+            assert!(next.is_none_or(|next| next == place + STEP));
+            (steps, from) = (steps + 1, next);
+        }
+        assert_eq!(steps, 4);
+        assert_eq!(seen, slab.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+        assert_eq!(Slab::<u8>::default().step_from(0).1, None);
+    }
 
     #[test]
     fn elements_of_full_chunks_stay_where_they_are_while_the_vector_grows() {

@@ -341,17 +341,17 @@ impl Fib {
         }
     }
 
-    /// All routes, in no particular order.
-    pub(crate) fn routes(&self) -> impl Iterator<Item = (&Name, &[NextHop])> {
-        self.nodes
-            .iter()
-            .filter(|(_, node)| !node.next_hops.is_empty())
-            .map(|(_, node)| (&node.name, &node.next_hops[..]))
+    /// A step through the routes; where the next one goes on.
+    pub(crate) fn routes(&self, from: u32) -> (impl Iterator<Item = (&Name, &[NextHop])>, Option<u32>) {
+        let (nodes, next) = self.nodes.step_from(from);
+        let with_hops = nodes.filter(|(_, node)| !node.next_hops.is_empty());
+        (with_hops.map(|(_, node)| (&node.name, &node.next_hops[..])), next)
     }
 
-    /// All strategy choices, in no particular order.
-    pub(crate) fn strategies(&self) -> impl Iterator<Item = (&Name, StrategyId)> {
-        self.nodes.iter().filter_map(|(_, node)| Some((&node.name, node.strategy?)))
+    /// A step through the strategy choices; where the next one goes on.
+    pub(crate) fn strategies(&self, from: u32) -> (impl Iterator<Item = (&Name, StrategyId)>, Option<u32>) {
+        let (nodes, next) = self.nodes.step_from(from);
+        (nodes.filter_map(|(_, node)| Some((&node.name, node.strategy?))), next)
     }
 
     /// Whether the table will be in the cache whoever uses it, so that nothing need be fetched ahead.

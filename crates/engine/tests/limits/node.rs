@@ -88,6 +88,12 @@ impl Node {
         self.engine.advance(self.now);
     }
 
+    /// Where there is no more to do than one call may: nothing is due after it, or its owner would not sleep.
+    pub(crate) fn wait_and_settle(&mut self, span: Duration) {
+        self.wait(span);
+        assert!(self.engine.next_deadline() > self.now, "what was due is still due");
+    }
+
     pub(crate) fn sent(&mut self) -> Vec<Transmit> {
         std::iter::from_fn(|| self.engine.poll_transmit()).collect()
     }

@@ -308,7 +308,7 @@ fn prefixes_of_any_length_are_found_by_the_data_of_a_longer_name() {
         node.interest(CONSUMER, &interest.build().unwrap());
         let sent = node.data(PRODUCER, &answer(came));
         assert!(is_data(&sent, CONSUMER), "{wanted} of {came}: {sent:?}");
-        assert_eq!(node.engine.erase_cached(Dialect::Ndn, name("/").as_ref(), 10), 1);
+        assert_eq!(node.engine.erase_cached(Dialect::Ndn, name("/").as_ref(), 10, 0).0, 1);
     }
     // Nobody waits at these lengths any more.
     assert!(node.data(PRODUCER, &answer(100)).is_empty());

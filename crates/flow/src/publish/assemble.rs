@@ -8,14 +8,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::ndn::{DataBuilder, tlv, types};
+use packet::ndn::tlv::{self, PACKET_HEADER_BYTES};
+use packet::ndn::{DataBuilder, types};
 use packet::{Buffer, Data, EncodeError};
 use trust::Signer;
 
 use super::{Authenticity, Publication, PublishError, SegmentRange};
-
-/// Bytes of the header of the largest packet, which is written last: it tells the length of all.
-const HEADER_ROOM: usize = 4;
 
 /// Bytes that the header of a signature takes at most.
 const SIGNATURE_HEADER_BYTES: usize = 4;
@@ -136,11 +134,11 @@ impl Publication {
         let head = self.head(range);
         // A segment is smaller than a packet.
         let content_bytes = usize::try_from(range.len_bytes).unwrap_or(0);
-        let start = HEADER_ROOM + head.len();
+        let start = PACKET_HEADER_BYTES + head.len();
         let signature_bytes = SIGNATURE_HEADER_BYTES + self.segment_signer().max_signature_bytes();
         let most_bytes = start + content_bytes + self.common.signature_info.len() + signature_bytes;
         let mut memory = memory.take(most_bytes);
-        put(&mut memory, HEADER_ROOM, &head);
+        put(&mut memory, PACKET_HEADER_BYTES, &head);
         Ok(OpenSegment { memory, segment, content: start..start + content_bytes })
     }
 
@@ -151,15 +149,16 @@ impl Publication {
     pub fn seal(&self, open: OpenSegment, memory: &mut SegmentMemory) -> Result<Data, PublishError> {
         let OpenSegment { memory: mut bytes, content, .. } = open;
         let signed_end = put(&mut bytes, content.end, &self.common.signature_info);
-        let signature = self.segment_signer().sign(bytes.get(HEADER_ROOM..signed_end).unwrap_or_default())?;
-        let mut header = Vec::with_capacity(HEADER_ROOM);
+        let signature =
+            self.segment_signer().sign(bytes.get(PACKET_HEADER_BYTES..signed_end).unwrap_or_default())?;
+        let mut header = Vec::with_capacity(SIGNATURE_HEADER_BYTES);
         tlv::write_header(&mut header, types::SIGNATURE_VALUE, signature.len());
         let value_start = put(&mut bytes, signed_end, &header);
         let end = put(&mut bytes, value_start, &signature);
-        header.clear();
-        tlv::write_header(&mut header, types::DATA, end - HEADER_ROOM);
-        let start = HEADER_ROOM - header.len();
-        put(&mut bytes, start, &header);
+        // The header is written last: it tells the length of all.
+        let start = Arc::get_mut(&mut bytes)
+            .and_then(|bytes| tlv::write_packet_header(bytes, types::DATA, end))
+            .ok_or(EncodeError::TooLarge { size: end, limit: tlv::MAX_PACKET_BYTES })?;
         let whole = Buffer::from(bytes.clone());
         memory.keep(bytes);
         let size = end - start;

@@ -24,12 +24,12 @@ pub use config::TransferConfig;
 
 /// Transmissions that must have been overtaken before an Interest can count as lost for that.
 const OVERTAKEN_BY: u64 = 3;
-/// How long an Interest that came back for congestion rests if no rate spaces its repetition, doubled at each
-/// attempt.
-const CONGESTION_REST: Duration = Duration::from_millis(10);
-/// How long an Interest that nobody could forward rests, doubled at each attempt.
-const NO_ROUTE_REST: Duration = Duration::from_millis(200);
-const MAX_REST: Duration = Duration::from_secs(5);
+/// How long after it came back for congestion an Interest is repeated if no rate spaces its repetition,
+/// doubled at each attempt.
+const CONGESTION_BACK_OFF: Duration = Duration::from_millis(10);
+/// How long after nobody could forward it an Interest is repeated, doubled at each attempt.
+const NO_ROUTE_BACK_OFF: Duration = Duration::from_millis(200);
+const MAX_BACK_OFF: Duration = Duration::from_secs(5);
 
 /// Ask for this item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -502,12 +502,12 @@ impl Transfer {
                 (shortest_rest, overtaken - 2, timeout)
             }
             RepeatReason::Nack(NackReason::Congestion) if !self.allowance.rate.is_finite() => {
-                (CONGESTION_REST, attempts - 1, MAX_REST)
+                (CONGESTION_BACK_OFF, attempts - 1, MAX_BACK_OFF)
             }
             RepeatReason::Lost(_) | RepeatReason::Refused | RepeatReason::Nack(NackReason::Congestion) => {
                 (Duration::ZERO, 0, Duration::ZERO)
             }
-            RepeatReason::Nack(_) => (NO_ROUTE_REST, attempts - 1, MAX_REST),
+            RepeatReason::Nack(_) => (NO_ROUTE_BACK_OFF, attempts - 1, MAX_BACK_OFF),
         };
         let until = now + (rest * (1 << doublings.min(16))).min(longest);
         self.items.set(item, State::Waiting { number, until });

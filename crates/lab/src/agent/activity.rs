@@ -8,7 +8,7 @@ use formats::csv;
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, Name};
 
-use crate::scratch::{self, Output};
+use crate::memory_files::{self, Output};
 
 /// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be
 /// asked again.
@@ -51,7 +51,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn create(folder: &Path, name: &str, head: &[&str], epoch_ns: u64) -> io::Result<Self> {
-        let mut table = csv::Writer::new(scratch::create(&folder.join(name))?);
+        let mut table = csv::Writer::new(memory_files::create(&folder.join(name))?);
         table.row(head)?;
         Ok(Log { table, epoch_ns })
     }

@@ -5,11 +5,10 @@ use std::io;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, Interest, NackReason, Name};
+use packet::{Component, Data, Dialect, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
 use super::packets;
-use crate::experiment::plan::Dialect;
 
 /// The columns of the flood's table.
 pub(crate) const HEAD: [&str; 6] = ["time", "sent", "refreshed", "nacks", "data", "behind_ms"];

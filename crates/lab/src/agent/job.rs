@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use packet::Dialect;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::plan::{Change, ContentPlan, Dialect, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{self, Change, ContentPlan, NodeIndex, Plan, Workload};
 
 /// The work of the agent at one node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +21,7 @@ pub struct Job {
     /// The seed of this repeat.
     pub seed: u64,
     /// What is spoken at the socket.
-    #[serde(default)]
+    #[serde(default = "plan::ndn", with = "plan::DialectInFiles")]
     pub dialect: Dialect,
     /// When everything ends, counted from the start of the run.
     pub duration_ns: u64,
@@ -64,7 +65,7 @@ impl Job {
         Some(Job {
             node: plan.node_name(at).to_owned(),
             at,
-            socket: plan.dialect.application_socket(socket),
+            socket: plan::application_socket(plan.dialect, socket),
             folder,
             seed,
             dialect: plan.dialect,
@@ -80,6 +81,6 @@ impl Job {
 
 /// A content as an agent is told of it: what a program serves, no agent does.
 fn told(plan: &Plan, content: &ContentPlan) -> ContentPlan {
-    let at = if plan.is_served_by_a_program(content.at) { NodeIndex::MAX } else { content.at };
+    let at = if plan.is_served_by_a_program(content.at) { NodeIndex(usize::MAX) } else { content.at };
     ContentPlan { at, ..content.clone() }
 }

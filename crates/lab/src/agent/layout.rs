@@ -108,7 +108,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::plan::SizesPlan;
+    use crate::experiment::plan::{NodeIndex, SizesPlan};
 
     #[test]
     fn every_segment_of_files_that_differ_has_a_number_of_its_own() {
@@ -116,7 +116,7 @@ mod tests {
             let plan = ContentPlan {
                 name: "f".into(),
                 prefix: "/f".into(),
-                at: 0,
+                at: NodeIndex(0),
                 count: 6,
                 size_bytes: 9_000,
                 sizes,

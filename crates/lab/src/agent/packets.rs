@@ -5,10 +5,8 @@ use flow::source::{DataSigner, SourceError};
 use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks, markers};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Component, Data, EncodeError, Interest, Name, NameRef};
+use packet::{Component, Data, Dialect, EncodeError, Interest, Name, NameRef};
 use trust::Signer;
-
-use crate::experiment::plan::Dialect;
 
 /// Objects are as long as those of CCNx's own tools, whose keys have 1,024 bits, and are made at once: bytes
 /// stand in place of the signature and of the key, which nobody looks at here.
@@ -80,8 +78,8 @@ fn ccnx_object(object: &Object<'_>) -> Result<Data, SourceError> {
 pub(super) struct AgentSigner(pub(super) Dialect);
 
 impl DataSigner for AgentSigner {
-    fn dialect(&self) -> packet::Dialect {
-        self.0.into()
+    fn dialect(&self) -> Dialect {
+        self.0
     }
 
     fn sign_content(

@@ -5,11 +5,10 @@ use std::io;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Component, Data, Interest, NackReason, Name};
+use packet::{Component, Data, Dialect, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
 use super::packets;
-use crate::experiment::plan::Dialect;
 
 /// The columns of the table of round trips. An answer that never came has no round trip.
 pub(crate) const HEAD: [&str; 4] = ["no", "time", "round_trip_ms", "nack"];

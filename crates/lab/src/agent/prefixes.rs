@@ -7,7 +7,7 @@ use packet::{Name, NameRef};
 
 use super::error::{self, JobError};
 use super::job::Job;
-use crate::scratch;
+use crate::memory_files;
 
 /// How the name of the table begins of what was asked; the node's name follows.
 pub(crate) const ASKED: &str = "prefixes-asked-";
@@ -73,6 +73,6 @@ impl PrefixLog {
             std::iter::once(place.to_string()).chain(numbers).collect::<Vec<String>>()
         });
         let text = csv::to_string(std::iter::once(head).chain(rows));
-        scratch::write(&job.folder.join(format!("{kind}{}.csv", job.node)), text)
+        memory_files::write(&job.folder.join(format!("{kind}{}.csv", job.node)), text)
     }
 }

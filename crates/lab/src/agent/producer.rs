@@ -3,13 +3,13 @@
 
 use packet::random::Random;
 use packet::time::Duration;
-use packet::{Component, Data, Interest, Name, NameRef};
+use packet::{Component, Data, Dialect, Interest, Name, NameRef};
 use trust::Signer;
 
 use super::error::{self, JobError};
 use super::layout::Layout;
 use super::packets::{self, Object};
-use crate::experiment::plan::{ContentPlan, Dialect};
+use crate::experiment::plan::ContentPlan;
 use crate::keys::{self, KeyRole};
 
 /// The names of one content's files and segments.
@@ -134,12 +134,13 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::plan::NodeIndex;
 
     fn files(dialect: Dialect) -> Files {
         let plan = ContentPlan {
             name: "f".into(),
             prefix: "/lab/f".into(),
-            at: 0,
+            at: NodeIndex(0),
             count: 3,
             size_bytes: 10_001,
             sizes: None,
@@ -167,7 +168,7 @@ mod tests {
             let ask = |name: Name| packets::interest(dialect, name, 1, Duration::from_secs(4)).unwrap();
             let answer = |name| files.data(&ask(name)).map(|(_, data)| data);
             let data = answer(files.name(2, 1).unwrap()).unwrap();
-            assert_eq!(data.dialect(), dialect.into());
+            assert_eq!(data.dialect(), dialect);
             assert_eq!(data.content(), files.content(2, 1));
             assert_eq!(files.place(data.name()), Some((2, 1)));
             assert!(answer("/lab/f/3".parse().unwrap()).is_none());

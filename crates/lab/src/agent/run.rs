@@ -9,7 +9,7 @@ use std::time::{Duration as StdDuration, Instant as StdInstant};
 use client::{Client, ClientError, Connection, Remote, RetryPolicy, WhenGone};
 use formats::csv;
 use packet::time::{Duration, Instant};
-use packet::{Interest, LinkHeader, Packet};
+use packet::{Dialect, Interest, LinkHeader, Packet};
 use trust::ccnx::CcnxSigner;
 use trust::{KeyKind, PrivateKey};
 
@@ -18,7 +18,6 @@ use super::job::Job;
 use super::standstill::{LONGEST_WAIT, Standstill};
 use super::workloads::{Activities, Served};
 use crate::analysis::AGAIN;
-use crate::experiment::plan::Dialect;
 
 /// How long a forwarder may take to be there.
 const TIMEOUT: StdDuration = StdDuration::from_secs(20);
@@ -125,7 +124,7 @@ pub fn run(job: &Path) -> Result<(), AgentError> {
 fn connect(job: &Job) -> Result<Client, WorkError> {
     let deadline = StdInstant::now() + TIMEOUT;
     let mut client = loop {
-        match Connection::open_in(job.dialect.into(), &Remote::Unix(job.socket.clone())) {
+        match Connection::open_in(job.dialect, &Remote::Unix(job.socket.clone())) {
             Ok(connection) => break Client::over(connection),
             Err(error) if StdInstant::now() >= deadline => return Err(error.into()),
             Err(_) => std::thread::sleep(StdDuration::from_millis(10)),

@@ -7,7 +7,7 @@ use std::path::Path;
 use formats::csv;
 use packet::time::Instant;
 
-use crate::scratch;
+use crate::memory_files;
 
 /// How the name of the table begins; the node's name follows.
 pub(crate) const SERVED: &str = "served-";
@@ -34,7 +34,7 @@ impl ServedLog {
             [*second, *content as u64, *packets, *bytes, *objects].map(|number| number.to_string())
         });
         let head = HEAD.map(str::to_owned);
-        scratch::write(
+        memory_files::write(
             &folder.join(format!("{SERVED}{node}.csv")),
             csv::to_string([head].into_iter().chain(rows)),
         )

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use formats::csv;
 
-use crate::scratch;
+use crate::memory_files;
 
 /// The longest that a client waits for a packet before it turns.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ impl Standstill {
     pub(super) fn write(&self, folder: &Path, node: &str) -> io::Result<()> {
         let longest_s = format!("{:.6}", self.longest.as_secs_f64());
         let text = csv::to_string([["longest_s"], [&longest_s]]);
-        scratch::write(&folder.join(format!("{STANDSTILL}{node}.csv")), text)
+        memory_files::write(&folder.join(format!("{STANDSTILL}{node}.csv")), text)
     }
 }
 

@@ -24,6 +24,7 @@ use super::served::ServedLog;
 use super::signatures::Signatures;
 use super::traffic::{Traffic, TrafficConfig, TrafficSource};
 use crate::experiment::plan::{self, Response, Workload};
+use crate::order::Simultaneous;
 
 /// What an agent serves.
 #[derive(Debug)]
@@ -161,6 +162,17 @@ impl Activities {
         Ok(Activities { list: list?, turn: 0, prefixes: PrefixLog::new(job)? })
     }
 
+    /// The same in another order, for what several do at one instant.
+    pub(crate) fn arranged(mut self, order: Simultaneous, job: &Job) -> Self {
+        order.arrange(&mut self.list, job.seed, job.at.0);
+        self
+    }
+
+    /// Are there several, of which one has to be the first?
+    pub(crate) fn are_several(&self) -> bool {
+        self.list.len() > 1
+    }
+
     /// True when the Data was wanted by any.
     pub(crate) fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
         // Each is told, also when one before it wanted the Data: it answers an Interest of each.
@@ -222,7 +234,7 @@ fn activity(
     workload: &Workload,
     epoch_ns: u64,
 ) -> Result<Box<dyn Activity>, JobError> {
-    let seed = Random::derive(job.seed, ((job.at as u64) << 32) | number as u64).next_u64();
+    let seed = Random::derive(job.seed, ((job.at.0 as u64) << 32) | number as u64).next_u64();
     let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
     let log = |kind: &str, head: &[&str]| {
         let file = format!("{kind}-{}.csv", workload.name);

@@ -209,6 +209,8 @@ pub(super) fn analyse_capture(
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
     use formats::pcapng::{Frame, Interface, Writer};
     use packet::ndn::{DataBuilder, InterestBuilder};
@@ -226,8 +228,7 @@ mod tests {
 
     #[test]
     fn goodput_throughput_and_retransmissions_are_told_apart_by_direction_and_second() {
-        let folder = std::env::temp_dir().join(format!("cairn-capture-test-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::new("capture-test");
         let file = folder.join("capture.pcapng");
         let ask = |nonce| {
             let interest = InterestBuilder::new("/a/1".parse().unwrap()).nonce(nonce).build().unwrap();
@@ -267,6 +268,5 @@ mod tests {
         assert_eq!(table.column("goodput"), [0.0, data.wire().len() as f64]);
         assert_eq!(table.column("throughput"), [0.0, answer.len() as f64]);
         assert_eq!(table.column("throughput_interests"), [2.0 * ask(1).len() as f64, 0.0]);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

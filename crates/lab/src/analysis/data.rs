@@ -6,6 +6,7 @@ use super::network::NetworkCounts;
 use super::prefixes::PrefixCounts;
 use super::table::Table;
 use super::workloads::{FloodTable, PingTable, TransferTable};
+use crate::experiment::plan::{IndexVec, NodeIndex};
 
 /// What is known of a node in one repeat.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,7 +27,7 @@ pub struct NodeData {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RepeatData {
     /// By node.
-    pub nodes: Vec<NodeData>,
+    pub nodes: IndexVec<NodeIndex, NodeData>,
     /// Transfers by workload.
     pub transfers: BTreeMap<String, TransferTable>,
     /// Round trips by workload.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::memory_files;
 use crate::order::read_json;
-use crate::scratch;
 use crate::stats::fairness;
 
 /// The file among the raw ones.
@@ -86,7 +86,7 @@ impl NetworkCounts {
     /// When it is there and cannot be read.
     pub fn read(raw: &Path) -> io::Result<Option<Self>> {
         let path = raw.join(NETWORK_FILE);
-        if scratch::is_file(&path) { read_json(&path).map(Some) } else { Ok(None) }
+        if memory_files::is_file(&path) { read_json(&path).map(Some) } else { Ok(None) }
     }
 
     /// The part of lookups that found something.
@@ -103,6 +103,14 @@ impl NetworkCounts {
         (done.len() + open.len(), open.len())
     }
 
+    /// Each consumer by its name, with what it did at each of its nodes.
+    pub(super) fn by_consumer(&self) -> Vec<(&str, Vec<&ConsumerCounts>)> {
+        let mut names: Vec<&str> = self.consumers.iter().map(|consumer| consumer.workload.as_str()).collect();
+        names.dedup();
+        let of = |name| self.consumers.iter().filter(|consumer| consumer.workload == name).collect();
+        names.into_iter().map(|name| (name, of(name))).collect()
+    }
+
     /// The numbers of the network and of each consumer, by measure without summary: one number for each node
     /// where nodes differ in it.
     pub(super) fn values(&self) -> Vec<(String, Vec<f64>)> {
@@ -113,11 +121,7 @@ impl NetworkCounts {
         put("network.link_drops".to_owned(), vec![self.link_drops as f64]);
         put("network.engine_drops".to_owned(), vec![self.engine_drops as f64]);
         put("network.nacks_sent".to_owned(), vec![self.nacks_sent as f64]);
-        let mut names: Vec<&str> = self.consumers.iter().map(|consumer| consumer.workload.as_str()).collect();
-        names.dedup();
-        for name in names {
-            let of: Vec<&ConsumerCounts> =
-                self.consumers.iter().filter(|consumer| consumer.workload == name).collect();
+        for (name, of) in self.by_consumer() {
             let sum = |value: fn(&ConsumerCounts) -> u64| of.iter().map(|one| value(one)).sum::<u64>() as f64;
             let (asked, received) = (sum(|one| one.asked), sum(|one| one.received));
             put(format!("{name}.started"), vec![asked]);

@@ -6,146 +6,41 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use formats::pcapng::Direction;
-use serde::{Deserialize, Serialize};
-use trust::whole_file;
 
 use super::activity::{Measured, measured};
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::data::{NodeData, RepeatData};
-use super::gates::{Counts, Gate, UNFINISHED, gates};
+use super::gates::{Counts, gates};
 use super::network::NetworkCounts;
 use super::prefixes::{self, PrefixCounts};
-use super::raw_files::FileHashes;
 use super::repetition::Origins;
+use super::result::RepeatResult;
 use super::table::{Table, table_if_there};
 use super::window::{COUNTERS, LENGTH, Window, join_short_end, rates};
 use super::workloads::{PingTable, TransferTable};
-use super::{round_trips, served};
+use super::{parts, round_trips, served};
 use crate::agent::STANDSTILL;
-use crate::experiment::plan::{Activity, Change, LinkIndex, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, Change, LinkIndex, NodeIndex, Plan, Workload};
 use crate::order::sample;
-use crate::order::{OUTCOME_FILE, Outcome, read_json, write_text};
+use crate::order::{OUTCOME_FILE, Outcome, read_json};
 use crate::run::open_table;
-use crate::seal::{Seal, seal_of, sealed};
 use crate::stats::Summary;
-
-/// Bytes of the numbers of a repeat.
-const MOST_RESULT_BYTES: u64 = 1 << 30;
-
-/// The numbers of one repeat: `result.json`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RepeatResult {
-    /// By measure without its summary, such as `n2.pending`.
-    pub values: BTreeMap<String, Summary>,
-    /// Was it a valid run?
-    pub gates: Vec<Gate>,
-    /// Why attempts before this one were thrown away.
-    #[serde(default)]
-    pub thrown_away: Vec<String>,
-    /// Lines of forwarder logs that were dropped because values were missing.
-    pub dropped_lines: u64,
-    /// How long the run was, in seconds.
-    pub seconds: f64,
-    /// What clients asked for by prefix.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub prefixes: Vec<PrefixCounts>,
-    /// The part of it that was measured; nothing in runs of earlier versions.
-    #[serde(default)]
-    pub window: Option<Window>,
-    /// When its workloads were active; nothing where they leave no trace of that, and in runs of earlier
-    /// versions.
-    #[serde(default)]
-    pub active: Option<Window>,
-    /// What happened.
-    pub outcome: Outcome,
-    /// Which repeat of which case it is, so that none can take the place of another; empty in runs of earlier
-    /// versions.
-    #[serde(default)]
-    pub place: String,
-    /// SHA-256 of each raw file that it was derived from, as it is stored; empty in runs of earlier versions,
-    /// and where only numbers are kept.
-    #[serde(default, skip_serializing_if = "FileHashes::is_empty")]
-    pub raw_files: FileHashes,
-    /// The names of those that are not as they were any more.
-    #[serde(skip)]
-    pub changed_files: Vec<String>,
-    /// Whether it is as it was written.
-    #[serde(skip)]
-    pub seal: Seal,
-}
-
-/// A part of a repeat that was measured while nothing happened.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IdleWindow {
-    /// What was measured.
-    pub measured: Window,
-    /// When the workloads were active.
-    pub active: Window,
-}
-
-impl RepeatResult {
-    /// Reads `result.json` of a repeat.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    pub fn read(path: &Path) -> io::Result<Self> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        let text = whole_file::read(path, MOST_RESULT_BYTES).map_err(named)?;
-        let text = String::from_utf8(text).map_err(|error| named(io::Error::other(error)))?;
-        let result: Self = serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
-        Ok(RepeatResult { seal: seal_of(&text), ..result })
-    }
-
-    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        write_text(path, sealed(&serde_json::to_string_pretty(self)?))
-    }
-
-    /// The part of it that was measured, where that ended before anything happened or began after it.
-    #[must_use]
-    pub fn idle_window(&self) -> Option<IdleWindow> {
-        let (measured, active) = self.window.zip(self.active)?;
-        let is_idle = measured.until <= active.from || measured.from >= active.until;
-        is_idle.then_some(IdleWindow { measured, active })
-    }
-
-    /// Why it is not valid: the gates that it did not pass, and what ended early.
-    #[must_use]
-    pub fn reasons(&self) -> Vec<String> {
-        let failed = self.gates.iter().filter(|gate| !gate.passed);
-        let gates = failed.map(|gate| format!("{}: {}", gate.name, gate.words()));
-        gates.chain(self.outcome.lost.clone()).collect()
-    }
-
-    /// Was work left, more than the file allows? That is what the network did, and no fault of the
-    /// measurement.
-    #[must_use]
-    pub fn is_unfinished(&self) -> bool {
-        self.gates.iter().any(|gate| !gate.passed && gate.name == UNFINISHED)
-    }
-
-    /// Did it pass every gate?
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        self.gates.iter().all(|gate| gate.passed)
-    }
-}
 
 /// Where Data comes from on a node's watched link: from the next hop when the node has routes over it, else
 /// it goes out there.
-fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
+fn data_direction(plan: &Plan, node: NodeIndex, link: LinkIndex) -> Direction {
     let is_route = plan.routing.hops.iter().any(|hop| hop.node == node && hop.link == link);
     if is_route { Direction::In } else { Direction::Out }
 }
 
 /// The place of a link among the interfaces that a node captures.
-fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
+fn interface_place(plan: &Plan, node: NodeIndex, link: LinkIndex) -> Option<u32> {
     let captured = plan.links_of(node).map(|(index, _)| index).filter(|index| plan.is_captured(node, *index));
     captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
 }
 
-/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written.
-/// `thrown_away` says why attempts before this one are not used.
+/// Derives everything of the repeat in `folder`: `raw` is read, `derived` is written, and its numbers are for
+/// the caller to write. `thrown_away` says why attempts before this one are not used.
 ///
 /// # Errors
 ///
@@ -159,9 +54,7 @@ pub fn derive(
         let derived = folder.join("derived");
         fs::create_dir_all(&derived)?;
         let (data, result) = numbers(plan, &folder.join("raw"), Some(&derived), thrown_away)?;
-        let result = RepeatResult { place: place_of(plan, folder), ..result };
-        result.write(&folder.join("result.json"))?;
-        Ok((data, result))
+        Ok((data, RepeatResult { place: place_of(plan, folder), ..result }))
     };
     write().map_err(|error| match error {
         DeriveError::Io(source) => DeriveError::Repeat { folder: folder.to_owned(), source },
@@ -184,7 +77,7 @@ pub(crate) fn numbers(
     let mut data = RepeatData { seconds, ..RepeatData::default() };
     let origins = Origins::read(plan, raw)?;
     let mut dropped_lines = 0;
-    for (index, node) in plan.nodes.iter().enumerate() {
+    for (index, node) in plan.nodes.indexed() {
         let start_s = outcome.start_at(&node.name) as f64 / 1e9;
         let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
@@ -222,32 +115,9 @@ pub(crate) fn numbers(
 }
 
 /// Which repeat of which case a folder is of, as its result says it.
-fn place_of(plan: &Plan, folder: &Path) -> String {
+pub(super) fn place_of(plan: &Plan, folder: &Path) -> String {
     let repeat = folder.file_name().unwrap_or_default().to_string_lossy();
     format!("{repeat} of {:?}", plan.case)
-}
-
-/// Reads back what [`derive()`] has written.
-///
-/// # Errors
-///
-/// When it is not there.
-pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, RepeatResult)> {
-    let mut result = RepeatResult::read(&folder.join("result.json"))?;
-    if !result.place.is_empty() && result.place != place_of(plan, folder) {
-        result.seal = Seal::Broken;
-    }
-    result.find_changed_files(folder);
-    let derived = folder.join("derived");
-    let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
-    for node in &plan.nodes {
-        let read =
-            |kind: &str| Table::read(whole_file::open(&derived.join(format!("{kind}-{}.csv", node.name)))?);
-        let (log, traffic) = (read("forwarder")?, read("traffic")?);
-        data.nodes.push(NodeData { log, traffic, ..NodeData::default() });
-    }
-    clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
-    Ok((data, result))
 }
 
 /// What keeps a repeat from being derived.
@@ -346,7 +216,7 @@ fn traffic(
 }
 
 /// The part of the link's rate that is used in the Data's direction, in percent.
-fn add_load(plan: &Plan, link: usize, table: &mut Table) {
+fn add_load(plan: &Plan, link: LinkIndex, table: &mut Table) {
     let rate = plan.links.get(link).and_then(|link| link.rate_bps);
     table.columns.push("load".to_owned());
     for row in &mut table.rows {
@@ -362,46 +232,69 @@ fn counted_elsewhere(path: &Path, seconds: f64) -> io::Result<Table> {
     Ok(table)
 }
 
+/// Takes what a workload's client wrote in, from its start in seconds.
+type ReadTable = fn(&mut RepeatData, &Workload, Box<dyn io::Read>, f64) -> io::Result<()>;
+
 /// Reads what the clients wrote.
-fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) -> io::Result<()> {
+pub(super) fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) -> io::Result<()> {
     for workload in &plan.workloads {
-        let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
-        let (name, measured_as) = (workload.name.clone(), workload.measured_as().to_owned());
-        let open = |kind: &str| match open_table(&raw.join(format!("{kind}-{name}.csv"))) {
+        let (kind, read): (_, ReadTable) = match &workload.does {
+            Activity::Program(program) if program.serves => continue,
+            Activity::Download { .. } | Activity::Program(_) => ("transfers", transfers),
+            Activity::Ping { .. } => ("pings", pings),
+            Activity::Traffic { .. } => ("traffic", pings),
+            Activity::Flood { .. } => ("flood", flood),
+            Activity::Consume(_) | Activity::Register(_) | Activity::Load { .. } => continue,
+        };
+        let file = format!("{kind}-{}.csv", workload.name);
+        let opened = match open_table(&raw.join(&file)) {
             // A client that was killed has written nothing, perhaps.
             Err(error) if outcome.lost.is_some() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Box::new(io::empty()) as Box<dyn io::Read>)
             }
             other => other,
         };
-        match &workload.does {
-            Activity::Program(program) if program.serves => {}
-            Activity::Download { .. } | Activity::Program(_) => {
-                let table = TransferTable::read(open("transfers")?, start_s)?;
-                data.transfers.entry(measured_as).or_default().transfers.extend(table.transfers);
-            }
-            Activity::Ping { .. } => {
-                let table = PingTable::read(open("pings")?, start_s)?;
-                data.pings.insert(name, table);
-            }
-            Activity::Traffic { .. } => {
-                let table = PingTable::read(open("traffic")?, start_s)?;
-                data.pings.insert(name, table);
-            }
-            Activity::Flood { .. } => {
-                let mut table = Table::read(open("flood")?)?;
-                for time in table.rows.iter_mut().filter_map(|row| row.first_mut()) {
-                    *time -= start_s;
-                }
-                data.floods.insert(name, table);
-            }
-            Activity::Consume(_) | Activity::Register(_) | Activity::Load { .. } => {}
-        }
+        let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
+        let found = opened.and_then(|input| read(data, workload, input, start_s));
+        found.map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
     }
     data.served = served::read(plan, raw)?;
     data.prefixes = prefixes::read(plan, raw)?;
     data.network = NetworkCounts::read(raw)?;
     data.client_still_s = client_still(plan, raw)?;
+    Ok(())
+}
+
+fn transfers(
+    data: &mut RepeatData,
+    workload: &Workload,
+    input: Box<dyn io::Read>,
+    start_s: f64,
+) -> io::Result<()> {
+    let table = TransferTable::read(input, start_s)?;
+    data.transfers.entry(workload.measured_as().to_owned()).or_default().transfers.extend(table.transfers);
+    Ok(())
+}
+
+fn pings(
+    data: &mut RepeatData,
+    workload: &Workload,
+    input: Box<dyn io::Read>,
+    start_s: f64,
+) -> io::Result<()> {
+    data.pings.insert(workload.name.clone(), PingTable::read(input, start_s)?);
+    Ok(())
+}
+
+fn flood(
+    data: &mut RepeatData,
+    workload: &Workload,
+    input: Box<dyn io::Read>,
+    start_s: f64,
+) -> io::Result<()> {
+    let mut table = Table::read(input)?;
+    table.rows.iter_mut().filter_map(|row| row.first_mut()).for_each(|time| *time -= start_s);
+    data.floods.insert(workload.name.clone(), table);
     Ok(())
 }
 
@@ -503,6 +396,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         gates,
         prefixes: data.prefixes.clone(),
         seconds,
+        counts: parts::of(plan, data, window),
         window: Some(window),
         active,
         outcome,

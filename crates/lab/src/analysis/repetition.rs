@@ -10,8 +10,8 @@ use packet::Name;
 
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
+use crate::memory_files;
 use crate::run::open_table;
-use crate::scratch;
 
 /// How the files begin in which agents write down what they asked for again; the node's name follows.
 pub(crate) const AGAIN: &str = "again-";
@@ -61,7 +61,7 @@ impl Origins {
     /// Reads what the agents of a run wrote down beside its captures.
     pub(crate) fn read(plan: &Plan, raw: &Path) -> io::Result<Self> {
         let mut origins = Origins::of(plan);
-        for name in scratch::names(raw)? {
+        for name in memory_files::names(raw)? {
             if !name.starts_with(AGAIN) {
                 continue;
             }

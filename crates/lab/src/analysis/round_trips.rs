@@ -33,7 +33,7 @@ pub(super) fn values(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(Str
 
 /// Until when Interests of a workload were sent of which all is known: those sent later were waited for less
 /// long than they live. A run that lasts until all is done waits for each.
-fn decided_until(plan: &Plan, data: &RepeatData, name: &str) -> f64 {
+pub(super) fn decided_until(plan: &Plan, data: &RepeatData, name: &str) -> f64 {
     let does = plan.workloads.iter().find(|workload| workload.name == name).map(|work| &work.does);
     let lifetime_s = match does {
         Some(Activity::Ping { lifetime_ns, .. } | Activity::Traffic { lifetime_ns, .. }) => {

@@ -10,6 +10,7 @@ use super::window::Window;
 use crate::agent::SERVED;
 use crate::experiment::plan::{Activity, Plan};
 use crate::run::open_table;
+use crate::stats::Counted;
 
 /// Sums over packets, their bytes, and packets that were the first of a file.
 type Sums = [f64; 3];
@@ -69,6 +70,17 @@ pub(super) fn values(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(Str
         }
     }
     values
+}
+
+/// For each content by its name, how many of the files that were begun its producer did not send.
+pub(super) fn objects(plan: &Plan, data: &RepeatData, window: Window) -> Vec<(String, Counted)> {
+    let of = |(place, table): (&usize, &Table)| {
+        let [_, _, objects] = sums(table, window);
+        let begun = downloaded(plan, data, *place, window)?.begun as u64;
+        let part = begun.checked_sub(objects as u64)?;
+        Some((plan.contents.get(*place)?.name.clone(), Counted { part, whole: begun }))
+    };
+    data.served.iter().filter_map(of).collect()
 }
 
 /// What was downloaded of a content.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use formats::csv;
 
+use crate::memory_files;
 use crate::run::open_table;
-use crate::scratch;
 
 /// A table of numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,7 +59,7 @@ impl Table {
     ///
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let mut table = csv::Writer::new(scratch::create(path)?);
+        let mut table = csv::Writer::new(memory_files::create(path)?);
         table.row(&self.columns)?;
         for row in &self.rows {
             table.row(row.iter().map(|value| field(*value)))?;

@@ -7,6 +7,7 @@ use formats::csv;
 use super::table::Table;
 use super::window::Window;
 use crate::agent::OPEN;
+use crate::stats::Counted;
 
 /// One transfer, with times in seconds from the start.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,13 +176,17 @@ impl PingTable {
     /// is not seen, so that those that were answered are no fair choice. Nothing where there are none.
     #[must_use]
     pub fn loss(&self, until: f64) -> Option<f64> {
+        let Counted { part, whole } = self.lost(until);
+        (whole > 0).then(|| part as f64 / whole as f64)
+    }
+
+    /// How many of those nothing answered.
+    pub(super) fn lost(&self, until: f64) -> Counted {
         let decided = self.pings.iter().filter(|(at, _)| *at <= until);
-        let (mut sent, mut lost) = (0_u32, 0_u32);
-        for (_, round_trip) in decided {
-            sent += 1;
-            lost += u32::from(round_trip.is_none());
-        }
-        (sent > 0).then(|| f64::from(lost) / f64::from(sent))
+        decided.fold(Counted::default(), |sum, (_, round_trip)| Counted {
+            part: sum.part + u64::from(round_trip.is_none()),
+            whole: sum.whole + 1,
+        })
     }
 
     /// The round trips of those that were answered.

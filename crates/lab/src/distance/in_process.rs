@@ -147,10 +147,9 @@ mod tests {
         let dialects = dialects();
         assert_eq!(dialects.keys().collect::<Vec<_>>(), ["ccnx", "ndn"]);
         assert!(dialects.values().all(|cost| cost.interest_us > 0.0 && cost.data_us > 0.0), "{dialects:?}");
-        let runs = std::env::temp_dir().join(format!("cairn-disk-cost-{}", std::process::id()));
+        let runs = testkit::folder::TestFolder::absent("disk-cost");
         let cost = disk(&runs).unwrap();
         assert!(cost.insert_us > 0.0 && cost.answer_us > 0.0, "{cost:?}");
         assert_eq!(fs::read_dir(&runs).unwrap().count(), 0, "nothing stays");
-        fs::remove_dir(&runs).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::validate::{Agreement, Distance, Row};
 use crate::experiment::profile::{PacketCost, Profile};
 use crate::figure::number::{spread, with_unit};
-use crate::paragraph::wrapped;
+use crate::prose::{code, name, wrapped};
 use crate::stats::Estimate;
 
 const HEAD: &str = "\
@@ -37,8 +37,8 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
         let count = |agreement| distance.rows.iter().filter(|row| row.agreement == agreement).count();
         let _ = writeln!(
             page,
-            "| `{}` | {} | {} | {} | {} |",
-            distance.experiment,
+            "| {} | {} | {} | {} | {} |",
+            code(&distance.experiment),
             distance.rows.len(),
             count(Agreement::Within),
             count(Agreement::Beyond),
@@ -63,7 +63,7 @@ pub fn page(list: &[Distance], profile: &Profile) -> String {
         );
     }
     for distance in list {
-        let _ = write!(page, "\n### {}: {}\n\n", distance.experiment, distance.title);
+        let _ = write!(page, "\n### {}: {}\n\n", name(&distance.experiment), name(&distance.title));
         for why in &distance.not_valid {
             let _ = writeln!(page, "No valid run, {why}.\n");
         }
@@ -82,10 +82,10 @@ fn rows(page: &mut String, distance: &Distance) {
     page.push_str("|---|---:|---:|---:|---:|---|\n");
     let mut below = String::new();
     for row in &distance.rows {
-        let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
+        let case = if row.case.is_empty() { String::new() } else { format!(" ({})", name(&row.case)) };
         let start = format!(
-            "| `{}`{case} | {} | {} | {} | ±{:.0} % | **{}**",
-            row.measure,
+            "| {}{case} | {} | {} | {} | ±{:.0} % | **{}**",
+            code(&row.measure),
             number(&row.real, row.unit),
             number(&row.simulated, row.unit),
             difference(row),
@@ -97,7 +97,7 @@ fn rows(page: &mut String, distance: &Distance) {
             let _ = writeln!(page, "{start}{why} |");
         } else {
             let _ = writeln!(page, "{start} |");
-            let _ = write!(below, "\n{}", wrapped(&format!("`{}`{case}{why}.", row.measure)));
+            let _ = write!(below, "\n{}", wrapped(&format!("{}{case}{why}.", code(&row.measure))));
         }
     }
     page.push_str(&below);

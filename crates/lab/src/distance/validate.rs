@@ -9,7 +9,7 @@ use super::DistanceError;
 use crate::analysis::RepeatResult;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Activity, LinkPlan};
-use crate::report::{CaseData, RunData};
+use crate::report::{CaseData, RunData, Sureness};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
 use crate::stats::{Estimate, Level, Sample};
@@ -285,7 +285,7 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     if left.mean <= least {
         return None;
     }
-    let exact = simulated.plan.is_deterministic();
+    let exact = Sureness::of(simulated, true, false, &predicted).is_exact();
     let found = Sample { values: found, ..Sample::default() };
     let predicted = Sample { values: predicted, exact, ..Sample::default() };
     let part = |difference: f64| difference / left.mean;
@@ -393,7 +393,11 @@ mod tests {
         assert_eq!(real.workloads, simulated.workloads);
         assert_eq!(real.nodes, simulated.nodes);
         assert!(real.evaluation.expectations.is_empty());
-        assert_eq!(real.nodes[0].service_time_ns, 9_000, "without a profile it is what the file says");
+        assert_eq!(
+            real.nodes.as_slice()[0].service_time_ns,
+            9_000,
+            "without a profile it is what the file says"
+        );
         let profiled = same_plan(&text, Some("m.toml")).unwrap();
         assert!(profiled.contains("m.toml") && !profiled.contains("service_time"));
         assert!(profiled.contains("service_queue"));

@@ -7,13 +7,16 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
+use packet::Dialect;
 use packet::ccnx::PORT as CCNX_PORT;
 use packet::ndn::PORT;
 use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Dialect, EarlierKey, LinkKind, LinkPlan, NodePlan, Plan, Registrations};
+use crate::experiment::plan::{
+    EarlierKey, LinkKind, LinkPlan, NodePlan, Plan, Registrations, application_socket,
+};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -116,8 +119,8 @@ fn write_listeners(text: &mut String, setup: &Setup<'_>) {
             }
         }
         Dialect::Ccnx => {
-            let socket = plan.dialect.application_socket(setup.socket);
-            let key = setup.folder.join("ccnx.key");
+            let socket = application_socket(plan.dialect, setup.socket);
+            let key = setup.folder.join(trust::ccnx::DEFAULT_KEY_FILE);
             let _ = writeln!(
                 text,
                 "[ccnx]\nenabled = true\nudp = [\"0.0.0.0:{CCNX_PORT}\"]\ntcp = [\"0.0.0.0:{CCNX_PORT}\"]\n\
@@ -238,7 +241,7 @@ fn write_face(
     cost: u32,
     routes: &str,
 ) {
-    let remote = interface.face_uri(link.kind, setup.plan.dialect.into());
+    let remote = interface.face_uri(link.kind, setup.plan.dialect);
     let local = (link.kind == LinkKind::Ether).then(|| format!("dev://{}", interface.name));
     let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{routes}]\ncost = {cost}");
     if let Some(local) = local {
@@ -263,7 +266,7 @@ fn write_face(
         );
     }
     if impairs(setup, interface, link) {
-        text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));
+        text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link.0 as u64));
     }
 }
 

@@ -37,15 +37,15 @@ impl Manager {
     ///
     /// # Errors
     ///
-    /// When it does not within `patience`.
-    pub fn answering(socket: &Path, patience: Duration) -> Result<Self, ClientError> {
-        let deadline = Instant::now() + patience;
+    /// When it does not within `timeout`.
+    pub fn answering(socket: &Path, timeout: Duration) -> Result<Self, ClientError> {
+        let deadline = Instant::now() + timeout;
         loop {
-            let answering = Manager::open(socket, FIRST_ANSWER.min(patience))
+            let answering = Manager::open(socket, FIRST_ANSWER.min(timeout))
                 .and_then(|mut manager| manager.status().map(|_| manager));
             match answering {
                 Ok(mut manager) => {
-                    manager.client.set_retry_policy(once(patience));
+                    manager.client.set_retry_policy(once(timeout));
                     return Ok(manager);
                 }
                 Err(error) if Instant::now() > deadline => return Err(error),

@@ -20,11 +20,11 @@ use ::client::ClientError;
 use packet::name::UriError;
 
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Hop, NodeIndex, Plan, Software};
+use crate::experiment::plan::{Hop, LinkIndex, NodeIndex, Plan, Software};
 
 pub use cairn::Cairn;
 pub use manager::Manager;
-pub use ndnd::Ndnd;
+pub use ndnd::{Ndnd, NdndConfig};
 pub use server::ServerCounts;
 pub use tools::{TOOLS, Tool};
 
@@ -63,7 +63,7 @@ pub struct Setup<'a> {
     /// Its interfaces.
     pub interfaces: &'a [Interface],
     /// Links whose delay and loss the forwarder must make itself.
-    pub impaired: &'a [usize],
+    pub impaired: &'a [LinkIndex],
     /// The address of each node, for faces through a switch.
     pub addresses: &'a BTreeMap<NodeIndex, Ipv4Addr>,
     /// Must it keep the rates of these links, too?

@@ -1,6 +1,7 @@
 //! The forwarder of the ndnd project: faces, routes and strategies through the management protocol.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use ::management::{Command, ControlParameters};
 use packet::ndn::PORT;
@@ -26,17 +27,65 @@ impl Ndnd {
     }
 }
 
+/// What its configuration file says; it is displayed as that file.
+#[derive(Debug, Clone, Copy)]
+pub struct NdndConfig<'a> {
+    /// How much it logs, such as `WARN`.
+    pub log_level: &'a str,
+    /// Its port for datagrams.
+    pub udp: u16,
+    /// Its port for multicast; without one it has none.
+    pub multicast: Option<u16>,
+    /// Its port for connections.
+    pub tcp: u16,
+    /// Its socket for applications.
+    pub socket: &'a Path,
+    /// How many forwarding threads it has; `None` is as many as it likes.
+    pub threads: Option<usize>,
+    /// How many packets its content store keeps; `None` is its default.
+    pub content_store: Option<u32>,
+}
+
+impl fmt::Display for NdndConfig<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NdndConfig { log_level, udp, tcp, .. } = self;
+        let socket = self.socket.display();
+        write!(f, "core:\n  log_level: {log_level}\nfaces:\n  udp:\n    enabled_unicast: true\n    ")?;
+        match self.multicast {
+            Some(port) => write!(f, "port_multicast: {port}")?,
+            None => write!(f, "enabled_multicast: false")?,
+        }
+        write!(
+            f,
+            "\n    port_unicast: {udp}\n  tcp:\n    enabled: true\n    port_unicast: {tcp}\n  unix:\n    \
+             enabled: true\n    socket_path: {socket}\n  websocket:\n    enabled: false\n"
+        )?;
+        if let Some(threads) = self.threads {
+            write!(f, "fw:\n  threads: {threads}\n")?;
+        }
+        if let Some(capacity) = self.content_store {
+            let on = capacity > 0;
+            write!(
+                f,
+                "tables:\n  content_store:\n    capacity: {capacity}\n    admit: {on}\n    serve: {on}\n"
+            )?;
+        }
+        Ok(())
+    }
+}
+
 fn configuration(setup: &Setup<'_>) -> String {
-    let socket = setup.socket.display();
     let store = setup.plan.nodes.get(setup.node).and_then(|node| node.forwarder.content_store);
-    let capacity = store.unwrap_or(1024);
-    let on = capacity > 0;
-    format!(
-        "core:\n  log_level: WARN\nfaces:\n  udp:\n    enabled_unicast: true\n    enabled_multicast: false\n    \
-         port_unicast: {PORT}\n  tcp:\n    enabled: true\n    port_unicast: {PORT}\n  unix:\n    enabled: true\n    \
-         socket_path: {socket}\n  websocket:\n    enabled: false\nfw:\n  threads: 1\ntables:\n  content_store:\n    \
-         capacity: {capacity}\n    admit: {on}\n    serve: {on}\n"
-    )
+    let config = NdndConfig {
+        log_level: "WARN",
+        udp: PORT,
+        multicast: None,
+        tcp: PORT,
+        socket: setup.socket,
+        threads: Some(1),
+        content_store: Some(store.unwrap_or(1024)),
+    };
+    config.to_string()
 }
 
 impl Driver for Ndnd {
@@ -117,5 +166,31 @@ impl Driver for Ndnd {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_what_was_asked_for_and_leaves_out_what_was_not() {
+        let bare = NdndConfig {
+            log_level: "WARN",
+            udp: 1,
+            multicast: None,
+            tcp: 2,
+            socket: Path::new("a.sock"),
+            threads: None,
+            content_store: None,
+        };
+        let head = "core:\n  log_level: WARN\nfaces:\n  udp:\n    enabled_unicast: true\n    ";
+        let tail = "    port_unicast: 1\n  tcp:\n    enabled: true\n    port_unicast: 2\n  unix:\n    \
+                    enabled: true\n    socket_path: a.sock\n  websocket:\n    enabled: false\n";
+        assert_eq!(bare.to_string(), format!("{head}enabled_multicast: false\n{tail}"));
+        let full = NdndConfig { multicast: Some(3), threads: Some(1), content_store: Some(0), ..bare };
+        let more = "fw:\n  threads: 1\ntables:\n  content_store:\n    capacity: 0\n    admit: false\n    \
+                    serve: false\n";
+        assert_eq!(full.to_string(), format!("{head}port_multicast: 3\n{tail}{more}"));
     }
 }

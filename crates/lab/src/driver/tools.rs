@@ -88,11 +88,13 @@ impl Tool {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn what_is_in_path_goes_before_what_was_unpacked_and_what_is_nowhere_names_its_package() {
-        let folder = std::env::temp_dir().join(format!("cairn-tools-{}", std::process::id()));
+        let folder = TestFolder::absent("tools");
         for place in ["path", "root/usr/sbin", "root/usr/lib/x86_64-linux-gnu"] {
             std::fs::create_dir_all(folder.join(place)).unwrap();
         }
@@ -110,6 +112,5 @@ mod tests {
         assert_eq!(found("neither"), None);
         let error = Tool::find("cairn-has-no-such-program", "some-package").unwrap_err().to_string();
         assert!(error.contains("install the package some-package"), "{error}");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

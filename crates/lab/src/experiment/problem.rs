@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use formats::printable::printable;
 use formats::spelling;
 
 /// One mistake.
@@ -45,17 +46,19 @@ const MOST_SHOWN: usize = 30;
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Whoever gave the file its name, and wrote the keys in it, begins no line.
+        let file = printable(&self.file);
         for (number, problem) in self.list.iter().take(MOST_SHOWN).enumerate() {
             if number > 0 {
                 writeln!(f)?;
             }
             match problem.line {
                 // Of the file as a whole.
-                0 => write!(f, "{}: ", self.file)?,
-                line => write!(f, "{}:{line}: ", self.file)?,
+                0 => write!(f, "{file}: ")?,
+                line => write!(f, "{file}:{line}: ")?,
             }
             if !problem.key.is_empty() {
-                write!(f, "{}: ", problem.key)?;
+                write!(f, "{}: ", printable(&problem.key))?;
             }
             write!(f, "{}", problem.message)?;
             if let Some(suggestion) = &problem.suggestion {
@@ -64,7 +67,7 @@ impl fmt::Display for Problems {
         }
         match self.list.len().saturating_sub(MOST_SHOWN) {
             0 => Ok(()),
-            more => write!(f, "\n{}: and {more} more", self.file),
+            more => write!(f, "\n{file}: and {more} more"),
         }
     }
 }
@@ -94,5 +97,17 @@ mod tests {
         assert_eq!(text.lines().count(), MOST_SHOWN + 1);
         assert!(text.ends_with("\nx: and 2701 more"), "{text}");
         assert_eq!(shown(MOST_SHOWN).to_string().lines().count(), MOST_SHOWN);
+    }
+
+    #[test]
+    fn the_name_of_a_file_and_a_key_in_it_begin_no_line() {
+        let problem = Problem {
+            line: 1,
+            key: "k\nall is well".to_owned(),
+            message: "is wrong".to_owned(),
+            suggestion: None,
+        };
+        let text = Problems { file: "x\ny".to_owned(), list: vec![problem] }.to_string();
+        assert_eq!(text, "x\u{fffd}y:1: k\u{fffd}all is well: is wrong");
     }
 }

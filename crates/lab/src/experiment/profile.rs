@@ -269,8 +269,7 @@ mod tests {
 
     #[test]
     fn nodes_cost_what_the_profile_says_unless_they_say_it_themselves() {
-        let folder = std::env::temp_dir().join(format!("cairn-profile-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = testkit::folder::TestFolder::new("profile");
         std::fs::write(folder.join("m.toml"), PROFILE).unwrap();
         let row = testkit::experiment::ROW.replace("\nb = {}", "\nb = { service_time = '1 us' }");
         let row = row.replace("\na = {}", "\na = { forwarder = { content_store = 0 } }");
@@ -287,6 +286,5 @@ mod tests {
         assert_eq!((first(b), b.service_time_ns), (None, 1_000));
         let problems = parse("n.toml").unwrap_err().to_string();
         assert!(problems.starts_with("t.toml:3: profile: `n.toml` cannot be read"), "{problems}");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

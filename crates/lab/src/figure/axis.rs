@@ -1,6 +1,6 @@
 //! Axes: names, units, ranges and round numbers along them.
 
-use super::number::{prefix, short};
+use super::number::{brief, prefix, short};
 
 /// How numbers lie along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,11 +132,21 @@ impl Range {
     }
 
     fn logarithmic(self) -> Self {
+        const MOST_MARKS: usize = 8;
         let low = self.low.max(f64::MIN_POSITIVE);
         let (first, last) = (low.log10().floor() as i32, (self.high.log10().ceil() as i32));
         let last = last.max(first + 1);
-        let marks = (first..=last).map(|power| 10f64.powi(power)).collect();
-        Range { low: 10f64.powi(first), high: 10f64.powi(last), marks, ..self }
+        let of_power = |power| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(power));
+        let ends: Vec<f64> = (first..=last).flat_map(of_power).collect();
+        // From the last round number below all to the first above all; a hair of tolerance as before.
+        let begin = ends.iter().rposition(|end| *end <= low * 1.001).unwrap_or(0);
+        let end = ends.iter().position(|end| *end >= self.high * 0.999).unwrap_or(ends.len() - 1);
+        let ends = ends.get(begin..=end.max(begin + 1)).unwrap_or(&ends).to_vec();
+        let (Some(low), Some(high)) = (ends.first().copied(), ends.last().copied()) else { return self };
+        // Over about two powers of ten there is room for all of them.
+        let powers = (first..=last).map(|power| 10f64.powi(power)).filter(|mark| (low..=high).contains(mark));
+        let marks = if ends.len() <= MOST_MARKS { ends } else { powers.collect() };
+        Range { low, high, marks, ..self }
     }
 
     /// Where `value` lies, from 0 to 1.
@@ -150,6 +160,11 @@ impl Range {
     /// What is written at a mark.
     pub(super) fn label(&self, mark: f64) -> String {
         short(mark / self.factor)
+    }
+
+    /// What is written beside a value, where there is little room.
+    pub(super) fn brief(&self, value: f64) -> String {
+        brief(value / self.factor)
     }
 }
 
@@ -170,8 +185,22 @@ mod tests {
         assert_eq!(range.marks, [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
         assert_eq!((range.place(0.0), range.place(1000.0)), (0.0, 1.0));
         let range = Axis::new("tick", "ms").logarithmic().fit([0.05, 20.0].into_iter(), 6.0);
-        assert_eq!(range.marks.len(), 5);
+        assert_eq!(range.marks, [0.1, 1.0, 10.0]);
         assert!((range.place(1.0) - 0.5).abs() < 1e-9);
+        assert_eq!((range.place(0.05), range.place(20.0)), (0.0, 1.0), "an axis ends near its last value");
+        let range = Axis::new("delay", "ms").logarithmic().fit([1.0, 128.0].into_iter(), 6.0);
+        assert_eq!(range.marks, [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
+        let range = Axis::new("delay", "ms").logarithmic().fit([1.0, 1280.0].into_iter(), 6.0);
+        assert_eq!(
+            (range.marks.as_slice(), range.place(2000.0)),
+            ([1.0, 10.0, 100.0, 1000.0].as_slice(), 1.0)
+        );
+        let range = Axis::new("share", "%").logarithmic().fit([10.0, 90.0].into_iter(), 6.0);
+        assert_eq!(range.marks, [10.0, 20.0, 50.0, 100.0]);
+        let range = Axis::new("share", "%").logarithmic().fit([6.0, 100.0].into_iter(), 6.0);
+        assert_eq!((range.marks.len(), range.marks[0], range.place(100.0)), (5, 5.0, 1.0));
+        let range = Axis::new("share", "%").logarithmic().fit([2.0, 2.0].into_iter(), 6.0);
+        assert!(range.marks.len() >= 2 && range.place(2.0) == 0.0, "{:?}", range.marks);
         for most in [0.003, 1.0, 7.0, 123.0, 98_765.0, 5e9] {
             let range = Axis::new("", "B").with_zero().fit([most].into_iter(), 4.0);
             assert!(range.place(most) <= 1.0 && range.marks.len() <= 7, "{most}: {:?}", range.marks);

@@ -7,6 +7,9 @@ use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
 
+/// Above narrower bars nobody sees which of them a number is of.
+const NUMBERED: f64 = 10.0;
+
 /// Bars that belong together, one for each label of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarGroup {
@@ -73,11 +76,8 @@ impl BarChart {
     fn bars(&self, plot: &mut Plot, colour: usize, deviation: &dyn Fn(usize, usize) -> Option<f64>) {
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let bar = (room * 0.8 / self.labels.len().max(1) as f64).min(56.0);
-        // Numbers above bars, if there is room for each of them.
-        let values = self.groups.iter().flat_map(|group| &group.values).filter(|value| value.is_finite());
-        let widest = values.map(|value| Style::LABEL.width(&plot.y.label(*value))).fold(0.0, f64::max);
-        let with_numbers = widest < bar;
         let names = Style::LABEL.fit_all(self.groups.iter().map(|group| &group.name), room - 2.0);
+        let mut numbers = Vec::new();
         for ((place, group), name) in self.groups.iter().enumerate().zip(&names) {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - bar * self.labels.len() as f64 / 2.0;
@@ -100,12 +100,18 @@ impl BarChart {
                     plot.drawing.line((centre - 3.0, low), (centre + 3.0, low), Paint::Ink);
                     above = high;
                 }
-                if with_numbers {
-                    let label = plot.y.label(*value);
-                    plot.drawing.text((x + bar / 2.0, above - 4.0), Anchor::Middle, &label, Style::LABEL);
-                }
+                numbers.push(((x + bar / 2.0, above - 4.0), plot.y.brief(*value)));
             }
             plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, name, Style::LABEL);
+        }
+        if bar < NUMBERED {
+            return;
+        }
+        // Each number above its bar, where it lies on nothing: all bars are there by now.
+        for (at, text) in numbers {
+            if plot.drawing.is_clear(at, Anchor::Middle, &text, Style::LABEL) {
+                plot.drawing.text(at, Anchor::Middle, &text, Style::LABEL);
+            }
         }
     }
 }
@@ -150,5 +156,56 @@ mod tests {
             .collect();
         assert_eq!(whiskers.len(), 2, "a deviation that is not a number is not drawn");
         assert!(whiskers.iter().all(|(high, low)| *high > 20.0 && *low <= 186.1), "{whiskers:?}");
+    }
+    /// What is written in a drawing.
+    fn words(drawing: &Drawing) -> Vec<&str> {
+        let shapes = drawing.shapes.iter();
+        shapes
+            .filter_map(|shape| match shape {
+                Shape::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_wide_number_does_not_keep_the_others_away() {
+        let group = |number: usize, value: f64| BarGroup { name: format!("n{number}"), values: vec![value] };
+        let values = [1476.0, 1476.0, 1476.0, 23.4, 0.615];
+        let groups = values.into_iter().enumerate().map(|(number, value)| group(number + 1, value)).collect();
+        let chart = BarChart { labels: vec![String::new()], groups, ..chart() };
+        let drawing = chart.draw(Frame::new(226.0, 190.0), &[], 0);
+        let count = |word: &str| words(&drawing).into_iter().filter(|found| *found == word).count();
+        assert_eq!((count("1476"), count("23.4"), count("0.615")), (3, 1, 1), "{:?}", words(&drawing));
+        assert_eq!(drawing.misplaced(), [""; 0]);
+    }
+
+    #[test]
+    fn numbers_are_left_out_where_they_would_lie_on_another_a_bar_or_a_whisker_and_nowhere_else() {
+        // Neighbours of the same height, higher ones and lower ones, with and without whiskers.
+        let values = |group: usize| {
+            (0..4).map(|bar| [123_456.0, 98_765.0, 123_999.0, 0.617][(group + bar) % 4]).collect::<Vec<f64>>()
+        };
+        let groups = (0..5).map(|group| BarGroup { name: format!("n{group}"), values: values(group) });
+        let labels = (0..4).map(|number| format!("case {number}")).collect();
+        let chart = BarChart { labels, groups: groups.collect(), ..chart() };
+        let deviations: Vec<Vec<f64>> = (0..5).map(|group| vec![9000.0 * f64::from(group); 4]).collect();
+        for width in [240.0, 300.0, 344.0, 420.0, 900.0] {
+            let drawing = chart.draw(Frame::new(width, 260.0), &deviations, 0);
+            assert_eq!(drawing.misplaced(), [""; 0], "{width}");
+            let numbers = words(&drawing).into_iter().filter(|word| word.ends_with('k') || *word == "0.617");
+            let (shown, all) = (numbers.count(), 20);
+            let is_wide = width > 800.0;
+            assert!(if is_wide { shown == all } else { shown < all }, "{width}: {shown}");
+            // Without the numbers, each that was left out has no clear place beside those that are there.
+            let is_number = |shape: &Shape| matches!(shape, Shape::Text { text, .. } if text.ends_with('k'));
+            let (placed, ground): (Vec<Shape>, Vec<Shape>) =
+                drawing.shapes.iter().cloned().partition(is_number);
+            let bare = Drawing { shapes: ground, ..drawing.clone() };
+            for shape in placed {
+                let Shape::Text { at, anchor, text, style } = shape else { continue };
+                assert!(bare.is_clear(at, anchor, &text, style), "{width}: {text} lies on something");
+            }
+        }
     }
 }

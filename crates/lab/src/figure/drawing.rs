@@ -1,7 +1,7 @@
 //! A drawing: shapes and words in places, with paints that say what they are for. How it becomes SVG or PDF
 //! is told elsewhere.
 
-use super::palette::Paint;
+use super::palette::{Dash, Paint};
 use super::text::Weight;
 
 /// A place or a size: across and down, in points.
@@ -81,7 +81,7 @@ pub(crate) enum Shape {
     /// A straight line.
     Line { from: Point, to: Point, paint: Paint, wide: f64 },
     /// Points joined by lines.
-    Path { points: Vec<Point>, paint: Paint, wide: f64, dashed: bool },
+    Path { points: Vec<Point>, paint: Paint, wide: f64, dash: Dash },
     /// Points around an area.
     Area { points: Vec<Point>, paint: Paint },
     /// A rectangle, and what is said of it when someone points at it.
@@ -118,8 +118,8 @@ impl Drawing {
         self.shapes.push(Shape::Line { from, to, paint, wide: 1.0 });
     }
 
-    pub(crate) fn path(&mut self, points: Vec<Point>, paint: Paint, dashed: bool) {
-        self.shapes.push(Shape::Path { points, paint, wide: 1.6, dashed });
+    pub(crate) fn path(&mut self, points: Vec<Point>, paint: Paint, dash: Dash) {
+        self.shapes.push(Shape::Path { points, paint, wide: 1.6, dash });
     }
 
     /// The area between a line and the floor below it.
@@ -164,8 +164,8 @@ impl Drawing {
                 Shape::Line { from, to, paint, wide } => {
                     Shape::Line { from: place(*from), to: place(*to), paint: *paint, wide: wide * scale }
                 }
-                Shape::Path { points, paint, wide, dashed } => {
-                    Shape::Path { points: all(points), paint: *paint, wide: wide * scale, dashed: *dashed }
+                Shape::Path { points, paint, wide, dash } => {
+                    Shape::Path { points: all(points), paint: *paint, wide: wide * scale, dash: *dash }
                 }
                 Shape::Area { points, paint } => Shape::Area { points: all(points), paint: *paint },
                 Shape::Rectangle { at, size, paint, round, hint } => Shape::Rectangle {

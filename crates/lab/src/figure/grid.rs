@@ -1,7 +1,7 @@
 //! Grids: a number for each pair of row and column, as a shade and in words.
 
 use super::drawing::{Anchor, Drawing, Style};
-use super::palette::{HEATS, Paint};
+use super::palette::{Dash, HEATS, Paint};
 
 const WIDTH: f64 = super::STANDARD.width;
 const TOP: f64 = 50.0;
@@ -69,11 +69,11 @@ impl GridChart {
                 let is_other = |other: Option<bool>| other.is_some() && other != here;
                 if is_other(is_marked(row, column + 1)) {
                     let line = vec![corner(row, column + 1), corner(row + 1, column + 1)];
-                    drawing.path(line, Paint::Bad, false);
+                    drawing.path(line, Paint::Bad, Dash::Solid);
                 }
                 if is_other(is_marked(row + 1, column)) {
                     let line = vec![corner(row + 1, column), corner(row + 1, column + 1)];
-                    drawing.path(line, Paint::Bad, false);
+                    drawing.path(line, Paint::Bad, Dash::Solid);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Where words of a drawing stand: none on another, none beyond the edge.
 
 use super::drawing::{Anchor, Drawing, Point, Shape, Style};
+use super::palette::Paint;
 
 /// Capitals and figures reach this far above the baseline, in parts of the size.
 const ABOVE: f64 = 0.72;
@@ -75,6 +76,23 @@ impl Drawing {
         is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
     }
 
+    /// Is there room for a text, on nothing that was drawn but lines of the ground, and beside other words
+    /// with no tolerance, so that they are not read as one?
+    pub(crate) fn is_clear(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> bool {
+        let bounds = Bounds::of(at, anchor, text, style);
+        let around = Bounds { left: bounds.left - TOLERANCE, right: bounds.right + TOLERANCE, ..bounds };
+        let meets = |shape: &Shape| match shape {
+            Shape::Text { at, anchor, text, style } => around.meets(Bounds::of(*at, *anchor, text, *style)),
+            Shape::Rectangle { at, size, .. } => {
+                let (left, top) = *at;
+                bounds.meets(Bounds { left, right: left + size.0, top, bottom: top + size.1 })
+            }
+            Shape::Line { from, to, paint: Paint::Ink, .. } => bounds.is_crossed(*from, *to),
+            _ => false,
+        };
+        self.has_room(at, anchor, text, style) && !self.shapes.iter().any(meets)
+    }
+
     /// How many straight lines pass below a text.
     pub(crate) fn lines_below(&self, at: Point, anchor: Anchor, text: &str, style: Style) -> usize {
         let bounds = Bounds::of(at, anchor, text, style);
@@ -142,6 +160,21 @@ mod tests {
             assert!(misplaced(&[(at, anchor, "words")])[0].starts_with("“words” leaves"), "{at:?}");
         }
     }
+
+    #[test]
+    fn words_have_a_clear_place_beside_bars_whiskers_and_other_words_and_not_on_them() {
+        let mut drawing = Drawing::new("", 200.0, 50.0);
+        drawing.rectangle((80.0, 20.0), (10.0, 30.0), Paint::Series(0), "");
+        drawing.line((120.0, 5.0), (120.0, 40.0), Paint::Ink);
+        drawing.line((0.0, 10.0), (200.0, 10.0), Paint::Faint);
+        drawing.text((150.0, 14.0), Anchor::Start, "words", Style::LABEL);
+        let clear = |x: f64, y: f64| drawing.is_clear((x, y), Anchor::Middle, "12", Style::LABEL);
+        assert!(clear(85.0, 16.0) && clear(40.0, 40.0), "above the bar, and on nothing but the ground");
+        assert!(!clear(85.0, 24.0) && !clear(120.0, 30.0), "on the bar, on the whisker");
+        let width = Style::LABEL.width("12");
+        assert!(!clear(150.5 - width / 2.0, 14.0) && clear(149.5 - width / 2.0, 14.0), "beside the words");
+    }
+
     #[test]
     fn lines_that_pass_below_words_are_counted_and_those_that_pass_by_are_not() {
         let mut drawing = Drawing::new("", 200.0, 50.0);
@@ -154,7 +187,7 @@ mod tests {
             ((95.0, 0.0), (95.0, 50.0)),
             ((85.0, 22.0), (105.0, 42.0)),
         ] {
-            drawing.line(from, to, super::super::Paint::Ink);
+            drawing.line(from, to, Paint::Ink);
         }
         assert_eq!(drawing.lines_below((100.0, 22.0), Anchor::Start, "words", Style::LABEL), 3);
     }

@@ -2,13 +2,25 @@
 
 use super::axis::Axis;
 use super::drawing::{Anchor, Drawing, Point, Style};
-use super::palette::{Paint, SERIES};
+use super::palette::{Dash, Paint};
 use super::plot::{Frame, Head, Plot, label_room, wanted_marks};
 
 /// Points drawn for a series; of more, the lowest and highest of each stretch are.
 const MAX_POINTS: usize = 1200;
 /// The part of a chart that labels of lines take at most.
 const LABELS: f64 = 0.4;
+/// How wide the dot at a point is.
+const DOT: f64 = 6.0;
+/// How much wider it is for each that lies on it …
+const RING: f64 = 4.0;
+/// … up to so many.
+const MOST_RINGS: usize = 2;
+/// Labels begin so much farther from lines that end in dots.
+const BESIDE_DOTS: f64 = 4.0;
+/// How long a piece of its line before a label is, where lines are told apart by their dashes …
+const SAMPLE: f64 = 18.0;
+/// … and how far from the label.
+const BESIDE_SAMPLE: f64 = 4.0;
 /// From one label to the next below it.
 const APART: f64 = 13.0;
 
@@ -47,10 +59,22 @@ impl LineChart {
 
     /// Room that labels need to the left and to the right, to bring charts in line.
     pub fn margins(&self, frame: Frame) -> (f64, f64) {
+        self.margins_from(frame, 0)
+    }
+
+    /// The same where the first series has colour number `colour`.
+    fn margins_from(&self, frame: Frame, colour: usize) -> (f64, f64) {
         let y = self.y.fit(self.values(), wanted_marks(frame.height - 60.0));
         let labels = labels_of(&self.series, frame).into_iter();
         let widest = labels.map(|label| Style::LABEL.width(&label)).fold(0.0, f64::max);
-        (label_room(&y), if widest > 0.0 { widest + 10.0 } else { 10.0 })
+        (label_room(&y), if widest > 0.0 { widest + 10.0 + self.sample(colour) } else { 10.0 })
+    }
+
+    /// The room that a piece of each line takes before its label; none where all lines are whole.
+    fn sample(&self, colour: usize) -> f64 {
+        let numbers = (colour..).zip(&self.series).filter(|(_, series)| !series.label.is_empty());
+        let are_dashed = numbers.map(|(number, _)| Dash::of_series(number)).any(|dash| dash != Dash::Solid);
+        if are_dashed { SAMPLE + BESIDE_SAMPLE } else { 0.0 }
     }
 
     fn values(&self) -> impl Iterator<Item = f64> {
@@ -62,8 +86,8 @@ impl LineChart {
         self.draw_with(frame, &[], colour)
     }
 
-    /// The same with whiskers: for each series how far each of its points may be off, up and down. What is
-    /// not a number has none.
+    /// The same with a dot at each point, and with whiskers: for each series how far each of its points may
+    /// be off, up and down. What is not a number has none.
     pub fn draw_with(&self, frame: Frame, whiskers: &[Vec<f64>], colour: usize) -> Drawing {
         let marks = wanted_marks(frame.height - 60.0);
         let tops = self.series.iter().zip(whiskers).flat_map(|(series, halves)| {
@@ -71,7 +95,8 @@ impl LineChart {
         });
         let y = self.y.fit(self.values().chain(tops.filter(|top| top.is_finite())), marks);
         let head = Head::new(&self.title, &y, &self.y, frame);
-        let right = self.margins(frame).1;
+        let beside_dots = if whiskers.is_empty() { 0.0 } else { BESIDE_DOTS };
+        let right = self.margins_from(frame, colour).1 + beside_dots;
         let mut plot = Plot::new(&self.title, frame, head.height(), right, y);
         head.draw(&mut plot.drawing);
         let along = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
@@ -83,10 +108,10 @@ impl LineChart {
         }
         for mark in &self.x.marked {
             let at = plot.across(&x, *mark);
-            plot.drawing.path(vec![(at, plot.top), (at, plot.floor)], Paint::Soft, true);
+            plot.drawing.path(vec![(at, plot.top), (at, plot.floor)], Paint::Soft, Dash::Dashes);
         }
         let shaded = matches!(self.series.as_slice(), [only] if only.label.is_empty());
-        let (short, mut labels) = (labels_of(&self.series, frame), Vec::new());
+        let (short, mut labels, mut dots) = (labels_of(&self.series, frame), Vec::new(), Vec::new());
         for (number, series) in self.series.iter().enumerate() {
             let drawn: Vec<Point> = thinned(&series.points)
                 .iter()
@@ -100,27 +125,42 @@ impl LineChart {
                 if half.is_finite() && *half > 0.0 {
                     let at = plot.across(&x, *px);
                     let ends = vec![(at, plot.up(py + half)), (at, plot.up((py - half).max(0.0)))];
-                    plot.drawing.path(ends, Paint::Series(colour + number), false);
+                    plot.drawing.path(ends, Paint::Series(colour + number), Dash::Solid);
                 }
             }
             let Some(last) = drawn.last().copied() else { continue };
-            plot.drawing.path(drawn, Paint::Series(colour + number), colour + number >= SERIES);
-            labels.push((
-                last.1,
-                Paint::Series(colour + number),
-                short.get(number).cloned().unwrap_or_default(),
-            ));
+            if !whiskers.is_empty() {
+                dots.extend(drawn.iter().map(|at| (*at, Paint::Series(colour + number))));
+            }
+            let dash = Dash::of_series(colour + number);
+            plot.drawing.path(drawn, Paint::Series(colour + number), dash);
+            let label = short.get(number).cloned().unwrap_or_default();
+            labels.push((last.1, Paint::Series(colour + number), (label, dash)));
         }
-        for (at, paint, text) in spread(labels, plot.top, plot.floor) {
-            plot.drawing.text(
-                (plot.edge + 6.0, at + 4.0),
-                Anchor::Start,
-                &text,
-                Style::LABEL.in_paint(paint),
-            );
+        for (at, across, paint) in rings(&dots) {
+            plot.drawing.disc(at, across, paint, "");
+        }
+        let (beside, sample) = (plot.edge + 6.0 + beside_dots, self.sample(colour));
+        for (at, paint, (text, dash)) in spread(labels, plot.top, plot.floor) {
+            if sample > 0.0 {
+                plot.drawing.path(vec![(beside, at), (beside + SAMPLE, at)], paint, dash);
+            }
+            let style = Style::LABEL.in_paint(paint);
+            plot.drawing.text((beside + sample, at + 4.0), Anchor::Start, &text, style);
         }
         plot.drawing
     }
+}
+
+/// How wide each dot is: those that lie below others look out from behind them.
+fn rings(dots: &[(Point, Paint)]) -> Vec<(Point, f64, Paint)> {
+    let lies_on = |other: &Point, at: &Point| (other.0 - at.0).hypot(other.1 - at.1) < DOT / 2.0;
+    let ring = |(number, (at, paint)): (usize, &(Point, Paint))| {
+        let later = dots.iter().skip(number + 1);
+        let above = later.filter(|(other, of)| of != paint && lies_on(other, at)).count();
+        (*at, DOT + RING * above.min(MOST_RINGS) as f64, *paint)
+    };
+    dots.iter().enumerate().map(ring).collect()
 }
 
 /// What is written at the end of each line: no more than leaves room for the plot.
@@ -207,6 +247,63 @@ mod tests {
     }
 
     #[test]
+    fn where_lines_are_told_apart_by_dashes_each_label_has_a_piece_of_its_line() {
+        let series = |number: u32| Series {
+            label: format!("line {number}"),
+            points: vec![(0.0, f64::from(number)), (1.0, f64::from(number))],
+        };
+        let chart = |lines: u32| LineChart {
+            title: "Rates".into(),
+            x: Axis::new("time", "s"),
+            y: Axis::new("rate", "1/s"),
+            series: (0..lines).map(series).collect(),
+        };
+        let paths = |lines: u32| {
+            let look = |shape: &Shape| match shape {
+                Shape::Path { paint, dash, .. } => Some((*paint, *dash)),
+                _ => None,
+            };
+            chart(lines).drawing().shapes.iter().filter_map(look).collect::<Vec<_>>()
+        };
+        assert_eq!(paths(4).len(), 4, "whole lines need no piece");
+        let eight = paths(8);
+        let (lines, mut pieces) = eight.split_at(8);
+        let mut found = pieces.to_vec();
+        found.reverse();
+        pieces = &found;
+        assert_eq!(lines, pieces, "the lowest line has the lowest label");
+        assert!(lines.iter().filter(|(_, dash)| *dash == Dash::Dashes).count() == 4);
+        assert_eq!(chart(8).drawing().misplaced(), [""; 0]);
+    }
+
+    #[test]
+    fn dots_of_lines_that_are_one_are_rings_around_each_other() {
+        // The first two are of one line, a step apart; the fourth lies on both, the last on the third.
+        let places = [((5.0, 5.0), 0), ((6.0, 5.0), 0), ((50.0, 5.0), 0), ((5.0, 6.0), 1), ((50.0, 5.0), 2)];
+        let dots = places.map(|(at, number)| (at, Paint::Series(number)));
+        let wide: Vec<f64> = rings(&dots).into_iter().map(|(_, across, _)| across).collect();
+        assert_eq!(wide, [DOT + RING, DOT + RING, DOT + RING, DOT, DOT]);
+    }
+
+    #[test]
+    fn with_whiskers_each_point_has_a_dot() {
+        let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN)];
+        let chart = LineChart {
+            title: "t".into(),
+            x: Axis::new("share", "%"),
+            y: Axis::new("", ""),
+            series: vec![Series { label: "n1".into(), points }],
+        };
+        let frame = Frame::new(300.0, 200.0);
+        let dots = |drawing: &Drawing| {
+            let is_dot = |shape: &&Shape| matches!(shape, Shape::Rectangle { size: (DOT, DOT), .. });
+            drawing.shapes.iter().filter(is_dot).count()
+        };
+        assert_eq!(dots(&chart.draw_with(frame, &[vec![0.1, f64::NAN, 0.2]], 0)), 2);
+        assert_eq!(dots(&chart.draw(frame, 0)), 0);
+    }
+
+    #[test]
     fn what_is_marked_along_the_axis_stands_across_the_plot() {
         let chart = |marked: &[f64]| LineChart {
             title: "t".into(),
@@ -217,7 +314,7 @@ mod tests {
         let dashed = |marked: &[f64]| {
             let drawing = chart(marked).drawing();
             let of = |shape: &Shape| match shape {
-                Shape::Path { points, dashed: true, .. } => points.first().map(|point| point.0),
+                Shape::Path { points, dash: Dash::Dashes, .. } => points.first().map(|point| point.0),
                 _ => None,
             };
             drawing.shapes.iter().filter_map(of).collect::<Vec<f64>>()

@@ -35,6 +35,19 @@ pub(crate) fn short(value: f64) -> String {
     grouped(if text == "-0" { "0" } else { text })
 }
 
+/// A number for where there is little room, with a prefix from ten thousand on.
+#[must_use]
+pub(crate) fn brief(value: f64) -> String {
+    // What is rounded up to the next prefix is written with that.
+    let (factor, prefix) = match value.abs() {
+        size if size >= 999.5e6 => (1e9, "G"),
+        size if size >= 999.5e3 => (1e6, "M"),
+        size if size >= 9999.5 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
+    if value.is_finite() { format!("{}{prefix}", short(value / factor)) } else { short(value) }
+}
+
 /// Thousands set apart, from five digits on.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
@@ -120,6 +133,25 @@ mod tests {
         assert_eq!(spread(Some(0.5), 3, 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
         assert_eq!(spread(Some(0.0), 1, 7.0, "s").as_deref(), Some("exactly"), "nothing random in it");
         assert_eq!(spread(None, 1, 7.0, "s"), None);
+    }
+
+    #[test]
+    fn where_there_is_little_room_thousands_have_a_prefix() {
+        for (value, text) in [
+            (0.615, "0.615"),
+            (1476.0, "1476"),
+            (9999.4, "9999"),
+            (9999.6, "10k"),
+            (97_768.0, "97.8k"),
+            (314_705.0, "315k"),
+            (999_600.0, "1M"),
+            (2_283_599.0, "2.28M"),
+            (-48_000.0, "-48k"),
+            (3.2e9, "3.2G"),
+        ] {
+            assert_eq!(brief(value), text);
+        }
+        assert_eq!((brief(f64::NAN), brief(f64::INFINITY)), ("–".into(), "–".into()));
     }
 
     #[test]

@@ -35,8 +35,11 @@ pub enum Paint {
 /// Red, green and blue.
 pub(crate) type Rgb = (u8, u8, u8);
 
-/// How many colours series have before they begin again, with dashes.
-pub(crate) const SERIES: usize = 7;
+/// How many colours series have before they begin again, with other dashes.
+pub(crate) const SERIES: usize = 8;
+
+/// So many lines beside each other have the same dashes: a second sign, for eyes that see few colours.
+const ALIKE: usize = 4;
 
 /// Steps from a light cell to a dark one.
 pub(crate) const HEATS: usize = 9;
@@ -54,14 +57,16 @@ pub(crate) const COLOURS: [(&str, Rgb, Rgb); 8 + SERIES + HEATS + 3] = [
     ("good", (0, 115, 79), (76, 201, 160)),
     ("bad", (179, 38, 30), (255, 138, 128)),
     ("code", (240, 242, 245), (38, 43, 49)),
-    // After Okabe and Ito, darkened where a thin line or a label would be too pale on its page.
+    // The first three after Okabe and Ito, darkened where a thin line or a label would be too pale on its
+    // page; the others as far from those and from each other as they can be for every eye.
     ("k0", (0, 114, 178), (88, 176, 232)),
     ("k1", (213, 94, 0), (255, 157, 92)),
     ("k2", (0, 140, 103), (62, 208, 165)),
-    ("k3", (181, 85, 140), (228, 147, 196)),
-    ("k4", (138, 109, 0), (227, 195, 65)),
-    ("k5", (58, 155, 209), (154, 211, 245)),
-    ("k6", (85, 85, 85), (184, 190, 197)),
+    ("k3", (73, 26, 69), (168, 13, 243)),
+    ("k4", (106, 10, 5), (187, 64, 61)),
+    ("k5", (150, 140, 150), (100, 106, 129)),
+    ("k6", (40, 6, 141), (253, 231, 17)),
+    ("k7", (174, 1, 255), (198, 255, 159)),
     // One hue whose lightness falls evenly.
     ("h0", (238, 245, 252), (238, 245, 252)),
     ("h1", (203, 225, 242), (203, 225, 242)),
@@ -76,6 +81,38 @@ pub(crate) const COLOURS: [(&str, Rgb, Rgb); 8 + SERIES + HEATS + 3] = [
     ("hl", (17, 17, 17), (17, 17, 17)),
     ("hd", (255, 255, 255), (255, 255, 255)),
 ];
+
+/// How a line is broken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Dash {
+    /// Not at all.
+    #[default]
+    Solid,
+    /// In dashes.
+    Dashes,
+    /// In dots.
+    Dots,
+}
+
+impl Dash {
+    /// That of a series, by number.
+    pub(crate) fn of_series(number: usize) -> Self {
+        match number / ALIKE % 3 {
+            0 => Dash::Solid,
+            1 => Dash::Dashes,
+            _ => Dash::Dots,
+        }
+    }
+
+    /// How long what is drawn of a line of usual width is, and what is left out; nothing of a whole one.
+    pub(crate) fn pattern(self) -> Option<(f64, f64)> {
+        match self {
+            Dash::Solid => None,
+            Dash::Dashes => Some((5.0, 3.0)),
+            Dash::Dots => Some((1.6, 2.4)),
+        }
+    }
+}
 
 impl Paint {
     /// The colour's name in style sheets.
@@ -138,6 +175,55 @@ mod tests {
             assert!(contrast(*light, light_page) >= 4.5, "{name} on a light page");
             assert!(contrast(*dark, dark_page) >= 4.5, "{name} on a dark page");
         }
+    }
+
+    /// A colour as eyes see it that see all, and those that lack one kind of cones (Machado, Oliveira and
+    /// Fernandes 2009), as CIE L*a*b*.
+    fn seen((r, g, b): Rgb) -> [[f64; 3]; 4] {
+        const EYES: [[[f64; 3]; 3]; 4] = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+            [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+            [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+        ];
+        const TO_XYZ: [[f64; 3]; 3] =
+            [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
+        let times = |matrix: &[[f64; 3]; 3], v: [f64; 3]| {
+            matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>())
+        };
+        let linear = [r, g, b].map(|value| {
+            let part = f64::from(value) / 255.0;
+            if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        EYES.map(|eye| {
+            let [x, y, z] = times(&TO_XYZ, times(&eye, linear).map(|part| part.clamp(0.0, 1.0)));
+            let root = |part: f64| if part > 0.008_856 { part.cbrt() } else { 7.787 * part + 16.0 / 116.0 };
+            let (x, y, z) = (root(x / 0.9505), root(y), root(z / 1.089));
+            [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+        })
+    }
+
+    #[test]
+    fn no_two_of_eight_series_look_alike_to_any_eyes_nor_have_all_the_same_dashes() {
+        let colours: Vec<_> = COLOURS.iter().filter(|colour| colour.0.starts_with('k')).collect();
+        assert_eq!(colours.len(), SERIES);
+        let apart = |a: Rgb, b: Rgb| {
+            let eyes = seen(a).into_iter().zip(seen(b));
+            let far = |(a, b): ([f64; 3], [f64; 3])| {
+                a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+            };
+            eyes.map(far).fold(f64::INFINITY, f64::min)
+        };
+        for (number, (name, light, dark)) in colours.iter().enumerate() {
+            for (other, light_other, dark_other) in colours.iter().skip(number + 1) {
+                let (on_light, on_dark) = (apart(*light, *light_other), apart(*dark, *dark_other));
+                assert!(on_light > 12.0 && on_dark > 12.0, "{name} and {other}: {on_light}, {on_dark}");
+            }
+        }
+        let looks = |number| (Paint::Series(number).name(), Dash::of_series(number).pattern());
+        let all: Vec<_> = (0..3 * SERIES).map(looks).collect();
+        assert!(all.iter().enumerate().all(|(number, look)| !all[..number].contains(look)));
+        assert_ne!(Dash::of_series(0), Dash::of_series(SERIES - 1));
     }
 
     #[test]

@@ -119,8 +119,10 @@ fn element(shape: &Shape, colours: Colours) -> String {
             to.0,
             to.1
         ),
-        Shape::Path { points, paint, wide, dashed } => {
-            let dash = if *dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+        Shape::Path { points, paint, wide, dash } => {
+            let dash = dash
+                .pattern()
+                .map_or_else(String::new, |(on, off)| format!(" stroke-dasharray=\"{on} {off}\""));
             let (look, points) = (colours.stroke(*paint, ""), list(points));
             format!(
                 "<polyline {look} stroke-width=\"{wide}\" stroke-linejoin=\"round\"{dash} points=\"{points}\"/>"
@@ -174,6 +176,7 @@ impl Drawing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::palette::Dash;
     use super::*;
 
     #[test]
@@ -196,7 +199,7 @@ mod tests {
             points: vec![(0.0, 0.0), (9.0, 9.0)],
             paint: Paint::Series(1),
             wide: 1.5,
-            dashed: true,
+            dash: Dash::Dashes,
         });
         drawing.shapes.push(Shape::Area { points: vec![(0.0, 0.0), (9.0, 9.0)], paint: Paint::Series(0) });
         let svg = drawing.to_svg();

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::process::{Child, Command};
 
 use nix::sched::{CloneFlags, setns};
+use packet::Dialect;
 
 use super::{LiveError, NetworkFolder};
 use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::netns::guard::WORLD_FILE;
-use crate::experiment::plan::Dialect;
+use crate::experiment::plan::application_socket;
 use crate::order::{ORDER_FILE, Order, read_json};
 
 /// Starts a command at a node, with the terminal and the environment of the caller, and
@@ -25,8 +26,7 @@ use crate::order::{ORDER_FILE, Order, read_json};
 /// There is no such node, the kernel does not let us in, or the command cannot be started.
 pub fn enter(place: &NetworkFolder, node: &str, command: &[OsString]) -> Result<Child, LiveError> {
     let network = place.network()?;
-    let index = network.node(node)?;
-    let Some(found) = network.nodes.get(index) else { return Err(LiveError::NoneUp) };
+    let found = network.node(node)?;
     let failed = |what| {
         let node = node.to_owned();
         move |source: io::Error| LiveError::Enter { node, what, source }
@@ -45,7 +45,7 @@ pub fn enter(place: &NetworkFolder, node: &str, command: &[OsString]) -> Result<
         Some((program, arguments)) => (program.clone(), arguments),
         None => (std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()), &[][..]),
     };
-    let ccnd = Dialect::Ccnx.application_socket(&found.socket);
+    let ccnd = application_socket(Dialect::Ccnx, &found.socket);
     let mut command = Command::new(program);
     command
         .args(arguments)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::network_folder::NetworkFolder;
 use crate::backend::BackendError;
-use crate::experiment::plan::Change;
+use crate::experiment::plan::{Change, IndexVec, LinkIndex, NodeIndex};
 use crate::experiment::problem::suggest;
 
 /// The file in a network's folder that describes it, from when it is up.
@@ -28,15 +28,17 @@ pub const LIVE_NETWORK_FILE: &str = "live.json";
 pub struct LiveNetwork {
     /// The experiment's title.
     pub title: String,
-    /// Its nodes, in the order of the file.
+    /// Its nodes that have a forwarder, in the order of the plan.
     pub nodes: Vec<LiveNode>,
     /// Its links.
-    pub links: Vec<LiveLink>,
+    pub links: IndexVec<LinkIndex, LiveLink>,
 }
 
 /// A node of a network that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveNode {
+    /// Its number in the plan, which counts nodes without a forwarder, too.
+    pub index: NodeIndex,
     /// Its name.
     pub name: String,
     /// Its forwarder's process, by its number in the world.
@@ -57,24 +59,25 @@ pub struct LiveLink {
 }
 
 impl LiveNetwork {
-    /// The place of a link by its name.
+    /// The number of a link by its name.
     ///
     /// # Errors
     ///
     /// There is none; the message names the nearest.
-    pub fn link(&self, name: &str) -> Result<usize, LiveError> {
+    pub fn link(&self, name: &str) -> Result<LinkIndex, LiveError> {
         let names = || self.links.iter().map(|link| link.name.as_str());
-        names().position(|link| link == name).ok_or_else(|| unknown("link", name, names()))
+        self.links.position(|link| link.name == name).ok_or_else(|| unknown("link", name, names()))
     }
 
-    /// The place of a node by its name.
+    /// The node of a name.
     ///
     /// # Errors
     ///
     /// There is none; the message names the nearest.
-    pub fn node(&self, name: &str) -> Result<usize, LiveError> {
+    pub fn node(&self, name: &str) -> Result<&LiveNode, LiveError> {
         let names = || self.nodes.iter().map(|node| node.name.as_str());
-        names().position(|node| node == name).ok_or_else(|| unknown("node", name, names()))
+        let found = self.nodes.iter().find(|node| node.name == name);
+        found.ok_or_else(|| unknown("node", name, names()))
     }
 }
 
@@ -152,5 +155,25 @@ impl Change {
             Change::LinkChange { .. } => "link-change",
             Change::Restart(_) => "restart",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_restarted_by_its_number_in_the_plan_also_behind_a_switch() {
+        let node = |index, name: &str| LiveNode {
+            index: NodeIndex(index),
+            name: name.to_owned(),
+            process: 7,
+            socket: PathBuf::new(),
+            addresses: Vec::new(),
+        };
+        let nodes = vec![node(0, "a"), node(2, "c")];
+        let network = LiveNetwork { title: "b is a switch".to_owned(), nodes, links: IndexVec::default() };
+        assert_eq!(network.node("c").unwrap().index, NodeIndex(2));
+        assert!(network.node("b").unwrap_err().to_string().starts_with("there is no node `b`"));
     }
 }

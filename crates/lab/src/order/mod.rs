@@ -3,6 +3,7 @@
 
 mod owner;
 pub(crate) mod sample;
+mod simultaneous;
 mod stop;
 
 use std::collections::BTreeMap;
@@ -15,13 +16,14 @@ use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 
 pub use self::owner::Owner;
 pub(crate) use self::owner::RUN_PREFIX;
+pub use self::simultaneous::{OrderSeen, Simultaneous};
 pub use self::stop::Stop;
 use crate::backend::hosts::ClockOffset;
 use crate::capture::tap::TapCounts;
 use crate::driver::{Programs, ServerCounts};
 use crate::experiment::Plan;
 use crate::experiment::plan::Change;
-use crate::scratch;
+use crate::memory_files;
 
 /// The file in the run's folder that holds the order.
 pub const ORDER_FILE: &str = "order.json";
@@ -42,6 +44,9 @@ pub struct Order {
     /// Is there no workload, and does the network stay until it is taken down?
     #[serde(default)]
     pub stays: bool,
+    /// In which order virtual time takes what happens at one instant.
+    #[serde(skip)]
+    pub simultaneous: Simultaneous,
     /// Cores for this repeat alone, in virtual time. What it finds does not depend on it.
     #[serde(skip, default = "one_core")]
     pub cores: NonZeroUsize,
@@ -145,6 +150,9 @@ pub struct Outcome {
     /// What each node came to, where the backend counts it.
     #[serde(default)]
     pub nodes: BTreeMap<String, NodeTotals>,
+    /// The order of what happened at one instant, in virtual time; nothing in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simultaneous: Option<OrderSeen>,
     /// A forwarder or a client that ended before the run did. What was measured is kept, and is not valid.
     #[serde(default)]
     pub lost: Option<String>,
@@ -188,8 +196,8 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
 ///
 /// When it cannot be written.
 pub(crate) fn write_text(path: &Path, text: String) -> io::Result<()> {
-    if scratch::is_in_memory(path) {
-        return scratch::write(path, text);
+    if memory_files::is_in_memory(path) {
+        return memory_files::write(path, text);
     }
     // Nothing waits for the disk: a run writes thousands of small files, and a power cut ends it anyway.
     let replacement =
@@ -207,6 +215,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// When it cannot be read.
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    let text = scratch::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES)).map_err(named)?;
+    let text =
+        memory_files::read(path).unwrap_or_else(|| whole_file::read(path, MOST_BYTES)).map_err(named)?;
     serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

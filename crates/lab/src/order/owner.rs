@@ -43,7 +43,7 @@ impl Owner {
 
 /// The moment a process started, in ticks since the machine did.
 fn start_time(stat: &Path) -> Option<u64> {
-    formats::proc_files::stat_field(&fs::read_to_string(stat).ok()?, 22)
+    system::proc_files::stat_field(&fs::read_to_string(stat).ok()?, 22)
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@ use super::figures::of_case;
 use super::files::write_figures;
 use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
+use super::verdict::sureness::Sureness;
 use super::{html, pdf};
 use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
+use crate::experiment::plan::NodeIndex;
 use crate::figure::number::{short, spread, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
@@ -134,11 +136,11 @@ impl Comparison {
                 let parsed = measure.parse::<Measure>().ok();
                 let most = parsed.as_ref().and_then(Measure::most);
                 let is_of_hashes = parsed.as_ref().is_some_and(Measure::is_of_hashes);
-                let samples = [(&a, left), (&b, right)].map(|(run, case)| Sample {
-                    values: case.values(measure, "mean"),
-                    exact: run.record.is_virtual() && case.plan.is_deterministic() && !is_of_hashes,
-                    by_construction: false,
-                    most,
+                let samples = [(&a, left), (&b, right)].map(|(run, case)| {
+                    let values = case.values(measure, "mean");
+                    let sureness = Sureness::of(case, run.record.is_virtual(), is_of_hashes, &values);
+                    let (exact, counts) = (sureness.is_exact(), case.counts(measure));
+                    Sample { values, exact, by_construction: false, most, counts }
                 });
                 let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {
@@ -287,7 +289,7 @@ impl Comparison {
             let title = "Measures that do not differ, or of which nobody can say".to_owned();
             blocks.push(Block::Folded { title, blocks: vec![Block::Table(others)] });
             let mut graphs = Vec::new();
-            for node in 0..left.plan.nodes.len().min(right.plan.nodes.len()) {
+            for node in left.plan.nodes.indices().take(right.plan.nodes.len()) {
                 graphs.push(Block::Heading(left.plan.node_name(node).to_owned()));
                 graphs.push(Block::Gallery(self.graphs(number, left, right, node)));
             }
@@ -334,7 +336,7 @@ impl Comparison {
         figures
     }
 
-    fn graphs(&self, number: usize, left: &CaseData, right: &CaseData, node: usize) -> Vec<Figure> {
+    fn graphs(&self, number: usize, left: &CaseData, right: &CaseData, node: NodeIndex) -> Vec<Figure> {
         let end = left.shown.seconds.max(right.shown.seconds).max(1.0);
         let draw = |quantity: Quantity| {
             let [a, b] = self.names();

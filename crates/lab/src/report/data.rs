@@ -1,30 +1,54 @@
 //! Everything a report is made from, read from the run's folder.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
+use super::faults::{self, Faults, Lost};
+use crate::analysis::{NetworkCounts, RawCheck, ReadProgress, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
-use crate::run::{RunFolder, RunRecord, changed_since, is_of_plan, named};
-use crate::stats::Estimate;
+use crate::run::{RunError, RunFolder, RunRecord, changed_since, is_of_plan, record_of};
+use crate::stats::{Counted, Estimate};
 
 /// Why there can be no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file.
-    #[error("the report cannot be made: {0}; `cairn lab resume` goes on with a run that was interrupted")]
+    #[error("the report cannot be made: {0}")]
     Io(#[from] io::Error),
+    /// What the run says of itself.
+    #[error("the report cannot be made: {0}")]
+    Record(Box<RunError>),
     /// The copy of the experiment.
     #[error("{0}")]
     Experiment(#[from] Problems),
     /// The experiment on this backend.
     #[error("{0}")]
     Plan(String),
+}
+
+impl ReportError {
+    /// That there is not one repeat, why, and what to do.
+    fn nothing(folder: &RunFolder, faults: &Faults) -> Self {
+        let path = folder.path().display();
+        let (why, ways_out) = match faults.is_damaged {
+            true => (format!(": {}", faults.sentences.join("; ")), faults.ways_out.join("; ")),
+            false => (String::new(), format!("go on with it: cairn lab resume {path}")),
+        };
+        let text = format!("{path}: not one repeat is complete{why}; {ways_out}");
+        io::Error::new(io::ErrorKind::NotFound, text).into()
+    }
+
+    /// That a record is damaged, which is measured again.
+    fn records(folder: &RunFolder, error: &io::Error) -> Self {
+        let again = folder.path().display();
+        let text = format!("{error}; measure what is missing again with: cairn lab resume {again}");
+        io::Error::new(error.kind(), text).into()
+    }
 }
 
 /// Graphs of more nodes beside each other say nothing.
@@ -87,6 +111,14 @@ impl CaseData {
         used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
     }
 
+    /// What was counted of a measure in each valid repeat that has it; nothing when it is no part of a whole,
+    /// or one of them does not say.
+    #[must_use]
+    pub fn counts(&self, key: &str) -> Vec<Counted> {
+        let used = self.results.iter().filter(|result| result.is_valid() && result.values.contains_key(key));
+        used.map(|result| result.counts.get(key).copied()).collect::<Option<_>>().unwrap_or_default()
+    }
+
     /// A measure over the repeats.
     #[must_use]
     pub fn estimate(&self, key: &str, summary: &str) -> Option<Estimate> {
@@ -112,70 +144,82 @@ pub struct RunData {
     /// What is not as the run left it: repeats that it has lost, numbers that were changed, an experiment
     /// that was; a sentence each.
     pub faults: Vec<String>,
-    /// Is a repeat missing, or not as it was written?
+    /// What can be done about that, with the command; whoever reads a report has no folder, and is not told.
+    pub ways_out: Vec<String>,
+    /// Is something missing, or not as it was written?
     pub is_damaged: bool,
+    /// That changes of some files would go unnoticed, and of which; nothing where they would not.
+    pub unhashed: Option<String>,
     /// Parts of the experiment that say what happens and are not what the run began with.
     pub changed_plan: Vec<String>,
 }
 
-/// An error with the folder that it is of.
-fn of_folder(folder: &Path) -> impl Fn(io::Error) -> ReportError {
-    move |error| {
-        let (place, text) = (folder.display().to_string(), error.to_string());
-        let text = if text.contains(&place) { text } else { format!("{place}: {text}") };
-        ReportError::Io(io::Error::new(error.kind(), text))
+/// What is known of a repeat: its record, or what its folder has; nothing where there is neither, and an
+/// error where there are numbers that cannot be read.
+fn read_repeat(
+    plan: &Plan,
+    place: &Path,
+    recorded: Option<Record>,
+    check: &mut RawCheck<'_>,
+) -> io::Result<Option<(RepeatData, RepeatResult)>> {
+    if let Some(Record { result, network, .. }) = recorded {
+        let (seconds, prefixes) = (result.seconds, result.prefixes.clone());
+        let data = RepeatData { seconds, prefixes, network, ..RepeatData::default() };
+        return Ok(Some((data, result)));
     }
-}
-
-/// What happened to some repeats of a case, in a sentence.
-fn of_repeats(case: &str, repeats: &[u32], of: u32, what: &str) -> String {
-    let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
-    let case = if case.is_empty() { String::new() } else { format!(" of “{case}”") };
-    let numbers = match numbers.as_slice() {
-        [one] => format!("repeat {one}"),
-        several => format!("repeats {}", several.join(", ")),
-    };
-    format!("{numbers} of {of}{case} {what}, and nothing that needs it is testable")
-}
-
-/// A repeat as it was read.
-struct Repeat {
-    /// From 1.
-    number: u32,
-    data: RepeatData,
-    result: RepeatResult,
-}
-
-/// The numbers of repeats that are not as they were written, or whose raw files are not.
-fn altered(record: &RunRecord, read: &[Repeat]) -> Vec<u32> {
-    let is_altered =
-        |result: &RepeatResult| record.is_altered(result.seal) || !result.changed_files.is_empty();
-    read.iter().filter(|repeat| is_altered(&repeat.result)).map(|repeat| repeat.number).collect()
-}
-
-/// What of these repeats is not as it was written.
-fn what_was_altered(read: &[Repeat]) -> String {
-    const MOST_NAMED: usize = 3;
-    let files = read.iter().flat_map(|repeat| &repeat.result.changed_files);
-    let files: BTreeSet<String> = files.map(|name| format!("raw/{name}")).collect();
-    if files.is_empty() {
-        return "was changed after it was written".to_owned();
+    if !place.join("result.json").is_file() {
+        return Ok(None);
     }
-    let named: Vec<&str> = files.iter().take(MOST_NAMED).map(String::as_str).collect();
-    let more = if files.len() > MOST_NAMED { " and more" } else { "" };
-    format!("was changed after it was written ({}{more})", named.join(", "))
+    load_derived(plan, place, check).map(Some)
 }
 
-/// That an experiment is not the one that its run began with.
-fn changed_experiment(parts: &[String]) -> Vec<String> {
-    if parts.is_empty() {
-        return Vec::new();
+/// The repeats of a case that are there.
+#[derive(Default)]
+struct Repeats {
+    data: Vec<RepeatData>,
+    results: Vec<RepeatResult>,
+    /// Whether each has a folder, and is no record.
+    in_folders: Vec<bool>,
+    lost: Lost,
+}
+
+impl Repeats {
+    fn read(
+        run: (&RunFolder, &RunRecord),
+        case: usize,
+        plan: &Plan,
+        recorded: &mut BTreeMap<(usize, u32), Record>,
+        check: &mut RawCheck<'_>,
+    ) -> Self {
+        let (folder, record) = run;
+        let mut found = Repeats::default();
+        for repeat in 0..plan.schedule.repeats {
+            let (kept, number) = (recorded.remove(&(case, repeat)), repeat + 1);
+            let is_in_folder = kept.is_none();
+            let read = read_repeat(plan, &folder.repeat(case, repeat), kept, check);
+            if is_in_folder {
+                check.repeat_was_read();
+            }
+            match read {
+                Ok(Some((data, result))) => {
+                    found.lost.look(record, number, &result);
+                    found.data.push(data);
+                    found.results.push(result);
+                    found.in_folders.push(is_in_folder);
+                }
+                Ok(None) if record.complete => found.lost.absent.push(number),
+                // It has not come to it yet.
+                Ok(None) => {}
+                Err(error) => found.lost.unreadable.push((number, error.to_string())),
+            }
+        }
+        found
     }
-    let follows = match parts.iter().any(|part| is_of_plan(part)) {
-        true => "its results are those of another experiment, and nothing is testable",
-        false => "what is said of it here was said after it began",
-    };
-    vec![format!("{} of the experiment was changed since the run began: {follows}", named(parts))]
+
+    /// The results of those that have a folder.
+    fn in_folders(&self) -> impl Iterator<Item = &RepeatResult> {
+        self.results.iter().zip(&self.in_folders).filter(|(_, is)| **is).map(|(result, _)| result)
+    }
 }
 
 impl RunData {
@@ -219,7 +263,27 @@ impl RunData {
             let why = "of this repeat there is no folder: it did not run, or only its numbers were kept";
             return Err(io::Error::new(io::ErrorKind::NotFound, why).into());
         }
-        Ok(load_derived(&case.plan, &place)?.0)
+        let mut nobody = |_| ();
+        Ok(load_derived(&case.plan, &place, &mut RawCheck::new(std::iter::empty(), &mut nobody))?.0)
+    }
+
+    /// What has to be known of the folder: what is not as the run left it, and what nobody would see changed.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.faults.iter().chain(&self.unhashed).cloned().collect()
+    }
+
+    /// Looks for tables of results that are not as they were written, for those who do not write them again.
+    pub fn look_at_tables(&mut self) {
+        let path = self.folder.path();
+        let changed = faults::changed_tables(path);
+        if !changed.is_empty() {
+            let was = if changed.len() > 1 { "were" } else { "was" };
+            let names = changed.join(", ");
+            self.faults.push(format!("{names} {was} changed after the report was written"));
+            self.ways_out.push(format!("write it again with: cairn lab show {}", path.display()));
+            self.is_damaged = true;
+        }
     }
 
     /// Reads a run that is complete, or as much of it as there is.
@@ -228,7 +292,19 @@ impl RunData {
     ///
     /// When there is not one repeat, or a file is missing.
     pub fn read(folder: &RunFolder) -> Result<Self, ReportError> {
-        let record = folder.record().map_err(of_folder(folder.path()))?;
+        RunData::read_with_progress(folder, &mut |_| ())
+    }
+
+    /// The same, for somebody who waits: `on_progress` is called with how much of it was read.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn read_with_progress(
+        folder: &RunFolder,
+        on_progress: &mut dyn FnMut(ReadProgress),
+    ) -> Result<Self, ReportError> {
+        let record = record_of(folder).map_err(|error| ReportError::Record(Box::new(error)))?;
         let experiment = Experiment::read_recorded(&folder.experiment())?;
         let plans = experiment.plans(&record.backend).map_err(|findings| {
             ReportError::Plan(
@@ -236,53 +312,38 @@ impl RunData {
             )
         })?;
         let names: HashSet<&String> = record.cases.iter().collect();
-        let plans = plans.into_iter().filter(|plan| names.contains(&plan.case));
-        let mut recorded = records::read(folder).map_err(of_folder(folder.path()))?;
+        let plans: Vec<Plan> = plans.into_iter().filter(|plan| names.contains(&plan.case)).collect();
+        let mut recorded = records::read(folder).map_err(|error| ReportError::records(folder, &error))?;
         let parts = changed_since(&record, &experiment);
         let (mut cases, mut lost_controls) = (Vec::new(), HashSet::new());
-        let mut faults = changed_experiment(&parts);
-        let mut is_damaged = false;
-        for (case, mut plan) in plans.enumerate() {
+        let mut faults = Faults::of_experiment(&parts);
+        let repeats = (0..plans.len()).flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)));
+        let in_folders = repeats.filter(|repeat| !recorded.contains_key(repeat));
+        let places: Vec<PathBuf> = in_folders.map(|(case, repeat)| folder.repeat(case, repeat)).collect();
+        let mut check = RawCheck::new(places.iter().map(PathBuf::as_path), on_progress);
+        for (case, mut plan) in plans.into_iter().enumerate() {
             plan.schedule.repeats = record.repeats;
-            let (mut read, mut missing) = (Vec::new(), Vec::new());
-            for repeat in 0..plan.schedule.repeats {
-                let place = folder.repeat(case, repeat);
-                if let Some(Record { result, network, .. }) = recorded.remove(&(case, repeat)) {
-                    let (seconds, prefixes) = (result.seconds, result.prefixes.clone());
-                    let data = RepeatData { seconds, prefixes, network, ..RepeatData::default() };
-                    read.push(Repeat { number: repeat + 1, data, result });
-                } else if place.join("result.json").is_file() {
-                    let (data, result) = load_derived(&plan, &place).map_err(of_folder(&place))?;
-                    read.push(Repeat { number: repeat + 1, data, result });
-                } else if record.complete {
-                    missing.push(repeat + 1);
-                }
-            }
-            if !missing.is_empty() {
-                let what = "is missing from the folder";
-                faults.push(of_repeats(&plan.case, &missing, plan.schedule.repeats, what));
-            }
-            let altered = altered(&record, &read);
-            is_damaged |= !missing.is_empty() || !altered.is_empty();
-            if !altered.is_empty() {
-                let what = what_was_altered(&read);
-                faults.push(of_repeats(&plan.case, &altered, plan.schedule.repeats, &what));
-            }
-            if read.is_empty() {
-                lost_controls
-                    .extend(plan.control.filter(|_| !missing.is_empty()).map(|control| control.name));
+            let found = Repeats::read((folder, &record), case, &plan, &mut recorded, &mut check);
+            faults.of_case(folder, case, &plan, &found.lost);
+            found.in_folders().for_each(|result| faults.look_for_hashes(result));
+            let Repeats { mut data, results, lost, .. } = found;
+            let (altered, missing) = (lost.altered(), lost.absent);
+            if results.is_empty() {
+                let is_lost = !missing.is_empty() || !altered.is_empty();
+                lost_controls.extend(plan.control.filter(|_| is_lost).map(|control| control.name));
                 continue;
             }
-            let shown_repeat = read.iter().position(|repeat| repeat.result.is_valid()).unwrap_or(0);
-            let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) =
-                read.into_iter().map(|repeat| (repeat.data, repeat.result)).unzip();
+            let is_whole = |result: &RepeatResult| result.is_valid() && result.changed_files.is_empty();
+            let shown_repeat = results.iter().position(is_whole);
+            let shown_repeat = shown_repeat.or_else(|| results.iter().position(RepeatResult::is_valid));
+            let shown_repeat = shown_repeat.unwrap_or(0);
             let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
             cases.push(CaseData { plan, results, counts, shown, shown_repeat, missing, altered });
         }
+        faults.of_record(folder, &record);
         if cases.is_empty() {
-            let none = io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete");
-            return Err(of_folder(folder.path())(none));
+            return Err(ReportError::nothing(folder, &faults));
         }
         let (cases, controls) = cases.into_iter().partition(|case: &CaseData| case.plan.control.is_none());
         Ok(RunData {
@@ -292,8 +353,10 @@ impl RunData {
             cases,
             controls,
             lost_controls,
-            faults,
-            is_damaged,
+            unhashed: faults.unhashed(),
+            faults: faults.sentences,
+            ways_out: faults.ways_out,
+            is_damaged: faults.is_damaged,
             changed_plan: parts.into_iter().filter(|part| is_of_plan(part)).collect(),
         })
     }

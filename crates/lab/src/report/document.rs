@@ -1,4 +1,7 @@
 //! What a report says, before it is a page or a sheet of paper: one text for both.
+//!
+//! Tables are words here, with what is read second and how it is meant; those of a study, which are numbers
+//! that are still to be judged, are in `study/report.rs`.
 
 use crate::figure::{Data, Drawing};
 

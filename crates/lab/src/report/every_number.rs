@@ -9,6 +9,7 @@ use formats::{csv, parquet};
 
 use super::data::{CaseData, RunData};
 use super::factors::{self, Factor};
+use super::faults::write_table_hashes;
 use crate::figure::Data;
 
 const NUMBERS: [&str; 11] =
@@ -17,11 +18,12 @@ const NUMBERS: [&str; 11] =
 /// Rows that are in memory at once: those of as many cases as have so many, and of one at least.
 const ROWS_AT_ONCE: usize = 100_000;
 
-/// Writes `results.csv` and `results.parquet`.
+/// Writes `results.csv` and `results.parquet`, and the hashes of both.
 pub(super) fn write(run: &RunData, folder: &Path) -> io::Result<()> {
     let create = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
     write_csv(run, create("results.csv")?)?;
-    write_results(run, &mut create("results.parquet")?)
+    write_results(run, &mut create("results.parquet")?)?;
+    write_table_hashes(folder)
 }
 
 fn write_csv(run: &RunData, out: impl Write) -> io::Result<()> {

@@ -8,7 +8,7 @@ use super::quantity::{Quantity, SIX};
 use super::topology;
 use crate::analysis::{Table, TransferTable};
 use crate::experiment::Plan;
-use crate::experiment::plan::{Activity, Workload};
+use crate::experiment::plan::{Activity, NodeIndex, Workload};
 use crate::figure::palette::SERIES;
 use crate::figure::{Axis, BarChart, BarGroup, Data, Frame, LineChart, Series, Span, SpanChart};
 
@@ -79,7 +79,7 @@ pub(super) fn side_by_side(number: usize, case: &CaseData) -> Vec<Figure> {
 }
 
 /// The six graphs of one node, on the scales of all nodes so that they can be compared.
-pub(super) fn six(number: usize, case: &CaseData, node: usize) -> Vec<Figure> {
+pub(super) fn six(number: usize, case: &CaseData, node: NodeIndex) -> Vec<Figure> {
     let mut figures = Vec::new();
     for quantity in SIX {
         let points = quantity.points(case, node);
@@ -90,7 +90,7 @@ pub(super) fn six(number: usize, case: &CaseData, node: usize) -> Vec<Figure> {
         let chart = over_time(&quantity, case, quantity.most(case), line);
         figures.push(Figure {
             name: format!("case-{:02}-{}-{}", number + 1, case.plan.node_name(node), quantity.key),
-            drawing: chart.draw(GRAPH, node),
+            drawing: chart.draw(GRAPH, node.0),
             caption: format!(
                 "{} of `{}`{}.{}",
                 quantity.title,

@@ -68,7 +68,8 @@ pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
         drawing.text((12.0, 24.0), Anchor::Start, &text, Style::LABEL);
         return drawing;
     }
-    let ends: Vec<[NodeIndex; 2]> = plan.links.iter().flat_map(LinkPlan::star).collect();
+    let ends = plan.links.iter().flat_map(LinkPlan::star);
+    let ends: Vec<[usize; 2]> = ends.map(|ends| ends.map(|node| node.0)).collect();
     let (places, height) = fitted(&graph::places(count, &ends), count);
     let mut drawing = Drawing::new("Topology", WIDE, height);
     for [a, b] in ends {
@@ -76,11 +77,11 @@ pub(super) fn draw(plan: &Plan, hint: &dyn Fn(NodeIndex) -> String) -> Drawing {
             drawing.line(*from, *to, Paint::Soft);
         }
     }
-    let roles: Vec<Role> = (0..count).map(|node| Role::of(plan, node)).collect();
+    let roles: Vec<Role> = plan.nodes.indices().map(|node| Role::of(plan, node)).collect();
     key(&mut drawing, &roles);
     for (node, (place, role)) in places.iter().zip(&roles).enumerate() {
         let (paint, size) = role.look();
-        drawing.disc(*place, size, paint, &hint(node));
+        drawing.disc(*place, size, paint, &hint(NodeIndex(node)));
     }
     names(&mut drawing, plan, &places, &roles);
     drawing
@@ -124,11 +125,11 @@ fn key(drawing: &mut Drawing, roles: &[Role]) {
 fn names(drawing: &mut Drawing, plan: &Plan, places: &[Point], roles: &[Role]) {
     let mut links = vec![0usize; places.len()];
     for node in plan.links.iter().flat_map(LinkPlan::ends) {
-        if let Some(count) = links.get_mut(node) {
+        if let Some(count) = links.get_mut(node.0) {
             *count += 1;
         }
     }
-    let mut order: Vec<NodeIndex> = (0..places.len()).collect();
+    let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|node| (roles[*node] == Role::Forwards, usize::MAX - links[*node], *node));
     for node in order {
         let (at, role) = (places[node], roles[node]);
@@ -137,7 +138,7 @@ fn names(drawing: &mut Drawing, plan: &Plan, places: &[Point], roles: &[Role]) {
             Role::Forwards => Style::LABEL,
             _ => Style { paint: Paint::Ink, size: 11.0, weight: Weight::Bold },
         };
-        let name = style.fit(plan.node_name(node), 130.0);
+        let name = style.fit(plan.node_name(NodeIndex(node)), 130.0);
         let (side, diagonal) = (size / 2.0 + 3.0, size / 2.0 + 1.0);
         let tries = [
             ((at.0 + side, at.1 + 4.0), Anchor::Start),

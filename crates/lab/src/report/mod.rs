@@ -13,6 +13,7 @@ mod document;
 mod every_number;
 mod facet;
 mod factors;
+mod faults;
 mod figures;
 mod files;
 mod html;
@@ -23,6 +24,7 @@ mod parameter;
 pub(crate) mod pdf;
 mod plans;
 mod quantity;
+mod ranges;
 mod repeat_it;
 mod response;
 mod results;
@@ -38,8 +40,9 @@ pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
 pub use every_number::write_results;
 pub use files::{drawings, write_report, write_report_of};
-pub use results::{Row, result_rows, results_markdown};
+pub use results::{Row, result_rows, results_markdown, write_results_pictures};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,
 };
+pub(crate) use verdict::sureness::Sureness;
 pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, unit_of, verdicts};

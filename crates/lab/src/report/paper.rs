@@ -9,6 +9,7 @@ use super::quantity::{Quantity, quantity};
 use super::round_trips;
 use crate::experiment::check::figures::{LOADS, OVER_PARAMETER, ROUND_TRIPS, TRANSFERS};
 use crate::experiment::model;
+use crate::experiment::plan::NodeIndex;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
 
@@ -52,6 +53,13 @@ impl Rows {
 pub(super) fn figures(run: &RunData) -> Vec<Figure> {
     let asked = run.experiment.file.figure.iter().enumerate();
     asked.filter_map(|(number, wanted)| figure(run, number, wanted)).collect()
+}
+
+/// Those of them that are over a parameter.
+pub(super) fn over_parameter(run: &RunData) -> Vec<Figure> {
+    let asked = run.experiment.file.figure.iter().enumerate();
+    let over_parameter = asked.filter(|(_, wanted)| wanted.form == OVER_PARAMETER);
+    over_parameter.filter_map(|(number, wanted)| figure(run, number, wanted)).collect()
 }
 
 fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure> {
@@ -134,9 +142,8 @@ fn is_measured(key: &str, case: &CaseData) -> bool {
     if case.results.iter().any(|result| result.values.keys().any(is_summed)) {
         return quantity(key).is_some();
     }
-    let nodes = 0..case.plan.nodes.len();
-    quantity(key)
-        .is_some_and(|quantity| nodes.into_iter().any(|node| !quantity.points(case, node).is_empty()))
+    let mut nodes = case.plan.nodes.indices();
+    quantity(key).is_some_and(|quantity| nodes.any(|node| !quantity.points(case, node).is_empty()))
 }
 
 fn quantities(wanted: &model::Figure) -> Vec<Quantity> {
@@ -243,7 +250,13 @@ fn until(wanted: &model::Figure, case: &CaseData) -> f64 {
 }
 
 /// A quantity over time; what flows over a link with its mean.
-fn panel(quantity: &Quantity, case: &CaseData, node: usize, most: f64, points: Vec<(f64, f64)>) -> LineChart {
+fn panel(
+    quantity: &Quantity,
+    case: &CaseData,
+    node: NodeIndex,
+    most: f64,
+    points: Vec<(f64, f64)>,
+) -> LineChart {
     let line = Series { label: String::new(), points };
     let has_mean = matches!(quantity.key, "load" | "goodput");
     let Some((mean, window)) = quantity.mean(case, node).filter(|(mean, _)| has_mean && mean.is_finite())

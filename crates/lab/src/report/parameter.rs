@@ -30,17 +30,37 @@ fn subjects(wanted: &model::Figure, case: &CaseData) -> Vec<String> {
     }
 }
 
-/// A case's name in three parts: what it shares with others of the same line, and the parameter's value with
-/// its unit.
-fn parted<'a>(run: &RunData, name: &'a str) -> Option<(&'a str, f64, &'a str)> {
+/// What the parameter of a run is called: the label of its last sweep.
+pub(super) fn label(run: &RunData) -> Option<&str> {
     let sweep = run.experiment.file.sweep.last()?;
-    let label = sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default());
-    let at = name.rfind(label)?;
-    let (before, value) = name.split_at_checked(at)?;
-    let value = value.strip_prefix(label)?.trim();
+    Some(sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default()))
+}
+
+/// A case's name in two parts: what it shares with others of the same line, and the parameter's value.
+pub(super) fn variant_and_value<'a>(run: &RunData, name: &'a str) -> Option<(&'a str, &'a str)> {
+    let label = label(run)?;
+    let (before, value) = name.split_at_checked(name.rfind(label)?)?;
+    Some((before.trim_end_matches(", "), value.strip_prefix(label)?.trim()))
+}
+
+/// The same in three: the value is a number with its unit.
+fn parted<'a>(run: &RunData, name: &'a str) -> Option<(&'a str, f64, &'a str)> {
+    let (variant, value) = variant_and_value(run, name)?;
     let end = value.find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '_')));
     let (number, unit) = value.split_at_checked(end.unwrap_or(value.len()))?;
-    Some((before.trim_end_matches(", "), number.replace('_', "").parse().ok()?, unit.trim()))
+    Some((variant, number.replace('_', "").parse().ok()?, unit.trim()))
+}
+
+/// What is drawn, and of which node or workload.
+fn title(quantity: &Quantity, at: Option<&str>, cases: &[&CaseData]) -> String {
+    let is_node = |at: &str| cases.iter().any(|case| case.plan.node(at).is_some());
+    match at {
+        None => quantity.title.to_owned(),
+        Some(at) if is_node(at) => format!("{} at {at}", quantity.title),
+        // What a workload is brought has no direction.
+        Some(at) if quantity.key == "goodput" => format!("Goodput of {at}"),
+        Some(at) => format!("{} of {at}", quantity.title),
+    }
 }
 
 /// What a summary of a rate is in: the sum of a rate is a number of what was counted.
@@ -62,8 +82,7 @@ pub(super) fn figure(
     mut note: impl FnMut(&CaseData, &str, &Quantity, [f64; 2]),
 ) -> Option<Drawing> {
     let summary = wanted.of.as_deref().unwrap_or("mean");
-    let sweep = run.experiment.file.sweep.last()?;
-    let name = sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default());
+    let name = label(run)?;
     let mut parts = Vec::new();
     for quantity in wanted.show.iter().filter_map(|key| quantity(key)) {
         // By chart, by line: the points.
@@ -96,11 +115,9 @@ pub(super) fn figure(
             let whiskers: Vec<Vec<f64>> =
                 lines.iter().map(|line| line.points.iter().map(|point| point.2).collect()).collect();
             let series: Vec<Series> = lines.into_iter().map(Series::from).collect();
-            let node = wanted.at.as_ref().filter(|at| cases.iter().any(|case| case.plan.node(at).is_some()));
-            let at = node.map_or_else(String::new, |at| format!(" at {at}"));
             let of = if summary == "mean" { String::new() } else { format!(", {summary}") };
             let head = if variant.is_empty() { String::new() } else { format!("{variant}: ") };
-            let title = format!("{head}{}{at}{of}", quantity.title);
+            let title = format!("{head}{}{of}", title(&quantity, wanted.at.as_deref(), cases));
             let y = Axis::new("", unit_of(&quantity, summary)).with_zero();
             let values = || series.iter().flat_map(|line| &line.points).map(|point| point.0);
             let (least, most) =

@@ -3,6 +3,7 @@
 
 use super::data::CaseData;
 use crate::analysis::Window;
+use crate::experiment::plan::NodeIndex;
 use crate::figure::Axis;
 use crate::stats::Summary;
 
@@ -74,7 +75,7 @@ pub(crate) fn quantity(key: &str) -> Option<Quantity> {
 
 impl Quantity {
     /// Its numbers over time at a node, in its unit, in the repeat that is shown.
-    pub(crate) fn points(&self, case: &CaseData, node: usize) -> Vec<(f64, f64)> {
+    pub(crate) fn points(&self, case: &CaseData, node: NodeIndex) -> Vec<(f64, f64)> {
         let Some(data) = case.shown.nodes.get(node) else { return Vec::new() };
         let mut points = data.log.points("time", self.key);
         // A row of the link's table is a rate over its length: it is drawn in its middle.
@@ -86,7 +87,7 @@ impl Quantity {
 
     /// The mean over what counts of the repeat that is shown, of what flows over a node's link, and from when
     /// until when that is.
-    pub(crate) fn mean(&self, case: &CaseData, node: usize) -> Option<(f64, Window)> {
+    pub(crate) fn mean(&self, case: &CaseData, node: NodeIndex) -> Option<(f64, Window)> {
         let window = case.results.get(case.shown_repeat)?.window?;
         let bins = window.of_bins(&case.shown.nodes.get(node)?.traffic, self.key);
         Some((Summary::weighed(&bins)?.mean * self.factor, window))
@@ -94,7 +95,7 @@ impl Quantity {
 
     /// Its greatest number at any node.
     pub(crate) fn most(&self, case: &CaseData) -> f64 {
-        let nodes = 0..case.plan.nodes.len();
+        let nodes = case.plan.nodes.indices();
         let values = nodes.flat_map(|node| self.points(case, node)).map(|(_, value)| value);
         values.filter(|value| value.is_finite()).fold(0.0, f64::max)
     }

@@ -1,13 +1,16 @@
 //! What runs found, one row for each statement, as Markdown and as JSON: the page of results is made of it.
 
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::data::RunData;
+use super::ranges;
 use super::verdict::{Outcome, Verdict, verdicts};
 use crate::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
-use crate::paragraph::{capitalised, indented, sentence, wrapped};
+use crate::prose::{capitalised, code, indented, name, sentence, sentences, wrapped};
 
 /// A statement and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,6 +44,9 @@ pub struct Row {
     pub verdict: &'static str,
     /// Its reason, where it has one.
     pub why: String,
+    /// What has to be known of the run's folder: what is not as the run left it, and what nobody would see
+    /// changed.
+    pub notes: Vec<String>,
 }
 
 fn command(run: &RunData) -> String {
@@ -75,6 +81,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         details: verdict.details.join(", "),
         bound: verdict.bound,
         why: verdict.why,
+        notes: run.notes(),
     }
 }
 
@@ -98,39 +105,54 @@ const VERDICTS: &str = "
 Each statement stands in an experiment file. Below it are what the paper says, what was measured and what it
 was held against, and before it one of four verdicts:
 
-- **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
-  cause that the paper names, fails the statement, too, in valid runs. Without a control it is *confirmed, no
-  control stated*, and *control not run* says the same of one that exists.
+- **confirmed**: all of the 95 % interval is as stated, and the control run, which differs in nothing but the
+  keys beside its name, fails the statement, too, in valid runs. That these keys are the cause that the paper
+  names is what the file says. Without a control it is *confirmed, no control stated*, and *control not run*
+  says the same of one that exists.
 - **contradicted**: none of the interval is as stated. Where two measures are compared, that is the interval
   of their difference, which is taken repeat by repeat; for *the same* it is the one of 90 %.
-- **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
+- **by construction**: it is as stated, because the setting leaves nothing else; the reason is the file's, and
+  stands beside with the values of the keys that it names.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
   well or which is not valid itself.
 
 ± is half the width of Student's 95 % confidence interval over repeats. Of fewer than five that are random, or
 fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdicts). From five on that differ
-it is assumed that all repeats would spread as these do, and said so. *In each of 3* says that all repeats
-brought the same number, from which no interval follows; *exactly* says that nothing in the experiment is
-random, so that one run is enough. What links carry in a second is written in bits.
+it is assumed that all repeats would spread as these do, and said so. Where a part of a whole was counted, the
+counts stand beside, and the interval that decides is no narrower than they leave it. *In each of 3* says that
+all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
+experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#verdicts). What
+links carry in a second is written in bits.
 ";
 
-/// The page of results.
+/// The page of results. `pictures` is the folder of the figures over parameters as the page names it, which
+/// shows them if it is said; [`write_results_pictures`] writes them.
 #[must_use]
-pub fn results_markdown(runs: &[RunData]) -> String {
+pub fn results_markdown(runs: &[RunData], pictures: Option<&str>) -> String {
     let mut page = HEAD.to_owned();
     counts(&mut page, runs);
     overview(&mut page, runs);
     contradicted(&mut page, runs);
     page.push_str(VERDICTS);
+    ranges::chapter(&mut page, runs, pictures);
     for (backend, title) in BACKENDS {
         let mut runs = runs.iter().filter(|run| run.record.backend == backend).peekable();
         if runs.peek().is_some() {
             let _ = write!(page, "\n## {title}\n");
         }
-        runs.for_each(|run| section(&mut page, run));
+        runs.for_each(|run| section(&mut page, run, pictures));
     }
     page
+}
+
+/// Writes the figures over parameters of these runs, for [`results_markdown`].
+///
+/// # Errors
+///
+/// When the folder or a file cannot be written.
+pub fn write_results_pictures(runs: &[RunData], folder: &Path) -> io::Result<()> {
+    ranges::write_pictures(runs, folder)
 }
 
 const BACKENDS: [(&str, &str); 3] =
@@ -142,7 +164,8 @@ fn counts(page: &mut String, runs: &[RunData]) {
     let count = |outcome| all.iter().filter(|verdict| verdict.outcome == outcome).count();
     let sentence = format!(
         "Of {} statements in {} runs of experiments {} are confirmed ({} of them without a control) and {} \
-         contradicted; {} hold by construction, and {} cannot be tested here.",
+         contradicted; {} hold by construction, and {} cannot be tested here. One that is judged at several values of \
+         a parameter counts once for each of them.",
         all.len(),
         runs.len(),
         count(Outcome::Confirmed),
@@ -154,27 +177,39 @@ fn counts(page: &mut String, runs: &[RunData]) {
     page.push_str(&wrapped(&sentence));
 }
 
-/// Which statements were contradicted, and by what.
+/// Which statements were contradicted, and by what. Of those that are judged at several values of a parameter
+/// another chapter says where they hold.
 fn contradicted(page: &mut String, runs: &[RunData]) {
     let has_several_backends =
         runs.windows(2).any(|two| matches!(two, [a, b] if a.record.backend != b.record.backend));
-    let mut heading = "\nContradicted are:\n\n";
+    let beside = match runs.iter().any(|run| !ranges::judged_at_several(run).is_empty()) {
+        true => {
+            ", beside statements that are judged at [several values of a parameter](#where-conclusions-hold)"
+        }
+        false => "",
+    };
+    let mut heading = format!("\n{}\n", wrapped(&format!("Contradicted are{beside}:")));
     for run in runs {
         let title = BACKENDS.iter().find(|(backend, _)| *backend == run.record.backend);
         let title = title.filter(|_| has_several_backends).map_or("", |(_, title)| title);
         let where_it_ran =
             if title.is_empty() { String::new() } else { format!(" ({})", title.to_lowercase()) };
-        for verdict in verdicts(run).into_iter().filter(|found| found.outcome == Outcome::Contradicted) {
+        let several = ranges::judged_at_several(run);
+        let is_meant = |found: &Verdict| {
+            found.outcome == Outcome::Contradicted
+                && !several.contains(&(found.say.clone(), of_any_case(&found.measure).to_owned()))
+        };
+        for verdict in verdicts(run).into_iter().filter(is_meant) {
             let row = row(run, verdict);
             let statement = format!(
-                "{}: {}{where_it_ran}. `{}` is {}, and should be: {}.",
-                row.experiment,
+                "{}: {}{where_it_ran}. {} is {}, and should be: {}.",
+                name(&row.experiment),
                 statement(&row),
-                row.measure,
+                code(&row.measure),
                 row.measured,
-                row.bound
+                sentences(&row.bound)
             );
-            page.push_str(std::mem::take(&mut heading));
+            page.push_str(&std::mem::take(&mut heading));
             page.push_str(&indented("- ", "  ", &statement));
         }
     }
@@ -183,8 +218,8 @@ fn contradicted(page: &mut String, runs: &[RunData]) {
 /// The statement with its case, as a sentence begins.
 fn statement(row: &Row) -> String {
     let say = row.say.trim_start_matches("… ");
-    let say = capitalised(say);
-    if row.case.is_empty() { say } else { format!("{say} ({})", row.case) }
+    let say = sentences(&capitalised(say));
+    if row.case.is_empty() { say } else { format!("{say} ({})", name(&row.case)) }
 }
 
 /// How many statements of each run have which verdict.
@@ -197,19 +232,19 @@ fn overview(page: &mut String, runs: &[RunData]) {
         let counts = Outcome::ALL.map(|word| found.iter().filter(|verdict| verdict.outcome == word).count());
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         let counts = counts.map(|count| count.to_string()).join(" | ");
-        let _ = writeln!(page, "| {} | {} | {counts} |", run.record.experiment, run.record.backend);
+        let _ = writeln!(page, "| {} | {} | {counts} |", name(&run.record.experiment), run.record.backend);
     }
     let _ = writeln!(page, "| all | | {} |", sums.map(|sum| sum.to_string()).join(" | "));
 }
 
-fn section(page: &mut String, run: &RunData) {
+fn section(page: &mut String, run: &RunData, pictures: Option<&str>) {
     let all = run.cases.iter().chain(&run.controls);
     let (mut repeats, mut valid) = (0, 0);
     for case in all {
         repeats += case.results.len();
         valid += case.results.iter().filter(|result| result.is_valid()).count();
     }
-    let _ = write!(page, "\n### {}: {}\n\n", run.record.experiment, run.record.title);
+    let _ = write!(page, "\n### {}: {}\n\n", name(&run.record.experiment), name(&run.record.title));
     let commit = run.record.program.build.commit.as_deref().unwrap_or("unknown");
     let tree = if run.record.program.build.clean == Some(true) { "" } else { " with changes" };
     // A run with `--only` is a part of its experiment, and says so.
@@ -221,7 +256,7 @@ fn section(page: &mut String, run: &RunData) {
     };
     let part = if run.record.complete { part } else { format!("{part}, **not complete**") };
     if let Some(source) = &run.experiment.file.source {
-        let _ = writeln!(page, "{}", wrapped(&sentence(source)));
+        let _ = writeln!(page, "{}", wrapped(&sentences(&sentence(source))));
     }
     let made = format!(
         "{}, commit {}{tree}, plan {}; {valid} of {repeats} runs valid, controls included.",
@@ -229,23 +264,77 @@ fn section(page: &mut String, run: &RunData) {
         commit.get(..12).unwrap_or(commit),
         run.plan_hash()
     );
-    let _ = writeln!(page, "`{}`{part},\n{}", command(run), wrapped(&made));
+    let _ = write!(page, "{}{part},\n{}", code(&command(run)), wrapped(&made));
+    if let Some(folder) = pictures {
+        ranges::pictures(page, run, folder);
+    }
+    page.push('\n');
     // Lost repeats, those of controls among them, and what was changed.
     for fault in &run.faults {
-        page.push_str(&indented("- ", "  ", &format!("**Not as the run left it**: {}", sentence(fault))));
+        page.push_str(&indented(
+            "- ",
+            "  ",
+            &format!("**Not as the run left it**: {}", sentences(&sentence(fault))),
+        ));
     }
-    for verdict in verdicts(run) {
-        let row = row(run, verdict);
-        let why = if row.why.is_empty() { String::new() } else { format!(" {}", sentence(&row.why)) };
-        let verdict = format!("**{}**: {}{why}", row.verdict, sentence(&statement(&row)));
-        let mut entry = indented("- ", "  ", &verdict);
-        if let Some(paper) = &row.paper {
-            entry.push_str(&indented("  - ", "    ", &sentence(&format!("The paper: {paper}"))));
+    if let Some(unhashed) = &run.unhashed {
+        page.push_str(&indented("- ", "  ", &format!("**{}**.", capitalised(unhashed))));
+    }
+    together(verdicts(run).into_iter().map(|verdict| row(run, verdict)))
+        .iter()
+        .for_each(|rows| statements(page, rows));
+}
+
+/// Rows of one statement together, where the first of them comes. That a sentence stands twice is not enough,
+/// such as one that goes on with the one before it.
+fn together(rows: impl Iterator<Item = Row>) -> Vec<Vec<Row>> {
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        let is_of = |group: &&mut Vec<Row>| {
+            let first = group.first();
+            first.is_some_and(|first| {
+                first.say == row.say && of_any_case(&first.measure) == of_any_case(&row.measure)
+            })
+        };
+        match groups.iter_mut().find(is_of) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
         }
+    }
+    groups
+}
+
+/// A measure without the case that it is of.
+pub(super) fn of_any_case(measure: &str) -> &str {
+    measure.split_once(" @ ").map_or(measure, |(measure, _)| measure)
+}
+
+/// A statement with its verdict, or with those of all cases that it was judged in.
+fn statements(page: &mut String, rows: &[Row]) {
+    let why = |row: &Row| match row.why.as_str() {
+        "" => String::new(),
+        why => format!(" {}", sentences(&sentence(why))),
+    };
+    let found = |row: &Row| {
         let details = if row.details.is_empty() { String::new() } else { format!(", {}", row.details) };
-        let measured = format!("Measured: `{}` is {}{details}.", row.measure, row.measured);
-        let held = format!("{measured} Held against: {}. Control: {}.", row.bound, row.control);
-        entry.push_str(&indented("  - ", "    ", &held));
-        page.push_str(&entry);
+        let measured = format!("Measured: {} is {}{details}.", code(&row.measure), row.measured);
+        format!("{measured} Held against: {}. Control: {}.", sentences(&row.bound), sentences(&row.control))
+    };
+    let Some(first) = rows.first() else { return };
+    let is_one = rows.len() == 1;
+    let head = match is_one {
+        true => format!("**{}**: {}{}", first.verdict, sentence(&statement(first)), why(first)),
+        false => sentences(&sentence(first.say.trim_start_matches("… "))),
+    };
+    page.push_str(&indented("- ", "  ", &head));
+    if let Some(paper) = &first.paper {
+        page.push_str(&indented("  - ", "    ", &sentences(&sentence(&format!("The paper: {paper}")))));
+    }
+    for row in rows {
+        let entry = match is_one {
+            true => found(row),
+            false => format!("**{}** ({}).{} {}", row.verdict, name(&row.case), why(row), found(row)),
+        };
+        page.push_str(&indented("  - ", "    ", &entry));
     }
 }

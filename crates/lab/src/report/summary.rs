@@ -5,7 +5,7 @@ use super::verdict::{Conclusion, Outcome, Verdict, conclusion};
 use crate::analysis::RepeatResult;
 use crate::experiment::plan::{Activity, ProgramPlan};
 use crate::figure::number::{short, with_unit};
-use crate::paragraph::sentence;
+use crate::prose::sentence;
 
 /// The most important numbers, each with its name.
 pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
@@ -286,7 +286,7 @@ pub(super) const TRACE_HASH: &str = "trace hash ";
 
 /// What a reader must know before believing the numbers.
 pub(super) fn warnings(run: &RunData) -> Vec<String> {
-    let mut list: Vec<String> = run.faults.iter().map(|fault| sentence(fault)).collect();
+    let mut list: Vec<String> = run.notes().iter().map(|note| sentence(note)).collect();
     for case in &run.cases {
         let invalid = case.results.iter().filter(|result| !result.is_valid()).count();
         if invalid == case.results.len() {

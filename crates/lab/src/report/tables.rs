@@ -57,9 +57,10 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
 
 /// What each control took away, and what came of it; nothing when none is stated.
 pub(super) fn controls(run: &RunData) -> Option<Table> {
-    let mut table = Table::new(&["without", "expected to fail", "#measured there", ""]);
-    for ControlRow { removes, sets, say, found, outcome } in control_rows(run) {
-        table.rows.push(vec![Cell::new(removes).with(sets), say.into(), found.into(), outcome.into()]);
+    let mut table = Table::new(&["changed", "expected to fail", "#measured there", ""]);
+    for ControlRow { changed, removes, say, found, outcome } in control_rows(run) {
+        let changed = Cell::new(changed).with(format!("said by the file: without {removes}"));
+        table.rows.push(vec![changed, say.into(), found.into(), outcome.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
 }

@@ -1,8 +1,9 @@
 //! The topology, drawn: nodes in the order of the longest route, others below; one of many nodes as a map.
 
 use super::map;
-use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{Activity, IndexVec, LinkPlan, NodeIndex, Plan, Workload};
 use crate::figure::number::with_unit;
+use crate::figure::palette::Dash;
 use crate::figure::{Anchor, Drawing, Paint, Point, Style, Weight};
 
 const STEP: f64 = 158.0;
@@ -15,8 +16,7 @@ const MOST_IN_ROWS: usize = 12;
 /// The longest of the shortest ways between two nodes, where no route is written down: what is drawn along
 /// it looks like the network.
 fn way_through(plan: &Plan) -> Vec<NodeIndex> {
-    let count = plan.nodes.len();
-    let mut neighbours = vec![Vec::new(); count];
+    let mut neighbours: IndexVec<NodeIndex, _> = IndexVec::filled(&plan.nodes, Vec::new());
     for [a, b] in plan.links.iter().flat_map(LinkPlan::pairs) {
         for (from, to) in [(a, b), (b, a)] {
             if let Some(list) = neighbours.get_mut(from) {
@@ -25,8 +25,8 @@ fn way_through(plan: &Plan) -> Vec<NodeIndex> {
         }
     }
     let mut longest: Vec<NodeIndex> = Vec::new();
-    for start in 0..count {
-        let mut before = vec![None; count];
+    for start in plan.nodes.indices() {
+        let mut before = IndexVec::filled(&plan.nodes, None);
         let mut order = vec![start];
         let mut next = 0;
         while let Some(node) = order.get(next).copied() {
@@ -52,13 +52,15 @@ fn way_through(plan: &Plan) -> Vec<NodeIndex> {
 }
 
 /// Where each node is drawn.
-fn places(plan: &Plan) -> Vec<(f64, f64)> {
+type Places = IndexVec<NodeIndex, (f64, f64)>;
+
+fn places(plan: &Plan) -> Places {
     let longest = plan.routing.routes.iter().map(|route| &route.path).max_by_key(|path| path.len());
     let spine: Vec<NodeIndex> = longest.cloned().unwrap_or_else(|| way_through(plan));
-    let mut places = vec![(0.0, 0.0); plan.nodes.len()];
-    let mut taken = vec![false; plan.nodes.len()];
+    let mut places = Places::filled(&plan.nodes, (0.0, 0.0));
+    let mut taken = IndexVec::filled(&plan.nodes, false);
     let per_row = 6;
-    let put = |places: &mut Vec<(f64, f64)>, node: NodeIndex, number: usize, row: usize| {
+    let put = |places: &mut Places, node: NodeIndex, number: usize, row: usize| {
         if let Some(place) = places.get_mut(node) {
             let (x, y) = ((number % per_row) as f64, (number / per_row + row) as f64);
             *place = (STEP / 2.0 + x * STEP, 30.0 + y * 118.0);
@@ -71,8 +73,8 @@ fn places(plan: &Plan) -> Vec<(f64, f64)> {
         }
     }
     let row = spine.len().div_ceil(per_row);
-    let others = (0..plan.nodes.len()).filter(|node| !taken.get(*node).copied().unwrap_or(true));
-    for (number, node) in others.collect::<Vec<_>>().into_iter().enumerate() {
+    let others = taken.indexed().filter(|(_, taken)| !**taken).map(|(node, _)| node);
+    for (number, node) in others.enumerate() {
         put(&mut places, node, number, row);
     }
     places
@@ -148,7 +150,9 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     }
     let places = places(plan);
     let name = Style { paint: Paint::Ink, size: 13.0, weight: Weight::Bold };
-    let words: Vec<Vec<String>> = (0..plan.nodes.len())
+    let words: Vec<Vec<String>> = plan
+        .nodes
+        .indices()
         .map(|node| {
             let roles = roles(plan, node).into_iter();
             roles.flat_map(|role| Style::LABEL.wrap(&role, STEP - 12.0)).collect()
@@ -161,7 +165,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     let mut drawing = Drawing::new("Topology", right, height);
     for [from, to] in plan.links.iter().flat_map(LinkPlan::star) {
         let (Some(from), Some(to)) = (places.get(from), places.get(to)) else { continue };
-        drawing.path(vec![*from, *to], Paint::Soft, false);
+        drawing.path(vec![*from, *to], Paint::Soft, Dash::Solid);
     }
     for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {
         drawing.card((place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH));

@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use trust::whole_file;
 
-use crate::scratch;
+use crate::memory_files;
 
 /// Compresses a file and takes the plain one away. Returns the new one's path.
 ///
@@ -34,7 +34,7 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
 ///
 /// When neither is there.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    if let Some(bytes) = scratch::read(path) {
+    if let Some(bytes) = memory_files::read(path) {
         return Ok(Box::new(io::Cursor::new(bytes?)));
     }
     match whole_file::open(path) {

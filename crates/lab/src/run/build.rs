@@ -60,16 +60,18 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn a_program_is_known_by_its_bytes() {
-        let file = std::env::temp_dir().join(format!("cairn-program-{}", std::process::id()));
+        let folder = TestFolder::new("program");
+        let file = folder.join("program");
         std::fs::write(&file, "abc").unwrap();
         let build = Build { commit: Some("1234".to_owned()), clean: Some(false) };
         let program = Program::of(build, &file).unwrap();
         assert!(program.sha256.starts_with("ba7816bf8f01cfea"), "{}", program.sha256);
         assert!(program.words().contains("not committed"), "{}", program.words());
-        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -12,6 +12,7 @@ use super::options::Options;
 use crate::driver::driver;
 use crate::experiment::plan::Software;
 use crate::experiment::{Experiment, Plan};
+use crate::seal::Seal;
 
 /// The command that carries out an experiment like this.
 pub(super) fn command(experiment: &Experiment, options: &Options, on: &str) -> String {
@@ -45,7 +46,7 @@ pub(super) fn begin(
         title: experiment.file.title.clone(),
         backend: options.backend.clone(),
         command: command(experiment, options, &options.backend),
-        began: trust::unix_now().to_string(),
+        began: system::unix_now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),
@@ -58,6 +59,7 @@ pub(super) fn begin(
         trace_format: options.trace_format,
         recorded_from,
         complete: false,
+        seal: Seal::None,
     };
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     Ok((folder, lock, record))

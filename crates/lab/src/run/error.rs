@@ -65,6 +65,16 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
+    /// The numbers of a repeat.
+    #[error(
+        "{source}; measure the repeat again, which keeps this one aside, with: cairn lab resume {folder}"
+    )]
+    Unreadable {
+        /// Which, and what is wrong with it.
+        source: io::Error,
+        /// The run's folder.
+        folder: String,
+    },
     /// The backend does not exist.
     #[error("there is no backend called `{0}`; known are {known}", known = backends::ALL.join(", "))]
     Backend(String),

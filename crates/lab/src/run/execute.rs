@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
-use super::attempt::{drawn_again, plan_of_attempt, seed_of};
+use super::attempt_plan::{drawn_again, plan_of_attempt, seed_of};
 use super::build::{Build, Program};
 use super::create::begin;
 use super::error::{RunError, io_error};
@@ -18,15 +18,19 @@ use super::options::Options;
 use super::plan_error::PlanError;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
-use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, note_raw_files, numbers};
+use crate::analysis::{
+    Gate, NETWORK_FILE, RAW, RepeatResult, STANDSTILLS, derive, numbers, write_with_hashes,
+};
 use crate::backend::hosts::Inventory;
 use crate::backend::{Backend, VIRTUAL_TIME, backend};
 use crate::driver::Programs;
+use crate::experiment::backends::{HOSTS, NETNS};
 use crate::experiment::plan::TraceFormat;
 use crate::experiment::{DrawnAgain, Experiment, Plan};
-use crate::order::{Event, Order, Owner, Stop};
+use crate::memory_files::MemoryFolder;
+use crate::order::{Event, Order, Owner, Simultaneous, Stop};
 use crate::parallel;
-use crate::scratch::Scratch;
+use crate::seal::Seal;
 use crate::study::Runner;
 
 /// What a run says itself, whatever its experiment does.
@@ -49,7 +53,7 @@ fn plans(experiment: &Experiment, backend: &str, overrides: Overrides) -> Result
 }
 
 /// The plans of a run that was begun.
-fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
+pub(super) fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
     let RunRecord { repeats, seed, trace_format, .. } = *record;
     let overrides = Overrides { repeats: Some(repeats), seed: None, trace_format };
     let mut plans = plans(experiment, &record.backend, overrides)?;
@@ -78,7 +82,9 @@ pub(super) fn chosen(
     backend: &dyn Backend,
 ) -> Result<Chosen, RunError> {
     experiment.can_run_on(&options.backend)?;
-    let Options { repeats, seed, trace_format, .. } = *options;
+    let Options { repeats, trace_format, .. } = *options;
+    // What the file says by now holds as in any file: cases and sweeps may have seeds of their own.
+    let seed = options.seed.filter(|seed| experiment.file.seed != Some(*seed));
     let mut plans = plans(experiment, &options.backend, Overrides { repeats, seed, trace_format })?;
     plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
@@ -111,6 +117,7 @@ pub fn execute(
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
+    let experiment = &options.seed.map_or_else(|| experiment.clone(), |seed| experiment.with_seed(seed));
     let Chosen { plans, of, before } = chosen(experiment, options, &*backend)?;
     let is_virtual = options.backend == VIRTUAL_TIME;
     let recorded_from = records::are_kept(is_virtual, of).then_some(before);
@@ -126,18 +133,34 @@ pub fn execute(
 }
 
 /// What `run.json` says. A run that was killed at once has none.
-fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
+pub(crate) fn record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
     folder.record().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if folder.experiment().is_file() => {
-            not_begun(folder, anew(folder, "this run ended before anything was measured", None))
+            let why = match folder.repeat(0, 0).is_dir() {
+                true => "its run.json is missing",
+                false => "this run ended before anything was measured",
+            };
+            not_begun(folder, anew(folder, why, None))
         }
         io::ErrorKind::NotFound => RunError::NotBegun {
             folder: folder.path().display().to_string(),
             why: "it is not the folder of a run: it has no run.json".to_owned(),
         },
-        _ => RunError::Io { what: folder.path().join("run.json").display().to_string(), source: error },
+        _ => not_begun(folder, anew(folder, &format!("its run.json cannot be read ({error})"), None)),
     })
 }
+
+/// The same for those who write it again, under a new seal, which would hide that it was changed.
+pub(super) fn whole_record_of(folder: &RunFolder) -> Result<RunRecord, RunError> {
+    let record = record_of(folder)?;
+    match record.seal {
+        Seal::Broken => Err(not_begun(folder, anew(folder, RECORD_CHANGED, Some(&record)))),
+        _ => Ok(record),
+    }
+}
+
+const RECORD_CHANGED: &str =
+    "its run.json was changed after it was written, and whoever goes on would hide that; put it back, or";
 
 fn not_begun(folder: &RunFolder, why: String) -> RunError {
     RunError::NotBegun { folder: folder.path().display().to_string(), why }
@@ -145,9 +168,20 @@ fn not_begun(folder: &RunFolder, why: String) -> RunError {
 
 /// That a run has to start anew, and how.
 fn anew(folder: &RunFolder, why: &str, record: Option<&RunRecord>) -> String {
-    // Without a record nobody knows any more which backend it was.
-    let backend = record.map_or("BACKEND", |record| &record.backend);
-    format!("{why}; start it anew with: cairn lab run {} --on {backend}", folder.experiment().display())
+    let backend = record.map_or_else(|| guessed_backend(folder), |record| record.backend.clone());
+    let why = if why.ends_with(" or") { why.to_owned() } else { format!("{why};") };
+    format!("{why} start it anew with: cairn lab run {} --on {backend}", folder.experiment().display())
+}
+
+/// What backend a run was on whose record says nothing, as far as its files show it.
+fn guessed_backend(folder: &RunFolder) -> String {
+    let raw = folder.repeat(0, 0).join(RAW);
+    match () {
+        () if folder.hosts().is_file() => format!("{HOSTS} --hosts {}", folder.hosts().display()),
+        () if raw.join(NETWORK_FILE).is_file() => VIRTUAL_TIME.to_owned(),
+        () if raw.is_dir() => NETNS.to_owned(),
+        () => "BACKEND".to_owned(),
+    }
 }
 
 /// Goes on with a run that was interrupted.
@@ -196,7 +230,7 @@ pub(super) fn resume_with(
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
-    let mut record = record_of(&folder)?;
+    let mut record = whole_record_of(&folder)?;
     let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
     let experiment = Experiment::read_recorded(&folder.experiment())?;
     if experiment.file.study.is_some() {
@@ -223,70 +257,34 @@ pub(super) fn resume_with(
     let hosts = if hosts.is_file() { Some(Inventory::read(&hosts)?) } else { None };
     let backend = backend(&record.backend, hosts.as_ref(), workers)?;
     let records = records_of(&folder, &record, &mut observe)?;
+    set_unreadable_aside(&folder, &plans, &mut observe)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
     let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
 
-/// Derives everything anew from what was measured, such as with a later version or other gates in the run's
-/// experiment.
-///
-/// # Errors
-///
-/// When raw files are missing, and before anything is written when some result is not as it was written.
-pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
-    let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
-    let record = record_of(folder)?;
-    let experiment = Experiment::read_recorded(&folder.experiment())?;
-    let plans = plans_of(&experiment, &record)?;
-    let drawn = drawn_again(&experiment, &plans, &record.backend)?;
-    let mut found = Vec::new();
-    for (case, plan) in plans.iter().enumerate() {
-        for repeat in 0..plan.schedule.repeats {
-            let place = folder.repeat(case, repeat);
-            if let Some(before) = as_written(folder, &record, &place)? {
-                found.push(WrittenRepeat { plan, repeat, place, thrown_away: before.thrown_away });
-            }
+/// Puts repeats aside whose numbers are there and cannot be read, so that they are measured again.
+fn set_unreadable_aside(
+    folder: &RunFolder,
+    plans: &[Plan],
+    observe: &mut impl FnMut(&Progress),
+) -> Result<(), RunError> {
+    let places = plans
+        .iter()
+        .enumerate()
+        .flat_map(|(case, plan)| (0..plan.schedule.repeats).map(move |repeat| (case, repeat)));
+    for (case, repeat) in places {
+        let path = folder.repeat(case, repeat).join("result.json");
+        if !path.is_file() {
+            continue;
         }
-    }
-    for WrittenRepeat { plan, repeat, place, thrown_away } in found {
-        let seed = seed_of(plan, repeat, thrown_away.len());
-        derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, &place, thrown_away)?;
-        note_raw_files(&place).map_err(io_error(NO_HASHES))?;
+        let Err(error) = RepeatResult::read(&path) else { continue };
+        let aside = folder.set_aside(case, repeat, &error.to_string()).map_err(io_error(NOT_ASIDE))?;
+        let kept = aside.display();
+        observe(&Progress::Note(format!("{error}; the repeat is measured again, and kept as {kept}")));
     }
     Ok(())
-}
-
-/// A repeat that is there, as it was written.
-struct WrittenRepeat<'a> {
-    plan: &'a Plan,
-    repeat: u32,
-    place: PathBuf,
-    thrown_away: Vec<String>,
-}
-
-/// The numbers of a repeat as they were written; nothing where there are none, such as where a record is all
-/// that was kept.
-fn as_written(
-    folder: &RunFolder,
-    record: &RunRecord,
-    place: &Path,
-) -> Result<Option<RepeatResult>, RunError> {
-    let path = place.join("result.json");
-    let altered = |what: PathBuf| RunError::Altered { what, folder: folder.path().display().to_string() };
-    match RepeatResult::read(&path) {
-        Ok(result) if record.is_altered(result.seal) => Err(altered(path)),
-        Ok(mut result) => {
-            result.find_changed_files(place);
-            match result.changed_files.first() {
-                Some(name) => Err(altered(place.join("raw").join(name))),
-                None => Ok(Some(result)),
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error("it cannot be derived anew")(error)),
-    }
 }
 
 /// The records of a run, if it has any. What of them was damaged is said.
@@ -393,7 +391,7 @@ fn beside_each_other(
     };
     let count = |done: usize, all: usize| tell(&Progress::Count { done, all });
     let runner = Runner { workers: Some(run.backend.at_once()), progress: &count };
-    let results = parallel::for_each(jobs, &runner, |job| {
+    parallel::try_for_each(jobs, &runner, |job| {
         if run.is_done(job) {
             return Ok(());
         }
@@ -408,8 +406,8 @@ fn beside_each_other(
             Progress::Note(text) => tell(&Progress::Note(text.clone())),
             _ => {}
         })
-    });
-    results.into_iter().collect()
+    })?;
+    Ok(())
 }
 
 /// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays,
@@ -441,15 +439,22 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         }
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
-        note_raw_files(&place).map_err(io_error(NO_HASHES))?;
+        observe(&Progress::Step("hashes".to_owned()));
         let invalid = result.reasons();
         let why = invalid.join(", ");
-        observe(&Progress::Done { invalid });
         let retries = retries(plan.evaluation.gates.retries, &result);
-        if why.is_empty() || attempt as u64 >= u64::from(retries) {
+        let is_last = why.is_empty() || attempt as u64 >= u64::from(retries);
+        // Where there are numbers the repeat is done: they come last, and with the hashes, so that whoever is
+        // interrupted leaves either all or a repeat that is measured again.
+        let place = match is_last {
+            true => place.clone(),
+            false => run.folder.discard(case, repeat, &why).map_err(io_error(NOT_ASIDE))?,
+        };
+        write_with_hashes(result, &place).map_err(io_error(NO_RESULT))?;
+        observe(&Progress::Done { invalid });
+        if is_last {
             return Ok(());
         }
-        run.folder.discard(case, repeat, &why).map_err(io_error("an attempt cannot be put aside"))?;
     }
 }
 
@@ -468,6 +473,7 @@ fn carry_out(
         owner: Owner::this_process(),
         programs: run.programs.clone(),
         stays: false,
+        simultaneous: Simultaneous::of_repeat(repeat),
         cores,
         stop: run.stop.clone(),
     };
@@ -484,7 +490,8 @@ fn carry_out(
     Ok(order)
 }
 
-const NO_HASHES: &str = "the hashes of raw files cannot be noted";
+pub(super) const NO_RESULT: &str = "the numbers of a repeat cannot be written";
+const NOT_ASIDE: &str = "an attempt cannot be put aside";
 const NOT_RECORDED: &str = "a repeat cannot be recorded";
 
 /// The first attempt of a repeat of which only a record stays, without a file. False where it needs its
@@ -497,9 +504,9 @@ fn in_memory(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -
     if !run.folder.discarded(case, repeat).is_empty() {
         return Ok(false);
     }
-    let scratch = Scratch::new();
-    let order = carry_out(run, job, seed_of(plan, repeat, 0), scratch.path(), observe)?;
-    let (data, result) = numbers(&order.plan, scratch.path(), None, Vec::new())?;
+    let folder = MemoryFolder::new();
+    let order = carry_out(run, job, seed_of(plan, repeat, 0), folder.path(), observe)?;
+    let (data, result) = numbers(&order.plan, folder.path(), None, Vec::new())?;
     if !result.reasons().is_empty() {
         return Ok(false);
     }
@@ -547,6 +554,8 @@ fn archive(raw: &Path) -> Result<(), RunError> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
@@ -564,15 +573,14 @@ mod tests {
 
     #[test]
     fn a_run_that_was_killed_at_once_says_how_to_start_it_anew() {
-        let above = std::env::temp_dir().join(format!("cairn-begun-{}", std::process::id()));
+        let above = TestFolder::absent("begun");
         let folder = RunFolder::create(&above, "x").unwrap();
-        let programs = Programs { cairn: PathBuf::from("/nowhere"), ndnd: None };
+        let programs = Programs { cairn: "/nowhere".into(), ndnd: None };
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();
         let again =
             format!("start it anew with: cairn lab run {} --on BACKEND", folder.experiment().display());
         assert!(go_on().ends_with(&again), "{}", go_on());
-        fs::remove_dir_all(&above).unwrap();
     }
 }

@@ -13,10 +13,14 @@
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
 //!     trace/               traces and captures of virtual time, where the experiment asks for them
 //!     derived/             per second, from the start, invalid lines dropped
-//!     result.json          numbers of this repeat, and its gates; the last field is a hash of the others
+//!     result.json          numbers of this repeat, counts behind them, its gates, hashes of its files;
+//!                          written last and once; the last field is a hash of the others
+//!   results.sha256         hashes of these tables, as `sha256sum` writes them
 //!   records/               in place of folders, of runs of thousands of cases in virtual time
 //!   case-01/repeat-01-discarded-1/
 //!     NOT-VALID.txt        why an attempt was not valid; all it measured stands beside
+//!   case-01/repeat-01-unreadable-1/
+//!     UNREADABLE.txt       why a repeat was measured again when the run went on: its numbers were damaged
 //! ```
 
 use std::collections::BTreeMap;
@@ -26,19 +30,25 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use trust::whole_file;
 
 use super::build::Program;
 use super::machine::Machine;
 use crate::backend::VIRTUAL_TIME;
 use crate::experiment::plan::TraceFormat;
 use crate::experiment::{FILES_FOLDER, kept_name};
-use crate::order::{read_json, write_json};
-use crate::seal::Seal;
+use crate::order::write_text;
+use crate::seal::{SEAL, Seal, seal_of, sealed};
 use crate::wall_clock;
 
 /// The file that says why an attempt was discarded.
 const NOT_VALID: &str = "NOT-VALID.txt";
+/// The file that says why a repeat was set aside whose numbers cannot be read.
+const UNREADABLE: &str = "UNREADABLE.txt";
+/// Bytes of `run.json`.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A run's folder that nobody else works in. The kernel gives it free when its holder ends.
 #[derive(Debug)]
@@ -97,6 +107,9 @@ pub struct RunRecord {
     pub recorded_from: Option<usize>,
     /// Is it done?
     pub complete: bool,
+    /// Whether it is as it was written.
+    #[serde(skip)]
+    pub seal: Seal,
 }
 
 impl RunRecord {
@@ -138,7 +151,7 @@ impl RunFolder {
     /// When it cannot be made.
     pub fn create(above: &Path, experiment: &str) -> io::Result<Self> {
         fs::create_dir_all(above)?;
-        let base = format!("{experiment}-{}", wall_clock::for_file_name(trust::unix_now()));
+        let base = format!("{experiment}-{}", wall_clock::for_file_name(system::unix_now()));
         for number in 1..100 {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
             match fs::create_dir(above.join(&name)) {
@@ -205,12 +218,13 @@ impl RunFolder {
         (1..).map_while(read).map(|text| text.trim().to_owned()).collect()
     }
 
-    /// Puts what an attempt has measured aside, and marks it. The repeat's place is then free.
+    /// Puts what an attempt has measured aside, and marks it. The repeat's place is then free. Returns where
+    /// it is now.
     ///
     /// # Errors
     ///
     /// When it cannot be moved.
-    pub fn discard(&self, case: usize, repeat: u32, why: &str) -> io::Result<()> {
+    pub fn discard(&self, case: usize, repeat: u32, why: &str) -> io::Result<PathBuf> {
         let number = self.discarded(case, repeat).len() + 1;
         let (place, aside) = (self.repeat(case, repeat), self.discarded_place(case, repeat, number));
         let _ = fs::remove_dir_all(&aside);
@@ -222,7 +236,24 @@ impl RunFolder {
         };
         let why = why.replace(&within(&place), &within(&aside));
         fs::write(place.join(NOT_VALID), format!("{why}\n"))?;
-        fs::rename(place, aside)
+        fs::rename(place, &aside)?;
+        Ok(aside)
+    }
+
+    /// Puts a repeat aside whose numbers cannot be read, and marks it: its place is then free, and what is
+    /// measured there has the same seed. Returns where it is now.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be moved.
+    pub fn set_aside(&self, case: usize, repeat: u32, why: &str) -> io::Result<PathBuf> {
+        let place = self.repeat(case, repeat);
+        let name = |number: u32| format!("repeat-{:02}-unreadable-{number}", repeat + 1);
+        let mut places = (1..).map(|number| place.with_file_name(name(number)));
+        let aside = places.find(|aside| !aside.exists()).unwrap_or_else(|| place.with_file_name(name(0)));
+        fs::write(place.join(UNREADABLE), format!("{why}\n"))?;
+        fs::rename(place, &aside)?;
+        Ok(aside)
     }
 
     fn discarded_place(&self, case: usize, repeat: u32, number: usize) -> PathBuf {
@@ -240,7 +271,7 @@ impl RunFolder {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(mut held) => {
                 held.set_len(0)?;
-                writeln!(&mut *held, "process {}, since {}", std::process::id(), trust::unix_now())?;
+                writeln!(&mut *held, "process {}, since {}", std::process::id(), system::unix_now())?;
                 Ok(Lock { _held: held })
             }
             Err((_, Errno::EAGAIN)) => {
@@ -258,7 +289,17 @@ impl RunFolder {
     ///
     /// When it is not there, or not of this version.
     pub fn record(&self) -> io::Result<RunRecord> {
-        read_json(&self.path.join("run.json"))
+        let path = self.path.join("run.json");
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let text = whole_file::read(&path, MOST_BYTES).map_err(named)?;
+        let text = String::from_utf8(text).map_err(|error| named(io::Error::other(error)))?;
+        let record: RunRecord =
+            serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
+        // The program that it names has a hash as well, which is no seal.
+        let fields: BTreeMap<String, IgnoredAny> =
+            serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
+        let seal = if fields.contains_key(SEAL) { seal_of(&text) } else { Seal::None };
+        Ok(RunRecord { seal, ..record })
     }
 
     /// Writes `run.json`.
@@ -267,7 +308,7 @@ impl RunFolder {
     ///
     /// When it cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> io::Result<()> {
-        write_json(&self.path.join("run.json"), record)
+        write_text(&self.path.join("run.json"), sealed(&serde_json::to_string_pretty(record)?))
     }
 
     /// Every run below a folder, oldest first.
@@ -290,23 +331,24 @@ impl RunFolder {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn one_at_a_time_works_in_a_folder_and_the_next_learns_who_does() {
-        let above = std::env::temp_dir().join(format!("cairn-lock-{}", std::process::id()));
+        let above = TestFolder::absent("lock");
         let folder = RunFolder::create(&above, "x").unwrap();
         let held = folder.lock().unwrap();
         let refused = folder.lock().unwrap_err();
         assert!(refused.to_string().contains(&format!("process {}", std::process::id())), "{refused}");
         drop(held);
         assert!(folder.lock().is_ok());
-        fs::remove_dir_all(&above).unwrap();
     }
 
     #[test]
     fn what_a_discarded_attempt_measured_is_kept_and_marked() {
-        let above = std::env::temp_dir().join(format!("cairn-discard-{}", std::process::id()));
+        let above = TestFolder::absent("discard");
         let folder = RunFolder::create(&above, "x").unwrap();
         let killed = format!("it ended; its log is {}", folder.repeat(0, 0).join("raw/a.log").display());
         for why in ["it waited", &killed] {
@@ -320,6 +362,5 @@ mod tests {
         assert_eq!(folder.discarded(0, 0), ["it waited".to_owned(), why], "the log of that attempt is named");
         let kept = folder.path().join("case-01/repeat-01-discarded-2/raw/log.csv");
         assert_eq!(fs::read_to_string(kept).unwrap(), killed);
-        fs::remove_dir_all(&above).unwrap();
     }
 }

@@ -19,7 +19,7 @@ pub struct Machine {
 
 /// Bytes of this machine's memory, if the system says so.
 pub(crate) fn memory_bytes() -> Option<u64> {
-    formats::meminfo::total_bytes(&fs::read_to_string("/proc/meminfo").ok()?)
+    system::meminfo::total_bytes(&fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 impl Machine {

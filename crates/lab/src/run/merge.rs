@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::{RunError, io_error};
+use super::execute::whole_record_of;
 use super::folder::{RunFolder, RunRecord};
 use super::plan_error::PlanError;
 use super::records::{self, Record, Records};
@@ -21,10 +22,7 @@ type Part<'a> = (&'a RunFolder, RunRecord);
 ///
 /// Runs of different experiments, backends, seeds or repeats; a case that two of them have; a file.
 pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
-    let read = |part| -> Result<Part<'_>, RunError> {
-        let record = RunFolder::record(part);
-        Ok((part, record.map_err(io_error(format!("{}: run.json", part.path().display())))?))
-    };
+    let read = |part| -> Result<Part<'_>, RunError> { Ok((part, whole_record_of(part)?)) };
     let parts: Vec<Part<'_>> = parts.iter().map(read).collect::<Result<_, _>>()?;
     let Some((first, head)) = parts.first() else {
         return Err(PlanError::NothingToMerge.into());

@@ -233,12 +233,14 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(Record, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
     use crate::seal::Seal;
 
     /// Three records in a folder, two of them in one file.
-    fn three(name: &str) -> (PathBuf, RunFolder) {
-        let above = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
+    fn three(name: &str) -> (TestFolder, RunFolder) {
+        let above = TestFolder::absent(name);
         let folder = RunFolder::create(&above, "x").unwrap();
         let (records, told) = Records::open(&folder, 0).unwrap();
         assert!(told.is_empty());
@@ -258,7 +260,7 @@ mod tests {
 
     #[test]
     fn whoever_is_interrupted_while_it_appends_loses_that_record_alone() {
-        let (above, folder) = three("records");
+        let (_above, folder) = three("records");
         let path = folder.path().join("records/00000.jsonl.gz");
         let whole = fs::metadata(&path).unwrap().len();
         File::options().write(true).open(&path).unwrap().set_len(whole - 3).unwrap();
@@ -268,12 +270,11 @@ mod tests {
         assert!(records.has(0, 0) && !records.has(999, 0) && records.has(1000, 0) && !records.has(0, 1));
         records.append(&record(999)).unwrap();
         assert_eq!(cases(&folder), [0, 1, 999, 1000]);
-        fs::remove_dir_all(&above).unwrap();
     }
 
     #[test]
     fn a_record_that_was_changed_and_packed_again_has_a_broken_seal() {
-        let (above, folder) = three("sealed");
+        let (_above, folder) = three("sealed");
         let path = folder.path().join("records/00001.jsonl.gz");
         let seal = || read(&folder).unwrap()[&(1000, 0)].result.seal;
         assert_eq!(seal(), Seal::Whole);
@@ -285,12 +286,11 @@ mod tests {
         packed.write_all(changed.as_bytes()).unwrap();
         fs::write(&path, packed.finish().unwrap()).unwrap();
         assert_eq!(seal(), Seal::Broken);
-        fs::remove_dir_all(&above).unwrap();
     }
 
     #[test]
     fn a_damaged_record_is_told_and_alone_is_missing() {
-        let (above, folder) = three("damaged");
+        let (_above, folder) = three("damaged");
         let path = folder.path().join("records/00000.jsonl.gz");
         let good = fs::read(&path).unwrap();
         let first = record_at(&good, 0).unwrap().1;
@@ -309,6 +309,5 @@ mod tests {
             records.append(&record(1)).unwrap();
             assert_eq!(cases(&folder), [0, 1, 999, 1000], "{place}");
         }
-        fs::remove_dir_all(&above).unwrap();
     }
 }

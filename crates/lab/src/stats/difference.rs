@@ -1,6 +1,7 @@
 //! How well a number over repeats, or the difference of two, is known: intervals in which it lies.
 
 use super::confidence::student_t;
+use super::counted::{self, Counted};
 use super::summary::Summary;
 use super::unseen::{self, ENOUGH, FEWEST, are_equal};
 
@@ -15,6 +16,9 @@ pub struct Sample {
     pub by_construction: bool,
     /// The most that one of them can be, where that is known without any repeat. The least is 0.
     pub most: Option<f64>,
+    /// Of which counts each of them is, where it is a part of a whole or in proportion to one; empty where
+    /// nobody knows.
+    pub counts: Vec<Counted>,
 }
 
 /// How sure an interval is.
@@ -38,6 +42,11 @@ pub struct Interval {
 impl Interval {
     fn around(mean: f64, half: f64) -> Self {
         Interval { low: mean - half, high: mean + half }
+    }
+
+    /// One that holds both.
+    fn or_wider(self, other: Interval) -> Self {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 }
 
@@ -82,11 +91,29 @@ impl Sample {
     pub fn interval(&self, level: Level) -> Option<Interval> {
         let MeanError { mean, error, degrees } = self.mean_error()?;
         let by_spread = half(error, degrees, level).map(|half| Interval::around(mean, half))?;
+        let settled = self.by_counts(level).map_or(by_spread, |by_counts| by_spread.or_wider(by_counts));
         if self.is_settled() {
-            return Some(by_spread);
+            return Some(settled);
         }
         let open = unseen::interval(&self.values, self.most, level);
-        Some(Interval { low: open.low.min(by_spread.low), high: open.high.max(by_spread.high) })
+        Some(open.or_wider(settled))
+    }
+
+    /// Where the mean lies by what was counted: nothing where nobody knows the counts, nothing is random, or
+    /// all repeats are the same.
+    #[must_use]
+    pub fn by_counts(&self, level: Level) -> Option<Interval> {
+        if self.exact || self.by_construction || are_equal(&self.values) {
+            return None;
+        }
+        if self.counts.len() != self.values.len() {
+            return None;
+        }
+        let Counted { part, whole } = counted::pooled(&self.counts);
+        let interval = counted::interval(&self.counts, level)?;
+        // In the unit of the numbers: a percentage, or a count of repeats of this size.
+        let unit = self.mean_error()?.mean * whole as f64 / part as f64;
+        unit.is_finite().then_some(Interval { low: interval.low * unit, high: interval.high * unit })
     }
 
     /// Where the difference to so many times another lies. Numbers of the same repeats are taken together,
@@ -97,6 +124,20 @@ impl Sample {
         if !self.is_settled() || !other.is_settled() {
             return self.apart(times, other, level);
         }
+        let by_spread = self.less_by_spread(times, other, are_paired, level)?;
+        let has_counts = [self, other].iter().any(|sample| sample.by_counts(level).is_some());
+        let differences = self.differences(times, other).filter(|_| are_paired);
+        // So many that are all the same are taken for the mean, whatever each side may be.
+        let is_known = differences.is_some_and(|differences| are_equal(&differences.values));
+        if !has_counts || is_known {
+            return Some(by_spread);
+        }
+        let alike = if are_paired { correlated(&self.values, &other.values) } else { 0.0 };
+        Some(by_spread.or_wider(self.less_by_ends(times, other, alike, level)?))
+    }
+
+    /// The same by how repeats spread.
+    fn less_by_spread(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
         if let Some(differences) = self.differences(times, other).filter(|_| are_paired) {
             // Differences that are equal by chance say no more than equal numbers do.
             return if differences.is_settled() {
@@ -118,6 +159,19 @@ impl Sample {
         Some(Interval::around(mean - times * others.mean, half))
     }
 
+    /// The same from how far the ends of both intervals are from their means, for those of counts are not in
+    /// the middle (Newcombe, Statistics in Medicine 17, 1998, pages 873 to 890; for what goes together, as
+    /// `alike` says, pages 2635 to 2650).
+    fn less_by_ends(&self, times: f64, other: &Sample, alike: f64, level: Level) -> Option<Interval> {
+        let (one, two) = (self.interval(level)?, other.interval(level)?);
+        let (mean, others) = (self.mean_error()?.mean, other.mean_error()?.mean);
+        let together = |one: f64, two: f64| (one * one - 2.0 * alike * one * two + two * two).max(0.0).sqrt();
+        let down = together(mean - one.low, times * (two.high - others));
+        let up = together(one.high - mean, times * (others - two.low));
+        let difference = mean - times * others;
+        Some(Interval { low: difference - down, high: difference + up })
+    }
+
     /// The differences to so many times another, repeat by repeat; nothing where one has more repeats.
     #[must_use]
     pub fn differences(&self, times: f64, other: &Sample) -> Option<Sample> {
@@ -137,6 +191,7 @@ impl Sample {
             exact: self.exact && other.exact,
             by_construction: self.by_construction && other.by_construction,
             most: None,
+            counts: Vec::new(),
         })
     }
 
@@ -160,6 +215,24 @@ impl Sample {
             }),
         }
     }
+}
+
+/// How numbers of the same repeats go together, 0 if not and 1 if entirely: at least so much at 95 %, by
+/// Fisher's transformation, and nothing of fewer than four.
+fn correlated(one: &[f64], two: &[f64]) -> f64 {
+    let count = one.len().min(two.len()) as f64;
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    let (of_one, of_two) = (mean(one), mean(two));
+    let off = one.iter().zip(two).map(|(one, two)| (one - of_one, two - of_two));
+    let sums = off.fold([0.0; 3], |[both, first, second], (one, two)| {
+        [both + one * two, first + one * one, second + two * two]
+    });
+    let [both, first, second] = sums;
+    if count < 4.0 || first * second <= 0.0 {
+        return 0.0;
+    }
+    let found = (both / (first * second).sqrt()).clamp(-1.0, 1.0);
+    libm::tanh(libm::atanh(found) - 1.645 / (count - 3.0).sqrt()).max(0.0)
 }
 
 /// A mean, its standard error, and the degrees of freedom of that.
@@ -265,6 +338,18 @@ mod tests {
         assert!((normal.high - 10.0 - 4.303 * 0.1 / 3f64.sqrt()).abs() < 1e-9, "{normal:?}");
         let equal = sample(&[10.0; 3]).spread_as_normal().interval(Level::NinetyFive).unwrap();
         assert_eq!(equal.high, f64::INFINITY);
+    }
+
+    #[test]
+    fn numbers_that_go_together_are_known_to_do_so_only_of_many() {
+        let one: Vec<f64> = (0..60).map(f64::from).collect();
+        let two: Vec<f64> = one.iter().map(|number| number + f64::from(*number as u8 % 3)).collect();
+        let few = correlated(&one[..5], &two[..5]);
+        assert!(few > 0.2 && few < 0.5, "{few}");
+        assert!(correlated(&one, &two) > 0.99);
+        assert_eq!((correlated(&one, &one), correlated(&one[..3], &two[..3])), (1.0, 0.0));
+        let back: Vec<f64> = one.iter().rev().copied().collect();
+        assert_eq!((correlated(&one, &back), correlated(&one, &[1.0; 60])), (0.0, 0.0));
     }
 
     #[test]

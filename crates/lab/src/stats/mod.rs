@@ -1,12 +1,14 @@
 //! Numbers from numbers: summaries of one repeat, means with confidence over repeats.
 
 mod confidence;
+mod counted;
 mod difference;
 mod fairness;
 mod summary;
 mod unseen;
 
 pub use confidence::{Estimate, student_t};
+pub use counted::{Counted, pooled};
 pub use difference::{Interval, Level, Sample};
 pub use fairness::fairness;
 pub use summary::Summary;

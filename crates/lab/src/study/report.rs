@@ -1,4 +1,7 @@
 //! What a study found: tables, figures and remarks, and the files that hold them.
+//!
+//! Its tables are not those of a run's report (`report/document.rs`): these hold numbers, by which statements
+//! are judged and from which text, CSV and PDF are written, and those hold words that are only read.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -8,7 +8,7 @@ use packet::time::{Duration, Instant};
 
 use super::config::Config;
 use crate::DropReason;
-use crate::aged_map::AgedMap;
+use crate::aged_map::{self, AgedMap};
 use crate::drop_reason::DropCounters;
 
 /// Incomplete messages by the sequence number of their first packet.
@@ -51,7 +51,7 @@ enum Storage {
 }
 
 /// What an incomplete message is charged with, beside the bytes it holds.
-const PARTIAL_COST: usize = size_of::<Partial>() + 64;
+const PARTIAL_COST: usize = aged_map::entry_cost::<Partial>();
 /// What a fragment in a list is charged with, beside its bytes.
 const LISTED_COST: usize = 64;
 

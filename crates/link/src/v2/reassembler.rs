@@ -10,7 +10,7 @@ use packet::{Buffer, LinkHeader, NackReason, Rule};
 use super::EndpointId;
 use super::config::ReassemblyConfig;
 use crate::DropReason;
-use crate::aged_map::AgedMap;
+use crate::aged_map::{self, AgedMap};
 use crate::drop_reason::DropCounters;
 
 /// Where a frame stands among the fragments of its packet.
@@ -67,7 +67,7 @@ struct EarlyFragment {
 }
 
 /// What an incomplete packet is charged with, beside the bytes it holds.
-const PARTIAL_COST: usize = size_of::<Partial>() + 64;
+const PARTIAL_COST: usize = aged_map::entry_cost::<Partial>();
 /// What an early fragment is charged with, beside its bytes.
 const EARLY_COST: usize = size_of::<EarlyFragment>() + 16;
 

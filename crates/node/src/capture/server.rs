@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use trust::Clock;
+use system::Clock;
 
 use super::{CaptureTap, Captured, REFUSED, Request, Writer};
 use crate::plane::TapMaker;
@@ -49,7 +49,7 @@ impl CaptureServer {
                 let Ok(client) = client else {
                     // Out of descriptors, most likely, and asking again at once would take what another
                     // thread gives up.
-                    std::thread::sleep(crate::ACCEPT_REST);
+                    std::thread::sleep(crate::ACCEPT_RETRY_INTERVAL);
                     continue;
                 };
                 let Some(place) = CaptureSlot::take(&running) else { continue };

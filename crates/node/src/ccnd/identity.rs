@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use trust::ccnx::CcnxSigner;
+use formats::printable::printable_path;
+use trust::ccnx::{CcnxSigner, DEFAULT_KEY_FILE};
 use trust::whole_file::{Readers, Replacement, Survives, Writers};
 use trust::{KeyKind, PrivateKey};
 
-const FILE: &str = "ccnx.key";
 /// Bytes of a file that holds one key, as in a key store.
 const MAX_KEY_BYTES: u64 = 1 << 20;
 
@@ -26,7 +26,7 @@ pub(crate) fn load_or_make_key(path: Option<&Path>) -> io::Result<CcnxSigner> {
 }
 
 fn about(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("the key of CCNx in {}: {error}", path.display()))
+    io::Error::new(error.kind(), format!("the key of CCNx in {}: {error}", printable_path(path)))
 }
 
 /// The system's own place, and this user's.
@@ -36,7 +36,7 @@ fn usual_places() -> [PathBuf; 2] {
         (_, Some(home)) => PathBuf::from(home).join(".local/state/cairn"),
         _ => std::env::temp_dir().join(format!("cairn-{}", rustix::process::getuid().as_raw())),
     };
-    [Path::new("/var/lib/cairn").join(FILE), own.join(FILE)]
+    [Path::new("/var/lib/cairn").join(DEFAULT_KEY_FILE), own.join(DEFAULT_KEY_FILE)]
 }
 
 /// The signer with the key of CCNx in `path`; a key is made, for nobody else to read, if there is none yet.
@@ -63,7 +63,7 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     let replacement =
         Replacement { readers: Readers::Owner, writers: Writers::Many, survives: Survives::PowerCut };
     replacement.write(path, &bytes)?;
-    tracing::info!("a new key of CCNx is in {}", path.display());
+    tracing::info!("a new key of CCNx is in {}", printable_path(path));
     Ok(bytes)
 }
 
@@ -71,12 +71,14 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
     fn a_key_is_made_once_and_nobody_else_may_read_it_or_enter_its_folder() {
-        let folder = std::env::temp_dir().join(format!("cairn-ccnx-key-{}", std::process::id()));
-        let path = folder.join("below").join(FILE);
+        let folder = TestFolder::absent("ccnx-key");
+        let path = folder.join("below").join(DEFAULT_KEY_FILE);
         let first = load_or_make_key(Some(&path)).unwrap();
         let again = load_or_make_key(Some(&path)).unwrap();
         assert_eq!(first.publisher(), again.publisher());
@@ -92,6 +94,5 @@ mod tests {
         assert!(endless.to_string().contains("no file"), "{endless}");
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(MAX_KEY_BYTES + 1).unwrap();
         assert!(load_or_make_key(Some(&path)).is_err());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -59,23 +59,24 @@ pub(crate) struct Ccnd {
     counters: CcndCounters,
 }
 
-/// What clients have asked for.
-#[derive(Clone, Copy, Debug, Default)]
-struct CcndCounters {
-    /// Requests carried out.
-    done: u64,
-    /// Requests refused in words.
-    refused: u64,
-    /// Interests that got no answer.
-    unanswered: u64,
-    /// Pings answered.
-    pings: u64,
-    /// Pings of strangers that were not, because strangers had had their share of the time.
-    pings_refused: u64,
-    /// Requests for the status page answered.
-    pages: u64,
-    /// Those of strangers that were refused for the same reason.
-    pages_refused: u64,
+packet::counters! {
+    /// What clients have asked for.
+    struct CcndCounters {
+        /// Requests carried out.
+        done = "ccnx_requests_done",
+        /// Requests refused in words.
+        refused = "ccnx_requests_refused",
+        /// Interests that got no answer.
+        unanswered = "ccnx_unanswered",
+        /// Pings answered.
+        pings = "ccnx_pings",
+        /// Pings of strangers that were not, because strangers had had their share of the time.
+        pings_refused = "ccnx_pings_refused",
+        /// Requests for the status page answered.
+        pages = "ccnx_pages",
+        /// Those of strangers that were refused for the same reason.
+        pages_refused = "ccnx_pages_refused",
+    }
 }
 
 const CCNX: &[u8] = b"ccnx";
@@ -119,17 +120,7 @@ impl Ccnd {
 
     /// What clients have asked for, each under a word of its own.
     pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
-        let CcndCounters { done, refused, unanswered, pings, pings_refused, pages, pages_refused } =
-            self.counters;
-        vec![
-            ("ccnx_requests_done", done),
-            ("ccnx_requests_refused", refused),
-            ("ccnx_unanswered", unanswered),
-            ("ccnx_pings", pings),
-            ("ccnx_pings_refused", pings_refused),
-            ("ccnx_pages", pages),
-            ("ccnx_pages_refused", pages_refused),
-        ]
+        self.counters.numbers().into()
     }
 
     /// The prefixes that must lead to its face.

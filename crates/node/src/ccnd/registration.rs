@@ -7,7 +7,7 @@ use packet::time::Duration;
 use packet::{Name, Now};
 
 use super::entries::Registration;
-use super::requests::Answer;
+use super::requests::{Answer, Request};
 use super::{Ccnd, DIALECT};
 use crate::control::NodeControl;
 
@@ -23,16 +23,14 @@ impl Ccnd {
         &mut self,
         now: Now,
         node: &mut dyn NodeControl,
-        verb: Verb,
-        content: &[u8],
-        from: FaceId,
+        request: Request<'_>,
     ) -> Option<Answer> {
         let impossible = || Answer::refused(StatusResponse::TEMPORARY, "could not register prefix");
-        let Ok(asked) = ForwardingEntry::decode(content) else {
-            return ForwardingEntry::lacks_name(content).then(impossible).flatten();
+        let Ok(asked) = ForwardingEntry::decode(request.content) else {
+            return ForwardingEntry::lacks_name(request.content).then(impossible).flatten();
         };
         asked.action?;
-        let done = self.try_to_register(now, node, verb, &asked, from);
+        let done = self.try_to_register(now, node, request, &asked);
         done.and_then(|told| told.encode().ok()).map(Answer::Done).or_else(impossible)
     }
 
@@ -40,9 +38,8 @@ impl Ccnd {
         &mut self,
         now: Now,
         node: &mut dyn NodeControl,
-        verb: Verb,
+        Request { verb, from, .. }: Request<'_>,
         asked: &ForwardingEntry<'a>,
-        from: FaceId,
     ) -> Option<ForwardingEntry<'a>> {
         let face = match (verb, asked.face_id.map(FaceId)) {
             (Verb::SelfReg, None) => from,

@@ -24,6 +24,16 @@ impl Answer {
     }
 }
 
+/// A request whose signature holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'a> {
+    pub(super) verb: Verb,
+    /// What its ContentObject holds.
+    pub(super) content: &'a [u8],
+    /// The face it came by.
+    pub(super) from: FaceId,
+}
+
 impl Ccnd {
     /// Carries a request out; `None` where ccnd says nothing: to a request that cannot be read or whose
     /// signature does not hold, and to whoever has no right to ask.
@@ -40,7 +50,7 @@ impl Ccnd {
         match verb {
             Verb::NewFace => self.make_face(node, content),
             Verb::DestroyFace => self.destroy_face(node, content),
-            Verb::PrefixReg | Verb::SelfReg => self.register(now, node, verb, content, from),
+            Verb::PrefixReg | Verb::SelfReg => self.register(now, node, Request { verb, content, from }),
             Verb::Unreg => self.unregister(node, content),
             Verb::SetStrategy | Verb::GetStrategy | Verb::RemoveStrategy => {
                 self.choose_strategy(node, verb, content)

@@ -7,7 +7,7 @@ use std::time::Instant as StdInstant;
 use engine::{FaceId, NextHop};
 use packet::time::Instant;
 use packet::{Data, Interest, Packet};
-use trust::Clock;
+use system::Clock;
 use trust::ccnx::CcnxSigner;
 
 use super::strangers::{Asker, Strangers};

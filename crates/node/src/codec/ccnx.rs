@@ -9,7 +9,7 @@
 
 pub(super) mod link_settings;
 
-use engine::batch::Arrivals;
+use engine::batch::{Acceptance, Arrivals};
 use engine::{Engine, Transmit};
 use link::v1::{Config, LinkService};
 use packet::ccnx::{
@@ -235,12 +235,15 @@ impl CcnxCodec {
     /// An Interest may name the face that it shall leave by. That is between an application and its
     /// forwarder, and goes no further.
     #[inline(always)]
-    fn accept(&mut self, interest: &mut Interest) -> Option<Option<LinkHeader>> {
-        let Some(face) = interest.face_id() else { return Some(None) };
+    fn accept(&mut self, interest: &mut Interest) -> Acceptance {
+        let Some(face) = interest.face_id() else { return Acceptance::Plain };
         let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
-        let without = interest.clone().without_face_id();
-        *interest = without.inspect_err(|_| self.drops.add(DropReason::MalformedPacket, 1)).ok()?;
-        Some(self.settings.local_fields.then_some(header))
+        let Ok(without) = interest.clone().without_face_id() else {
+            self.drops.add(DropReason::MalformedPacket, 1);
+            return Acceptance::LeftOut;
+        };
+        *interest = without;
+        if self.settings.local_fields { Acceptance::WithHeader(header) } else { Acceptance::Plain }
     }
 
     fn count_datagram(&mut self, number: SequenceNumber) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use flow::SpecError;
+use formats::printable::printable_path;
 use packet::ccnx::uri;
 use packet::{Name, NameRef, NameScope};
 use repo::ccnr::{Authority, CcnrConfig, GLOBAL_PREFIX};
@@ -160,8 +161,9 @@ impl RepositorySection {
     /// Whose objects of CCNx are stored.
     fn authority(&self) -> Result<Authority, ConfigError> {
         let publisher = |path: &PathBuf| {
-            let bad =
-                |why: String| ConfigError::new(format!("repository.ccnx_anchors: {}: {why}", path.display()));
+            let bad = |why: String| {
+                ConfigError::new(format!("repository.ccnx_anchors: {}: {why}", printable_path(path)))
+            };
             let read = trust::whole_file::read(path, MAX_ANCHOR_BYTES);
             let bytes = read.map_err(|error| bad(error.to_string()))?;
             publisher_key(&bytes).map_err(|error| bad(error.to_string()))

@@ -148,6 +148,9 @@ pub trait NodeControl {
     /// Drops up to `limit` Data under a prefix; gives how many.
     fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize;
 
+    /// Drops this very packet from the content store, if it is there.
+    fn forget_cached(&mut self, data: &Data);
+
     /// The node as a whole.
     fn status(&mut self) -> NodeStatus;
 }

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use packet::Dialect;
 use packet::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use trust::Clock;
+use system::Clock;
 
 use self::background::{BackgroundShare, Next};
 use crate::control::{CreateInnerFace, NodeControl as _};

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use packet::ndn::lp::is_lp_packet;
 use socket2::{Domain, Protocol, Socket, Type};
+use system::trains::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 
 use super::LoadReport;
 use super::packets::{Shape, Template};
-use crate::sys::datagrams::{self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, Receiver, Train};
+use crate::sys::datagrams::{self, Receiver, Train};
 use crate::sys::options;
 
 /// How to exchange.

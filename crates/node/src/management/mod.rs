@@ -1,13 +1,14 @@
 //! NFD's management protocol: what makes existing tools and client libraries work with a node unchanged.
 //!
-//! [`NfdManagement`] is a [`ControlApplication`]: it is told of Interests under `/localhost/nfd` and of what
-//! happens to faces, and asks a [`NodeControl`] for what commands want done. It owns the RIB; everything else
-//! belongs to the node.
+//! [`NfdManagement`] is a [`ControlApplication`](crate::control::ControlApplication): it is told of Interests
+//! under `/localhost/nfd` and of what happens to faces, and asks a [`NodeControl`] for what commands want
+//! done. It owns the RIB; everything else belongs to the node.
 //!
 //! Behaviour is NFD's where tools can see it: status codes, what is in the answers, what gets no answer at
 //! all. An Interest that is not a known request, has no readable parameters, or whose signature names no key
 //! is not answered. Everything else is.
 //!
+//! - `application` is what the node calls.
 //! - [`CommandAuthority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops; `revoked_routes` takes those of revoked keys away.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry
@@ -15,7 +16,9 @@
 //! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a
 //!   restart.
 
+mod application;
 mod authority;
+mod config;
 mod convert;
 mod datasets;
 mod delegation;
@@ -40,21 +43,23 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::{FaceId, NextHop};
+use engine::FaceId;
 use management::{
-    Command, CommandScope, ControlParameters, ControlResponse, FRESHNESS, RequestName, StatusCode, Target,
+    Command, CommandScope, ControlParameters, ControlResponse, FRESHNESS, RequestName, StatusCode,
     response_data,
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name, Now};
+use packet::{ComponentKind, Data, Dialect, Interest, Name, Now};
 use trust::{Certificate, Revocations};
 
-use crate::control::{ControlApplication, FaceEvent, NodeControl, OutgoingInterest};
+use crate::control::{FaceEvent, NodeControl};
 pub use authority::{AuthorizationError, CommandAuthority, SignedCommand, VerifyCommand};
+pub use config::{ManagementConfig, ManagementCounters};
 pub use delegation::Delegation;
 use delegation::PendingCommand;
 use face_commands::PendingFace;
+use holder::holder;
 pub use key_rejection::KeyRejection;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use replay_guard::ReplayGuard;
@@ -77,68 +82,6 @@ pub const ERASE_LIMIT: usize = 256;
 
 /// Time between two lines of the log about refused commands.
 const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What management is made with.
-#[derive(Debug)]
-pub struct ManagementConfig {
-    /// Whose commands are carried out that come from this host.
-    pub localhost: CommandAuthority,
-    /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are
-    /// learned only where this is set.
-    pub localhop: Option<CommandAuthority>,
-    /// Which keys have been certified by those whose commands are carried out, and count as theirs.
-    pub delegation: Delegation,
-    /// Which keys are revoked: their routes go.
-    pub revocations: Arc<RevocationList>,
-    /// Most routes in the RIB.
-    pub max_routes: usize,
-    /// Most bytes of names, announcements and signers of these routes.
-    pub max_route_bytes: usize,
-    /// Most prefixes in the forwarding table, of which neighbours may have their share.
-    pub max_prefixes: usize,
-    /// Where routes of origin static are kept over a restart.
-    pub state_file: Option<PathBuf>,
-    /// Segments of datasets, and as many notifications, kept for those who ask again.
-    pub max_stored_packets: usize,
-}
-
-impl Default for ManagementConfig {
-    /// What NFD does by default: applications on this host may do anything, neighbours nothing.
-    fn default() -> Self {
-        ManagementConfig {
-            localhost: CommandAuthority::Anyone,
-            localhop: None,
-            delegation: Delegation::default(),
-            revocations: Arc::default(),
-            max_routes: 65_536,
-            max_route_bytes: 64 << 20,
-            max_prefixes: 1 << 21,
-            state_file: None,
-            max_stored_packets: 256,
-        }
-    }
-}
-
-/// What management has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ManagementCounters {
-    /// Commands that succeeded.
-    pub commands_done: u64,
-    /// Commands that failed, whatever the reason.
-    pub commands_failed: u64,
-    /// Commands of which the signer was refused; counted among the failed too if they were answered.
-    pub unauthorized: u64,
-    /// Requests that were not answered.
-    pub unanswered: u64,
-    /// Datasets made.
-    pub datasets: u64,
-    /// Notifications sent.
-    pub notifications: u64,
-    /// Next hops that the forwarding table did not take.
-    pub next_hops_refused: u64,
-    /// Routes that were removed because the key that made them was revoked.
-    pub routes_of_revoked_keys: u64,
-}
 
 /// A command on its way.
 #[derive(Clone, Copy, Debug)]
@@ -262,8 +205,9 @@ impl NfdManagement {
             Err(AuthorizationError::UnknownKey(key))
                 if self.delegation.concerns(command, scope, key.as_ref()) =>
             {
-                let pending = PendingCommand { command, scope, interest: interest.clone(), from };
-                if self.delegation.await_certificate(now, key, pending) {
+                let (interest, holder) = (interest.clone(), holder(node, scope, from));
+                let pending = PendingCommand { command, scope, interest, from, holder, key, renewals: 0 };
+                if self.delegation.await_certificate(now, pending) {
                     return Outcome::Later;
                 }
                 let reason = "too many commands wait for certificates".to_owned();
@@ -333,8 +277,11 @@ impl NfdManagement {
 
     /// Carries out, or refuses, commands about whose keys all is known by now.
     fn conclude_delegates(&mut self, now: Now, node: &mut dyn NodeControl) {
+        while let Some(bad) = self.delegation.poll_bad_certificate() {
+            node.forget_cached(&bad);
+        }
         while let Some((pending, verdict)) = self.delegation.poll_concluded() {
-            let PendingCommand { command, scope, interest, from } = pending;
+            let PendingCommand { command, scope, interest, from, .. } = pending;
             let certificate = verdict.as_ref().ok();
             let request = Request { now, command, interest: &interest, from, scope, certificate };
             let Some(authority) = self.authority(scope) else { continue };
@@ -435,153 +382,6 @@ impl NfdManagement {
         self.notifications.insert(now.instant + FRESHNESS, vec![data.clone()]);
         // Somebody may be waiting for it.
         self.outgoing.push_back(data);
-    }
-}
-
-impl ControlApplication for NfdManagement {
-    fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
-        self.open_state();
-        let before = self.state.as_ref().map(|state| state.obeyed().clone()).unwrap_or_default();
-        self.localhost.start(now, &before);
-        if let Some(localhop) = &mut self.localhop {
-            localhop.start(now, &before);
-        }
-        let mut scopes = vec![CommandScope::Localhost];
-        scopes.extend(self.localhop.as_ref().map(|_| CommandScope::Localhop));
-        for scope in scopes {
-            if let Ok(prefix) = scope.prefix() {
-                self.register_own_prefix(now, node, &prefix);
-            }
-        }
-        self.restore_routes(now, node);
-    }
-
-    fn handle_interest(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, from: FaceId) {
-        let Some(name) = RequestName::parse(interest.name()) else {
-            self.counters.unanswered += 1;
-            return;
-        };
-        // Neighbours may register routes and see what became of them, nothing else.
-        let is_about_routes = interest.name().component(2).is_some_and(|module| module.value == b"rib");
-        if name.scope == CommandScope::Localhop && (self.localhop.is_none() || !is_about_routes) {
-            self.counters.unanswered += 1;
-            return;
-        }
-        match name.target {
-            Target::Command(command) => {
-                let scope = name.scope;
-                let request = Request { now, command, interest, from, scope, certificate: None };
-                let outcome = self.handle_command(node, request);
-                self.conclude(request, outcome);
-                // What is known of a key from earlier is known at once.
-                self.conclude_delegates(now, node);
-            }
-            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, name.scope, dataset),
-            // Whoever asks for what is still to come waits in the table of pending Interests.
-            Target::FaceEvents => {
-                if let Some(data) = self.notifications.find(now.instant, interest).cloned() {
-                    self.outgoing.push_back(data);
-                }
-            }
-        }
-    }
-
-    fn handle_face_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &FaceEvent) {
-        self.forget_how_things_were();
-        self.notify(now, event);
-        self.conclude_connecting(node, event);
-        if event.kind == crate::control::FaceEventKind::Destroyed {
-            self.rib.remove_face(event.face.id);
-            self.update_table(node);
-        }
-    }
-
-    fn handle_engine_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &engine::Event) {
-        match event {
-            engine::Event::RouteAnnounced { face, announcement } => {
-                self.learn_route(now, node, *face, announcement);
-            }
-            engine::Event::RouteFailed { face, name } => self.forget_route(node, *face, name),
-            engine::Event::MeasurementsFull { .. } => {}
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl) {
-        if self.rib.expire(now.instant) > 0 {
-            self.forget_how_things_were();
-        }
-        self.heed_revocations(now, node);
-        self.update_table(node);
-        if self.look_at_clock() <= now.instant {
-            self.note_times_ahead(now);
-        }
-        if let Some(state) = &mut self.state {
-            state.handle_timeout(now);
-        }
-        self.give_up_connecting(now, node);
-        self.delegation.handle_timeout(now);
-        self.conclude_delegates(now, node);
-    }
-
-    fn handle_configured_routes(&mut self, now: Now, node: &mut dyn NodeControl, routes: &[(Name, NextHop)]) {
-        self.adopt_routes(now, node, routes);
-        self.forget_how_things_were();
-    }
-
-    fn handle_data(&mut self, now: Now, node: &mut dyn NodeControl, data: &Data) {
-        self.delegation.handle_data(now, data);
-        self.conclude_delegates(now, node);
-    }
-
-    fn handle_nack(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, reason: NackReason) {
-        self.delegation.handle_nack(now, interest.name(), reason);
-        self.conclude_delegates(now, node);
-    }
-
-    fn poll_interest(&mut self) -> Option<OutgoingInterest> {
-        self.delegation.poll_interest()
-    }
-
-    fn poll_data(&mut self) -> Option<Data> {
-        self.outgoing.pop_front()
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        let counters = &self.counters;
-        vec![
-            ("commands-done", counters.commands_done),
-            ("commands-failed", counters.commands_failed),
-            ("unauthorized", counters.unauthorized),
-            ("unanswered", counters.unanswered),
-            ("datasets", counters.datasets),
-            ("notifications", counters.notifications),
-            ("routes-refused", self.rib.refused()),
-            ("routes-refused-to-neighbours", self.rib.refused_for_share()),
-            ("routes-of-revoked-keys", counters.routes_of_revoked_keys),
-            ("next-hops-refused", counters.next_hops_refused + self.rib.hops_left_out()),
-        ]
-    }
-
-    fn has_background_work(&self) -> bool {
-        self.rib.is_behind()
-    }
-
-    fn do_background_work(&mut self, _now: Now, node: &mut dyn NodeControl) {
-        self.settle_some_heirs(node);
-    }
-
-    fn next_deadline(&self) -> Instant {
-        let connecting = self.connecting.values().map(|pending| pending.deadline).min();
-        let connecting = connecting.unwrap_or(Instant::NEVER);
-        let state = self.state.as_ref().map_or(Instant::NEVER, StateFile::next_deadline);
-        let revocations = self.look_at_revocations;
-        self.rib
-            .next_deadline()
-            .min(connecting)
-            .min(state)
-            .min(revocations)
-            .min(self.look_at_clock())
-            .min(self.delegation.next_deadline())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::FaceId;
+use formats::printable::printable_path;
 use management::{CommandScope, RouteFlags, RouteOrigin};
 use packet::time::{Duration, Instant};
 use packet::{Name, Now};
@@ -24,7 +25,7 @@ impl NfdManagement {
             Err(error) => {
                 tracing::error!(
                     "{} cannot be read: {error}; routes will not survive a restart",
-                    path.display()
+                    printable_path(path)
                 );
             }
         }

@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use formats::printable::printable_path;
 use thiserror::Error;
 use trust::Revocations;
 use trust::files::{RevocationFileError, add_revocations};
@@ -72,7 +73,7 @@ impl RevocationList {
                 // A file that was cut off, or is being written, brings no key back.
                 Ok(records) if records.count() < state.records.count() => tracing::warn!(
                     "{}: there are fewer records of revoked keys than before; those stay",
-                    path.display()
+                    printable_path(path)
                 ),
                 Ok(records) => {
                     tracing::info!(count = records.count(), "records of revoked keys were read anew");
@@ -80,7 +81,7 @@ impl RevocationList {
                 }
                 Err(error) => tracing::warn!(
                     "{}: {error}; the records of revoked keys stay as they were",
-                    path.display()
+                    printable_path(path)
                 ),
             }
         }

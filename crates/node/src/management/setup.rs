@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use formats::printable::printable_path;
 use thiserror::Error;
 use trust::Certificate;
 use trust::files::{CertificateFileError, certificates_in};
@@ -57,7 +58,7 @@ impl ManagementConfig {
 fn revocations(path: Option<&Path>) -> Result<Arc<RevocationList>, ConfigError> {
     let Some(path) = path else { return Ok(Arc::default()) };
     let list = RevocationList::in_file(path).map_err(|problem| {
-        ConfigError::new(format!("management.revocations: {}: {problem}", path.display()))
+        ConfigError::new(format!("management.revocations: {}: {problem}", printable_path(path)))
     })?;
     Ok(Arc::new(list))
 }
@@ -65,9 +66,9 @@ fn revocations(path: Option<&Path>) -> Result<Arc<RevocationList>, ConfigError> 
 fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), ConfigError> {
     let path = &section.certificate;
     let certificate = read_certificate(path)
-        .map_err(|problem| ConfigError::new(format!("authorize: {}: {problem}", path.display())))?;
+        .map_err(|problem| ConfigError::new(format!("authorize: {}: {problem}", printable_path(path))))?;
     if section.modules.is_empty() {
-        let shown = path.display();
+        let shown = printable_path(path);
         return Err(ConfigError::new(format!(
             "authorize: {shown}: its modules are none, so it could command nothing; leave modules out for \
              all that are local"
@@ -114,7 +115,8 @@ mod tests {
             ValidityPeriod { not_before: UnixTime::from_secs(1), not_after: UnixTime::from_secs(9) };
         let certificate =
             self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(1), validity).unwrap();
-        let path = std::env::temp_dir().join(format!("cairn-setup-{}.cert", std::process::id()));
+        let folder = testkit::folder::TestFolder::new("setup");
+        let path = folder.join("hub.cert");
         std::fs::write(&path, certificate.data().wire()).unwrap();
         let read = |modules: &str| {
             let head = "[management]\nlocalhop = true\n[[authorize]]\n";
@@ -129,7 +131,6 @@ mod tests {
         let nothing = format!("[[authorize]]\ncertificate = {path:?}\nmodules = []\n");
         let refused = ManagementConfig::read(&Config::read(&nothing).unwrap());
         assert!(refused.is_err_and(|error| error.problem.contains("modules are none")));
-        std::fs::remove_file(&path).unwrap();
         let missing = "[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
         assert!(ManagementConfig::read(&Config::read(missing).unwrap()).is_err());
     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use formats::printable::printable_path;
 use management::RouteOrigin;
 use packet::time::{Duration, Instant};
 use packet::{Name, Now};
@@ -142,8 +143,8 @@ impl StateFile {
                 let aside = set_aside(path)?;
                 tracing::error!(
                     "{} makes no sense: {problem}. It is now {}; routes given by commands are lost",
-                    path.display(),
-                    aside.display()
+                    printable_path(path),
+                    printable_path(&aside)
                 );
             }
         }
@@ -245,7 +246,7 @@ impl StateFile {
             Err(error) => {
                 self.write_at = now + RETRY_INTERVAL;
                 if !self.failing {
-                    let path = self.path.display();
+                    let path = printable_path(&self.path);
                     tracing::error!(
                         "routes cannot be kept in {path}: {error}; what stood there before stays"
                     );
@@ -326,16 +327,9 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use testkit::folder::TestFolder;
 
-    fn folder() -> PathBuf {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("cairn-state-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        folder
-    }
+    use super::*;
 
     fn route(prefix: &str) -> SavedRoute {
         SavedRoute {
@@ -358,7 +352,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_a_file_left_over_from_a_kill_does_no_harm() {
-        let folder = folder();
+        let folder = TestFolder::new("state-1");
         let path = folder.join("routes.toml");
         std::fs::write(folder.join("routes.toml.new"), "half of a fi").unwrap();
         let mut state = with(&path, &["/a", "/%00/b"]);
@@ -367,12 +361,11 @@ mod tests {
         assert!(!folder.join("routes.toml.new").exists());
         let again = StateFile::open(&path, 100).unwrap();
         assert_eq!((again.routes(), again.obeyed()), (state.routes(), state.obeyed()));
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_file_that_was_cut_anywhere_is_set_aside_and_none_is_overwritten() {
-        let folder = folder();
+        let folder = TestFolder::new("state-2");
         let path = folder.join("routes.toml");
         with(&path, &["/a", "/b", "/c"]).write(Instant::ZERO);
         let whole = std::fs::read(&path).unwrap();
@@ -390,12 +383,11 @@ mod tests {
             assert!(StateFile::open(&path, 100).unwrap().routes().is_empty());
             assert!(!path.exists());
         }
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn when_it_cannot_be_written_the_old_file_stays_and_it_is_tried_again() {
-        let folder = folder();
+        let folder = TestFolder::new("state-3");
         let path = folder.join("routes.toml");
         with(&path, &["/a"]).write(Instant::ZERO);
         // Nobody can make a file of this name: there is a folder with something in it.
@@ -408,14 +400,12 @@ mod tests {
         state.handle_timeout(Now { instant: Instant::from_secs(31), unix: packet::UnixTime::ZERO });
         assert_eq!(StateFile::open(&path, 100).unwrap().routes().len(), 2);
         assert_eq!(state.next_deadline(), Instant::NEVER);
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn what_is_no_file_is_not_replaced() {
-        let folder = folder();
+        let folder = TestFolder::new("state-4");
         assert!(StateFile::open(&folder, 100).is_err());
         assert!(StateFile::open(Path::new("/dev/zero"), 100).is_err());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

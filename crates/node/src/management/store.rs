@@ -5,13 +5,20 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::time::Instant;
 use packet::{Data, Interest, Name};
 
+/// Large datasets that are kept.
+const MAX_LARGE: usize = 4;
+
 /// The last few Data that management has made.
 ///
-/// At the limit the oldest leaves.
+/// At the limit the oldest leaves. Datasets of many segments are not among those: fetching one takes a while,
+/// in which whoever looks at the status again and again would push it out. A few of them are kept, whole.
 #[derive(Debug)]
 pub(super) struct DataStore {
     packets: BTreeMap<Name, CachedDataset>,
+    /// Those of small datasets, in the order in which they came.
     order: VecDeque<Name>,
+    /// Those of the large ones.
+    large: VecDeque<Vec<Name>>,
     limit: usize,
     /// How often something has changed; what was made before the last time tells how things were.
     changes: u64,
@@ -27,25 +34,42 @@ struct CachedDataset {
 
 impl DataStore {
     pub(super) fn new(limit: usize) -> Self {
-        DataStore { packets: BTreeMap::new(), order: VecDeque::new(), limit: limit.max(1), changes: 0 }
+        DataStore {
+            packets: BTreeMap::new(),
+            order: VecDeque::new(),
+            large: VecDeque::new(),
+            limit: limit.max(1),
+            changes: 0,
+        }
     }
 
-    /// Keeps `packets`, which belong together and are the latest there is to say until `latest_until`. Should
-    /// they be more than the limit, they are kept all the same and are alone.
+    /// Keeps `packets`, which belong together and are the latest there is to say until `latest_until`.
     pub(super) fn insert(&mut self, latest_until: Instant, packets: Vec<Data>) {
-        let limit = self.limit.max(packets.len());
+        let is_large = packets.len() > self.most_of_small();
+        let mut names = Vec::with_capacity(packets.len());
         for data in packets {
             let name = data.name().to_name();
             let kept = CachedDataset { data, latest_until, changes: self.changes };
             if self.packets.insert(name.clone(), kept).is_none() {
-                self.order.push_back(name);
+                names.push(name);
             }
         }
-        while self.order.len() > limit {
-            if let Some(oldest) = self.order.pop_front() {
-                self.packets.remove(&oldest);
-            }
+        if is_large {
+            self.large.push_back(names);
+        } else {
+            self.order.extend(names);
         }
+        let too_many = self.large.len().saturating_sub(MAX_LARGE);
+        let of_large = self.large.drain(..too_many).flatten();
+        let too_many = self.order.len().saturating_sub(self.limit);
+        for oldest in of_large.chain(self.order.drain(..too_many)) {
+            self.packets.remove(&oldest);
+        }
+    }
+
+    /// Packets that a small dataset has at most.
+    fn most_of_small(&self) -> usize {
+        (self.limit / 16).max(1)
     }
 
     /// The first Data, in canonical order, that answers `interest`. One that is asked for by its whole name
@@ -144,16 +168,35 @@ mod tests {
         assert_eq!((store.packets.len(), store.order.len()), (2, 2));
     }
 
+    fn list(version: usize, segments: usize) -> Vec<Data> {
+        (0..segments).map(|segment| data(&format!("/list/v={version}/seg={segment}"))).collect()
+    }
+
+    fn is_whole(store: &DataStore, version: usize, segments: usize) -> bool {
+        let exact = |data: Data| InterestBuilder::new(data.name().to_name());
+        list(version, segments).into_iter().all(|data| find(store, LATER, &exact(data)).is_some())
+    }
+
     #[test]
-    fn a_dataset_larger_than_the_limit_is_kept_whole() {
-        let (mut store, now) = (DataStore::new(2), Instant::from_secs(5));
-        store.insert(LATER, vec![data("/a")]);
-        store.insert(LATER, ["/b/seg=0", "/b/seg=1", "/b/seg=2"].map(data).to_vec());
-        assert_eq!(find(&store, now, &discovery("/a")), None);
-        for segment in 0..3 {
-            assert!(find(&store, now, &discovery(&format!("/b/seg={segment}"))).is_some());
+    fn a_large_dataset_is_kept_whole_while_small_ones_come_and_go() {
+        let (mut store, now) = (DataStore::new(32), Instant::from_secs(5));
+        store.insert(LATER, list(0, 500));
+        for status in 0..1000 {
+            store.insert(LATER, vec![data(&format!("/status/v={status}"))]);
+            assert!(find(&store, now, &discovery("/status")).is_some());
         }
-        store.insert(LATER, vec![data("/c")]);
-        assert_eq!(store.packets.len(), 2);
+        assert!(is_whole(&store, 0, 500));
+        assert_eq!((store.packets.len(), store.order.len()), (532, 32));
+    }
+
+    #[test]
+    fn of_large_datasets_the_last_few_are_kept() {
+        let mut store = DataStore::new(32);
+        for version in 0..6 {
+            store.insert(LATER, list(version, 3));
+        }
+        let kept: Vec<usize> = (0..6).filter(|&version| is_whole(&store, version, 3)).collect();
+        assert_eq!(kept, [2, 3, 4, 5]);
+        assert_eq!(store.packets.len(), 4 * 3);
     }
 }

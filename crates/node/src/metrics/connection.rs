@@ -11,7 +11,7 @@ use crate::origin::Origin;
 /// How long a request may take, and how long it may wait for its page.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of an answer that must be read in each [`TIMEOUT`].
-const PIECE_BYTES: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 /// Bytes of a request that are read; what matters stands in its first line.
 pub(super) const MAX_REQUEST_BYTES: usize = 8192;
 
@@ -108,8 +108,8 @@ impl<S: Read + Write> Connection<S> {
     pub(super) fn give(&mut self, now: Instant, page: &Page) -> Option<End> {
         let Stage::Waiting { wants_body } = self.stage else { return None };
         let head = head("200 OK", page.text.len());
-        let pieces = u32::try_from(page.text.len() / PIECE_BYTES).unwrap_or(u32::MAX);
-        self.until = now + TIMEOUT.saturating_mul(pieces.saturating_add(1));
+        let chunks = u32::try_from(page.text.len() / CHUNK_BYTES).unwrap_or(u32::MAX);
+        self.until = now + TIMEOUT.saturating_mul(chunks.saturating_add(1));
         let page = wants_body.then(|| page.clone());
         self.stage = Stage::Reading { head, page, written: 0 };
         self.handle_ready(now)
@@ -117,11 +117,11 @@ impl<S: Read + Write> Connection<S> {
 
     fn listen(&mut self, now: Instant) -> io::Result<Option<End>> {
         let Stage::Asking { request } = &mut self.stage else { return Ok(None) };
-        let mut piece = [0; 1024];
-        let read = self.stream.read(&mut piece)?;
-        // An end that comes in two pieces is found, too, and nothing is searched twice.
+        let mut read_now = [0; 1024];
+        let read = self.stream.read(&mut read_now)?;
+        // An end that comes in two parts is found, too, and nothing is searched twice.
         let searched = request.len().saturating_sub(3);
-        request.extend_from_slice(piece.get(..read).unwrap_or_default());
+        request.extend_from_slice(read_now.get(..read).unwrap_or_default());
         let has_ended =
             request.get(searched..).is_some_and(|new| new.windows(4).any(|end| end == b"\r\n\r\n"));
         if !has_ended && read > 0 && request.len() < MAX_REQUEST_BYTES {
@@ -162,7 +162,7 @@ impl<S: Read + Write> Connection<S> {
             Some(left) => left,
             None => body.get(written.saturating_sub(head.len())..).unwrap_or_default(),
         };
-        *written += self.stream.write(left.get(..PIECE_BYTES).unwrap_or(left))?;
+        *written += self.stream.write(left.get(..CHUNK_BYTES).unwrap_or(left))?;
         if *written < head.len() + body.len() {
             return Ok(None);
         }

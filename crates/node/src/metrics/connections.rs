@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn address(number: u32) -> Origin {
-        Origin::Address(formats::AddressPrefix::V4(number))
+        Origin::Address(system::AddressPrefix::V4(number))
     }
 
     #[test]

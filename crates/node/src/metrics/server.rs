@@ -133,7 +133,7 @@ impl Serving {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 // Out of descriptors, most likely; what waits goes on waiting in the system.
-                Err(_) => self.listen_from = now + crate::ACCEPT_REST,
+                Err(_) => self.listen_from = now + crate::ACCEPT_RETRY_INTERVAL,
             }
         }
     }

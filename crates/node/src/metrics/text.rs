@@ -67,7 +67,7 @@ fn render(status: &NodeStatus) -> Page {
     }
     let help = "Packets that waited, were kept or were left to others on shared links.";
     page.head("cairn_shared_links_total", help, "counter");
-    for (word, count) in status.sharing.iter() {
+    for (word, count) in status.sharing.numbers() {
         page.line("cairn_shared_links_total", &[("what", word)], count as f64);
     }
     page.head("cairn_drops_total", "What was dropped, by layer and reason.", "counter");
@@ -140,16 +140,10 @@ impl Page {
             let name = "cairn_repository_questions_total";
             self.head(
                 name,
-                "Interests that repositories were asked about, and what became of them.",
+                "Interests that repositories were asked about, Data offered to them, and what became of both.",
                 "counter",
             );
-            for (word, count) in [
-                ("asked", asked.asked),
-                ("found", asked.found),
-                ("absent", asked.absent),
-                ("overdue", asked.overdue),
-                ("crowded", asked.crowded),
-            ] {
+            for (word, count) in asked.numbers() {
                 self.line(name, &[("what", word)], count as f64);
             }
         }

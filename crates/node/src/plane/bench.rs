@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 use packet::Dialect;
-use trust::Clock;
+use system::Clock;
 
 use crate::config::Config;
 use crate::control::{CreateFace, FaceChanges, FacePersistency, FaceUri};

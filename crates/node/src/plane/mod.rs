@@ -5,7 +5,7 @@
 //! in a turn blocks but the wait, and nothing grows with what a peer sends but by the limits of the
 //! configuration.
 //!
-//! - `wake`: what it waits for, and when it stays awake.
+//! - `scheduling`: what it waits for, and when it stays awake.
 //! - `packets`: a packet's way from a socket through taps and codec to the engine, and out again.
 //! - `faces`: how they come and go, and what one may have beside the others. `sockets`: where peers come in.
 //!   `interfaces`: those that Ethernet and multicast use, and what happens to them.
@@ -17,9 +17,9 @@ mod faces;
 mod interfaces;
 mod packets;
 mod requests;
+mod scheduling;
 mod second_store;
 mod sockets;
-mod wake;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use packet::PacketCounts;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
-use trust::Clock;
+use system::Clock;
 
 use self::packets::fair_turn::Source;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
@@ -116,7 +116,7 @@ pub(crate) struct DataPlane {
     control: ControlEnd,
     occupancy: faces::limits::Occupancy,
     batch: Batch,
-    schedule: wake::schedule::Schedule,
+    schedule: scheduling::schedule::Schedule,
     gone_counters: GoneCounters,
     tapping: packets::taps::Tapping,
     interfaces: interfaces::InterfaceWatch,
@@ -217,7 +217,7 @@ impl DataPlane {
             },
             occupancy: faces::limits::Occupancy::new(now),
             batch: Batch::new(),
-            schedule: wake::schedule::Schedule::new(now),
+            schedule: scheduling::schedule::Schedule::new(now),
             gone_counters: GoneCounters::default(),
             tapping: packets::taps::Tapping::default(),
             interfaces: interfaces::InterfaceWatch::default(),
@@ -297,7 +297,7 @@ impl DataPlane {
             self.pass_on_samples();
         }
         if std::mem::take(&mut self.schedule.waking.asked)
-            && self.engine.pending_count() <= wake::busy_poll::FEW_PENDING
+            && self.engine.pending_count() <= scheduling::busy_poll::FEW_PENDING
         {
             self.schedule.waking.busy_poll.begin(self.now, self.settings.polling.answer);
         }

@@ -56,7 +56,7 @@ impl DataPlane {
             match effect {
                 ForSecondStore::Ask(QuestionId(number), interest) => {
                     let hashes = end.handles.hashes(&interest);
-                    let unix = *unix.get_or_insert_with(trust::unix_now);
+                    let unix = *unix.get_or_insert_with(system::unix_now);
                     let mut spare = |len| spare_buffer(&mut self.engine, len);
                     if let Some(found) = end.handles.read_in_memory(unix, &interest, &hashes, &mut spare) {
                         let fresh_until = fresh_until(self.now, unix, &found);
@@ -89,7 +89,7 @@ impl DataPlane {
             end.replies = replies;
             return false;
         }
-        let unix = trust::unix_now();
+        let unix = system::unix_now();
         for Reply { question, number, found } in replies.drain(..) {
             let Some(end) = self.services.repository.as_mut() else { break };
             let interest = end.asked.remove(&question);

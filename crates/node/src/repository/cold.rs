@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use formats::printable::printable_path;
 use repo::cold::{Bucket, CircuitBreaker, FolderBucket, TieredDisk};
 use repo::disk::Disk;
 use thiserror::Error;
@@ -15,7 +16,7 @@ use crate::config::{ColdPlace, ColdSection, ConfigError};
 pub(super) enum ColdTierError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", printable_path(path))]
     Folder { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     S3(#[from] S3Error),

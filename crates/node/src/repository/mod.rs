@@ -17,6 +17,7 @@ pub(crate) mod status;
 
 use std::sync::Arc;
 
+use formats::printable::printable_path;
 use packet::NameHasher;
 use repo::cold::{MigrationThread, TieredDisk};
 use repo::disk::{Disk, RealDisk};
@@ -66,14 +67,14 @@ pub(crate) fn open(
             Store::open(disk, config, keys).map_err(|error| cannot(error.to_string()))?;
         tracing::info!(
             "repository at {}: {} objects, {} bytes",
-            section.path.display(),
+            printable_path(&section.path),
             store.catalogue().len(),
             store.bytes()
         );
         if recovery.rebuilt || recovery.missing > 0 {
             tracing::warn!(
                 "the index of the repository at {} was damaged and has been made anew; {} objects are lost",
-                section.path.display(),
+                printable_path(&section.path),
                 recovery.missing
             );
         }
@@ -118,7 +119,7 @@ impl Repositories {
     pub(crate) fn stop(&mut self) {
         for (section, service, _) in self.services.drain(..) {
             if service.stop().is_none() {
-                tracing::error!("the repository at {} has failed", section.path.display());
+                tracing::error!("the repository at {} has failed", printable_path(&section.path));
             }
         }
     }

@@ -97,7 +97,7 @@ pub fn memory_at_hand_bytes() -> Option<u64> {
 }
 
 fn machine_bytes() -> Option<u64> {
-    formats::meminfo::total_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?)
+    system::meminfo::total_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 /// A quarter of the machine's memory, or half of what a control group has, whichever is less.

@@ -22,9 +22,10 @@ use crate::transport::datagram::{DatagramChannel, IP_PROTOCOL};
 use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 use engine::EngineConfig;
+use formats::printable::printable_path;
 pub use memory::memory_at_hand_bytes;
 use packet::{Dialect, LinkType};
-use trust::Clock;
+use system::Clock;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {
@@ -196,7 +197,7 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         listeners.push(default_unix_listener()?);
     }
     for (path, dialect) in config.unix_listeners() {
-        let listen = |source| StartError::Listen { address: path.display().to_string(), source };
+        let listen = |source| StartError::Listen { address: printable_path(path), source };
         listeners.push(Listener::unix(path, dialect).map_err(listen)?);
     }
     for listener in &listeners {
@@ -211,14 +212,18 @@ fn default_unix_listener() -> Result<Listener, StartError> {
     match Listener::unix(&system, Config::DIALECT) {
         Ok(listener) => Ok(listener),
         Err(source) if source.kind() == std::io::ErrorKind::AddrInUse => {
-            Err(StartError::Listen { address: system.display().to_string(), source })
+            Err(StartError::Listen { address: printable_path(&system), source })
         }
         Err(error) => {
-            tracing::info!("{} cannot be made ({error}); using {}", system.display(), own.display());
+            tracing::info!(
+                "{} cannot be made ({error}); using {}",
+                printable_path(&system),
+                printable_path(&own)
+            );
             let folder = own.parent().map_or(Ok(()), socket_path::own_folder);
             folder
                 .and_then(|()| Listener::unix(&own, Config::DIALECT))
-                .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
+                .map_err(|source| StartError::Listen { address: printable_path(&own), source })
         }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Debug;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
+use formats::printable::printable_path;
+
 use crate::config::{Config, ConfigError};
 use crate::control::FaceUri;
 
@@ -106,7 +108,7 @@ fn is_socket_path(key: &str, path: &Path) -> Result<(), ConfigError> {
         bytes if bytes > MAX_SOCKET_PATH_BYTES => Err(bad(format!(
             "{key}: {} has {bytes} bytes, and the path of a unix socket {MAX_SOCKET_PATH_BYTES} at most; \
              choose a shorter one",
-            path.display()
+            printable_path(path)
         ))),
         _ => Ok(()),
     }

@@ -9,10 +9,6 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use packet::{Buffer, SpareBuffer};
 
-/// The most datagrams in one train that every kernel with segmentation offload takes.
-pub(crate) const MAX_TRAIN_DATAGRAMS: usize = 64;
-/// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
-pub(crate) const MAX_TRAIN_BYTES: usize = 65_000;
 /// The most that a datagram of UDP over IPv4 carries.
 pub(crate) const MAX_DATAGRAM_BYTES: usize = 65_507;
 /// Slices that the bytes of one train may be in, which is what one call takes of each.

@@ -9,15 +9,14 @@ use engine::FaceId;
 use packet::Dialect;
 use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
+use system::trains::{MAX_TRAIN_DATAGRAMS, TrainLimits, refuses_segments};
 
 use super::NamedInterface;
 use super::read_size::ReadSize;
-use super::train::{Outbox, Run, RunLimits};
+use super::train::{Outbox, Run};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face_uri::FaceUri;
-use crate::sys::datagrams::{
-    self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_SLICES, SEND_TRAINS, Train,
-};
+use crate::sys::datagrams::{self, MAX_TRAIN_SLICES, SEND_TRAINS, Train};
 use crate::sys::interfaces::Interface;
 use crate::sys::options;
 
@@ -322,11 +321,7 @@ impl DatagramChannel {
         let (mut first, mut was_refused) = (0, false);
         let mut slices = Vec::with_capacity((2 * outbox.frames()).min(4 * MAX_TRAIN_DATAGRAMS));
         loop {
-            let limits = RunLimits {
-                frames: MAX_TRAIN_DATAGRAMS,
-                bytes: MAX_TRAIN_BYTES,
-                largest_frame: *largest_in_train,
-            };
+            let limits = TrainLimits { largest_datagram: *largest_in_train, ..TrainLimits::KERNEL };
             slices.clear();
             let (mut runs, mut at) = (SmallVec::<[(Run, Range<usize>); SEND_TRAINS]>::new(), first);
             while let Some(run) = outbox.run(at, limits).filter(|_| runs.len() < SEND_TRAINS) {
@@ -361,7 +356,7 @@ impl DatagramChannel {
                     first = at;
                 }
                 // The path does not take trains of frames this large: from now on they go alone.
-                Err(error) if train.datagrams() > 1 && is_about_segments(&error) => {
+                Err(error) if train.datagrams() > 1 && refuses_segments(&error) => {
                     *largest_in_train = train.segment - 1;
                 }
                 Err(error) => {
@@ -444,11 +439,7 @@ fn enlarge_buffers(socket: &Socket, receive_bytes: usize, send_bytes: usize) -> 
     GrantedBuffers { receive_bytes: granted, requested_receive_bytes: receive_bytes }
 }
 
-/// Errors that tell that a train cannot be cut on its way.
-fn is_about_segments(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE | libc::EOPNOTSUPP))
-}
-
+/// Why a datagram counts as dropped that the system did not take.
 fn reason(error: &io::Error) -> DropReason {
     match error.raw_os_error() {
         Some(libc::EMSGSIZE) => DropReason::TooLargeForPath,

@@ -4,6 +4,7 @@ use std::io::IoSlice;
 use std::ops::Range;
 
 use packet::Buffer;
+use system::trains::TrainLimits;
 
 use super::FrameSink;
 
@@ -38,17 +39,6 @@ pub(crate) struct Run {
     pub(crate) frames: Range<usize>,
     pub(crate) segment: usize,
     pub(crate) len_bytes: usize,
-}
-
-/// What limits a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunLimits {
-    /// Frames in one.
-    pub(crate) frames: usize,
-    /// Bytes in one.
-    pub(crate) bytes: usize,
-    /// Larger frames go alone.
-    pub(crate) largest_frame: usize,
 }
 
 /// Smaller packets are copied: a slice more costs the kernel about as much.
@@ -113,25 +103,10 @@ impl Outbox {
     }
 
     /// The longest run from frame number `first` on.
-    pub(crate) fn run(&self, first: usize, limits: RunLimits) -> Option<Run> {
-        let (frame, rest) = self.frames.get(first..)?.split_first()?;
-        let segment = frame.len();
-        let mut run = Run { frames: first..first + 1, segment, len_bytes: segment };
-        if segment <= limits.largest_frame {
-            for frame in rest {
-                let length = frame.len();
-                let is_full = run.frames.len() >= limits.frames || run.len_bytes + length > limits.bytes;
-                if length > segment || is_full {
-                    break;
-                }
-                run.frames.end += 1;
-                run.len_bytes += length;
-                if length < segment {
-                    break;
-                }
-            }
-        }
-        Some(run)
+    pub(crate) fn run(&self, first: usize, limits: TrainLimits) -> Option<Run> {
+        let train = limits.train_of(self.frames.get(first..)?.iter().map(Frame::len))?;
+        let frames = first..first + train.datagrams;
+        Some(Run { frames, segment: train.segment, len_bytes: train.len_bytes })
     }
 
     /// Adds the bytes of some frames to `slices`. What follows each other in memory is one slice.
@@ -213,7 +188,7 @@ impl FrameSink for Outbox {
 mod tests {
     use super::*;
 
-    const LIMITS: RunLimits = RunLimits { frames: 4, bytes: 1000, largest_frame: 500 };
+    const LIMITS: TrainLimits = TrainLimits { datagrams: 4, bytes: 1000, largest_datagram: 500 };
 
     /// Frames of some lengths, each full of its number, every other one with a packet of its own.
     fn outbox(lengths: &[usize]) -> Outbox {
@@ -228,7 +203,7 @@ mod tests {
     }
 
     /// The frames of each run: number and length.
-    fn runs(outbox: &Outbox, limits: RunLimits) -> Vec<Vec<(u8, usize)>> {
+    fn runs(outbox: &Outbox, limits: TrainLimits) -> Vec<Vec<(u8, usize)>> {
         let (mut first, mut runs) = (0, Vec::new());
         while let Some(run) = outbox.run(first, limits) {
             let mut slices = Vec::new();
@@ -262,10 +237,9 @@ mod tests {
 
     #[test]
     fn packets_large_enough_to_be_shared_leave_whole_and_in_their_place() {
-        let limits = RunLimits { frames: 64, bytes: 65_000, largest_frame: 9000 };
         let outbox = outbox(&[1200, 1200, 1200, 1200, 700]);
         let frames = [(0, 1200), (1, 1200), (2, 1200), (3, 1200), (4, 700)];
-        assert_eq!(runs(&outbox, limits), [frames.to_vec()]);
+        assert_eq!(runs(&outbox, TrainLimits::KERNEL), [frames.to_vec()]);
         let whole: Vec<_> = outbox.iter().map(|[head, packet]| head.len() + packet.len()).collect();
         assert_eq!(whole, [1200, 1200, 1200, 1200, 700]);
     }

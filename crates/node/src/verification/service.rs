@@ -11,8 +11,9 @@ use packet::name::name_in_dialect;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Now, Packet};
+use system::Clock;
 use trust::validator::{ValidationError, ValidatorLimits};
-use trust::{Clock, Revocations, Validator};
+use trust::{Revocations, Validator};
 
 use super::setup::{Trusted, read};
 use crate::config::Config;

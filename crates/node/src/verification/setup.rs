@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{CacheProbability, SamplingConfig};
+use formats::printable::printable_path;
 use packet::time::Duration;
 use packet::{AnyName, Dialect};
 use trust::policy::{Policy, Rules};
@@ -73,7 +74,7 @@ pub(crate) fn read(config: &Config) -> Result<Option<(SamplingConfig, Trusted)>,
     let revocations = match &config.management.revocations {
         Some(path) => {
             let list = RevocationList::in_file(path);
-            Arc::new(list.map_err(|why| wrong(format_args!("{}: {why}", path.display())))?)
+            Arc::new(list.map_err(|why| wrong(format_args!("{}: {why}", printable_path(path))))?)
         }
         None => Arc::default(),
     };
@@ -111,17 +112,19 @@ fn check_publishers(sampling: &SamplingConfig, publishers: &[PublicKey]) -> Resu
 }
 
 fn publisher(path: &Path) -> Result<PublicKey, ConfigError> {
-    let problem = |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", path.display()));
+    let problem =
+        |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", printable_path(path)));
     let bytes = trust::whole_file::read(path, MAX_KEY_BYTES).map_err(|error| problem(&error))?;
     trust::ccnx::publisher_key(&bytes).map_err(|error| problem(&error))
 }
 
 fn anchor(path: &Path) -> Result<Certificate, ConfigError> {
-    read_certificate(path).map_err(|problem| wrong(format_args!("{}: {problem}", path.display())))
+    read_certificate(path).map_err(|problem| wrong(format_args!("{}: {problem}", printable_path(path))))
 }
 
 fn rules(path: &Path) -> Result<Rules, ConfigError> {
-    let problem = |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", path.display()));
+    let problem =
+        |problem: &dyn std::fmt::Display| wrong(format_args!("{}: {problem}", printable_path(path)));
     let bytes = trust::whole_file::read(path, MAX_RULES_BYTES).map_err(|error| problem(&error))?;
     let text = std::str::from_utf8(&bytes).map_err(|error| problem(&error))?;
     Rules::parse(text).map_err(|error| problem(&error))

@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -15,6 +14,7 @@ use packet::ccnx::{
     ContentKind, ContentObjectView, InterestFields, InterestView, Scope, Ticks, matches, message_len, uri,
 };
 use packet::{Component, Name};
+use testkit::folder::TestFolder;
 use trust::ccnx::{CcnxSigner, verify_by_own_key};
 use trust::{KeyKind, PrivateKey};
 
@@ -24,7 +24,7 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(300);
 
 pub(crate) struct Host {
     pub(crate) node: Node,
-    folder: PathBuf,
+    folder: TestFolder,
 }
 
 pub(crate) struct Peer<S> {
@@ -86,10 +86,7 @@ impl Host {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("cairn-ccnx-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = TestFolder::numbered("ccnx");
         let any: Vec<SocketAddr> = vec!["127.0.0.1:0".parse().unwrap()];
         let mut config = Config::default();
         (config.udp.listen, config.tcp.listen) = (any.clone(), any.clone());
@@ -158,7 +155,6 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.node.shut_down();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -7,6 +7,7 @@ use engine::{FaceId, MAX_NEXT_HOPS, NextHop};
 use packet::Dialect;
 use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, StrategySelection};
 use packet::ccnx::{ContentKind, ContentObjectView, NameSource, uri};
+use testkit::folder::TestFolder;
 
 use crate::peer::{Host, Peer, interest, name_in};
 
@@ -179,11 +180,10 @@ fn a_neighbour_is_told_who_the_forwarder_is_by_another_name_than_a_client() {
 
 #[test]
 fn a_forwarder_is_the_same_after_a_restart() {
-    let folder = std::env::temp_dir().join(format!("cairn-ccnx-same-{}", std::process::id()));
+    let folder = TestFolder::absent("ccnx-same");
     let key = folder.join("ccnx.key");
     let id = || Host::with(|config| config.ccnx.key_file = Some(key.clone())).unix().ccnd_id();
     assert_eq!(id(), id());
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -16,6 +15,7 @@ use cairn_node::{DropReason, Node};
 use management::{Command, CommandScope, ControlParameters, ControlResponse, Dataset, discovery_interest};
 use packet::Name;
 use packet::ndn::{DataBuilder, InterestBuilder};
+use testkit::folder::TestFolder;
 
 use crate::peer::{Listener, Peer, interest};
 
@@ -29,7 +29,7 @@ pub(crate) struct Victim {
     pub(crate) tcp: Listener,
     pub(crate) udp: Listener,
     pub(crate) websocket: Listener,
-    directory: PathBuf,
+    directory: TestFolder,
     producer: Option<Producer>,
 }
 
@@ -41,7 +41,7 @@ impl Victim {
     /// A node with the default configuration but for its addresses and what `change` does. An honest producer
     /// serves `/honest` over its unix socket.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let directory = new_directory();
+        let directory = TestFolder::numbered("hostile");
         let path = directory.join("nfd.sock");
         let loopback = "127.0.0.1:0".parse().unwrap();
         let mut config = Config::default();
@@ -129,7 +129,6 @@ impl Drop for Victim {
     fn drop(&mut self) {
         self.producer = None;
         self.node.shut_down();
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -220,12 +219,4 @@ impl Drop for Producer {
             let _ = thread.join();
         }
     }
-}
-
-fn new_directory() -> PathBuf {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("cairn-hostile-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
 }

@@ -50,6 +50,10 @@ impl Path {
             node.faces().iter().any(|face| face.remote.scheme() == "tcp4")
         });
         far.route("/x", face_of(&far, "tcp4").id);
+        // The interface may have got its carrier only after the node started.
+        near.until("its face is there", |node| {
+            node.faces().iter().any(|face| face.remote.scheme() == scheme)
+        });
         near.route("/x", face_of(&near, scheme).id);
         let consumer = udp_peer();
         let soon = Some(Duration::from_millis(100));

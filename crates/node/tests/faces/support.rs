@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cairn_node::Node;
@@ -14,6 +13,7 @@ use engine::{FaceId, NextHop};
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::{Dialect, Name};
+use testkit::folder::TestFolder;
 
 /// How long anything may take before it counts as not happening.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// A running node.
 pub(crate) struct TestNode {
     pub(crate) node: Node,
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: TestFolder,
 }
 
 impl TestNode {
@@ -31,7 +31,7 @@ impl TestNode {
 
     pub(crate) fn start_with(change: impl FnOnce(&mut Config)) -> Self {
         let mut config = quiet_config();
-        let directory = unique_directory();
+        let directory = TestFolder::numbered("faces");
         config.unix.listen = Some(vec![directory.join("nfd.sock")]);
         change(&mut config);
         let node = Node::start(&config, Box::new(Unmanaged)).unwrap();
@@ -88,17 +88,7 @@ impl TestNode {
 impl Drop for TestNode {
     fn drop(&mut self) {
         self.node.shut_down();
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
-}
-
-pub(crate) fn unique_directory() -> PathBuf {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("cairn-test-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
 }
 
 pub(crate) fn quiet_config() -> Config {

@@ -11,7 +11,7 @@ use packet::{Component, Data, Interest, NackReason};
 use trust::certificate::{Issue, names, self_signed};
 use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};
 
-use crate::fake_node::{APPLICATION, NEIGHBOUR};
+use crate::fake_node::{APPLICATION, NEIGHBOUR, face};
 use crate::manager::{Manager, about, name};
 
 const NOW_S: u64 = 1_700_000_000;
@@ -38,9 +38,13 @@ impl Person {
     }
 
     pub(crate) fn certifies(&self, identity: &str) -> Person {
+        self.certifies_for(identity, validity())
+    }
+
+    fn certifies_for(&self, identity: &str, validity: ValidityPeriod) -> Person {
         let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
         let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
-        let issue = Issue { issuer_id: Component::generic(b"boss"), version: 1, validity: validity() };
+        let issue = Issue { issuer_id: Component::generic(b"boss"), version: 1, validity };
         let certificate = issue.certify(&key_name, &key.public_key().unwrap(), &self.signer).unwrap();
         Person { signer: Signer::new(key, certificate.name().to_name()), certificate }
     }
@@ -317,4 +321,149 @@ fn a_command_for_names_of_others_is_refused_where_keys_are_bound_to_their_names(
     assert_eq!(serve(&mut manager, &[&alice]), Some(403));
     assert!(manager.management.rib().route_count() == 1, "only the node's own");
     assert_eq!(manager.management.counters().unauthorized, 2);
+}
+
+/// Boss certifies the first of them, the first the second, and so on; each below the one before.
+fn chain(boss: &Person, length: usize, identity_of: impl Fn(usize) -> String) -> Vec<Person> {
+    let mut people: Vec<Person> = Vec::new();
+    for number in 0..length {
+        let next = people.last().unwrap_or(boss).certifies(&identity_of(number));
+        people.push(next);
+    }
+    people
+}
+
+/// Gives a command of the last of `people`, and answers what is asked with these certificates; gives what
+/// the command is answered with, and how many questions there were.
+fn outcome_of_chain(boss: &Person, people: &[&Person]) -> (Option<u64>, usize) {
+    let mut manager = manager_of(&[(boss, &["rib"])]);
+    let interest = people.last().unwrap().asks(&mut manager, CommandScope::Localhost);
+    let at_once = code(manager.ask(&interest).as_ref());
+    assert_eq!(at_once, None, "it waits");
+    let (mut answer, mut asked) = (None, 0);
+    while let Some(question) = question(&mut manager) {
+        asked += 1;
+        assert!(asked < 100, "there is no end to it");
+        let name = question.interest.name();
+        let now = manager.now;
+        match people.iter().find(|person| name.is_prefix_of(person.certificate.name())) {
+            Some(person) => {
+                let data = person.certificate.data().clone();
+                manager.management.handle_data(now, &mut manager.node, &data);
+            }
+            None => manager.let_time_pass(Duration::from_secs(1)),
+        }
+        answer = answer.or(code(manager.next_data().as_ref()));
+    }
+    assert_eq!(manager.node.next_hops("/a").is_empty(), answer != Some(200));
+    (answer, asked)
+}
+
+#[test]
+fn a_chain_may_have_five_certificates_and_a_longer_one_is_refused_after_as_many_questions() {
+    let boss = Person::operator("/lab");
+    let below = |number: usize| format!("/lab{}", "/x".repeat(number + 1));
+    for length in 1..12 {
+        let people = chain(&boss, length, below);
+        let expected = if length <= 5 { (Some(200), length) } else { (Some(403), 6) };
+        assert_eq!(outcome_of_chain(&boss, &people.iter().collect::<Vec<_>>()), expected, "{length}");
+    }
+}
+
+#[test]
+fn one_certificate_of_a_chain_that_does_not_count_spoils_it() {
+    let boss = Person::operator("/lab");
+    let past = ValidityPeriod {
+        not_before: UnixTime::from_secs(NOW_S - 1000),
+        not_after: UnixTime::from_secs(NOW_S - 1),
+    };
+    let future = ValidityPeriod { not_before: UnixTime::from_secs(NOW_S + 500), ..validity() };
+    for (why, validity) in [("expired", past), ("not valid yet", future)] {
+        let group = boss.certifies_for("/lab/groups", validity);
+        let middle = group.certifies("/lab/groups/a");
+        let alice = middle.certifies("/lab/groups/a/alice");
+        assert_eq!(outcome_of_chain(&boss, &[&group, &middle, &alice]).0, Some(403), "{why}");
+    }
+    for stray in ["/other/people", "/lab/people/alice/deeper"] {
+        let stray = boss.certifies(stray);
+        let alice = stray.certifies("/lab/people/alice");
+        assert_eq!(outcome_of_chain(&boss, &[&stray, &alice]).0, Some(403), "for another prefix");
+    }
+}
+
+#[test]
+fn certificates_in_a_circle_of_three_are_asked_for_once_each() {
+    let boss = Person::operator("/lab");
+    let keys = [(); 3].map(|()| PrivateKey::generate(KeyKind::Ed25519).unwrap());
+    let names = ["1", "2", "3"]
+        .map(|id| names::key_name(&name("/lab/ring"), Component::generic(id.as_bytes())).unwrap());
+    let ring: Vec<Person> = (0..3)
+        .map(|of| {
+            let by = (of + 1) % 3;
+            let issue = Issue { issuer_id: Component::generic(b"ring"), version: 1, validity: validity() };
+            let signer = Signer::new(keys[by].clone(), names[by].clone());
+            let certificate = issue.certify(&names[of], &keys[of].public_key().unwrap(), &signer).unwrap();
+            Person { signer: Signer::new(keys[of].clone(), certificate.name().to_name()), certificate }
+        })
+        .collect();
+    assert_eq!(outcome_of_chain(&boss, &ring.iter().collect::<Vec<_>>()), (Some(403), 4));
+}
+
+#[test]
+fn the_ports_of_one_address_have_one_share_of_what_may_wait() {
+    let boss = Person::operator("/lab");
+    let mut manager = manager_of(&[(&boss, &["localhop"])]);
+    let from_port = |manager: &mut Manager, number: usize| {
+        let id = FaceId(1000 + number as u32);
+        let remote = format!("udp4://192.0.2.{}:{}", 10 + number / 100, 2000 + number);
+        manager.node.faces.insert(id, face(id, &remote, "udp4://192.0.2.2:6363"));
+        let key = name(&format!("/lab/k{number}/KEY/1"));
+        let now_ms = manager.now.unix.as_millis();
+        let info =
+            SignatureInfoBuilder::new(packet::ndn::SignatureType::ED25519).key_name(&key).time_ms(now_ms);
+        let builder = Command::RibRegister.interest(CommandScope::Localhop, &about("/a")).unwrap();
+        let interest = builder.build_signed(&info, |_| vec![0; 64]).unwrap();
+        code(manager.ask_from(id, &interest).as_ref())
+    };
+    manager.let_time_pass(Duration::from_millis(1));
+    // As many ports as would fill all there is, each with one command.
+    let waiting = (0..64).filter(|&number| from_port(&mut manager, number).is_none()).count();
+    assert_eq!(waiting, 8);
+    let alice = boss.certifies("/lab/alice");
+    let interest = alice.asks(&mut manager, CommandScope::Localhop);
+    assert!(manager.ask_from(NEIGHBOUR, &interest).is_none(), "somebody else's waits");
+    let (now, data) = (manager.now, alice.certificate.data().clone());
+    manager.management.handle_data(now, &mut manager.node, &data);
+    assert_eq!(code(manager.next_data().as_ref()), Some(200));
+}
+
+#[test]
+fn who_answers_with_a_forged_certificate_of_somebody_elses_key_refuses_himself_alone() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let impostor = Person::operator("/lab").certifies("/lab/alice");
+    let mut manager = manager_of(&[(&boss, &["localhop"])]);
+    const OTHER: FaceId = FaceId(777);
+    manager.node.faces.insert(OTHER, face(OTHER, "udp4://192.0.2.7:6363", "udp4://192.0.2.2:6363"));
+    // He is there first, so he is asked; Alice waits for the same certificate.
+    let forged = impostor.asks(&mut manager, CommandScope::Localhop);
+    assert!(manager.ask_from(OTHER, &forged).is_none());
+    let asked = question(&mut manager).unwrap();
+    assert_eq!(asked.next_hop, Some(OTHER));
+    let command = alice.asks(&mut manager, CommandScope::Localhop);
+    assert!(manager.ask_from(NEIGHBOUR, &command).is_none());
+    assert!(question(&mut manager).is_none());
+    let now = manager.now;
+    let data = impostor.certificate.data().clone();
+    manager.management.handle_data(now, &mut manager.node, &data);
+    let refused = manager.next_data().unwrap();
+    assert_eq!((code(Some(&refused)), refused.name()), (Some(403), forged.name()));
+    let forgotten: Vec<_> = manager.node.forgotten.iter().map(|data| data.wire().clone()).collect();
+    assert_eq!(forgotten, [data.wire().clone()], "the store must not answer with it");
+    let asked = question(&mut manager).unwrap();
+    assert_eq!(asked.next_hop, Some(NEIGHBOUR));
+    let data = alice.certificate.data().clone();
+    manager.management.handle_data(now, &mut manager.node, &data);
+    let obeyed = manager.next_data().unwrap();
+    assert_eq!((code(Some(&obeyed)), obeyed.name()), (Some(200), command.name()));
 }

@@ -12,7 +12,7 @@ use cairn_node::control::{
 use engine::{FaceId, FaceScope, NextHop, StrategySpec};
 use management::StrategyChoice;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Dialect, LinkType, Name, PacketCounts};
+use packet::{Buffer, Data, Dialect, LinkType, Name, PacketCounts};
 
 /// The application that commands come from.
 pub(crate) const APPLICATION: FaceId = FaceId(300);
@@ -28,6 +28,8 @@ pub(crate) struct FakeNode {
     pub(crate) store: ContentStoreStatus,
     /// Data that erasures will find.
     pub(crate) erasable: usize,
+    /// What the store was to forget.
+    pub(crate) forgotten: Vec<Data>,
     /// How the next connection goes.
     pub(crate) new_faces_are: FaceState,
     /// Answer to the next request for a face, if it is to fail.
@@ -91,6 +93,7 @@ impl FakeNode {
                 misses: 17,
             },
             erasable: 0,
+            forgotten: Vec::new(),
             new_faces_are: FaceState::Up,
             create_error: None,
             created: Vec::new(),
@@ -265,6 +268,10 @@ impl NodeControl for FakeNode {
 
     fn content_store(&mut self) -> ContentStoreStatus {
         self.store
+    }
+
+    fn forget_cached(&mut self, data: &Data) {
+        self.forgotten.push(data.clone());
     }
 
     fn erase_cached(&mut self, _: Dialect, _: &Name, limit: usize) -> usize {

@@ -57,7 +57,8 @@ pub enum PacketView<'a> {
 
 impl<'a> PacketView<'a> {
     /// Reads the packet that `bytes` begin with. Elements of CCNx have no lengths, so to read a packet is the
-    /// cheapest way to find where it ends.
+    /// cheapest way to find where it ends. What is no Interest is read as a ContentObject, which says what is
+    /// wrong: unlike [`Message::decode`], this knows nothing but packets.
     ///
     /// # Errors
     /// Those of the packet. [`message_len`](crate::ccnx::message_len) may still find where it ends.

@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
-use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
+use super::tlv::{self, Element, MAX_PACKET_BYTES, PACKET_HEADER_BYTES, Reader};
 use super::{decode_name, outer_element, types};
 use crate::brief::{DataBrief, DataFacts};
 use crate::buffer::Buffer;
@@ -340,8 +340,6 @@ pub struct DataBuilder {
     content: Option<Vec<u8>>,
 }
 
-/// Bytes of the header of the largest packet.
-const HEADER_ROOM: usize = 4;
 /// Bytes of most signatures, with their header.
 const USUAL_SIGNATURE_BYTES: usize = 80;
 
@@ -409,8 +407,8 @@ impl DataBuilder {
             + info.encoded_len(types::SIGNATURE_INFO);
         // The header tells the length of all, and that of the signature is not known yet: it is put in front
         // when it is.
-        let mut wire = Vec::with_capacity(HEADER_ROOM + signed_len + USUAL_SIGNATURE_BYTES);
-        wire.resize(HEADER_ROOM, 0);
+        let mut wire = Vec::with_capacity(PACKET_HEADER_BYTES + signed_len + USUAL_SIGNATURE_BYTES);
+        wire.resize(PACKET_HEADER_BYTES, 0);
         tlv::write_element(&mut wire, types::NAME, self.name.canonical());
         if meta_len > 0 {
             tlv::write_header(&mut wire, types::META_INFO, meta_len);
@@ -420,7 +418,7 @@ impl DataBuilder {
             tlv::write_element(&mut wire, types::CONTENT, content);
         }
         info.write(types::SIGNATURE_INFO, &mut wire);
-        let signed = wire.get(HEADER_ROOM..).unwrap_or_default();
+        let signed = wire.get(PACKET_HEADER_BYTES..).unwrap_or_default();
         debug_assert_eq!(signed.len(), signed_len);
         let signature = sign(signed);
         let value_len = signed_len + tlv::element_len(types::SIGNATURE_VALUE, signature.len());
@@ -429,12 +427,9 @@ impl DataBuilder {
             return Err(EncodeError::TooLarge { size, limit: MAX_PACKET_BYTES });
         }
         tlv::write_element(&mut wire, types::SIGNATURE_VALUE, &signature);
-        let mut header = Vec::with_capacity(HEADER_ROOM);
-        tlv::write_header(&mut header, types::DATA, value_len);
-        let start = HEADER_ROOM - header.len();
-        if let Some(place) = wire.get_mut(start..HEADER_ROOM) {
-            place.copy_from_slice(&header);
-        }
+        let end = wire.len();
+        let too_large = EncodeError::TooLarge { size, limit: MAX_PACKET_BYTES };
+        let start = tlv::write_packet_header(&mut wire, types::DATA, end).ok_or(too_large)?;
         Ok(Data::decode_ndn(Buffer::copy_from(wire.get(start..).unwrap_or_default()))?)
     }
 

@@ -323,6 +323,31 @@ pub fn write_header(out: &mut Vec<u8>, kind: u32, value_len: usize) {
     write_number(out, value_len as u64);
 }
 
+/// Bytes of the header of the largest packet: the room to leave for it when the length of the packet is only
+/// known behind it.
+pub const PACKET_HEADER_BYTES: usize = 4;
+
+/// Writes the header of a packet, whose type takes one byte, in front of its value, which is the bytes of
+/// `wire` from [`PACKET_HEADER_BYTES`] to `end`. Says where the packet begins; `None` if the header has no
+/// room there, as it has for each packet that may be sent.
+///
+/// ```
+/// use cairn_packet::ndn::{tlv, types};
+/// let mut wire = [0, 0, 0, 0, 7, 1, 8];
+/// assert_eq!(tlv::write_packet_header(&mut wire, types::DATA, 7), Some(2));
+/// assert_eq!(wire[2..], [6, 3, 7, 1, 8]);
+/// ```
+pub fn write_packet_header(wire: &mut [u8], kind: u32, end: usize) -> Option<usize> {
+    let kind = u8::try_from(kind).ok().filter(|kind| *kind < 253)?;
+    let len = u16::try_from(end.checked_sub(PACKET_HEADER_BYTES)?).ok()?;
+    let [high, low] = len.to_be_bytes();
+    let (short, long) = ([kind, low], [kind, 253, high, low]);
+    let header = if len < 253 { &short[..] } else { &long };
+    let start = PACKET_HEADER_BYTES - header.len();
+    wire.get_mut(start..PACKET_HEADER_BYTES)?.copy_from_slice(header);
+    Some(start)
+}
+
 /// Appends a whole element.
 #[inline]
 pub fn write_element(out: &mut Vec<u8>, kind: u32, value: &[u8]) {

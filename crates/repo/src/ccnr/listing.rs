@@ -35,6 +35,16 @@ struct Listing {
     read_at: Instant,
 }
 
+/// Which segment of which listing.
+#[derive(Clone, Debug)]
+pub(super) struct PageId {
+    /// What is listed.
+    pub(super) prefix: Name,
+    /// When it was listed.
+    pub(super) version: Ticks,
+    pub(super) segment: u64,
+}
+
 /// A segment of a listing.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
@@ -79,14 +89,9 @@ impl Listings {
     }
 
     /// A segment of a listing that is being read.
-    pub(super) fn page(
-        &mut self,
-        now: Instant,
-        key: &[u8; 32],
-        prefix: &Name,
-        version: Ticks,
-        segment: u64,
-    ) -> Option<Page<'_>> {
+    pub(super) fn page(&mut self, now: Instant, key: &[u8; 32], id: &PageId) -> Option<Page<'_>> {
+        let PageId { prefix, version, segment } = id;
+        let (version, segment) = (*version, *segment);
         let listing = self.open.get_mut(prefix).filter(|listing| listing.version == version)?;
         let start = usize::try_from(segment).ok()?.checked_mul(SEGMENT_BYTES)?;
         let rest = listing.content.get(start..).filter(|rest| !rest.is_empty())?;

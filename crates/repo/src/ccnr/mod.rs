@@ -37,7 +37,7 @@ use crate::store::Children;
 pub use authority::{Authority, InterestOrigin};
 pub use driver::{CcnrDriver, Outgoing, Wake};
 use job::{Job, Target};
-use listing::{Listings, is_excluded};
+use listing::{Listings, PageId, is_excluded};
 use objects::Objects;
 use policy::{Policy, TooManyNamespaces};
 
@@ -148,64 +148,42 @@ enum Pending {
     Stale,
 }
 
-/// What clients have asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CcnrCounters {
-    /// Start-writes that were taken.
-    pub start_writes: u64,
-    /// Checked start-writes that were taken.
-    pub checked_start_writes: u64,
-    /// Those of them whose packet was there.
-    pub found: u64,
-    /// Segments of listings sent.
-    pub listings: u64,
-    /// Listings that did not hold all there was.
-    pub cut_listings: u64,
-    /// Commands of those who may not have anything stored.
-    pub unauthorized: u64,
-    /// Commands about names that are not taken.
-    pub outside: u64,
-    /// Commands and listings that were not answered because too much was under way.
-    pub crowded: u64,
-    /// Interests for which there is no answer.
-    pub unanswered: u64,
-    /// Packets fetched whose publisher is not one of those that count.
-    pub untrusted: u64,
-    /// Fetches of which all is stored.
-    pub complete: u64,
-    /// Other fetches that have ended.
-    pub incomplete: u64,
-    /// Policies that were taken over.
-    pub policies: u64,
-    /// Later policies that have too many prefixes and were not.
-    pub large_policies: u64,
-    /// Listings that made room for others while they were being read.
-    pub replaced_listings: u64,
-    /// Times that a fetch waited because too many of its packets waited for the disk.
-    pub held_fetches: u64,
-}
-
-impl CcnrCounters {
-    /// All numbers, each under the word that metrics and status have for it.
-    pub fn numbers(&self) -> [(&'static str, u64); 16] {
-        [
-            ("ccnr-start-writes", self.start_writes),
-            ("ccnr-checked-start-writes", self.checked_start_writes),
-            ("ccnr-found", self.found),
-            ("ccnr-listings", self.listings),
-            ("ccnr-cut-listings", self.cut_listings),
-            ("ccnr-unauthorized", self.unauthorized),
-            ("ccnr-outside", self.outside),
-            ("ccnr-crowded", self.crowded),
-            ("ccnr-unanswered", self.unanswered),
-            ("ccnr-untrusted", self.untrusted),
-            ("ccnr-complete", self.complete),
-            ("ccnr-incomplete", self.incomplete),
-            ("ccnr-policies", self.policies),
-            ("ccnr-large-policies", self.large_policies),
-            ("ccnr-replaced-listings", self.replaced_listings),
-            ("ccnr-held-fetches", self.held_fetches),
-        ]
+packet::counters! {
+    /// What clients have asked for.
+    pub struct CcnrCounters {
+        /// Start-writes that were taken.
+        pub start_writes = "ccnr-start-writes",
+        /// Checked start-writes that were taken.
+        pub checked_start_writes = "ccnr-checked-start-writes",
+        /// Those of them whose packet was there.
+        pub found = "ccnr-found",
+        /// Segments of listings sent.
+        pub listings = "ccnr-listings",
+        /// Listings that did not hold all there was.
+        pub cut_listings = "ccnr-cut-listings",
+        /// Commands of those who may not have anything stored.
+        pub unauthorized = "ccnr-unauthorized",
+        /// Commands about names that are not taken.
+        pub outside = "ccnr-outside",
+        /// Commands and listings that were not answered because too much was under way, or who asks had had
+        /// a share of the time.
+        pub overloaded = "ccnr-overloaded",
+        /// Interests for which there is no answer.
+        pub unanswered = "ccnr-unanswered",
+        /// Packets fetched whose publisher is not one of those that count.
+        pub untrusted = "ccnr-untrusted",
+        /// Fetches of which all is stored.
+        pub complete = "ccnr-complete",
+        /// Other fetches that have ended.
+        pub incomplete = "ccnr-incomplete",
+        /// Policies that were taken over.
+        pub policies = "ccnr-policies",
+        /// Later policies that have too many prefixes and were not.
+        pub large_policies = "ccnr-large-policies",
+        /// Listings that made room for others while they were being read.
+        pub replaced_listings = "ccnr-replaced-listings",
+        /// Times that a fetch waited because too many of its packets waited for the disk.
+        pub held_fetches = "ccnr-held-fetches",
     }
 }
 
@@ -297,7 +275,7 @@ impl Ccnr {
 
     /// Somebody asks who has had as much as is for him.
     pub fn refuse_interest(&mut self) {
-        self.counters.crowded += 1;
+        self.counters.overloaded += 1;
         self.counters.unanswered += 1;
     }
 
@@ -341,7 +319,7 @@ impl Ccnr {
                 self.ask(question, Pending::Listing { asked: interest.clone(), prefix })
             }
             RepositoryCommand::ContinueEnumeration { prefix, version, segment } => {
-                self.answer_page(now, view, &prefix.to_name().ok()?, version, segment)
+                self.answer_page(now, view, &PageId { prefix: prefix.to_name().ok()?, version, segment })
             }
         }
     }
@@ -374,7 +352,7 @@ impl Ccnr {
     fn begin(&mut self, now: Now, asked: &Name, target: Target) -> Option<()> {
         let is_under_way = self.jobs.values().any(|job| job.target == target);
         if !is_under_way && self.jobs.len() >= MAX_JOBS {
-            self.counters.crowded += 1;
+            self.counters.overloaded += 1;
             return None;
         }
         let info = self.objects.info(now, asked, &self.policy, None).ok()?;
@@ -388,7 +366,7 @@ impl Ccnr {
 
     fn ask(&mut self, question: StoreQuery, pending: Pending) -> Option<()> {
         if self.questions.len() >= MAX_QUESTIONS {
-            self.counters.crowded += 1;
+            self.counters.overloaded += 1;
             return None;
         }
         let number = self.number();
@@ -409,15 +387,8 @@ impl Ccnr {
         self.next_number
     }
 
-    fn answer_page(
-        &mut self,
-        now: Now,
-        asked: &InterestView<'_>,
-        prefix: &Name,
-        version: Ticks,
-        segment: u64,
-    ) -> Option<()> {
-        let page = self.listings.page(now.instant, self.objects.key(), prefix, version, segment)?;
+    fn answer_page(&mut self, now: Now, asked: &InterestView<'_>, id: &PageId) -> Option<()> {
+        let page = self.listings.page(now.instant, self.objects.key(), id)?;
         if is_excluded(asked, &page.name) {
             return None;
         }
@@ -468,7 +439,8 @@ impl Ccnr {
         self.counters.cut_listings += u64::from(children.is_cut);
         let version = self.listings.begin(now.instant, now.unix.into(), prefix, children).ok()?;
         self.counters.replaced_listings = self.listings.replaced;
-        self.answer_page(now, &asked.ccnx()?, prefix, version, 0)
+        let first = PageId { prefix: prefix.clone(), version, segment: 0 };
+        self.answer_page(now, &asked.ccnx()?, &first)
     }
 
     /// What is stored may be a later policy.

@@ -315,13 +315,13 @@ fn so_many_objects_are_fetched_at_once_and_the_same_one_once() {
         let expected = if number < MAX_JOBS { (2, 1) } else { (0, 0) };
         assert_eq!((answers, sent(&said).0.len()), expected, "{number}");
     }
-    assert_eq!((ccnr.fetches(), ccnr.counters().crowded), (MAX_JOBS, 2));
+    assert_eq!((ccnr.fetches(), ccnr.counters().overloaded), (MAX_JOBS, 2));
     // Questions that the store does not answer are so many, too.
     for number in 0..MAX_QUESTIONS + 3 {
         let question = interest(&format!("ccnx:/f/{number}/%C1.E.be"), host());
         ccnr.handle_interest(at(1), &question, InterestOrigin::Host);
     }
-    assert_eq!((effects(&mut ccnr).len(), ccnr.counters().crowded), (MAX_QUESTIONS, 5));
+    assert_eq!((effects(&mut ccnr).len(), ccnr.counters().overloaded), (MAX_QUESTIONS, 5));
 }
 
 /// Begins a listing, with what the store says.

@@ -143,28 +143,17 @@ impl DiskFile for RealFile {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
-    /// A folder of its own, removed at the end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("repo-disk-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            Folder(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn folder(name: &str) -> TestFolder {
+        TestFolder::absent(&format!("repo-disk-{name}"))
     }
 
     #[test]
     fn the_second_to_lock_a_folder_is_told_who_holds_it() {
-        let folder = Folder::new("lock");
+        let folder = folder("lock");
         let first = RealDisk::open(&folder.0).unwrap();
         let lock = first.lock("cairn node edge-1").unwrap();
         let error = RealDisk::open(&folder.0).unwrap().lock("another").unwrap_err();
@@ -178,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_read_in_memory_is_what_was_written_and_what_is_not_there_is_not_read() {
-        let folder = Folder::new("memory");
+        let folder = folder("memory");
         let file = RealDisk::open(&folder.0).unwrap().open("v", true).unwrap();
         file.write_at(0, &[7; 10_000]).unwrap();
         let mut bytes = [0; 5000];
@@ -189,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_punched_hole_reads_as_zeros_and_takes_no_room() {
-        let folder = Folder::new("holes");
+        let folder = folder("holes");
         let disk = RealDisk::open(&folder.0).unwrap();
         let file = disk.open("v", true).unwrap();
         file.write_at(0, &vec![7; 1 << 20]).unwrap();

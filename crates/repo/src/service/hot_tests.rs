@@ -43,7 +43,7 @@ fn read(service: &Service, uri: &str) -> Option<Vec<u8>> {
     bytes(
         service
             .handle()
-            .read_in_memory(trust::unix_now(), &interest, &hashes, |len| Some(SpareBuffer::new(len / 2))),
+            .read_in_memory(system::unix_now(), &interest, &hashes, |len| Some(SpareBuffer::new(len / 2))),
     )
 }
 

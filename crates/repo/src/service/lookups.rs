@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use packet::{Interest, UnixTime};
-use trust::unix_now;
+use system::unix_now;
 
 use super::readers::{Job, MadeMetadata, Outcome, ReadQueue, found};
 use super::{Answered, FoundData, Reply};

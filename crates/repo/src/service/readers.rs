@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use flow::Metadata;
 use packet::time::Duration;
 use packet::{Data, Interest, UnixTime};
-use trust::unix_now;
+use system::unix_now;
 
 use super::{Answered, FoundData, Reply};
 use crate::store::{Located, ReadError, is_answer, is_outdated};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use packet::{Data, UnixTime};
-use trust::unix_now;
+use system::unix_now;
 
 use super::lookups::{Lookups, lock};
 use super::readers::{Outcome, ReadQueue};

@@ -17,7 +17,9 @@ use crate::trace::Delay;
 /// Asks for `prefix`/0, `prefix`/1 and so on, or for the objects of a catalogue, at a rate, with a window, or
 /// in batches. What is not answered in time, or comes back, is asked for again.
 ///
-/// Files and transfers under control of congestion belong to the crate `flow`.
+/// Files and transfers under control of congestion belong to the crate `flow`. A
+/// [`WorkloadConsumer`](super::WorkloadConsumer) asks for what a workload wants, when it wants it, and for
+/// nothing a second time; this one repeats what failed, and its window waits for answers.
 ///
 /// ```
 /// use packet::time::Duration;

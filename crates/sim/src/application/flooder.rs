@@ -9,6 +9,10 @@ use crate::into_name::IntoName;
 
 /// Sends Interests for random names under a prefix at a fixed rate and cares for no answer: an Interest
 /// flooding attack, if nobody can answer them.
+///
+/// A [`Consumer`](super::Consumer) at a rate remembers each Interest until it is answered or expires; this
+/// one remembers none, so that a flood costs its sender nothing. The lab's `flood` is another attack: it
+/// comes in bursts, and refreshes what it has asked for.
 #[derive(Debug)]
 pub struct Flooder {
     names: NumberedNames,

@@ -2,3 +2,4 @@
 
 pub(crate) mod in_flight;
 pub(crate) mod queue;
+pub(crate) mod simultaneous;

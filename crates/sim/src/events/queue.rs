@@ -7,6 +7,7 @@
 use packet::time::Instant;
 
 use crate::arena::{AppId, ChannelId, FramedId, HeldId, NodeId, PlanId};
+use crate::events::simultaneous::{NUMBERS, Rank};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,23 @@ pub(crate) enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn {
     pub(crate) at: Instant,
-    /// Given out in the order in which things were planned; no two are equal.
+    /// The [`Rank`] of whom it comes from, and below it a number, given out in the order in which things were
+    /// planned; no two are equal.
     pub(crate) serial: u64,
+}
+
+impl Turn {
+    /// Without its rank.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u64 {
+        self.serial & NUMBERS
+    }
+
+    /// The same with another number.
+    #[inline(always)]
+    pub(crate) fn numbered(self, number: u64) -> Turn {
+        Turn { at: self.at, serial: self.serial & !NUMBERS | number }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,31 +62,31 @@ pub(crate) struct Event {
 const ARITY: usize = 4;
 
 /// How far the numbers of one [part](crate::parallel) of a network are apart: others have room between them.
-pub(crate) const STRIDE: u64 = 1 << 24;
+pub(crate) const STRIDE: u64 = 1 << 20;
 
-/// A queue of events that gives out the earliest first, and of several at one time the one that was planned
-/// first.
+/// A queue of events that gives out the earliest first, of several at one time those of the first rank, and
+/// of these the one that was planned first.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     heap: Vec<Event>,
-    next_serial: u64,
-    /// From one serial to the next.
+    next_number: u64,
+    /// From one number to the next.
     stride: u64,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        EventQueue { heap: Vec::new(), next_serial: 0, stride: 1 }
+        EventQueue { heap: Vec::new(), next_number: 0, stride: 1 }
     }
 }
 
 impl EventQueue {
     /// A new place in the order of things that happen at `at`.
     #[inline]
-    pub(crate) fn turn(&mut self, at: Instant) -> Turn {
-        let serial = self.next_serial;
-        self.next_serial += self.stride;
-        Turn { at, serial }
+    pub(crate) fn turn(&mut self, at: Instant, rank: Rank) -> Turn {
+        let number = self.next_number;
+        self.next_number += self.stride;
+        Turn { at, serial: rank.with(number) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -79,12 +95,12 @@ impl EventQueue {
 
     /// The number of the next turn: on one core, how many were given out so far.
     pub(crate) fn turns(&self) -> u64 {
-        self.next_serial
+        self.next_number
     }
 
     /// Numbers turns from `next` on, so far apart.
     pub(crate) fn renumber(&mut self, next: u64, stride: u64) {
-        (self.next_serial, self.stride) = (next, stride);
+        (self.next_number, self.stride) = (next, stride);
     }
 
     /// All events, in no order.
@@ -103,8 +119,8 @@ impl EventQueue {
     }
 
     /// Plans something for a time; gives its turn.
-    pub(crate) fn plan(&mut self, at: Instant, source: Source) -> Turn {
-        let turn = self.turn(at);
+    pub(crate) fn plan(&mut self, at: Instant, rank: Rank, source: Source) -> Turn {
+        let turn = self.turn(at, rank);
         self.push(turn, source);
         turn
     }
@@ -171,21 +187,28 @@ impl EventQueue {
 pub(crate) struct Alarm {
     wanted: Instant,
     queued: Option<Turn>,
+    /// Of whom it belongs to.
+    pub(crate) rank: Rank,
 }
 
 impl Default for Alarm {
     fn default() -> Self {
-        Alarm { wanted: Instant::NEVER, queued: None }
+        Alarm::of(Rank::default())
     }
 }
 
 impl Alarm {
+    /// One of somebody with this rank.
+    pub(crate) fn of(rank: Rank) -> Self {
+        Alarm { wanted: Instant::NEVER, queued: None, rank }
+    }
+
     /// Sets the time, or puts the alarm off with [`Instant::NEVER`].
     #[inline]
     pub(crate) fn set(&mut self, queue: &mut EventQueue, at: Instant, source: Source) {
         self.wanted = at;
         if at != Instant::NEVER && self.queued.is_none_or(|queued| at < queued.at) {
-            self.queued = Some(queue.plan(at, source));
+            self.queued = Some(queue.plan(at, self.rank, source));
         }
     }
 
@@ -221,10 +244,18 @@ impl Alarm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::simultaneous::SimultaneousOrder;
     use packet::random::Random;
 
     #[test]
-    fn events_come_in_order_of_time_and_at_equal_times_in_the_order_they_were_planned() {
+    fn events_come_in_order_of_time_at_equal_times_of_ranks_and_then_as_they_were_planned() {
+        let orders = [SimultaneousOrder::Planned, SimultaneousOrder::Reversed, SimultaneousOrder::Drawn(4)];
+        for order in orders {
+            events_come_in(order);
+        }
+    }
+
+    fn events_come_in(order: SimultaneousOrder) {
         let mut random = Random::from_seed(1);
         let mut queue = EventQueue::default();
         let mut model = std::collections::BTreeSet::new();
@@ -232,7 +263,8 @@ mod tests {
         for number in 0..20_000 {
             if random.below(100) < 55 {
                 let at = Instant::from_nanos(now + random.below(20));
-                let turn = queue.plan(at, Source::Channel(ChannelId(number)));
+                let rank = order.of_node(NodeId(number % 7));
+                let turn = queue.plan(at, rank, Source::Channel(ChannelId(number)));
                 model.insert((turn, number));
             } else if random.below(2) == 0 {
                 let expected = model.pop_first();
@@ -240,7 +272,8 @@ mod tests {
                 assert_eq!(found, expected.map(|(turn, number)| (turn, Source::Channel(ChannelId(number)))));
                 now = found.map_or(now, |(turn, _)| turn.at.as_nanos());
             } else if let Some((first, number)) = model.pop_first() {
-                let later = queue.turn(first.at + packet::time::Duration::from_nanos(random.below(30)));
+                let later = first.at + packet::time::Duration::from_nanos(random.below(30));
+                let later = queue.turn(later, order.of_node(NodeId(number % 7)));
                 queue.put_off_first(later);
                 model.insert((later, number));
             }

@@ -10,6 +10,7 @@ use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
 use crate::arena::{EndId, FramedId, LinkId, PacketId};
 use crate::events::in_flight::OnLink;
 use crate::events::queue::Turn;
+use crate::events::simultaneous::Rank;
 
 /// One direction of a link: from one end to the other, or to all others.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Channel {
     pub(crate) link: LinkId,
     /// The end of the link that packets come from; the first if all ends share the channel.
     pub(crate) end: EndId,
+    /// That of the node at that end.
+    pub(crate) rank: Rank,
     /// Whether all ends share the channel: then packets are lost for each receiver by itself.
     pub(crate) is_shared: bool,
     /// The services at its ends, if it carries frames.
@@ -80,6 +83,7 @@ impl Channel {
         let mut channel = Channel {
             link,
             end,
+            rank: Rank::default(),
             is_shared,
             framed,
             from_end: end,
@@ -187,8 +191,17 @@ impl Channel {
         }
     }
 
+    /// When a packet that departs at `departs` arrives, where that is all there is to say: nothing impairs
+    /// the link, and its other end is in the same part of the network.
+    #[inline(always)]
+    pub(crate) fn sure_arrival(&mut self, departs: Instant) -> Option<Instant> {
+        if self.impairment.is_some() || self.leads_away {
+            return None;
+        }
+        Some(self.flights.in_order(departs + self.delay))
+    }
+
     /// When a packet that departs at `departs` arrives: not at all, once, or twice.
-    #[inline]
     pub(crate) fn arrivals(&mut self, departs: Instant) -> [Option<Arrival>; 2] {
         let arrival = departs + self.delay;
         let Some(streams) = &mut self.impairment else {

@@ -38,7 +38,8 @@ impl Network {
         let number = PlanId(self.next_plan);
         self.next_plan = self.next_plan.wrapping_add(1);
         self.plans.insert(number, plan);
-        self.core.queue.plan(time.max(self.core.now), Source::Plan(number));
+        let rank = self.core.order.of_owner();
+        self.core.queue.plan(time.max(self.core.now), rank, Source::Plan(number));
     }
 
     pub(crate) fn carry_out(&mut self, number: PlanId) {

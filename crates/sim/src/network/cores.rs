@@ -2,8 +2,8 @@
 
 /// Events that are left to one core after dividing was not worth it for the first time; twice as many after
 /// the next time, and so on.
-const FIRST_REST: u64 = 1 << 16;
-const LONGEST_REST: u64 = 1 << 22;
+const FIRST_PAUSE: u64 = 1 << 16;
+const LONGEST_PAUSE: u64 = 1 << 22;
 /// Handing over takes as long as some dozens of events.
 const WORTH_IT: u64 = 50;
 
@@ -15,16 +15,16 @@ pub(crate) struct Cores<Part> {
     /// Empty networks with room for all that a part may have.
     pub(crate) parts: Vec<Part>,
     /// Events for which no partition is tried, and how many those were the last time.
-    pub(crate) resting: u64,
-    pub(crate) last_rest: u64,
+    pub(crate) pausing: u64,
+    pub(crate) last_pause: u64,
     /// Events that happened on a core beside others.
     pub(crate) events: u64,
 }
 
 impl<Part> Default for Cores<Part> {
     fn default() -> Self {
-        let (resting, last_rest) = (0, FIRST_REST / 2);
-        Cores { count: 1, worth_it: WORTH_IT, parts: Vec::new(), resting, last_rest, events: 0 }
+        let (pausing, last_pause) = (0, FIRST_PAUSE / 2);
+        Cores { count: 1, worth_it: WORTH_IT, parts: Vec::new(), pausing, last_pause, events: 0 }
     }
 }
 
@@ -34,12 +34,12 @@ impl<Part> Cores<Part> {
         self.count > 1
     }
 
-    pub(crate) fn rest_unless(&mut self, is_worth_it: bool) {
+    pub(crate) fn pause_unless(&mut self, is_worth_it: bool) {
         if is_worth_it {
-            self.last_rest = FIRST_REST / 2;
+            self.last_pause = FIRST_PAUSE / 2;
         } else {
-            self.last_rest = (self.last_rest * 2).min(LONGEST_REST);
-            self.resting = self.last_rest;
+            self.last_pause = (self.last_pause * 2).min(LONGEST_PAUSE);
+            self.pausing = self.last_pause;
         }
     }
 }

@@ -10,6 +10,7 @@ mod routes;
 mod run;
 mod sample;
 mod tap_verdicts;
+mod ties;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,13 +26,14 @@ use crate::core::{Attachment, Core, End, Link};
 use crate::error::SimError;
 use crate::events::in_flight::AllInFlight;
 use crate::events::queue::{Alarm, EventQueue};
+use crate::events::simultaneous::{SimultaneousOrder, Ties};
 use crate::into_name::IntoName;
 use crate::link::services::Framed;
 use crate::link::taps::Taps;
 use crate::link::{Channel, LinkConfig};
 use crate::network::cores::Cores;
 use crate::network::previous_sample::Previous;
-use crate::node::clock::Clock;
+use crate::node::clock::{Clock, OftenRead};
 use crate::node::processor::{Processor, ProcessorConfig};
 use crate::node::{Node, Peer, Port};
 use crate::trace::Trace;
@@ -101,6 +103,8 @@ impl Network {
                 taps: Taps::default(),
                 trace: Trace::default(),
                 journal: None,
+                order: SimultaneousOrder::default(),
+                ties: Ties::default(),
                 events_at_this_instant: 0,
                 hops: 0,
             },
@@ -115,6 +119,19 @@ impl Network {
     }
 
     // Building.
+
+    /// In which order things happen that happen at one instant at different nodes. Say it before there is
+    /// anything in the network: it is that of what is added and planned from now on. Where results differ
+    /// between orders, they hang on what has no order in the world.
+    pub fn set_simultaneous_order(&mut self, order: SimultaneousOrder) {
+        self.core.order = order;
+    }
+
+    /// Whether anything has happened so far that another order of what happens at one instant could have made
+    /// another. It may say so where none would, and never the other way round.
+    pub fn may_depend_on_ties(&self) -> bool {
+        self.core.ties.any
+    }
 
     /// Changes the configuration of the engines of nodes added from now on. The key of the name hashes is the
     /// network's, and the seed is each node's own, whatever is set here. Without a change, a node's
@@ -132,7 +149,7 @@ impl Network {
     /// A default strategy that cannot be had.
     pub fn add_node(&mut self) -> Result<NodeId, SimError> {
         let seed = self.node_seed();
-        Ok(self.core.nodes.push(Node::new(self.config.clone(), seed)?))
+        Ok(self.push_node(Node::new(self.config.clone(), seed)?))
     }
 
     /// Adds several nodes.
@@ -146,7 +163,12 @@ impl Network {
     /// Adds a host: a place for an application at the end of a link, without a forwarder.
     pub fn add_host(&mut self) -> NodeId {
         let seed = self.node_seed();
-        self.core.nodes.push(Node::host(self.config.clone(), seed))
+        self.push_node(Node::host(self.config.clone(), seed))
+    }
+
+    fn push_node(&mut self, mut node: Node) -> NodeId {
+        node.alarm = Alarm::of(self.core.order.of_node(self.core.nodes.next_id()));
+        self.core.nodes.push(node)
     }
 
     /// What engines of nodes added from now on are made with.
@@ -191,7 +213,9 @@ impl Network {
                 config.queue.codel = None;
                 config.face.dialect = service.dialect();
                 let seed = self.link_seed(link).next_u64();
-                Some(self.core.framed.push(Framed::new(link, nodes.len(), service, seed)?))
+                let mut framed = Framed::new(link, nodes.len(), service, seed)?;
+                framed.alarm = Alarm::of(self.core.nodes[members[0]].alarm.rank);
+                Some(self.core.framed.push(framed))
             }
         };
         let shared = nodes.len() > 2;
@@ -199,7 +223,8 @@ impl Network {
         for (end, &node) in (0..).map(EndId).zip(nodes) {
             if end == EndId(0) || !shared {
                 let seed = Random::derive(self.link_seed(link).next_u64(), u64::from(end.0) + 1).next_u64();
-                let channel = Channel::new(link, end, shared, framed, &config, seed);
+                let mut channel = Channel::new(link, end, shared, framed, &config, seed);
+                channel.rank = self.core.nodes[node].alarm.rank;
                 channels.push(self.core.channels.push(channel));
             }
             let Some(&channel) = channels.last() else { continue };
@@ -248,7 +273,8 @@ impl Network {
             }
         }
         let random = Random::derive(self.core.seed, 3 << 32 | u64::from(number.0));
-        self.core.attachments.push(Attachment { node, face, dialect, alarm: Alarm::default(), random });
+        let alarm = Alarm::of(self.core.order.of_application(number));
+        self.core.attachments.push(Attachment { node, face, dialect, alarm, random });
         Ok(self.applications.push(Box::new(application)))
     }
 
@@ -348,7 +374,7 @@ impl Network {
     /// No such node.
     pub fn set_engine_clock(&mut self, node: NodeId, clock: Clock) -> Result<(), SimError> {
         self.node(node)?;
-        self.core.nodes[node].engine_clock = clock;
+        self.core.nodes[node].engine_clock = OftenRead::new(clock);
         Ok(())
     }
 

@@ -84,6 +84,9 @@ impl Network {
         if turn.at > self.core.now {
             self.core.now = turn.at;
             self.core.events_at_this_instant = 0;
+            self.core.ties.begin(source);
+        } else if !self.core.ties.any {
+            self.core.note_simultaneous(source);
         }
         self.core.events_at_this_instant += 1;
         if self.core.events_at_this_instant > MAX_EVENTS_AT_ONE_INSTANT {
@@ -254,11 +257,11 @@ impl Network {
 
     fn queue_for_processor(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
         let core = &mut self.core;
-        let by = core.used(node, face);
+        let (by, rank) = (core.used(node, face), core.nodes[node].alarm.rank);
         let Some(processor) = &mut core.nodes[node].processor else { return };
         match processor.admit(core.now, by, core.in_flight.get(packet_id).kind()) {
             Some(done) => {
-                let turn = core.queue.plan(done, Source::Processor(node));
+                let turn = core.queue.plan(done, rank, Source::Processor(node));
                 processor.waiting.push_back((turn, packet_id, face));
             }
             None => {
@@ -296,9 +299,7 @@ impl Network {
                         }
                     }
                     let face = first.face;
-                    let (packet, header) = first.into_parts();
-                    slot.packet = Some(packet);
-                    slot.header = header;
+                    slot.packet = Some(first.unpack(&mut slot.header));
                     self.dispatch(number, face, packet_id);
                 }
                 second => self.dispatch_several(number, packet_id, received, first, second),
@@ -361,7 +362,7 @@ impl Network {
     }
 
     /// Takes events away and sets the alarm.
-    #[inline]
+    #[inline(always)]
     fn look_after_engine(&mut self, number: NodeId) {
         let node = &mut self.core.nodes[number];
         let Some(engine) = &mut node.engine else { return };
@@ -379,12 +380,14 @@ impl Network {
     }
 
     /// Takes a packet to where a face leads.
-    #[inline]
+    #[inline(always)]
     fn dispatch(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
-        if self.core.nodes[number].processor.is_some() {
+        let node = &self.core.nodes[number];
+        let peer = node.ports.get(face).map(|port| port.peer);
+        if node.processor.is_some() {
             self.core.charge_sending(number, face, packet_id);
         }
-        match self.core.nodes[number].ports.get(face).map(|port| port.peer) {
+        match peer {
             Some(Peer::Channel { channel, end }) => self.core.transmit(channel, end, packet_id),
             Some(Peer::Application(application)) => self.hand_over(application, packet_id),
             Some(Peer::Gone) | None => {
@@ -466,10 +469,17 @@ impl Network {
     }
 
     fn start_applications(&mut self) {
-        while self.started < self.applications.len() {
-            let number = AppId::from_index(self.started);
-            self.started += 1;
+        if self.started == self.applications.len() {
+            return;
+        }
+        let mut new: Vec<AppId> = self.applications.ids().skip(self.started).collect();
+        new.sort_by_key(|number| self.core.attachments[*number].alarm.rank);
+        self.started = self.applications.len();
+        for number in new {
             self.call(number, |application, context| application.start(context));
+            if !self.core.outbox.is_empty() && !self.core.ties.any {
+                self.core.note_simultaneous(Source::Application(number));
+            }
             self.deliver_outbox();
         }
     }

@@ -134,7 +134,8 @@ impl Core {
         let TapPoint { channel, from: end, stage } = shown;
         let epoch = self.channels[channel].epoch;
         let held = self.held.add(Some(HeldPacket { channel, epoch, end, carried, stage }));
-        self.queue.plan(self.now + span, Source::Held(held));
+        let rank = self.channels[channel].rank;
+        self.queue.plan(self.now + span, rank, Source::Held(held));
     }
 
     /// Puts what a tap has made of a packet in its place.

@@ -63,7 +63,7 @@ impl Clock {
         Instant::from_nanos(time)
     }
 
-    /// Asked for every packet, so all at once.
+    /// Asked often, so all at once.
     #[inline(always)]
     fn is_perfect(&self) -> bool {
         self.offset.as_nanos() | self.drift_nanos_per_second.cast_unsigned() | self.tick.as_nanos() == 0
@@ -83,6 +83,28 @@ impl Clock {
 impl Default for Clock {
     fn default() -> Self {
         Clock::PERFECT
+    }
+}
+
+/// A clock that is read for every packet: a perfect one, as almost all are, costs a single question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OftenRead(Option<Clock>);
+
+impl OftenRead {
+    pub(crate) fn new(clock: Clock) -> Self {
+        OftenRead((!clock.is_perfect()).then_some(clock))
+    }
+
+    /// See [`Clock::reading`].
+    #[inline(always)]
+    pub(crate) fn reading(&self, time: Instant) -> Instant {
+        self.0.as_ref().map_or(time, |clock| clock.reading(time))
+    }
+
+    /// See [`Clock::when`].
+    #[inline(always)]
+    pub(crate) fn when(&self, reading: Instant) -> Instant {
+        self.0.as_ref().map_or(reading, |clock| clock.when(reading))
     }
 }
 

@@ -73,8 +73,8 @@ impl Network {
     /// Lets time pass up to `end` on several cores, where that is worth it, and on one where not.
     pub(crate) fn run_on_cores(&mut self, end: Instant) -> Result<(), SimError> {
         while let Some(first) = self.first_event_at().filter(|at| *at <= end) {
-            if self.cores.resting > 0 {
-                self.cores.resting -= 1;
+            if self.cores.pausing > 0 {
+                self.cores.pausing -= 1;
                 self.step()?;
                 continue;
             }
@@ -84,7 +84,7 @@ impl Network {
                     Some(partition) => self.run_divided(&partition, horizon)?,
                     None => false,
                 };
-                self.cores.rest_unless(is_worth_it);
+                self.cores.pause_unless(is_worth_it);
             }
             while self.first_event_at() == Some(horizon) && horizon <= end {
                 self.step()?;

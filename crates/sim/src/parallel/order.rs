@@ -44,7 +44,7 @@ impl Order {
 
     /// Before all numbers that parts give, and behind all that were given before.
     pub(super) fn base(&self) -> u64 {
-        self.first * STRIDE
+        self.first
     }
 
     /// The number that one core would give next.
@@ -59,18 +59,19 @@ impl Order {
 
     /// What one core would have given in place of this number of a part.
     pub(super) fn exact(&self, part: usize, turn: Turn) -> Turn {
-        let Some(offset) = turn.serial.checked_sub(self.base()).filter(|offset| *offset > 0) else {
+        let number = turn.number();
+        let Some(offset) = number.checked_sub(self.base()).filter(|offset| *offset > 0) else {
             return turn;
         };
         let numbers = &self.parts[part];
-        let serial = if offset.is_multiple_of(STRIDE) {
+        let exact = if offset.is_multiple_of(STRIDE) {
             numbers.exact.get((offset / STRIDE) as usize - 1).copied()
         } else {
-            let place = numbers.arrived.binary_search_by_key(&turn.serial, |(own, _)| *own);
+            let place = numbers.arrived.binary_search_by_key(&number, |(own, _)| *own);
             place.ok().and_then(|place| numbers.arrived.get(place)).map(|(_, exact)| *exact)
         };
-        debug_assert!(serial.is_some(), "{turn:?} was given by nobody");
-        Turn { at: turn.at, serial: serial.unwrap_or(turn.serial) }
+        debug_assert!(exact.is_some(), "{turn:?} was given by nobody");
+        turn.numbered(exact.unwrap_or(number))
     }
 
     /// Puts what the parts did in a window in the order of one core, and tells it to the trace. `part_of`
@@ -116,9 +117,9 @@ impl Order {
             while cursor.crossed < done.crossings_end {
                 cursor.crossed += 1;
                 let Some(crossing) = cursor.crossings.next() else { break };
-                let exact = self.exact(part, crossing.turn).serial;
+                let exact = self.exact(part, crossing.turn).number();
                 let to = part_of(&crossing);
-                let turn = Turn { at: crossing.turn.at, serial: self.arrival_number(to, exact) };
+                let turn = crossing.turn.numbered(self.arrival_number(to, exact));
                 hand_over(to, Handover { crossing, turn });
             }
         }

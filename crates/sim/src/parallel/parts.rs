@@ -16,6 +16,7 @@ use crate::arena::{ChannelId, EndId, LinkId, PacketId};
 use crate::core::{Attachment, Core, HeldPacket, Link, Stage};
 use crate::events::in_flight::{AllInFlight, OnLink};
 use crate::events::queue::{Alarm, Event, STRIDE, Source, Turn};
+use crate::events::simultaneous::{NUMBERS, Ties};
 use crate::link::{Channel, Flight, LinkConfig};
 use crate::network::Network;
 use crate::node::Node;
@@ -30,12 +31,11 @@ impl Application for Nobody {}
 impl Network {
     /// Whether everything in it is of a kind that can be divided.
     pub(super) fn may_be_divided(&self) -> bool {
-        // The numbers of parts are those of the whole times the stride.
-        let room = u64::MAX / STRIDE / 2;
+        // Those of parts come behind it, a stride from each other.
         self.core.taps.is_empty()
             && self.core.trace.captures().next().is_none()
             && self.core.outbox.is_empty()
-            && self.core.queue.turns() < room
+            && self.core.queue.turns() < NUMBERS / 2
     }
 
     /// Takes the network apart. What its owner has planned stays.
@@ -47,6 +47,7 @@ impl Network {
             part.core.now = self.core.now;
             part.core.hops = 0;
             part.core.events_at_this_instant = 0;
+            part.core.ties = Ties::after(self.core.ties.any);
             part.core.queue.renumber(order.base() + STRIDE, STRIDE);
             part.core.trace = trace.for_a_part();
             part.core.journal = Some(Box::default());
@@ -88,6 +89,7 @@ impl Network {
             }
             self.core.now = self.core.now.max(part.core.now);
             self.core.hops += part.core.hops;
+            self.core.ties.any |= part.core.ties.any;
             self.core.trace.add_steps(&part.core.trace);
         }
         for channel in partition.cut_channels() {

@@ -13,6 +13,7 @@ use super::partition::Partition;
 use crate::application::{Application, Consumer, Context, Producer};
 use crate::arena::NodeId;
 use crate::error::SimError;
+use crate::events::simultaneous::SimultaneousOrder;
 use crate::link::{CoDel, Faults, LinkConfig, Queue};
 use crate::network::Network;
 use crate::network::cores::Cores;
@@ -103,8 +104,10 @@ fn seen(
     build: fn(&mut Network) -> Result<(), SimError>,
     cores: Cores<Network>,
     trace: TraceConfig,
+    order: SimultaneousOrder,
 ) -> Result<(String, u64), SimError> {
     let mut network = Network::new(11);
+    network.set_simultaneous_order(order);
     build(&mut network)?;
     network.cores = cores;
     network.record(trace);
@@ -135,12 +138,13 @@ fn seen(
     );
     let reports: Vec<_> = network.applications::<Consumer>().map(|(_, consumer)| consumer.report()).collect();
     let all = format!(
-        "{:016x} {} {} {} {} {:?}\n{states}\n{}",
+        "{:016x} {} {} {} {} {} {:?}\n{states}\n{}",
         trace.hash(),
         trace.steps(),
         network.hops(),
         network.core.queue.turns(),
         network.packets_under_way(),
+        network.may_depend_on_ties(),
         reports,
         tables.replace("), ", "),\n"),
     );
@@ -151,14 +155,34 @@ fn seen(
 fn everything_that_can_be_seen_is_the_same_on_any_number_of_cores() -> Result<(), SimError> {
     for build in [in_step, in_disorder] {
         for trace in [TraceConfig::complete(Duration::from_millis(100)), TraceConfig::default()] {
-            let (alone, shared) = seen(build, Cores::default(), trace.clone())?;
+            let planned = SimultaneousOrder::Planned;
+            let (alone, shared) = seen(build, Cores::default(), trace.clone(), planned)?;
             assert_eq!(shared, 0);
             for count in [2, 3, 5] {
-                let (together, shared) = seen(build, eager(count), trace.clone())?;
+                let (together, shared) = seen(build, eager(count), trace.clone(), planned)?;
                 assert!(shared > 10_000, "{count} cores had {shared} events");
                 let differing = alone.lines().zip(together.lines()).find(|(a, b)| a != b);
                 assert_eq!(differing, None, "{count} cores");
                 assert!(alone == together);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_order_of_one_instant_is_kept_on_any_number_of_cores_and_makes_a_difference() -> Result<(), SimError> {
+    let trace = TraceConfig::complete(Duration::from_millis(100));
+    for build in [in_step, in_disorder] {
+        let (planned, _) = seen(build, Cores::default(), trace.clone(), SimultaneousOrder::Planned)?;
+        for order in [SimultaneousOrder::Reversed, SimultaneousOrder::Drawn(3)] {
+            let (alone, _) = seen(build, Cores::default(), trace.clone(), order)?;
+            assert!(alone != planned, "{order:?}");
+            for count in [2, 3] {
+                let (together, shared) = seen(build, eager(count), trace.clone(), order)?;
+                assert!(shared > 10_000, "{count} cores had {shared} events");
+                let differing = alone.lines().zip(together.lines()).find(|(a, b)| a != b);
+                assert_eq!(differing, None, "{count} cores, {order:?}");
             }
         }
     }
@@ -172,8 +196,9 @@ fn records_that_are_thinned_out_or_find_no_room_are_the_same_ones() -> Result<()
         max_records: Some(500),
         ..TraceConfig::complete(Duration::from_millis(100))
     };
-    let (alone, _) = seen(in_disorder, Cores::default(), trace.clone())?;
-    assert!(alone == seen(in_disorder, eager(3), trace)?.0);
+    let order = SimultaneousOrder::Planned;
+    let (alone, _) = seen(in_disorder, Cores::default(), trace.clone(), order)?;
+    assert!(alone == seen(in_disorder, eager(3), trace, order)?.0);
     Ok(())
 }
 

@@ -211,9 +211,9 @@ impl World {
     }
 
     /// The strategies of a node, which are the same in both dialects: see
-    /// [`set_strategy`](crate::Network::set_strategy).
+    /// [`set_strategy`](crate::Network::set_strategy). They are so few that one step comes by all.
     fn strategies(&self, node: NodeId) -> impl Iterator<Item = (&Name, &Name)> {
-        self.network.engine(node).into_iter().flat_map(|engine| engine.strategies(Dialect::Ndn))
+        self.network.engine(node).into_iter().flat_map(|engine| engine.strategies(Dialect::Ndn, 0).0)
     }
 
     /// Whether the node has the strategy with this word, which stands behind `/localhost/nfd/strategy`.

@@ -8,8 +8,8 @@ mod rules;
 
 use std::fmt;
 
-use packet::NameRef;
 use packet::ndn::SignatureType;
+use packet::{Name, NameRef};
 use thiserror::Error;
 
 use crate::certificate::names;
@@ -61,9 +61,9 @@ pub enum PolicyError {
     )]
     NotUnderSigner {
         /// The packet.
-        name: String,
+        name: Name,
         /// The identity of the key.
-        signer: String,
+        signer: Name,
     },
     /// The rules fit the names in too many ways to try them all.
     #[error("names of {name} and {signer} components fit the rules in too many ways to try them all")]
@@ -79,9 +79,9 @@ pub enum PolicyError {
         /// What kind of packet it is.
         kind: ClaimKind,
         /// The packet.
-        name: String,
+        name: Name,
         /// The identity of the key.
-        signer: String,
+        signer: Name,
     },
 }
 
@@ -107,10 +107,9 @@ impl Policy {
         match self {
             Policy::AnySigner => Ok(()),
             Policy::Hierarchical if identity.is_prefix_of(claim.name) => Ok(()),
-            Policy::Hierarchical => Err(PolicyError::NotUnderSigner {
-                name: claim.name.to_string(),
-                signer: identity.to_string(),
-            }),
+            Policy::Hierarchical => {
+                Err(PolicyError::NotUnderSigner { name: claim.name.to_name(), signer: identity.to_name() })
+            }
             Policy::Rules(rules) => match rules.allow(claim, identity) {
                 Finding::Allowed => Ok(()),
                 Finding::TooCostly => Err(PolicyError::TooCostly {
@@ -119,8 +118,8 @@ impl Policy {
                 }),
                 Finding::NotAllowed => Err(PolicyError::NoRule {
                     kind: claim.kind,
-                    name: claim.name.to_string(),
-                    signer: identity.to_string(),
+                    name: claim.name.to_name(),
+                    signer: identity.to_name(),
                 }),
             },
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use packet::{Component, Name, NameRef};
 use thiserror::Error;
 
-/// A name with holes: `/blog/{author}/{post**}`.
+/// A name with variables: `/blog/{author}/{post**}`.
 ///
 /// | part | stands for |
 /// |---|---|
@@ -72,6 +72,12 @@ impl<'p, 'n> Search<'p, 'n> {
         self.steps_left == 0
     }
 
+    /// Steps taken.
+    #[cfg(test)]
+    pub(super) fn steps(&self) -> u32 {
+        MAX_STEPS - self.steps_left
+    }
+
     /// Takes a step over so many bytes; false if there are none left.
     fn step(&mut self, bytes: usize) -> bool {
         let cost = 1 + u32::try_from(bytes / 256).unwrap_or(u32::MAX);
@@ -104,6 +110,19 @@ impl<'p, 'n> Search<'p, 'n> {
 }
 
 impl NamePattern {
+    /// The prefix of every name that it fits: its components up to the first variable or wildcard, canonical,
+    /// and how many they are.
+    pub(super) fn literal_prefix(&self) -> (Vec<u8>, usize) {
+        let exact = self.parts.iter().map_while(|part| match part {
+            PatternPart::Exactly(component) => Some(component),
+            PatternPart::One(_) | PatternPart::Many(_) => None,
+        });
+        exact.fold((Vec::new(), 0), |(mut prefix, count), component| {
+            prefix.extend_from_slice(component.canonical());
+            (prefix, count + 1)
+        })
+    }
+
     /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted, or
     /// the search has cost too much.
     pub(super) fn matches<'p, 'n>(

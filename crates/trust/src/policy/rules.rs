@@ -1,11 +1,14 @@
 //! Rules out of a file.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use packet::NameRef;
 use packet::ndn::SignatureType;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::pattern::{NamePattern, PatternError, Search};
+use super::pattern::{MAX_STEPS, NamePattern, PatternError, Search};
 use super::{Claim, ClaimKind};
 
 /// Rules, any of which may allow a packet, and the files of the trust anchors they start from.
@@ -28,11 +31,51 @@ use super::{Claim, ClaimKind};
 /// assert_eq!(rules.anchors(), ["lab-root.cert"]);
 /// # Ok::<(), cairn_trust::policy::RulesError>(())
 /// ```
+///
+/// A packet is held only against rules whose patterns begin as its names do, so that a hundred thousand rules
+/// for as many people cost a packet no more than a dozen. Cloning is cheap.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct Rules(Arc<RuleSet>);
+
+#[derive(Debug, Default)]
+struct RuleSet {
     anchors: Vec<String>,
-    rules: Vec<Rule>,
+    /// By the literal prefix of the name's pattern, and then of the signer's.
+    rules: ByPrefix<ByPrefix<Vec<Rule>>>,
 }
+
+/// Things by prefixes of names.
+#[derive(Debug)]
+struct ByPrefix<T> {
+    things: BTreeMap<Vec<u8>, T>,
+    /// Components of the longest prefix.
+    longest: usize,
+}
+
+impl<T> Default for ByPrefix<T> {
+    fn default() -> Self {
+        ByPrefix { things: BTreeMap::new(), longest: 0 }
+    }
+}
+
+impl<T: Default> ByPrefix<T> {
+    /// The thing of the literal prefix of `pattern`.
+    fn of(&mut self, pattern: &NamePattern) -> &mut T {
+        let (prefix, component_count) = pattern.literal_prefix();
+        self.longest = self.longest.max(component_count);
+        self.things.entry(prefix).or_default()
+    }
+
+    /// The things of prefixes of `name`, those of the longest first.
+    fn for_name<'a>(&'a self, name: NameRef<'a>) -> impl Iterator<Item = &'a T> {
+        let lengths = 0..=self.longest.min(name.component_count());
+        lengths.rev().filter_map(move |length| self.things.get(name.prefix(length).canonical()))
+    }
+}
+
+/// Rules whose names and signers have the same literal prefixes: as many as can be tried within the steps
+/// that a packet may cost, at sixteen for each.
+const MAX_RULES_OF_A_PREFIX: usize = MAX_STEPS as usize / 16;
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -59,6 +102,16 @@ pub enum RulesError {
     /// A file without rules would refuse everything.
     #[error("there is no [[rule]]: everything would be refused")]
     Empty,
+    /// So many rules would have to be tried for one packet that it could not be found out which allows it.
+    #[error(
+        "rule {number}: {limit} rules before it have patterns that begin with the same components, and more cannot be tried for one packet"
+    )]
+    TooManyOfAPrefix {
+        /// Which rule, counted from 1.
+        number: usize,
+        /// How many there may be.
+        limit: usize,
+    },
 }
 
 #[derive(Deserialize)]
@@ -110,28 +163,34 @@ impl Rules {
         if file.rule.is_empty() {
             return Err(RulesError::Empty);
         }
-        let rule = |(index, rule): (usize, FileRule)| {
-            let pattern =
-                |text: &str| text.parse().map_err(|error| RulesError::Pattern { number: index + 1, error });
-            Ok(Rule {
+        let mut set = RuleSet { anchors: file.anchors, ..RuleSet::default() };
+        for (number, rule) in (1..).zip(file.rule) {
+            let pattern = |text: &str| text.parse().map_err(|error| RulesError::Pattern { number, error });
+            let rule = Rule {
                 packet: rule.packet,
                 name: pattern(&rule.name)?,
                 signer: pattern(&rule.signer)?,
                 signature: rule.signature,
-            })
-        };
-        let rules = file.rule.into_iter().enumerate().map(rule).collect::<Result<_, _>>()?;
-        Ok(Rules { anchors: file.anchors, rules })
+            };
+            let same = set.rules.of(&rule.name).of(&rule.signer);
+            if same.len() == MAX_RULES_OF_A_PREFIX {
+                return Err(RulesError::TooManyOfAPrefix { number, limit: MAX_RULES_OF_A_PREFIX });
+            }
+            same.push(rule);
+        }
+        Ok(Rules(Arc::new(set)))
     }
 
     /// The files with the certificates that need no proof.
     pub fn anchors(&self) -> &[String] {
-        &self.anchors
+        &self.0.anchors
     }
 
     pub(super) fn allow(&self, claim: Claim<'_>, identity: NameRef<'_>) -> Finding {
         let mut search = Search::new();
-        match self.rules.iter().any(|rule| rule.allows(claim, identity, &mut search)) {
+        let by_signer = self.0.rules.for_name(claim.name);
+        let mut rules = by_signer.flat_map(|by_signer| by_signer.for_name(identity)).flatten();
+        match rules.any(|rule| rule.allows(claim, identity, &mut search)) {
             true => Finding::Allowed,
             false if search.is_exhausted() => Finding::TooCostly,
             false => Finding::NotAllowed,
@@ -234,13 +293,15 @@ mod tests {
             ("/{x**}/{y**}", "/{y**}/{x**}"),
             ("/{x**}/{y**}", "/{x**}/b/{y**}"),
             ("/{x**}/*/{y**}/b", "/**/{x**}"),
-            ("/{x**}/{y**}/b", "/b"),
         ] {
             let text = format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n");
             let policy = Policy::Rules(Rules::parse(&text.repeat(3)).unwrap());
             let refused = check(&policy, ClaimKind::Data, &long(2500), &format!("{}/KEY/1", long(900)));
             assert!(matches!(refused, Err(PolicyError::TooCostly { .. })), "{name} {signer}: {refused:?}");
         }
+        // Where the signer is another from its first component on, nothing has to be tried.
+        let rules = Rules::parse("[[rule]]\nname = \"/{x**}/{y**}/b\"\nsigner = \"/b\"\n").unwrap();
+        assert_eq!(cost(&rules, &long(2500), &long(900)), (0, false));
     }
 
     #[test]
@@ -265,6 +326,66 @@ mod tests {
         assert!(!data(&swapped, &format!("{}/seg=1", long(100)), &long(100)));
         let odd = format!("/{}/seg=0", "x".repeat(8000));
         assert!(!data(&swapped, &odd, "/x"));
+    }
+
+    /// What a packet costs, in steps.
+    fn cost(rules: &Rules, name: &str, signer: &str) -> (u32, bool) {
+        let (name, signer): (Name, Name) = (name.parse().unwrap(), signer.parse().unwrap());
+        let claim = Claim {
+            kind: ClaimKind::Data,
+            name: name.as_ref(),
+            signer: signer.as_ref(),
+            signature_type: SignatureType::ED25519,
+        };
+        let mut search = Search::new();
+        let rules = rules.0.rules.for_name(claim.name).flat_map(|rules| rules.for_name(claim.signer));
+        let allows = rules.flatten().any(|rule| rule.allows(claim, claim.signer, &mut search));
+        (search.steps(), allows)
+    }
+
+    #[test]
+    fn of_a_hundred_thousand_rules_the_last_one_allows_what_it_says_and_none_costs_more_for_the_others() {
+        let of_person = |name: &str, signer: &str| {
+            let rule = |number: usize| {
+                let number = number.to_string();
+                let (name, signer) = (name.replace('N', &number), signer.replace('N', &number));
+                format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n")
+            };
+            (0..100_000).map(rule).collect::<String>()
+        };
+        for (name, signer) in [
+            ("/lab/blog/aN/**", "/lab/people/aN"),
+            // Everybody may write here, or the names say nothing.
+            ("/lab/wiki/**", "/lab/people/aN"),
+            ("/{site**}/index", "/lab/people/aN"),
+        ] {
+            let many = Rules::parse(&of_person(name, signer)).unwrap();
+            let one = Rules::parse(&format!("[[rule]]\nname = {name:?}\nsigner = {signer:?}\n")).unwrap();
+            for packet in ["/lab/blog/a99999/x", "/lab/wiki/a/b", "/lab/blog/index", "/else/where"] {
+                let of_one = cost(&one, &packet.replace("a99999", "aN"), "/lab/people/aN");
+                assert_eq!(cost(&many, packet, "/lab/people/a99999"), of_one, "{name} {packet}");
+                assert!(!cost(&many, packet, "/lab/people/a100000").1, "{name} {packet}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_rules_of_one_prefix_than_can_be_tried_are_refused_and_as_many_as_can_are_tried() {
+        let text = |count: usize| {
+            let rule = |number| format!("[[rule]]\nname = \"/{{x}}/n{number}/**\"\nsigner = \"/{{x}}\"\n");
+            (1..=count).map(rule).collect::<String>()
+        };
+        let policy = Policy::Rules(Rules::parse(&text(MAX_RULES_OF_A_PREFIX)).unwrap());
+        let last = format!("/a/n{MAX_RULES_OF_A_PREFIX}/x");
+        assert!(check(&policy, ClaimKind::Data, &last, "/a/KEY/1").is_ok());
+        let refused = check(&policy, ClaimKind::Data, &last, "/b/KEY/1");
+        assert!(matches!(refused, Err(PolicyError::NoRule { .. })), "{refused:?}");
+        let error = Rules::parse(&text(MAX_RULES_OF_A_PREFIX + 1)).unwrap_err();
+        assert_eq!(
+            error,
+            RulesError::TooManyOfAPrefix { number: MAX_RULES_OF_A_PREFIX + 1, limit: MAX_RULES_OF_A_PREFIX }
+        );
+        assert!(error.to_string().starts_with("rule 4097: 4096 rules before it"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use packet::{Component, Name};
+use testkit::folder::TestFolder;
 
 use super::{KeyStore, StoreError};
 use crate::certificate::Issue;
@@ -75,9 +76,8 @@ fn kill_at_every_step(
     change: impl Fn(&KeyStore) -> Result<(), StoreError>,
     is_done: impl Fn(&KeyStore) -> bool,
 ) {
-    let root = std::env::temp_dir().join(format!("cairn-killed-{}-{what}", std::process::id()));
+    let root = TestFolder::absent(&format!("killed-{what}"));
     let untouched = root.join("untouched");
-    let _ = std::fs::remove_dir_all(&root);
     let store = KeyStore::open(&untouched).unwrap();
     generate(&store, "/other", "1").unwrap();
     if with_keys {
@@ -109,7 +109,6 @@ fn kill_at_every_step(
         steps += 1;
     }
     assert!(steps > 2, "{what} changes nothing");
-    std::fs::remove_dir_all(root).unwrap();
 }
 
 #[test]
@@ -152,9 +151,8 @@ fn whoever_is_killed_while_certificates_come_and_go_leaves_a_store_that_works() 
 
 #[test]
 fn what_a_key_that_was_never_there_left_behind_is_removed_with_its_secret() {
-    let root = std::env::temp_dir().join(format!("cairn-swept-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&root);
-    let store = KeyStore::open(&root).unwrap();
+    let root = TestFolder::absent("swept");
+    let store = KeyStore::open(&*root).unwrap();
     killed::after(Some(12));
     assert!(generate(&store, "/a", "lost").is_err());
     killed::after(None);
@@ -162,27 +160,22 @@ fn what_a_key_that_was_never_there_left_behind_is_removed_with_its_secret() {
     assert!(lost.exists());
     generate(&store, "/a", "1").unwrap();
     assert!(!lost.exists());
-    std::fs::remove_dir_all(root).unwrap();
 }
 
 #[test]
 fn a_damaged_key_can_be_deleted() {
-    let root = std::env::temp_dir().join(format!("cairn-damaged-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&root);
-    let store = KeyStore::open(&root).unwrap();
+    let root = TestFolder::absent("damaged");
+    let store = KeyStore::open(&*root).unwrap();
     generate(&store, "/a", "1").unwrap();
     std::fs::remove_file(store.key_folder(&name("/a/KEY/1")).join("private")).unwrap();
     assert!(store.find(&name("/a/KEY/1")).is_err());
     store.delete(&name("/a/KEY/1")).unwrap();
     generate(&store, "/a", "1").unwrap();
-    std::fs::remove_dir_all(root).unwrap();
 }
 
 #[test]
 fn a_name_in_which_keys_are_nested_is_refused() {
-    let root = std::env::temp_dir().join(format!("cairn-nested-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&root);
-    let store = KeyStore::open(&root).unwrap();
+    let root = TestFolder::absent("nested");
+    let store = KeyStore::open(&*root).unwrap();
     assert!(matches!(generate(&store, "/a/KEY/1", "2"), Err(StoreError::Name(..))));
-    std::fs::remove_dir_all(root).unwrap();
 }

@@ -189,7 +189,10 @@ impl Validator {
                         Err(ValidationError::OtherKey { asked, name })
                     }
                     Ok(certificate) => chain.push(now, certificate.clone(), self.limits.depth),
-                    Err(error) => Err(ValidationError::NotACertificate(error.clone())),
+                    Err(error) => {
+                        let name = of_ndn(data.name());
+                        Err(ValidationError::NotACertificate { name, error: Box::new(error.clone()) })
+                    }
                 };
                 match added {
                     Ok(()) => self.climb(now, id, chain),

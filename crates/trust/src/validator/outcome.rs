@@ -4,7 +4,7 @@ use packet::ndn::SignatureInfo;
 use packet::{AnyName, Data, Dialect, Interest, NackReason, Name, NameRef};
 use thiserror::Error;
 
-use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
+use crate::certificate::{Certificate, CertificateError, ValidityPeriod, names};
 use crate::error::VerifyError;
 use crate::policy::{ClaimKind, PolicyError};
 use crate::signature_verifier::SignatureVerifier;
@@ -48,9 +48,7 @@ impl Subject {
     /// What kind of packet it is, if it is one.
     pub(super) fn kind(&self) -> Option<ClaimKind> {
         Some(match self {
-            Subject::Data(data) if crate::certificate::names::is_certificate_name(data.name()) => {
-                ClaimKind::Certificate
-            }
+            Subject::Data(data) if names::is_certificate_name(data.name()) => ClaimKind::Certificate,
             Subject::Data(_) => ClaimKind::Data,
             Subject::Interest(_) => ClaimKind::Interest,
             Subject::Key(_) => return None,
@@ -176,8 +174,13 @@ pub enum ValidationError {
         name: AnyName,
     },
     /// What came instead of a certificate is none.
-    #[error(transparent)]
-    NotACertificate(#[from] CertificateError),
+    #[error("{error}")]
+    NotACertificate {
+        /// What came.
+        name: AnyName,
+        /// Why it is none.
+        error: Box<CertificateError>,
+    },
     /// A signature of the chain does not hold.
     #[error("{name}: {error}")]
     Signature {
@@ -192,6 +195,39 @@ pub enum ValidationError {
     /// Too many packets wait for certificates.
     #[error("{0} packets already wait for certificates, more are not kept")]
     Full(usize),
+}
+
+impl ValidationError {
+    /// Whether it is `packet` that is wrong, and not another one of the chain: who brought that is to blame,
+    /// and not who brought what it was to vouch for.
+    pub fn concerns(&self, packet: NameRef<'_>) -> bool {
+        match self {
+            ValidationError::Policy(
+                PolicyError::NotUnderSigner { name, .. } | PolicyError::NoRule { name, .. },
+            ) => packet == name.as_ref(),
+            ValidationError::TooDeep(_) => names::is_certificate_name(packet),
+            _ => self.culprit().is_some_and(|name| name.name.as_ref().is_prefix_of(packet)),
+        }
+    }
+
+    /// The packet of the chain that is wrong, or its key, where there is one.
+    pub fn culprit(&self) -> Option<&AnyName> {
+        match self {
+            ValidationError::NotSigned(name)
+            | ValidationError::NoKeyName(name)
+            | ValidationError::Loop(name)
+            | ValidationError::NotValidNow { name, .. }
+            | ValidationError::Revoked { name, .. }
+            | ValidationError::OtherKey { name, .. }
+            | ValidationError::NotACertificate { name, .. }
+            | ValidationError::Signature { name, .. } => Some(name),
+            ValidationError::Policy(_)
+            | ValidationError::TooDeep(_)
+            | ValidationError::NotFetched { .. }
+            | ValidationError::TooManyFetches(_)
+            | ValidationError::Full(_) => None,
+        }
+    }
 }
 
 /// The name of a key or a certificate, which are NDN's.

@@ -1,4 +1,6 @@
-//! A network namespace for the forwarder, and a veth pair as the cable to it.
+//! A network namespace for the forwarder, and a veth pair as the cable to it. Made by the program `ip`, and
+//! not as the lab makes its pairs: those carry single frames, as captures and queues need them, and here the
+//! kernel may hand over trains of them.
 
 use std::net::Ipv4Addr;
 use std::process::Command;

@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
+use lab::driver::NdndConfig;
+
 use super::ports::free_udp_port;
 
 /// Its program, and the socket of one of its forwarders.
@@ -22,14 +24,16 @@ impl Ndnd<'_> {
         tcp: u16,
         threads: Option<usize>,
     ) -> io::Result<Command> {
-        let threads = threads.map(|threads| format!("fw:\n  threads: {threads}\n")).unwrap_or_default();
-        let text = format!(
-            "core:\n  log_level: ERROR\nfaces:\n  udp:\n    port_unicast: {udp}\n    port_multicast: {}\n  tcp:\n    enabled: true\n    \
-             port_unicast: {tcp}\n  unix:\n    enabled: true\n    socket_path: {}\n  websocket:\n    enabled: false\n{threads}",
-            free_udp_port()?,
-            self.socket.display()
-        );
-        std::fs::write(file, text)?;
+        let config = NdndConfig {
+            log_level: "ERROR",
+            udp,
+            multicast: Some(free_udp_port()?),
+            tcp,
+            socket: self.socket,
+            threads,
+            content_store: None,
+        };
+        std::fs::write(file, config.to_string())?;
         let mut command = Command::new(self.program);
         command.args(["fw", "run"]).arg(file);
         Ok(command)

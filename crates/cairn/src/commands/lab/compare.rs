@@ -8,19 +8,25 @@ use lab::report::{Comparison, Pair, RunData};
 use lab::run::RunFolder;
 
 use super::Outcome;
-use super::verdicts::{Form, NOT_COMPLETE};
+use super::verdicts::{self, Form, NOT_COMPLETE};
 use crate::tool::{ToolError, output};
 
 fn read(path: &Path) -> Result<RunData, ToolError> {
     let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
     super::study::refuse(&folder)?;
-    RunData::read(&folder).map_err(ToolError::other)
+    super::runs::read_only(&folder)
 }
 
 /// Means of measures of every case in both runs, and how far they are apart: of those that differ, or of all;
 /// as a page, too, when a folder is named.
 pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<&Path>) -> Outcome {
-    let comparison = Comparison::of(read(a)?, read(b)?);
+    let (a, b) = (read(a)?, read(b)?);
+    let unhashed =
+        [("A", &a), ("B", &b)].map(|(name, run)| Some(format!("{name}: {}", run.unhashed.as_ref()?)));
+    let unhashed: Vec<String> = unhashed.into_iter().flatten().collect();
+    verdicts::ways_out(&a);
+    verdicts::ways_out(&b);
+    let comparison = Comparison::of(a, b);
     if comparison.pairs.is_empty() {
         let why = comparison.summary().join(" ");
         return Err(ToolError::other(format!("nothing can be compared: {}", output::printable(&why))));
@@ -28,14 +34,16 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
     if matches!(form, Form::Json) {
         let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
-        output::json(&serde_json::json!({ "summary": comparison.summary(), "pairs": pairs }))?;
+        output::json(
+            &serde_json::json!({ "summary": comparison.summary(), "unhashed": unhashed, "pairs": pairs }),
+        )?;
         return Ok(code(&comparison));
     }
     let mut out = Vec::new();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
         writeln!(out, "{name}: {} ({}, {})", record.title, record.backend, record.began)?;
     }
-    for line in comparison.summary() {
+    for line in comparison.summary().into_iter().chain(unhashed) {
         writeln!(out, "{}", output::printable(&line))?;
     }
     let shown: Vec<&Pair> =

@@ -12,6 +12,7 @@ use lab::run::{Options, Stop};
 use super::Outcome;
 use super::programs::{build, programs};
 use super::screen::Screen;
+use super::verdicts::Form;
 use crate::tool::{ToolError, files, output};
 
 /// How a calibration is made.
@@ -27,7 +28,7 @@ pub(crate) struct CalibrateArguments {
     repeats: u32,
     /// The profile as JSON, too.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// What is compared, and how.
@@ -48,7 +49,7 @@ pub(crate) struct ValidateArguments {
     repeats: Option<u32>,
     /// As JSON.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// As tables in Markdown, with the costs of the profile, which it needs; docs/validation.md says what
     /// they hold.
     #[arg(long, conflicts_with = "json", requires = "profile")]
@@ -76,7 +77,7 @@ fn options(runs: &Path, repeats: Option<u32>) -> Result<Options, ToolError> {
 }
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Outcome {
-    let mut screen = Screen::new(false)?;
+    let mut screen = Screen::new(false, Form::of(arguments.json))?;
     let options = options(&arguments.runs, Some(arguments.repeats))?;
     let profile =
         distance::calibrate(&options, |progress| screen.show(progress)).map_err(ToolError::other)?;
@@ -113,7 +114,7 @@ pub(super) fn validate(arguments: &ValidateArguments) -> Outcome {
     });
     let given = given.transpose()?;
     let options = options(&arguments.runs, arguments.repeats)?;
-    let mut screen = Screen::new(false)?;
+    let mut screen = Screen::new(false, Form::of(arguments.json))?;
     let mut list: Vec<Distance> = Vec::new();
     for path in &arguments.files {
         let experiment = read(path, given.as_ref().map(|(place, _)| place.as_str()))?;

@@ -1,6 +1,6 @@
 //! What follows when a run is done.
 
-use lab::report::{RunData, write_report_of};
+use lab::report::write_report_of;
 use lab::run::RunFolder;
 use lab::run::progress::Progress;
 
@@ -12,7 +12,7 @@ use crate::tool::ToolError;
 /// Writes the report and says where it is.
 pub(super) fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
-    let run = RunData::read(folder).map_err(ToolError::other)?;
+    let run = super::runs::read(folder)?;
     let page = write_report_of(&run).map_err(ToolError::other)?;
     if !screen.brief {
         screen.line("");

@@ -11,7 +11,7 @@ use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
 use lab::live::hold::hold;
 use lab::live::{LIVE_NETWORK_FILE, LiveError, LiveNetwork, NetworkFolder, enter::enter};
-use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Stop, read_json, write_json};
+use lab::order::{Event, ORDER_FILE, Order, Owner, Request, Simultaneous, Stop, read_json, write_json};
 
 use super::Outcome;
 use super::programs::programs;
@@ -42,7 +42,7 @@ pub(crate) struct UpArguments {
     detach: bool,
     /// Print the network as JSON.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(super) fn up(arguments: &UpArguments) -> Outcome {
@@ -64,6 +64,7 @@ pub(super) fn up(arguments: &UpArguments) -> Outcome {
         owner: Owner::this_process(),
         programs: programs()?,
         stays: true,
+        simultaneous: Simultaneous::default(),
         cores: std::num::NonZeroUsize::MIN,
         stop: Stop::default(),
     };
@@ -198,6 +199,9 @@ pub(crate) struct ShellArguments {
     node: String,
     #[command(flatten)]
     which: Which,
+    /// Print as JSON why it could not be started; what it prints itself stays as it is.
+    #[arg(long)]
+    pub(super) json: bool,
     /// The command; without it, your shell.
     #[arg(last = true)]
     command: Vec<OsString>,
@@ -237,7 +241,7 @@ pub(crate) struct LinkArguments {
     loss: Option<Share>,
     /// Print what was changed as JSON.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// A value as the experiment file has it.
@@ -276,12 +280,13 @@ pub(super) fn link(arguments: &LinkArguments) -> Outcome {
 
 pub(super) fn restart(name: &str, which: &Which, json: bool) -> Outcome {
     let place = which.place()?;
-    let node = place.network().and_then(|network| network.node(name)).map_err(ToolError::other)?;
+    let network = place.network().map_err(ToolError::other)?;
+    let node = network.node(name).map_err(ToolError::other)?.index;
     let said = serde_json::json!({ "network": place.name(), "node": name });
     ask(&place, &Request::Change(Change::Restart(node)), json.then_some(said))
 }
 
-pub(super) fn down(name: Option<&str>, all: bool, json: bool) -> Outcome {
+pub(super) fn down(name: Option<&str>, all: bool, form: Form) -> Outcome {
     let places = if all {
         NetworkFolder::all_up()
     } else {
@@ -291,13 +296,13 @@ pub(super) fn down(name: Option<&str>, all: bool, json: bool) -> Outcome {
     for place in places {
         ask(&place, &Request::Down, None)?;
         let folder = place.folder();
-        if json {
+        if form == Form::Json {
             list.push(serde_json::json!({ "name": place.name(), "folder": folder }));
         } else {
             output::line(format_args!("{} is down; its logs are in {}", place.name(), folder.display()))?;
         }
     }
-    if json {
+    if form == Form::Json {
         output::json(&serde_json::Value::from(list))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -29,7 +29,8 @@ use crate::tool::{ToolError, finish, finish_in_json};
 
 /// What `cairn sim run` does.
 pub(crate) fn run_in_virtual_time(arguments: &Arguments) -> ExitCode {
-    finish(run::run(arguments, lab::backend::VIRTUAL_TIME, None))
+    let outcome = run::run(arguments, lab::backend::VIRTUAL_TIME, None);
+    if arguments.json { finish_in_json(outcome) } else { finish(outcome) }
 }
 
 /// How a command ended.
@@ -137,6 +138,10 @@ pub(crate) enum Command {
         /// As Markdown.
         #[arg(long, conflicts_with = "json")]
         markdown: bool,
+        /// Write the figures over parameters into this folder, as SVG, and show them on the page. The page
+        /// names the folder as it is given here.
+        #[arg(long, requires = "markdown", value_name = "FOLDER")]
+        pictures: Option<PathBuf>,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -234,12 +239,14 @@ impl Command {
             }
             Command::Calibrate(arguments) => distance::calibrate(&arguments),
             Command::Validate(arguments) => distance::validate(&arguments),
-            Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
+            Command::Results { folders, markdown, pictures, json } => {
+                runs::results(&folders, markdown, pictures.as_deref(), Form::of(json))
+            }
             Command::Up(arguments) => live::up(&arguments),
             Command::Shell(arguments) => live::shell(&arguments),
             Command::Link(arguments) => live::link(&arguments),
             Command::Restart { node, which, json } => live::restart(&node, &which, json),
-            Command::Down { name, all, json } => live::down(name.as_deref(), all, json),
+            Command::Down { name, all, json } => live::down(name.as_deref(), all, Form::of(json)),
             Command::Networks { json } => live::networks(json),
             Command::Watch { folder, runs, json } => watch::watch(folder, &runs, Form::of(json)),
             Command::Check { files, json } => files::check(&files, Form::of(json)),
@@ -250,17 +257,30 @@ impl Command {
         if is_json { finish_in_json(outcome) } else { finish(outcome) }
     }
 
-    /// Does whoever calls it read JSON of a run that is there?
+    /// Does whoever calls it read JSON?
     fn is_json(&self) -> bool {
         match self {
+            Command::Run(arguments) => arguments.run.json,
+            Command::Sweep(arguments) => arguments.run.run.json,
+            Command::Calibrate(arguments) => arguments.json,
+            Command::Validate(arguments) => arguments.json,
+            Command::Up(arguments) => arguments.json,
+            Command::Shell(arguments) => arguments.json,
+            Command::Link(arguments) => arguments.json,
             Command::Resume { json, .. }
             | Command::Merge { json, .. }
             | Command::List { json, .. }
             | Command::Show { json, .. }
             | Command::Compare { json, .. }
             | Command::Results { json, .. }
-            | Command::Check { json, .. } => *json,
-            _ => false,
+            | Command::Restart { json, .. }
+            | Command::Down { json, .. }
+            | Command::Networks { json }
+            | Command::Watch { json, .. }
+            | Command::Check { json, .. }
+            | Command::New { json, .. }
+            | Command::Reference { json } => *json,
+            Command::Internal(_) => false,
         }
     }
 }

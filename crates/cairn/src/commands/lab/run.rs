@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     workers: Option<NonZeroUsize>,
     /// Print what was found as JSON; progress goes to standard error.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// What trace files look like.
@@ -79,7 +79,7 @@ impl From<Format> for TraceFormat {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArguments {
     #[command(flatten)]
-    run: Arguments,
+    pub(super) run: Arguments,
     /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
     /// `sim` for virtual time, `slurm` for virtual time on a cluster that Slurm manages.
     #[arg(long, default_value = "netns")]
@@ -95,7 +95,7 @@ pub(crate) struct RunArguments {
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepArguments {
     #[command(flatten)]
-    run: RunArguments,
+    pub(super) run: RunArguments,
     /// The key, such as `link.*.rate`; a `*` stands for every name.
     #[arg(long)]
     key: String,
@@ -144,7 +144,7 @@ fn carry_out(experiment: &Experiment, arguments: &Arguments, on: &str, hosts: Op
     if experiment.file.study.is_some() {
         return super::study::run(experiment, &options, Form::of(arguments.json));
     }
-    let mut screen = Screen::new(on == VIRTUAL_TIME)?;
+    let mut screen = Screen::new(on == VIRTUAL_TIME, Form::of(arguments.json))?;
     let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen, Form::of(arguments.json))
 }
@@ -173,7 +173,7 @@ pub(super) fn go_on(folder: &Path, form: Form) -> Outcome {
     if let Some(run) = SlurmRun::open(folder).map_err(ToolError::other)? {
         return slurm::go_on(run, form);
     }
-    let mut screen = Screen::new(false)?;
+    let mut screen = Screen::new(false, form)?;
     let folder =
         resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen, form)
@@ -184,5 +184,5 @@ pub(super) fn put_together(out: &Path, parts: &[PathBuf], form: Form) -> Outcome
     let open = |path: &PathBuf| RunFolder::open(path).map_err(ToolError::file(path));
     let parts = parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let folder = merge(&parts, out).map_err(ToolError::other)?;
-    finish(&folder, &mut Screen::new(true)?, form)
+    finish(&folder, &mut Screen::new(true, form)?, form)
 }

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::report::{RunData, result_rows, results_markdown, write_report_of};
-use lab::run::{RunFolder, derive_anew};
+use lab::report::{RunData, result_rows, results_markdown, write_report_of, write_results_pictures};
+use lab::run::{RunFolder, derive_anew_with_progress};
 
 use super::Outcome;
+use super::screen::ReadingLine;
 use super::study;
 use super::verdicts::{self, Form, NOT_COMPLETE};
 use crate::tool::{ToolError, output};
@@ -56,6 +57,19 @@ pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, To
     last.map(|(folder, _)| folder).ok_or_else(none)
 }
 
+/// Reads a run, and says how far it is where that takes long.
+pub(super) fn read(folder: &RunFolder) -> Result<RunData, ToolError> {
+    let mut progress = ReadingLine::new();
+    RunData::read_with_progress(folder, &mut |read| progress.show(read)).map_err(ToolError::other)
+}
+
+/// Reads a run of which nothing is written again.
+pub(super) fn read_only(folder: &RunFolder) -> Result<RunData, ToolError> {
+    let mut run = read(folder)?;
+    run.look_at_tables();
+    Ok(run)
+}
+
 /// What a run found.
 pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool, form: Form) -> Outcome {
     let folder = find(folder, runs)?;
@@ -63,25 +77,30 @@ pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool, form: For
         return study::show(&folder, derive, form);
     }
     if derive {
-        derive_anew(&folder).map_err(ToolError::other)?;
+        let mut progress = ReadingLine::new();
+        derive_anew_with_progress(&folder, &mut |read| progress.show(read)).map_err(ToolError::other)?;
     }
-    let run = RunData::read(&folder).map_err(ToolError::other)?;
+    let run = read(&folder)?;
     let page = write_report_of(&run).map_err(ToolError::other)?;
     verdicts::tell(&run, folder.path(), &page, form)
 }
 
-/// What runs found.
-pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcome {
+/// What runs found; as a page with the figures over parameters, where a folder for those is named.
+pub(super) fn results(folders: &[PathBuf], markdown: bool, pictures: Option<&Path>, form: Form) -> Outcome {
     let mut runs = Vec::new();
     for path in folders {
         let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
         study::refuse(&folder)?;
-        runs.push(RunData::read(&folder).map_err(ToolError::other)?);
+        runs.push(read_only(&folder)?);
     }
-    if json {
+    if form == Form::Json {
         output::json(&serde_json::to_value(result_rows(&runs)).map_err(ToolError::other)?)?;
     } else if markdown {
-        output::bytes(results_markdown(&runs).as_bytes())?;
+        if let Some(folder) = pictures {
+            write_results_pictures(&runs, folder).map_err(ToolError::file(folder))?;
+        }
+        let pictures = pictures.map(|folder| folder.display().to_string());
+        output::bytes(results_markdown(&runs, pictures.as_deref()).as_bytes())?;
     } else {
         for run in &runs {
             verdicts::lines(run)?;
@@ -96,6 +115,7 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcom
     for run in &damaged {
         let folder = run.folder.path().display();
         tell!("cairn: {folder} is not as it was left: {}", output::printable(&run.faults.join("; ")));
+        verdicts::ways_out(run);
     }
     Ok(if open.is_empty() && damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(NOT_COMPLETE) })
 }

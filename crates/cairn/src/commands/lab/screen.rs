@@ -2,12 +2,17 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use lab::analysis::ReadProgress;
 use lab::run::progress::Progress;
 
-use crate::tool::ToolError;
+use super::verdicts::Form;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::{ToolError, output};
+
+/// The exit code of who was interrupted by a signal.
+const INTERRUPTED: i32 = 130;
 
 /// What a person sees while a run goes on.
 pub(super) struct Screen {
@@ -17,6 +22,8 @@ pub(super) struct Screen {
     seconds: f64,
     open: bool,
     interrupt: Interrupt,
+    /// How whoever called is told that it was interrupted.
+    form: Form,
     folder: Option<PathBuf>,
     repeats: Repeats,
     /// In virtual time there is little to wait for: only a terminal is told of every step.
@@ -31,7 +38,7 @@ struct Repeats {
 }
 
 impl Screen {
-    pub(super) fn new(in_virtual_time: bool) -> Result<Self, ToolError> {
+    pub(super) fn new(in_virtual_time: bool, form: Form) -> Result<Self, ToolError> {
         let terminal = std::io::stderr().is_terminal();
         Ok(Screen {
             terminal,
@@ -41,6 +48,7 @@ impl Screen {
             seconds: 0.0,
             open: false,
             interrupt: Interrupt::catch()?,
+            form,
             folder: None,
             repeats: Repeats { before: 0, all: 1 },
         })
@@ -51,10 +59,15 @@ impl Screen {
         if !self.interrupt.came() {
             return;
         }
-        if let Some(folder) = self.folder.take() {
-            self.line(&format!("interrupted; go on with: cairn lab resume {}", folder.display()));
+        let how =
+            self.folder.take().map(|folder| format!("; go on with: cairn lab resume {}", folder.display()));
+        let why = format!("interrupted{}", how.unwrap_or_default());
+        self.line(&why);
+        if self.form == Form::Json {
+            // Where that cannot be printed, the exit code says it.
+            let _ = output::json(&serde_json::json!({ "error": why, "exit_code": INTERRUPTED }));
         }
-        std::process::exit(130);
+        std::process::exit(INTERRUPTED);
     }
 
     /// How much of the whole is done, and how long the rest will take at this pace.
@@ -67,16 +80,13 @@ impl Screen {
     pub(super) fn line(&mut self, text: &str) {
         let clear = if self.open { "\r\x1b[K" } else { "" };
         self.open = false;
-        put(&format!("{clear}{text}\n"));
+        put(&format!("{clear}{}\n", output::harmless(text)));
     }
 
     /// A line that the next one replaces.
     pub(super) fn status(&mut self, text: &str) {
         if self.terminal {
-            // One line at any width: a line that wraps could not be replaced.
-            let width = terminal_width().saturating_sub(1).max(20);
-            let text: String = text.chars().take(width).collect();
-            put(&format!("\r\x1b[K{text}"));
+            put(&format!("\r\x1b[K{}", one_line(text)));
             self.open = true;
         }
     }
@@ -139,6 +149,52 @@ impl Screen {
     }
 }
 
+/// What a person sees while a run is read: nothing in the first second, and then on a terminal how far it is,
+/// on one line that is gone in the end.
+pub(super) struct ReadingLine {
+    terminal: bool,
+    began: Instant,
+    shown: Option<Instant>,
+}
+
+impl ReadingLine {
+    pub(super) fn new() -> Self {
+        ReadingLine { terminal: std::io::stderr().is_terminal(), began: Instant::now(), shown: None }
+    }
+
+    pub(super) fn show(&mut self, read: ReadProgress) {
+        let last = self.shown.unwrap_or(self.began);
+        let pause = if self.shown.is_some() { REFRESH } else { SILENT_FOR };
+        if self.terminal && last.elapsed() >= pause {
+            self.shown = Some(Instant::now());
+            put(&format!("\r\x1b[K{}", one_line(&reading(read, self.began.elapsed().as_secs_f64()))));
+        }
+    }
+}
+
+/// How much of a run was read in so many seconds.
+fn reading(ReadProgress { repeats, of_repeats, share }: ReadProgress, passed: f64) -> String {
+    format!("  {}; reading, {repeats} of {of_repeats} repeats", time_left(share, passed))
+}
+
+impl Drop for ReadingLine {
+    fn drop(&mut self) {
+        if self.shown.is_some() {
+            put("\r\x1b[K");
+        }
+    }
+}
+
+/// So long nobody is told anything …
+const SILENT_FOR: Duration = Duration::from_secs(1);
+/// … and then so often.
+const REFRESH: Duration = Duration::from_millis(200);
+
+/// As much of a text as a line of the terminal holds: one that wraps could not be replaced.
+fn one_line(text: &str) -> String {
+    output::printable(text).chars().take(terminal_width().saturating_sub(1).max(20)).collect()
+}
+
 /// Shows something on standard error. A screen that is gone shows nothing, and the run goes on.
 fn put(text: &str) {
     let mut screen = std::io::stderr().lock();
@@ -164,4 +220,17 @@ pub(super) fn time_left(share: f64, passed: f64) -> String {
         left => format!("{:.1} h", left / 3600.0),
     };
     format!("{:.0} %, {words} left", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_run_to_be_read_is_told_of_its_repeats_and_of_the_time_left() {
+        let read = ReadProgress { repeats: 369, of_repeats: 1475, share: 0.25 };
+        assert_eq!(reading(read, 20.0), "  25 %, 60 s left; reading, 369 of 1475 repeats");
+        let begun = ReadProgress { repeats: 0, of_repeats: 1475, share: 0.0 };
+        assert_eq!(reading(begun, 1.0), "  0 %; reading, 0 of 1475 repeats");
+    }
 }

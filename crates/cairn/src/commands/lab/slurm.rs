@@ -12,6 +12,7 @@ use lab::run::slurm::{Cluster, SlurmError, SlurmRun, SlurmState, Tasks, carry_ou
 use lab::run::{Options, RunError};
 use packet::DoublingWait;
 use packet::time::Duration;
+use serde_json::json;
 
 use super::Outcome;
 use super::finish::finish;
@@ -82,11 +83,18 @@ pub(super) fn run(
     }
     let cluster = cluster()?;
     let run = SlurmRun::create(experiment, options, arguments.shards, &arguments.options);
-    let mut sweep = Sweep { run: run.map_err(ToolError::other)?, cluster, screen: Screen::new(false)? };
+    let mut sweep = Sweep { run: run.map_err(ToolError::other)?, cluster, screen: Screen::new(false, form)? };
     sweep.submit()?;
     if arguments.no_wait {
         let folder = sweep.run.folder().path().display();
-        output::line(format_args!("it goes on by itself; wait for it with: cairn lab resume {folder}"))?;
+        match form {
+            Form::Json => output::json(&json!({ "folder": folder.to_string(), "complete": false }))?,
+            Form::Lines => {
+                output::line(format_args!(
+                    "it goes on by itself; wait for it with: cairn lab resume {folder}"
+                ))?;
+            }
+        }
         return Ok(ExitCode::SUCCESS);
     }
     sweep.wait(form)
@@ -94,7 +102,7 @@ pub(super) fn run(
 
 /// Goes on with one: what is missing and in no queue is submitted again.
 pub(super) fn go_on(run: SlurmRun, form: Form) -> Outcome {
-    let mut sweep = Sweep { run, cluster: cluster()?, screen: Screen::new(false)? };
+    let mut sweep = Sweep { run, cluster: cluster()?, screen: Screen::new(false, form)? };
     sweep.submit()?;
     sweep.wait(form)
 }

@@ -44,7 +44,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
     match form {
         Form::Lines => {
             if run.record.is_virtual() {
-                output::bytes(&counts::text(run)?)?;
+                output::text(&counts::text(run)?)?;
                 statements(run)?;
             } else {
                 lines(run)?;
@@ -53,6 +53,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 let folder = folder.display();
                 output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;
             }
+            ways_out(run);
             output::line(format_args!("report: {}", report.display()))?;
         }
         Form::Json => {
@@ -65,6 +66,8 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 "exit_code": code,
                 "statements": rows,
                 "faults": run.faults,
+                "unhashed": run.unhashed,
+                "ways_out": run.ways_out,
                 "prefixes": prefixes(run),
                 "runs": counts::json(run),
             }))?;
@@ -108,10 +111,17 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
             verdict.say, verdict.measure, verdict.bound
         ))?;
     }
-    for fault in &run.faults {
-        output::line(format_args!("  {fault}"))?;
+    for note in run.notes() {
+        output::line(format_args!("  {note}"))?;
     }
     Ok(())
+}
+
+/// What can be done about what is not as the run left it.
+pub(super) fn ways_out(run: &RunData) {
+    for way_out in &run.ways_out {
+        tell!("cairn: {way_out}");
+    }
 }
 
 /// Colours are for terminals, and for those who have not said no to them (<https://no-color.org>): any value

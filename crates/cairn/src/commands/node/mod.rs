@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use formats::printable::printable_path;
 
 use crate::tool::{ToolError, finish, output};
 
@@ -82,7 +83,7 @@ fn config(arguments: &ConfigArguments) -> ExitCode {
         return match run::from_nfd(file) {
             Ok(converted) => {
                 for note in &converted.notes {
-                    tell!("cairn: {}: {note}", file.display());
+                    tell!("cairn: {}: {note}", printable_path(file));
                 }
                 let printed = output::bytes(converted.text.as_bytes());
                 finish(printed.map(|()| ExitCode::SUCCESS).map_err(ToolError::from))

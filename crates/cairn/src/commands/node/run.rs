@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use formats::printable::printable_path;
 use node::Node;
 use node::config::{Config, ConfigError, Converted};
 use node::management::{ManagementConfig, NfdManagement};
@@ -76,7 +77,7 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
 fn in_file(arguments: &RunArguments, error: node::StartError) -> RunError {
     match (&arguments.config, error) {
         (Some(path), node::StartError::Config(source)) => {
-            RunError::Config { path: path.display().to_string(), source }
+            RunError::Config { path: printable_path(path), source }
         }
         (_, error) => RunError::Start(error),
     }
@@ -86,12 +87,12 @@ fn in_file(arguments: &RunArguments, error: node::StartError) -> RunError {
 pub(super) fn check(path: &Path) -> Result<(), RunError> {
     let config = read(Some(path))?;
     log_filter(&config)?;
-    config.check().map_err(|source| RunError::Config { path: path.display().to_string(), source })
+    config.check().map_err(|source| RunError::Config { path: printable_path(path), source })
 }
 
 /// Makes a configuration of one of NFD.
 pub(super) fn from_nfd(path: &Path) -> Result<Converted, RunError> {
-    let shown = path.display().to_string();
+    let shown = printable_path(path);
     let text = crate::tool::files::read_text(path)
         .map_err(|source| RunError::Read { path: shown.clone(), source })?;
     let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned));
@@ -114,7 +115,7 @@ fn read(path: Option<&Path>) -> Result<Config, RunError> {
 
 fn read_by(path: Option<&Path>, read: impl Fn(&Path) -> std::io::Result<String>) -> Result<Config, RunError> {
     let Some(path) = path else { return Ok(Config::default()) };
-    let shown = path.display().to_string();
+    let shown = printable_path(path);
     let text = read(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
     Config::read(&text).map_err(|source| RunError::Config { path: shown, source })
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use formats::printable::printable_path;
 use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
@@ -11,7 +12,7 @@ use packet::{Data, Dialect, Interest, NameHasher};
 use repo::disk::RealDisk;
 use repo::eviction::DeletionRule;
 use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
-use trust::unix_now;
+use system::unix_now;
 
 use super::pattern::NameGlob;
 use crate::tool::ToolError;
@@ -31,7 +32,7 @@ impl FolderArguments {
     /// Opens a repository that is there.
     pub(super) fn open(&self) -> Result<Store, ToolError> {
         if !self.folder.is_dir() {
-            let why = format!("there is no folder {}", self.folder.display());
+            let why = format!("there is no folder {}", printable_path(&self.folder));
             return Err(ToolError::other(why));
         }
         self.open_or_make(u64::MAX)
@@ -41,7 +42,7 @@ impl FolderArguments {
     /// a policy.
     pub(super) fn open_or_make(&self, max_bytes: u64) -> Result<Store, ToolError> {
         let wrong = |why: &dyn std::fmt::Display| {
-            ToolError::other(format!("the repository at {}: {why}", self.folder.display()))
+            ToolError::other(format!("the repository at {}: {why}", printable_path(&self.folder)))
         };
         let mut random = Random::from_seed(client::Clock::seed());
         let mut key = || [random.next_u64(), random.next_u64()];

@@ -7,7 +7,7 @@ use packet::Dialect;
 use packet::time::Duration;
 use repo::{Event, PendingMaintenance};
 use serde_json::json;
-use trust::unix_now;
+use system::unix_now;
 
 use super::folder::{FolderArguments, close, matching, read, segments};
 use crate::tool::interrupt::Interrupt;

@@ -12,7 +12,7 @@ use packet::time::Duration;
 use packet::{AnyName, Data, Dialect, Name};
 use repo::{Rejection, Selection, Store};
 use serde_json::json;
-use trust::unix_now;
+use system::unix_now;
 
 use super::folder::{FolderArguments, close};
 use crate::tool::ccnx::{SEGMENT_BYTES, segment_bytes};

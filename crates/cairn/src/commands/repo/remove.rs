@@ -6,7 +6,7 @@ use clap::Args;
 use packet::Dialect;
 use repo::{Deleted, Object, PendingMaintenance, Selection};
 use serde_json::json;
-use trust::unix_now;
+use system::unix_now;
 
 use super::folder::{FolderArguments, close, matching};
 use super::pattern::NameGlob;

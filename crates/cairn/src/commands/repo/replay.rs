@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use formats::printable::printable_path;
 use repo::eviction::{DeletionRule, PolicySpec, names, optimum, start};
 use repo::trace::{Objects, Outcome, RequestTraceFormat, TraceReader, replay};
 use serde_json::json;
@@ -106,8 +107,9 @@ impl ReplayArguments {
         let file = File::open(&self.trace).map_err(ToolError::file(&self.trace))?;
         let (mut requests, mut objects) = (Vec::new(), Objects::default());
         for entry in TraceReader::new(file, self.format).take(self.max_requests) {
-            let entry =
-                entry.map_err(|error| ToolError::other(format_args!("{}: {error}", self.trace.display())))?;
+            let entry = entry.map_err(|error| {
+                ToolError::other(format_args!("{}: {error}", printable_path(&self.trace)))
+            })?;
             requests.push(objects.number(entry));
         }
         Ok((requests, objects.len()))

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use clap::Args;
 use client::Client;
+use formats::printable::printable_path;
 use packet::ccnx::uri;
 use packet::{Dialect, Name};
 use repo::Event;
@@ -98,7 +99,7 @@ impl RunArguments {
         tell!(
             "serving {objects} objects, {}, from {}",
             show_size(bytes as f64),
-            self.folder.path().display()
+            printable_path(self.folder.path())
         );
         let handle = service.handle();
         let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers.ndn);

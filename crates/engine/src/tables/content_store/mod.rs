@@ -362,17 +362,18 @@ impl ContentStore {
         self.make_room(index);
     }
 
-    /// Drops up to `limit` entries under `prefix`; gives how many it dropped.
+    /// A step through the store that begins with entry `from`: drops up to `limit` entries under `prefix`.
+    /// Gives how many it dropped, and where the next step goes on.
     pub(crate) fn erase(
         &mut self,
         index: &mut HashIndex,
         dialect: Dialect,
         prefix: NameRef<'_>,
         limit: usize,
-    ) -> usize {
-        let doomed: Vec<u32> = self
-            .entries
-            .iter()
+        from: u32,
+    ) -> (usize, Option<u32>) {
+        let (entries, next) = self.entries.step_from(from);
+        let doomed: Vec<u32> = entries
             .filter(|(_, entry)| {
                 entry.data.dialect() == dialect && entry.data.wire_name().begins_with(prefix)
             })
@@ -382,7 +383,7 @@ impl ContentStore {
         for &id in &doomed {
             self.remove(index, CachedId(id));
         }
-        doomed.len()
+        (doomed.len(), next)
     }
 
     /// Has all that is taken in be looked at one by one, or not.

@@ -44,7 +44,19 @@ impl Fixture {
     }
 
     fn erase(&mut self, uri: &str, limit: usize) -> usize {
-        self.store.erase(&mut self.index, Dialect::Ndn, name(uri).as_ref(), limit)
+        self.erase_of(Dialect::Ndn, uri, limit).0
+    }
+
+    /// Erases step by step; gives how many, and in how many steps.
+    fn erase_of(&mut self, dialect: Dialect, uri: &str, limit: usize) -> (usize, u32) {
+        let (mut erased, mut steps, mut from) = (0, 0, Some(0));
+        while let Some(place) = from {
+            let name = name(uri);
+            let (more, next) =
+                self.store.erase(&mut self.index, dialect, name.as_ref(), limit - erased, place);
+            (erased, steps, from) = (erased + more, steps + 1, next);
+        }
+        (erased, steps)
     }
 
     /// What must hold after every event.
@@ -257,8 +269,7 @@ fn answers_are_those_of_a_list_searched_whole() {
                 fixture.check();
             }
             assert_eq!(fixture.store.len() as usize, oracle.kept.len());
-            let root = NameRef::ROOT;
-            fixture.store.erase(&mut fixture.index, dialect, root, usize::MAX);
+            fixture.erase_of(dialect, "/", usize::MAX);
             fixture.check();
             assert_eq!((fixture.store.len(), fixture.store.bytes(), fixture.index.len()), (0, 0, 0));
         }
@@ -445,6 +456,19 @@ fn erasing_stops_at_its_limit_and_spares_other_names() {
 }
 
 #[test]
+fn a_large_store_is_erased_in_steps_and_they_have_one_limit() {
+    let mut fixture = Fixture::new(unlimited());
+    for number in 0..5000 {
+        fixture.insert(at(0), &data(&format!("/a/{number}")));
+        fixture.insert(at(0), &data(&format!("/b/{number}")));
+    }
+    assert_eq!(fixture.erase_of(Dialect::Ndn, "/a", 4000), (4000, 3));
+    assert_eq!(fixture.erase_of(Dialect::Ndn, "/a", usize::MAX), (1000, 3));
+    assert_eq!(fixture.store.len(), 5000);
+    fixture.check();
+}
+
+#[test]
 fn a_smaller_budget_or_another_policy_holds_at_once() {
     for (before, after) in [(0, 1), (1, 2), (2, 0), (1, 1)] {
         let [before, after] = [before, after].map(|policy| EvictionPolicy::ALL[policy]);
@@ -606,7 +630,7 @@ fn an_entry_that_leaves_before_it_was_hung_or_after_leaves_nothing_behind() {
             }
             for number in order {
                 assert_eq!(fixture.store.tree.ordered_count() > 0, searched);
-                fixture.store.erase(&mut fixture.index, Dialect::Ndn, name(uris[number]).as_ref(), 1);
+                fixture.store.erase(&mut fixture.index, Dialect::Ndn, name(uris[number]).as_ref(), 1, 0);
             }
             while fixture.erase("/", 1) > 0 {}
             assert_eq!(fixture.store.tree.ordered_count(), 0);

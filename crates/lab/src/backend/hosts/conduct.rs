@@ -14,6 +14,7 @@ use crate::backend::BackendError;
 use crate::backend::interface::Interface;
 use crate::driver::Programs;
 use crate::experiment::Plan;
+use crate::experiment::plan::{IndexVec, LinkIndex, LinkPlan, NodeIndex};
 use crate::order::Owner;
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::wall_clock::epoch_ns;
@@ -98,7 +99,7 @@ impl Hosts<'_> {
 
     fn failed(&self, index: usize, why: &str) -> BackendError {
         let log = self.connections.get(index).map(|connection| connection.log().to_owned());
-        let (node, log) = (self.plan.node_name(index).to_owned(), log.unwrap_or_default());
+        let (node, log) = (self.plan.node_name(NodeIndex(index)).to_owned(), log.unwrap_or_default());
         BackendError::Host { node, why: why.to_owned(), log }
     }
 
@@ -229,35 +230,35 @@ impl Hosts<'_> {
     /// What each host is ordered to do, with the interfaces that have the addresses of its ends of links.
     fn orders(&mut self, order: &Order, inventory: &Inventory) -> Result<Vec<HostOrder>, BackendError> {
         let plan = self.plan;
-        let address = |node: usize, link: &str| {
+        let address = |node: NodeIndex, link: &str| {
             let found = inventory.address(plan.node_name(node), link);
             Ok::<_, BackendError>(found?)
         };
         let mut looks = Vec::new();
-        for node in 0..plan.nodes.len() {
+        for node in plan.nodes.indices() {
             let addresses =
                 plan.links_of(node).map(|(_, link)| address(node, &link.name)).collect::<Result<_, _>>()?;
             looks.push(Request::Look { addresses });
         }
-        let found: Vec<Vec<HostInterface>> = self
+        let found: IndexVec<NodeIndex, Vec<HostInterface>> = self
             .all(&looks)?
             .into_iter()
             .map(|reply| if let Reply::Interfaces { interfaces } = reply { interfaces } else { Vec::new() })
             .collect();
-        let at = |node: usize, link: usize| {
+        let at = |node: NodeIndex, link: LinkIndex| {
             let place = plan.links_of(node).position(|(index, _)| index == link)?;
             found.get(node)?.get(place)
         };
-        let shaped = |link: &crate::experiment::plan::LinkPlan| {
+        let shaped = |link: &LinkPlan| {
             inventory.shape && (link.rate_bps.is_some() || link.delay_ns > 0 || link.loss > 0.0)
         };
         let mut orders = Vec::new();
-        for (node, named) in plan.nodes.iter().enumerate() {
+        for (node, named) in plan.nodes.indexed() {
             let mut interfaces = Vec::new();
             for (index, link) in plan.links_of(node) {
                 let far = link.other(node);
                 let (Some(near), Some(there)) = (at(node, index), at(far, index)) else {
-                    return Err(self.failed(node, "an interface was not found"));
+                    return Err(self.failed(node.0, "an interface was not found"));
                 };
                 interfaces.push(Interface {
                     link: index,
@@ -270,7 +271,7 @@ impl Hosts<'_> {
                 });
             }
             let host = inventory.host(&named.name)?;
-            let links = plan.links.iter().enumerate();
+            let links = plan.links.indexed();
             orders.push(HostOrder {
                 plan: plan.clone(),
                 node,

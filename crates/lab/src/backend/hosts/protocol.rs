@@ -10,6 +10,7 @@ use crate::backend::interface::Interface;
 use crate::capture::tap::TapCounts;
 use crate::driver::Programs;
 use crate::experiment::Plan;
+use crate::experiment::plan::{LinkIndex, NodeIndex};
 use crate::order::Event;
 
 /// One node of one repeat.
@@ -18,13 +19,13 @@ pub(super) struct HostOrder {
     /// What the experiment is.
     pub(super) plan: Plan,
     /// Which node this is.
-    pub(super) node: usize,
+    pub(super) node: NodeIndex,
     /// The seed of this repeat.
     pub(super) seed: u64,
     /// Its ends of links.
     pub(super) interfaces: Vec<Interface>,
     /// Links that the link layer shapes.
-    pub(super) shaped: Vec<usize>,
+    pub(super) shaped: Vec<LinkIndex>,
     /// Where programs are on this host.
     pub(super) programs: Programs,
 }

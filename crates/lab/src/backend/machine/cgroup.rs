@@ -305,6 +305,8 @@ fn usable(place: Hierarchy) -> Option<Hierarchy> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
 
     #[test]
@@ -323,9 +325,8 @@ mod tests {
     }
 
     /// A folder that looks like a mounted hierarchy of version 2, as far as this file can tell.
-    fn second_version() -> PathBuf {
-        let root = std::env::temp_dir().join(format!("cairn-cgroup-{}", std::process::id()));
-        fs::create_dir_all(&root).unwrap();
+    fn second_version() -> TestFolder {
+        let root = TestFolder::new("cgroup");
         fs::write(root.join("cgroup.controllers"), "cpuset cpu io memory pids\n").unwrap();
         root
     }
@@ -359,7 +360,6 @@ mod tests {
         group.limit_processor(None, None).unwrap();
         assert_eq!(said(&above.join("n1/cpu.max")), "max 1000");
         assert!(place(&mounts, groups, "hugetlb").is_none(), "a controller that is not there is not used");
-        fs::remove_dir_all(&root).unwrap();
     }
 
     /// Any controller that this kernel offers by version 2: on a machine of version 1 that of huge pages

@@ -99,13 +99,8 @@ impl Clients {
         Ok(())
     }
 
-    fn wait_for(
-        &mut self,
-        wanted: State,
-        patience: Duration,
-        what: &'static str,
-    ) -> Result<(), ClientsError> {
-        let deadline = Instant::now() + patience;
+    fn wait_for(&mut self, wanted: State, timeout: Duration, what: &'static str) -> Result<(), ClientsError> {
+        let deadline = Instant::now() + timeout;
         loop {
             self.poll()?;
             let Some(late) = self.list.iter().find(|client| client.state < wanted) else { return Ok(()) };

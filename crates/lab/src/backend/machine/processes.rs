@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use formats::proc_files::{schedstat, stat_field};
+use system::proc_files::{schedstat, stat_field};
 
 /// These processes and all that they, or threads of theirs, have started.
 pub fn with_children(pids: impl IntoIterator<Item = u32>) -> Vec<u32> {

@@ -13,7 +13,7 @@ use super::namespace::Namespace;
 use super::netlink::{Netlink, NetlinkError};
 use super::wiring::{Wiring, WiringError};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{NodeIndex, Plan};
+use crate::experiment::plan::{IndexVec, NodeIndex, Plan};
 
 /// Where a node sends packets for an address of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,13 @@ fn address(wiring: &Wiring, node: NodeIndex) -> Option<Ipv4Addr> {
 /// # Errors
 ///
 /// What the kernel refused.
-pub(super) fn connect(plan: &Plan, wiring: &Wiring, namespaces: &[Namespace]) -> Result<(), WiringError> {
+pub(super) fn connect(
+    plan: &Plan,
+    wiring: &Wiring,
+    namespaces: &IndexVec<NodeIndex, Namespace>,
+) -> Result<(), WiringError> {
     let hops = next_hops(plan, wiring);
-    for (node, namespace) in namespaces.iter().enumerate() {
+    for (node, namespace) in namespaces.indexed() {
         let name = plan.node_name(node).to_owned();
         let hops: Vec<NextHop> = hops.iter().filter(|hop| hop.node == node).copied().collect();
         let done = namespace.run(move || -> Result<(), NetlinkError> {
@@ -61,23 +65,24 @@ fn forward() {
 
 fn next_hops(plan: &Plan, wiring: &Wiring) -> Vec<NextHop> {
     let mut graph = Graph::new(plan.nodes.len());
-    for (number, link) in plan.links.iter().enumerate() {
+    for (index, link) in plan.links.indexed() {
         let [a, b] = link.between;
         for (from, to) in [(a, b), (b, a)] {
-            graph.add(from, Step { to, by: number, metric: link.metric.into() });
+            graph.add(from.0, Step { to: to.0, by: index, metric: link.metric.into() });
         }
     }
     let mut hops = Vec::new();
-    for destination in 0..plan.nodes.len() {
+    for destination in plan.nodes.indices() {
         let own = wiring.interfaces.get(&destination).map_or(&[][..], Vec::as_slice);
-        for route in graph.routes_to(&[destination], RouteSelection::Shortest) {
-            let interfaces = wiring.interfaces.get(&route.from).map_or(&[][..], Vec::as_slice);
+        for route in graph.routes_to(&[destination.0], RouteSelection::Shortest) {
+            let node = NodeIndex(route.from);
+            let interfaces = wiring.interfaces.get(&node).map_or(&[][..], Vec::as_slice);
             let by = |interface: &&Interface| interface.link == route.by;
             let Some(by) = interfaces.iter().find(by) else { continue };
             // What a link joins needs no route.
             let is_far = |interface: &&Interface| interface.local != by.remote;
             hops.extend(own.iter().filter(is_far).map(|interface| NextHop {
-                node: route.from,
+                node,
                 to: interface.local,
                 interface: by.index,
                 gateway: by.remote,
@@ -94,7 +99,7 @@ fn next_hops(plan: &Plan, wiring: &Wiring) -> Vec<NextHop> {
 /// When the file cannot be written, or the system has no `/etc/hosts` to put it over.
 pub(super) fn name_hosts(plan: &Plan, wiring: &Wiring, folder: &Path) -> io::Result<()> {
     let mut text = String::from("127.0.0.1 localhost\n");
-    for (node, name) in plan.nodes.iter().map(|node| &node.name).enumerate() {
+    for (node, name) in plan.nodes.indexed().map(|(index, node)| (index, &node.name)) {
         if let Some(address) = address(wiring, node) {
             let _ = writeln!(text, "{address} {name}");
         }
@@ -109,8 +114,9 @@ pub(super) fn name_hosts(plan: &Plan, wiring: &Wiring, folder: &Path) -> io::Res
 mod tests {
     use super::*;
     use crate::experiment::Experiment;
+    use crate::experiment::plan::LinkIndex;
 
-    fn interface(link: usize, index: u32, (local, remote): (u8, u8)) -> Interface {
+    fn interface(link: LinkIndex, index: u32, (local, remote): (u8, u8)) -> Interface {
         let address = |last| Ipv4Addr::new(10, 77, 0, last);
         Interface {
             link,
@@ -129,9 +135,12 @@ mod tests {
         let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
         let plan = experiment.plans("netns").unwrap_or_default().remove(0);
         let mut wiring = Wiring::default();
-        wiring.interfaces.insert(0, vec![interface(0, 2, (1, 2))]);
-        wiring.interfaces.insert(1, vec![interface(0, 2, (2, 1)), interface(1, 3, (5, 6))]);
-        wiring.interfaces.insert(2, vec![interface(1, 2, (6, 5))]);
+        wiring.interfaces.insert(NodeIndex(0), vec![interface(LinkIndex(0), 2, (1, 2))]);
+        wiring.interfaces.insert(
+            NodeIndex(1),
+            vec![interface(LinkIndex(0), 2, (2, 1)), interface(LinkIndex(1), 3, (5, 6))],
+        );
+        wiring.interfaces.insert(NodeIndex(2), vec![interface(LinkIndex(1), 2, (6, 5))]);
         let of = |node| {
             let hops = next_hops(&plan, &wiring);
             let words = hops.iter().filter(|hop| hop.node == node);
@@ -140,8 +149,8 @@ mod tests {
             words.sort();
             words
         };
-        assert_eq!(of(0), ["10.77.0.5 by 10.77.0.2 2", "10.77.0.6 by 10.77.0.2 2"]);
-        assert!(of(1).is_empty(), "{:?}", of(1));
-        assert_eq!(of(2), ["10.77.0.1 by 10.77.0.5 2", "10.77.0.2 by 10.77.0.5 2"]);
+        assert_eq!(of(NodeIndex(0)), ["10.77.0.5 by 10.77.0.2 2", "10.77.0.6 by 10.77.0.2 2"]);
+        assert!(of(NodeIndex(1)).is_empty(), "{:?}", of(NodeIndex(1)));
+        assert_eq!(of(NodeIndex(2)), ["10.77.0.1 by 10.77.0.5 2", "10.77.0.2 by 10.77.0.5 2"]);
     }
 }

@@ -55,7 +55,7 @@ impl World<'_> {
             return Ok(());
         }
         self.mount_files()?;
-        let mut order: Vec<NodeIndex> = (0..self.plan().nodes.len()).collect();
+        let mut order: Vec<NodeIndex> = self.plan().nodes.indices().collect();
         order.sort_by_key(|node| self.depth(*node));
         for node in order {
             let Some(plan) = self.plan().nodes.get(node).and_then(|node| node.server) else { continue };
@@ -167,8 +167,8 @@ impl World<'_> {
         let place =
             self.servers.iter_mut().enumerate().find_map(|(place, running)| Some((place, running.ended()?)));
         let (place, what) = place?;
-        let node = self.servers.get(place).map_or(0, RunningServer::node);
-        Some(format!("the server of `{}` {what}", self.plan().node_name(node)))
+        let node = self.servers.get(place).map_or("?", |server| self.plan().node_name(server.node()));
+        Some(format!("the server of `{node}` {what}"))
     }
 
     /// The files that a client fetches, one after the other.
@@ -205,7 +205,7 @@ impl World<'_> {
     /// What nodes had used and carried before.
     pub(super) fn totals_before(&self) -> Result<EarlierCounts, WorldError> {
         let mut before = BTreeMap::new();
-        for node in 0..self.plan().nodes.len() {
+        for node in self.plan().nodes.indices() {
             before.insert(node, (self.carried(node)?, self.processor_ns(node)));
         }
         Ok(EarlierCounts(before))
@@ -218,7 +218,7 @@ impl World<'_> {
         programs: &BTreeMap<NodeIndex, u64>,
     ) -> Result<BTreeMap<String, NodeTotals>, WorldError> {
         let mut totals = BTreeMap::new();
-        for (index, node) in self.plan().nodes.iter().enumerate() {
+        for (index, node) in self.plan().nodes.indexed() {
             let (carried, processor) = before.0.get(&index).copied().unwrap_or_default();
             let [sent, received] = self.carried(index)?;
             let used = self.processor_ns(index).saturating_sub(processor);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::world::{World, WorldError, io_error, socket, step};
 use crate::driver::driver;
-use crate::experiment::plan::Software;
+use crate::experiment::plan::{IndexVec, NodeIndex, Software};
 use crate::live::{LIVE_NETWORK_FILE, LiveLink, LiveNetwork, LiveNode};
 use crate::order::{Event, Request, write_json};
 
@@ -26,7 +26,7 @@ impl World<'_> {
         self.start_servers()?;
         self.describe()?;
         Event::Up.say();
-        let mut told = vec![false; self.plan().nodes.len()];
+        let mut told = IndexVec::filled(&self.plan().nodes, false);
         loop {
             match requests.recv_timeout(TURN) {
                 Ok(Request::Change(change)) => {
@@ -46,7 +46,7 @@ impl World<'_> {
     }
 
     /// Tells once of every forwarder that has ended. The others go on.
-    fn look_after(&mut self, told: &mut [bool]) {
+    fn look_after(&mut self, told: &mut IndexVec<NodeIndex, bool>) {
         let mut ended = Vec::new();
         for (node, forwarder) in &mut self.forwarders {
             let told = told.get_mut(*node).filter(|told| !**told);
@@ -64,9 +64,10 @@ impl World<'_> {
 
     /// Writes down what whoever enters must know.
     fn describe(&self) -> Result<(), WorldError> {
-        let forwarder = |index: usize, node| Some((index, node, self.forwarders.get(&index)?));
-        let nodes = self.plan().nodes.iter().enumerate().filter_map(|(index, node)| forwarder(index, node));
+        let forwarder = |index: NodeIndex, node| Some((index, node, self.forwarders.get(&index)?));
+        let nodes = self.plan().nodes.indexed().filter_map(|(index, node)| forwarder(index, node));
         let nodes = nodes.map(|(index, node, forwarder)| LiveNode {
+            index,
             name: node.name.clone(),
             process: forwarder.pid.load(Ordering::Relaxed),
             socket: socket(&node.name),

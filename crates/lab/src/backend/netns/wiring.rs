@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use super::namespace::{Namespace, NamespaceError};
 use super::netlink::{End, Netlink, NetlinkError};
 use crate::backend::interface::Interface;
-use crate::experiment::plan::{Change, LinkIndex, LinkPlan, NodeIndex, Plan};
+use crate::experiment::plan::{Change, IndexVec, LinkIndex, LinkPlan, NodeIndex, Plan};
 
 /// Why the network could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -60,13 +60,13 @@ impl Wiring {
 
 /// The address of one end of a link.
 fn address(link: LinkIndex, end: usize) -> Ipv4Addr {
-    let number = u32::try_from(link).unwrap_or(u32::MAX).wrapping_mul(4);
+    let number = u32::try_from(link.0).unwrap_or(u32::MAX).wrapping_mul(4);
     let base = u32::from(Ipv4Addr::new(10, 77, 0, 0));
     Ipv4Addr::from(base.wrapping_add(number).wrapping_add(1 + u32::try_from(end).unwrap_or(0)))
 }
 
 fn ether(link: LinkIndex, end: usize) -> [u8; 6] {
-    let [.., a, b] = u32::try_from(link).unwrap_or(u32::MAX).to_be_bytes();
+    let [.., a, b] = u32::try_from(link.0).unwrap_or(u32::MAX).to_be_bytes();
     [0x02, 0xca, 0x14, a, b, 1 + u8::try_from(end).unwrap_or(0)]
 }
 
@@ -75,9 +75,9 @@ fn ether(link: LinkIndex, end: usize) -> [u8; 6] {
 /// # Errors
 ///
 /// What the kernel refused.
-pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError> {
+pub fn wire(plan: &Plan, namespaces: &IndexVec<NodeIndex, Namespace>) -> Result<Wiring, WiringError> {
     let mut wiring = Wiring::default();
-    for (index, namespace) in namespaces.iter().enumerate() {
+    for (index, namespace) in namespaces.indexed() {
         let name = plan.node_name(index).to_owned();
         namespace
             .run(move || -> Result<(), NetlinkError> {
@@ -88,7 +88,7 @@ pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError
             .map_err(|error| WiringError::Loopback(name, error))?;
         wiring.interfaces.entry(index).or_default();
     }
-    for (index, link) in plan.links.iter().enumerate() {
+    for (index, link) in plan.links.indexed() {
         let impaired = one(index, link, plan, namespaces, &mut wiring)?;
         if !impaired {
             wiring.left_to_link_layer.push(index);
@@ -125,7 +125,7 @@ fn one(
     index: LinkIndex,
     link: &LinkPlan,
     plan: &Plan,
-    namespaces: &[Namespace],
+    namespaces: &IndexVec<NodeIndex, Namespace>,
     wiring: &mut Wiring,
 ) -> Result<bool, WiringError> {
     let [a, b] = link.between;
@@ -265,17 +265,20 @@ mod tests {
 
     #[test]
     fn every_link_has_a_network_of_its_own() {
-        assert_eq!(address(0, 0), Ipv4Addr::new(10, 77, 0, 1));
-        assert_eq!(address(0, 1), Ipv4Addr::new(10, 77, 0, 2));
-        assert_eq!(address(63, 1), Ipv4Addr::new(10, 77, 0, 254));
-        assert_eq!(address(64, 0), Ipv4Addr::new(10, 77, 1, 1));
-        assert_ne!(ether(1, 0), ether(0, 1));
+        assert_eq!(address(LinkIndex(0), 0), Ipv4Addr::new(10, 77, 0, 1));
+        assert_eq!(address(LinkIndex(0), 1), Ipv4Addr::new(10, 77, 0, 2));
+        assert_eq!(address(LinkIndex(63), 1), Ipv4Addr::new(10, 77, 0, 254));
+        assert_eq!(address(LinkIndex(64), 0), Ipv4Addr::new(10, 77, 1, 1));
+        assert_ne!(ether(LinkIndex(1), 0), ether(LinkIndex(0), 1));
     }
 
     #[test]
     fn two_links_to_nodes_that_are_called_alike_have_interfaces_of_their_own() {
-        let (one, other) = (interface_name("second-level-1", 7), interface_name("second-level-2", 1234));
+        let (one, other) = (
+            interface_name("second-level-1", LinkIndex(7)),
+            interface_name("second-level-2", LinkIndex(1234)),
+        );
         assert!(one != other && one.len() <= 15 && other.len() == 15, "{one} {other}");
-        assert_ne!(interface_name("b", 0), interface_name("b", 1));
+        assert_ne!(interface_name("b", LinkIndex(0)), interface_name("b", LinkIndex(1)));
     }
 }

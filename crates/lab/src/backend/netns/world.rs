@@ -29,7 +29,7 @@ use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, Manager, Setup, driver};
 use crate::experiment::Plan;
-use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Software};
+use crate::experiment::plan::{Activity, IndexVec, Links, NodeIndex, Software};
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
 use crate::wall_clock::epoch_ns;
 
@@ -94,15 +94,15 @@ pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Wor
 pub(super) struct World<'a> {
     order: &'a Order,
     pub(super) folder: &'a Path,
-    pub(super) namespaces: Vec<Namespace>,
+    pub(super) namespaces: IndexVec<NodeIndex, Namespace>,
     pub(super) wiring: Wiring,
     controllers: Controllers,
-    groups: Vec<Group>,
+    groups: IndexVec<NodeIndex, Group>,
     pub(super) forwarders: BTreeMap<NodeIndex, Forwarder>,
     /// Servers beside them.
     pub(super) servers: Vec<RunningServer>,
     /// Links as they are by now.
-    pub(super) links: Vec<LinkPlan>,
+    pub(super) links: Links,
     outcome: Outcome,
 }
 
@@ -134,10 +134,10 @@ fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
     let mut world = World {
         order: &order,
         folder,
-        namespaces: Vec::new(),
+        namespaces: IndexVec::default(),
         wiring: Wiring::default(),
         controllers: Controllers::find(),
-        groups: Vec::new(),
+        groups: IndexVec::default(),
         forwarders: BTreeMap::new(),
         servers: Vec::new(),
         links: order.plan.links.clone(),
@@ -302,7 +302,7 @@ impl World<'_> {
                     .to_owned(),
             );
         }
-        for (index, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate().map(|(place, name)| (NodeIndex(place), name)) {
             let group = controllers.group(self.order.owner, name);
             let group = group.map_err(io_error(format!("no control group for `{name}`")))?;
             let node = self.plan().nodes.get(index);
@@ -327,7 +327,7 @@ impl World<'_> {
 
     fn setup<'s>(
         &'s self,
-        node: usize,
+        node: NodeIndex,
         folder: &'s Path,
         socket: &'s Path,
         addresses: &'s BTreeMap<NodeIndex, Ipv4Addr>,
@@ -351,8 +351,7 @@ impl World<'_> {
 
     pub(super) fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
         let addresses = self.addresses();
-        let nodes: Vec<NodeIndex> =
-            (0..self.plan().nodes.len()).filter(|node| self.forwards(*node)).collect();
+        let nodes: Vec<NodeIndex> = self.plan().nodes.indices().filter(|node| self.forwards(*node)).collect();
         for index in nodes.iter().copied() {
             let name = self.plan().node_name(index).to_owned();
             let folder = self.folder.join(&name);
@@ -381,7 +380,7 @@ impl World<'_> {
     /// elsewhere.
     pub(super) fn spawn(
         &self,
-        node: usize,
+        node: NodeIndex,
         launch: &Launch,
         input: Stdio,
         output: Option<Stdio>,
@@ -411,7 +410,7 @@ impl World<'_> {
             return Ok(Vec::new());
         }
         let mut taps = Vec::new();
-        for (index, node) in self.plan().nodes.iter().enumerate() {
+        for (index, node) in self.plan().nodes.indexed() {
             let interfaces: Vec<TapInterface> = self
                 .wiring
                 .interfaces
@@ -435,7 +434,7 @@ impl World<'_> {
 
     fn start_clients(&self) -> Result<Clients, WorldError> {
         let mut clients = Clients::default();
-        for (index, node) in self.plan().nodes.iter().enumerate() {
+        for (index, node) in self.plan().nodes.indexed() {
             let job = crate::agent::Job::of(
                 self.plan(),
                 index,
@@ -457,7 +456,7 @@ impl World<'_> {
 
     fn start_samplers(&self, start_ns: u64) -> Result<Vec<(String, Sampler)>, WorldError> {
         let mut samplers = Vec::new();
-        for (place, node) in self.plan().nodes.iter().enumerate() {
+        for (place, node) in self.plan().nodes.indexed() {
             let forwarder = self.forwarders.get(&place);
             let config = SamplerConfig {
                 node: node.name.clone(),

@@ -6,6 +6,7 @@ use sim::{Application, Context};
 
 use crate::agent::workloads::{Activities, Served};
 use crate::agent::{Job, JobError};
+use crate::order::Simultaneous;
 
 /// Everything that runs at one node.
 pub(super) struct Agent {
@@ -16,13 +17,18 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// An agent for that job until the end.
+    /// An agent for that job until the end, which begins what it does at one instant in this order.
     ///
     /// # Errors
     /// The job makes no sense.
-    pub(super) fn new(job: Job, end: Instant) -> Result<Self, JobError> {
-        let (served, activities) = (Served::new(&job)?, Activities::new(&job, 0)?);
+    pub(super) fn new(job: Job, end: Instant, order: Simultaneous) -> Result<Self, JobError> {
+        let (served, activities) = (Served::new(&job)?, Activities::new(&job, 0)?.arranged(order, &job));
         Ok(Agent { job, served, activities, end })
+    }
+
+    /// Does it do several things, of which one has to be the first?
+    pub(super) fn does_several(&self) -> bool {
+        self.activities.are_several()
     }
 
     pub(super) fn is_complete(&self) -> bool {

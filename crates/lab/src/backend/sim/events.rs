@@ -4,13 +4,13 @@ use packet::time::{Duration, Instant};
 use sim::LinkConfig;
 
 use super::network::Built;
-use crate::experiment::plan::{Change, LinkPlan, Plan};
+use crate::experiment::plan::{Change, LinkIndex, LinkPlan, Plan};
 
 /// Plans all events of an experiment.
 pub(super) fn plan(built: &mut Built, plan: &Plan) {
     for event in &plan.events {
         let at = Instant::from_nanos(event.at_ns);
-        let link = |link: usize| built.links.get(link).copied();
+        let link = |link: LinkIndex| built.links.get(link).copied();
         match event.change {
             // What is planned is of links and nodes that are there, so that it cannot fail.
             Change::LinkDown(place) => {

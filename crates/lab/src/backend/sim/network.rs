@@ -1,6 +1,7 @@
 //! A plan as a simulated network.
 
 use engine::{FaceConfig, RateLimit, SharingConfig};
+use packet::Dialect;
 use packet::time::{Duration, Instant};
 use sim::{
     Clock, CoDel, CoDelAction, FaceTimes, KindTimes, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
@@ -10,8 +11,10 @@ use sim::{
 use super::error::SimulationError;
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{
-    Activity, ClockPlan, Dialect, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink, UseCosts,
+    Activity, ClockPlan, IndexVec, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
+    UseCosts,
 };
+use crate::order::Simultaneous;
 
 /// The header of an Ethernet frame, which its MTU does not count.
 const ETHERNET_BYTES: u32 = 14;
@@ -41,14 +44,16 @@ const INTEREST_BURST: u32 = 1000;
 /// The network of a plan.
 pub(super) struct Built {
     pub(super) network: Network,
-    pub(super) nodes: Vec<NodeId>,
-    pub(super) links: Vec<LinkId>,
+    pub(super) nodes: IndexVec<NodeIndex, NodeId>,
+    pub(super) links: IndexVec<LinkIndex, LinkId>,
 }
 
-pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
+/// `order` is that of what happens at one instant.
+pub(super) fn build(plan: &Plan, seed: u64, order: Simultaneous) -> Result<Built, SimulationError> {
     let mut network = Network::new(seed);
+    network.set_simultaneous_order(order.of_network(seed));
     network.record(super::trace::config(&plan.recording.trace));
-    let mut nodes = Vec::new();
+    let mut nodes = IndexVec::default();
     for node in &plan.nodes {
         configure(&mut network, node)?;
         let id = network.add_node()?;
@@ -57,12 +62,12 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
         }
         nodes.push(id);
     }
-    let mut links = Vec::new();
+    let mut links = IndexVec::default();
     for link in &plan.links {
         let ends: Vec<NodeId> = link.ends().filter_map(|end| nodes.get(end).copied()).collect();
         links.push(network.connect_all(&ends, &self::link(link, plan.dialect)?)?);
     }
-    for (index, (node, id)) in plan.nodes.iter().zip(&nodes).enumerate() {
+    for ((index, node), id) in plan.nodes.indexed().zip(&nodes) {
         if let Some(processor) = processor(plan, index, node, &links) {
             network.set_processor(*id, processor)?;
         }
@@ -121,7 +126,12 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
 
 /// The processor of a node: its service time, its share, and what competing loads leave of it and when. One
 /// whose work takes no time needs none.
-fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan, links: &[LinkId]) -> Option<ProcessorConfig> {
+fn processor(
+    plan: &Plan,
+    index: NodeIndex,
+    node: &NodePlan,
+    links: &IndexVec<LinkIndex, LinkId>,
+) -> Option<ProcessorConfig> {
     if node.costs.is_none() && node.service_time_ns == 0 && node.data_service_time_ns == 0 {
         return None;
     }
@@ -197,7 +207,7 @@ fn link(link: &LinkPlan, dialect: Dialect) -> Result<LinkConfig, SimulationError
     config.impairment.reorder = link.simulated.reorder;
     config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
     config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
-    config.face.dialect = dialect.into();
+    config.face.dialect = dialect;
     config.face.sharing = link.is_sharing().then_some(SharingConfig::LOCAL);
     match &link.ndnlp1 {
         Some(ndnlp1) => Ok(config.framed(ndnlp1.config())),
@@ -239,7 +249,8 @@ mod tests {
     fn a_content_store_is_as_large_as_on_real_forwarders() {
         let experiment = Experiment::parse("t", "t.toml", &testkit::experiment::stores())
             .unwrap_or_else(|wrong| panic!("{wrong}"));
-        let Built { mut network, nodes, .. } = build(&experiment.plans("sim").unwrap()[0], 1).unwrap();
+        let Built { mut network, nodes, .. } =
+            build(&experiment.plans("sim").unwrap()[0], 1, Simultaneous::Planned).unwrap();
         let mut stores = Vec::new();
         for node in nodes {
             network.change_engine(node, |engine| {

@@ -12,10 +12,10 @@ use sim::{EndId, LinkId, OccupancyKnot};
 
 use super::network::{Built, overhead_bytes};
 use crate::analysis::{LinkHistory, Origins, Repetition, TRAFFIC_COLUMNS, Table};
-use crate::experiment::plan::{Activity, Plan, TracePlan};
+use crate::experiment::plan::{Activity, IndexVec, LinkIndex, NodeIndex, Plan, TracePlan};
+use crate::memory_files;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
-use crate::scratch;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct EarlierSample {
@@ -29,7 +29,7 @@ struct EarlierSample {
 
 /// What a node's processor can do at a moment, as a part of a core: its share, and what a competing load
 /// leaves of it.
-fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
+fn part_of_a_core(plan: &Plan, node: NodeIndex, at_ns: u64) -> f64 {
     let share = plan.nodes.get(node).and_then(|node| node.cpu).unwrap_or(1.0).min(1.0);
     let left = plan.workloads.iter().filter(|workload| workload.at == node).filter_map(|workload| {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
@@ -40,27 +40,30 @@ fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
 }
 
 /// What a node's forwarder takes without packets, as a profile says it.
-fn idle_percent(plan: &Plan, node: usize) -> f64 {
+fn idle_percent(plan: &Plan, node: NodeIndex) -> f64 {
     plan.nodes.get(node).and_then(|node| node.costs.as_ref()).map_or(0.0, |costs| costs.idle_percent)
 }
 
 /// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
 /// one set of headers: with more of them a full link would seem to carry more than its rate.
-fn below(plan: &Plan, link: usize) -> f64 {
+fn below(plan: &Plan, link: LinkIndex) -> f64 {
     plan.links.get(link).map_or(0.0, |link| f64::from(overhead_bytes(link)))
 }
 
 /// The logs of all nodes, and their watched links by the second.
 pub(super) struct Recorder {
-    logs: Vec<String>,
-    occupancy: Vec<String>,
-    traffic: Vec<Table>,
-    before: Vec<EarlierSample>,
+    logs: IndexVec<NodeIndex, String>,
+    occupancy: IndexVec<NodeIndex, String>,
+    /// By the second, as far as anything was seen.
+    traffic: IndexVec<NodeIndex, Table>,
+    /// So many seconds the run lasts at most.
+    seconds: usize,
+    before: IndexVec<NodeIndex, EarlierSample>,
     origins: Origins,
-    seen: Vec<LinkHistory>,
+    seen: IndexVec<NodeIndex, LinkHistory>,
     /// For each link its place in the plan, and the nodes that watch it: is the node at end 0, and does Data
     /// come in there?
-    watchers: BTreeMap<LinkId, (usize, Vec<Watcher>)>,
+    watchers: BTreeMap<LinkId, (LinkIndex, Vec<Watcher>)>,
     /// Packets that the experiment wants to have written down, and how many there were in all.
     kept: (Vec<PacketRecord>, u64),
 }
@@ -68,7 +71,7 @@ pub(super) struct Recorder {
 /// A node that watches a link.
 #[derive(Debug, Clone, Copy)]
 struct Watcher {
-    node: usize,
+    node: NodeIndex,
     /// The end of the link that it is.
     end: EndId,
     /// Has it a route over the link? Then Data comes in; at a node without one it goes out.
@@ -76,37 +79,47 @@ struct Watcher {
 }
 
 /// Who watches which link.
-fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>)> {
-    let routes: BTreeSet<(usize, usize)> = plan.routing.hops.iter().map(|hop| (hop.node, hop.link)).collect();
-    let mut watchers: Vec<Vec<Watcher>> = vec![Vec::new(); plan.links.len()];
-    for (node, link) in plan.nodes.iter().enumerate().filter_map(|(node, plan)| Some((node, plan.watch?))) {
+fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (LinkIndex, Vec<Watcher>)> {
+    let routes: BTreeSet<(NodeIndex, LinkIndex)> =
+        plan.routing.hops.iter().map(|hop| (hop.node, hop.link)).collect();
+    let mut watchers: IndexVec<LinkIndex, Vec<Watcher>> = IndexVec::filled(&plan.links, Vec::new());
+    for (node, link) in plan.nodes.indexed().filter_map(|(node, plan)| Some((node, plan.watch?))) {
         let end = plan.links.get(link).and_then(|link| link.ends().position(|end| end == node));
         if let (Some(list), Some(end)) = (watchers.get_mut(link), end) {
             list.push(Watcher { node, end: EndId(end as u32), is_route: routes.contains(&(node, link)) });
         }
     }
-    built.links.iter().copied().zip(watchers.into_iter().enumerate()).collect()
+    built.links.iter().copied().zip(watchers.indices().zip(watchers)).collect()
+}
+
+/// So many rows by the second a time takes.
+fn whole_seconds(ns: u64) -> usize {
+    usize::try_from(ns.div_ceil(1_000_000_000)).unwrap_or(usize::MAX)
+}
+
+/// Makes a table by the second at least so many seconds long. An experiment may last for years at most, and
+/// end after a second: there is a row of what was seen, and not of what might have been.
+fn reach(table: &mut Table, seconds: usize) {
+    for second in table.rows.len()..seconds {
+        let mut row = vec![0.0; TRAFFIC_COLUMNS.len()];
+        if let Some(time) = row.first_mut() {
+            *time = second as f64;
+        }
+        table.rows.push(row);
+    }
 }
 
 impl Recorder {
     pub(super) fn new(plan: &Plan, built: &Built) -> Self {
-        let count = plan.nodes.len();
-        let seconds = plan.schedule.duration_ns.div_ceil(1_000_000_000);
-        let mut table = Table::new(TRAFFIC_COLUMNS);
-        for second in 0..seconds {
-            let mut row = vec![0.0; TRAFFIC_COLUMNS.len()];
-            if let Some(time) = row.first_mut() {
-                *time = second as f64;
-            }
-            table.rows.push(row);
-        }
+        let nodes = &plan.nodes;
         Recorder {
-            logs: vec![sample::head(LogOf::VirtualTime); count],
-            occupancy: vec![csv::to_string([sample::OCCUPANCY_COLUMNS]); count],
-            traffic: vec![table; count],
-            before: vec![EarlierSample::default(); count],
+            logs: IndexVec::filled(nodes, sample::head(LogOf::VirtualTime)),
+            occupancy: IndexVec::filled(nodes, csv::to_string([sample::OCCUPANCY_COLUMNS])),
+            traffic: IndexVec::filled(nodes, Table::new(TRAFFIC_COLUMNS)),
+            seconds: whole_seconds(plan.schedule.duration_ns),
+            before: IndexVec::filled(nodes, EarlierSample::default()),
             origins: Origins::of(plan),
-            seen: vec![LinkHistory::default(); count],
+            seen: IndexVec::filled(nodes, LinkHistory::default()),
             watchers: watchers(plan, built),
             kept: (Vec::new(), 0),
         }
@@ -138,7 +151,7 @@ impl Recorder {
         self.look(built);
         let now_ns = built.network.now().as_nanos();
         let seconds = now_ns as f64 / 1e9;
-        for (index, id) in built.nodes.iter().enumerate() {
+        for (index, id) in built.nodes.indexed() {
             let Some(engine) = built.network.engine(*id) else { continue };
             let (Some(log), Some(before)) = (self.logs.get_mut(index), self.before.get_mut(index)) else {
                 continue;
@@ -202,9 +215,8 @@ impl Recorder {
         let all = std::mem::take(&mut self.watchers);
         for record in &rows {
             let Some((link, watchers)) = all.get(&record.link) else { continue };
-            for Watcher { node, end, is_route } in watchers {
-                let outwards = record.from_end == *end;
-                self.add(*node, record, outwards, outwards != *is_route, below(plan, *link));
+            for watcher in watchers {
+                self.add(*watcher, record, below(plan, *link));
             }
         }
         self.watchers = all;
@@ -230,12 +242,18 @@ impl Recorder {
         std::mem::take(&mut self.kept.0)
     }
 
-    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool, below: f64) {
+    fn add(&mut self, Watcher { node, end, is_route }: Watcher, record: &PacketRecord, below: f64) {
+        let outwards = record.from_end == end;
+        let with_data = outwards != is_route;
         let PacketRecord { time, kind, bytes, name, nonce, .. } = record;
         let second = usize::try_from(time.as_nanos() / 1_000_000_000).unwrap_or(usize::MAX);
         let seen = self.seen.get_mut(node).filter(|_| *kind == PacketKind::Interest);
         let asked = seen.map(|seen| self.origins.ask(seen, outwards, name.as_ref().canonical(), *nonce));
-        let row = self.traffic.get_mut(node).and_then(|table| table.rows.get_mut(second));
+        let table = self.traffic.get_mut(node).filter(|_| second < self.seconds);
+        let row = table.and_then(|table| {
+            reach(table, second + 1);
+            table.rows.get_mut(second)
+        });
         let Some([_, goodput, goodput_back, through, through_back, again, interests, data, nacks, same]) =
             row.map(Vec::as_mut_slice)
         else {
@@ -259,14 +277,16 @@ impl Recorder {
             let Some(engine) = built.network.engine(*id) else { continue };
             let counters = engine.content_store_counters();
             let store = sample::store(counters.hits, counters.misses);
-            scratch::write(&folder.join(sample::store_file(&node.name)), store)?;
-            scratch::write(&folder.join(sample::faces_file(&node.name)), carried(engine).table())?;
+            memory_files::write(&folder.join(sample::store_file(&node.name)), store)?;
+            memory_files::write(&folder.join(sample::faces_file(&node.name)), carried(engine).table())?;
         }
         for (node, text) in plan.nodes.iter().zip(&self.occupancy) {
-            scratch::write(&folder.join(sample::occupancy_file(&node.name)), text)?;
+            memory_files::write(&folder.join(sample::occupancy_file(&node.name)), text)?;
         }
         for ((node, log), traffic) in plan.nodes.iter().zip(&self.logs).zip(&self.traffic) {
-            scratch::write(&folder.join(format!("forwarder-{}.csv", node.name)), log)?;
+            memory_files::write(&folder.join(format!("forwarder-{}.csv", node.name)), log)?;
+            let mut traffic = traffic.clone();
+            reach(&mut traffic, whole_seconds(built.network.now().as_nanos()));
             traffic.write(&folder.join(format!("traffic-{}.csv", node.name)))?;
         }
         Ok(())
@@ -325,15 +345,17 @@ start = '1 s'
         // An Ethernet header, that of IP, and 32, 8 or no bytes above it.
         for (kind, headers) in [("tcp", 66.0), ("udp", 42.0), ("ether", 14.0)] {
             let plan = plan(&TEXT.replace("'tcp'", &format!("'{kind}'")));
-            assert_eq!(below(&plan, 0), headers, "{kind}");
+            assert_eq!(below(&plan, LinkIndex(0)), headers, "{kind}");
         }
     }
 
     #[test]
     fn a_competing_load_takes_from_a_share_while_it_is_busy() {
         let plan = plan(TEXT);
-        let at = |seconds: f64| part_of_a_core(&plan, 0, Duration::from_secs_f64(seconds).as_nanos() as u64);
-        assert_eq!((at(0.5), at(2.5), part_of_a_core(&plan, 1, 0)), (0.5, 0.5, 1.0));
+        let at = |seconds: f64| {
+            part_of_a_core(&plan, NodeIndex(0), Duration::from_secs_f64(seconds).as_nanos() as u64)
+        };
+        assert_eq!((at(0.5), at(2.5), part_of_a_core(&plan, NodeIndex(1), 0)), (0.5, 0.5, 1.0));
         for busy in [1.0, 1.9, 4.5, 7.2] {
             assert!((at(busy) - 0.05).abs() < 1e-12, "{busy} s: {}", at(busy));
         }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::FaceConfig;
+use engine::{FaceConfig, FaceId};
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
@@ -35,12 +35,20 @@ struct Accepted {
     to: NodeId,
 }
 
+/// Who asks for a prefix, at which cost.
+struct Neighbour {
+    prefix: Name,
+    cost: u64,
+    node: NodeId,
+    /// The face that its commands come by, as long as its link is not mended.
+    face: Option<FaceId>,
+}
+
 /// Takes registrations at one node.
 struct Registrar {
     accepts: Registrations,
     authority: CommandAuthority,
-    /// Who asks for which prefix: packets of virtual time do not say where they came from.
-    neighbours: Vec<(Name, u64, NodeId)>,
+    neighbours: Vec<Neighbour>,
     accepted: Vec<Accepted>,
 }
 
@@ -64,16 +72,23 @@ impl Registrar {
         Some(Ok(parameters))
     }
 
-    fn accept(&mut self, wanted: &ControlParameters) {
+    /// Gives the route to whom the command came from, as the daemon does.
+    fn accept(&mut self, wanted: &ControlParameters, header: &LinkHeader) {
         let Some(prefix) = &wanted.name else { return };
         let cost = wanted.cost.unwrap_or(0);
-        // Two who ask for the same at the same cost are both meant.
-        let asks = self.neighbours.iter().filter(|(name, asked, _)| name == prefix && *asked == cost);
+        let came_by = |neighbour: &Neighbour| {
+            neighbour.face.is_some_and(|face| header.incoming_face == Some(face.0.into()))
+        };
+        // A link that was mended has another face. Then all are meant who ask for that.
+        let is_known = self.neighbours.iter().any(came_by);
+        let asks = self.neighbours.iter().filter(|neighbour| {
+            neighbour.prefix == *prefix && neighbour.cost == cost && (came_by(neighbour) || !is_known)
+        });
         let least = if self.accepts == Registrations::Anyone { STRANGERS_LEAST_COST } else { 0 };
-        let new = asks.map(|(prefix, cost, to)| Accepted {
-            prefix: prefix.clone(),
-            cost: (*cost).max(least),
-            to: *to,
+        let new = asks.map(|neighbour| Accepted {
+            prefix: neighbour.prefix.clone(),
+            cost: neighbour.cost.max(least),
+            to: neighbour.node,
         });
         self.accepted.extend(new.take(MAX_ACCEPTED));
         self.accepted.truncate(MAX_ACCEPTED);
@@ -81,11 +96,11 @@ impl Registrar {
 }
 
 impl Application for Registrar {
-    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _: &LinkHeader) {
+    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, header: &LinkHeader) {
         let response = match self.decide(context.now(), interest) {
             None => return,
             Some(Ok(parameters)) => {
-                self.accept(&parameters);
+                self.accept(&parameters, header);
                 ControlResponse::ok(&parameters)
             }
             Some(Err(code)) => ControlResponse::error(code, "authorization rejected"),
@@ -104,7 +119,7 @@ impl Application for Registrar {
 /// Puts one at every node that neighbours may register with, and plans when it is looked at what it has
 /// accepted.
 pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), SimulationError> {
-    for (index, node) in plan.nodes.iter().enumerate() {
+    for (index, node) in plan.nodes.indexed() {
         let accepts = Registrations::of(&node.forwarder);
         let is_asked = plan.registrations().any(|(_, registration)| registration.to == index);
         if accepts == Registrations::Nobody || !is_asked {
@@ -113,7 +128,7 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<(), Simul
         let Some(id) = built.nodes.get(index).copied() else { continue };
         let registrar =
             registrar(built, plan, index, accepts, seed).map_err(ApplicationError::of(&node.name))?;
-        let face = FaceConfig { dialect: plan.dialect.into(), ..FaceConfig::local() };
+        let face = FaceConfig { dialect: plan.dialect, ..FaceConfig::local() };
         let application = built.network.add_application_with(id, registrar, face)?;
         plan_looks(built, plan, index, id, application);
     }
@@ -146,7 +161,9 @@ fn registrar(
     for (from, registration) in plan.registrations().filter(|(_, registration)| registration.to == at) {
         let Some(node) = built.nodes.get(from) else { continue };
         let prefix = registration.prefix.as_str().into_name()?;
-        neighbours.push((prefix, u64::from(registration.cost), *node));
+        let own = built.nodes.get(at);
+        let face = own.and_then(|own| built.network.face_towards(*own, *node).ok());
+        neighbours.push(Neighbour { prefix, cost: u64::from(registration.cost), node: *node, face });
     }
     let revocations = Arc::new(RevocationList::fixed(records));
     let keys = TrustedKeys::new(believed).with_revocations(revocations);

@@ -15,9 +15,9 @@ use super::{counted, events, registrar, trace};
 use crate::agent::Job;
 use crate::analysis::{NETWORK_FILE, NetworkCounts};
 use crate::experiment::Plan;
-use crate::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
+use crate::memory_files;
+use crate::order::{Event, OUTCOME_FILE, Order, OrderSeen, Outcome, write_json};
 use crate::sampling::moment;
-use crate::scratch;
 
 fn nanos(moment: std::time::Duration) -> u64 {
     u64::try_from(moment.as_nanos()).unwrap_or(u64::MAX)
@@ -31,11 +31,11 @@ fn start_agents(
     end: Instant,
 ) -> Result<Vec<AppId>, SimulationError> {
     let mut agents = Vec::new();
-    for (index, id) in built.nodes.iter().enumerate() {
+    for (index, id) in built.nodes.indexed() {
         let job = Job::of(&order.plan, index, order.seed, Path::new("unused"), folder.to_owned());
         let Some(job) = job else { continue };
-        let agent = Agent::new(job, end)?;
-        let face = FaceConfig { dialect: order.plan.dialect.into(), ..FaceConfig::local() };
+        let agent = Agent::new(job, end, order.simultaneous)?;
+        let face = FaceConfig { dialect: order.plan.dialect, ..FaceConfig::local() };
         agents.push(built.network.add_application_with(*id, agent, face)?);
     }
     Ok(agents)
@@ -82,7 +82,7 @@ impl World {
     fn new(order: &Order, folder: &Path, mut observe: impl FnMut(&Event)) -> Result<Self, SimulationError> {
         let plan = &order.plan;
         observe(&step("network"));
-        let mut built = build(plan, order.seed)?;
+        let mut built = build(plan, order.seed, order.simultaneous)?;
         built.network.set_cores(order.cores);
         observe(&step("clients"));
         let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.schedule.duration_ns))?;
@@ -141,6 +141,14 @@ impl World {
         Ok(())
     }
 
+    /// The order of what happened at one instant, and whether another could have made a difference.
+    fn order_seen(&self, order: &Order) -> OrderSeen {
+        let World { built: Built { network, .. }, agents, .. } = self;
+        let do_several = agents.iter().filter_map(|id| network.application::<Agent>(*id));
+        let may_matter = network.may_depend_on_ties() || do_several.into_iter().any(Agent::does_several);
+        OrderSeen { order: order.simultaneous, may_matter }
+    }
+
     /// Writes all that was seen; gives what a reader should know of it.
     fn write(&mut self, order: &Order, folder: &Path) -> Result<Vec<String>, SimulationError> {
         let World { built, agents, consumers, recorder } = self;
@@ -182,7 +190,7 @@ pub fn simulate(
     folder: &Path,
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, SimulationError> {
-    scratch::create_dir_all(folder)?;
+    memory_files::create_dir_all(folder)?;
     let mut world = World::new(order, folder, &mut observe)?;
     observe(&step("workloads"));
     world.run(order, &mut observe)?;
@@ -194,6 +202,7 @@ pub fn simulate(
         control: "virtual time: a service time for each packet, divided by the node's share".to_owned(),
         software: format!("cairn {}, simulated", env!("CARGO_PKG_VERSION")),
         notes,
+        simultaneous: Some(world.order_seen(order)),
         ..Outcome::default()
     };
     write_json(&folder.join(OUTCOME_FILE), &outcome)?;

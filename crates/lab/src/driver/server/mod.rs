@@ -147,9 +147,9 @@ pub fn url(plan: &Plan, node: NodeIndex, path: &str) -> String {
 /// A page of a server at this node, from whose namespace it is called.
 fn page(path: &str) -> io::Result<String> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, HTTP_PORT));
-    let patience = Duration::from_secs(2);
-    let mut stream = TcpStream::connect_timeout(&address, patience)?;
-    stream.set_read_timeout(Some(patience))?;
+    let timeout = Duration::from_secs(2);
+    let mut stream = TcpStream::connect_timeout(&address, timeout)?;
+    stream.set_read_timeout(Some(timeout))?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
     let mut bytes = Vec::new();
     stream.take(MOST_BYTES).read_to_end(&mut bytes)?;

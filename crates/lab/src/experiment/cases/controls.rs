@@ -226,7 +226,12 @@ fn of_control(control: &Control, key: &str, variants: &[&Variant]) -> Vec<Findin
 }
 
 /// The keys whose values differ, as far down as both are tables; one that is missing is an empty one.
-fn differing(at: &str, one: Option<&toml::Table>, other: Option<&toml::Table>, keys: &mut BTreeSet<String>) {
+pub(super) fn differing(
+    at: &str,
+    one: Option<&toml::Table>,
+    other: Option<&toml::Table>,
+    keys: &mut BTreeSet<String>,
+) {
     let names = one.into_iter().chain(other).flat_map(toml::Table::keys);
     let names: BTreeSet<&String> = names.collect();
     for name in names {
@@ -269,7 +274,7 @@ pub(in crate::experiment) fn idle(cases: &[Plan], controls: &[(String, Plan)]) -
 }
 
 /// The cases that the expectations of a control name; nothing when any is about each case.
-fn concerned(file: &File, control: &Control, key: &str) -> Result<Option<Vec<String>>, Finding> {
+pub(super) fn concerned(file: &File, control: &Control, key: &str) -> Result<Option<Vec<String>>, Finding> {
     let mut cases = Some(Vec::new());
     for name in &control.fails {
         let Some(expect) = file.expect.iter().find(|expect| expect.name.as_ref() == Some(name)) else {

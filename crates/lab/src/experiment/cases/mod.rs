@@ -1,6 +1,7 @@
 //! The cases of an experiment: the file as it stands, its named variants, and every combination of its
 //! sweeps.
 
+mod changed;
 pub(super) mod controls;
 pub(super) mod drawn_again;
 mod ranged;

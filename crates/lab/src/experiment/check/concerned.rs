@@ -124,8 +124,7 @@ impl<'a> Path<'a> {
             nodes.extend(contents.map(|content| content.at));
             nodes.extend(producers.flat_map(|producer| &producer.nodes));
             // What goes by IP has no next hops by names.
-            let by_ip =
-                plan.nodes.iter().enumerate().filter(|(_, node)| node.switch || node.server.is_some());
+            let by_ip = plan.nodes.indexed().filter(|(_, node)| node.switch || node.server.is_some());
             nodes.extend(by_ip.map(|(node, _)| node));
         }
         Path { prefix, nodes, sources }

@@ -9,7 +9,7 @@ use crate::experiment::plan::{Plan, Workload};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Finding;
 use crate::experiment::units::Share;
-use crate::paragraph::capitalised;
+use crate::prose::capitalised;
 
 /// What is wrong with a plan's expectations.
 pub(in crate::experiment) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {

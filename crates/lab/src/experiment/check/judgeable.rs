@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::by_construction::{Named, named};
 use super::concerned::Concerned;
 use super::decided::{self, Undecidable, here, number};
-use super::{alike, asks_less, measured, never_begun, units, without_effect};
+use super::{alike, asks_otherwise, measured, never_begun, too_much, units, without_effect};
 use crate::experiment::backends::VIRTUAL_TIME;
 use crate::experiment::cases::{Variant, controls};
 use crate::experiment::measure::Measure;
@@ -81,7 +81,7 @@ impl Judgeable {
             self.findings.extend(without_effect::of_expectation(expect, &format!("expect.{place}")));
         }
         self.findings.extend(plans.iter().flat_map(without_effect::of_pings));
-        self.findings.extend(asks_less::controls(&experiment.file.control, plans));
+        self.findings.extend(asks_otherwise::controls(&experiment.file.control, plans));
         self.findings.extend(controls_that_are_idle(experiment, plans));
         for plan in plans.iter().filter(|plan| plan.control.is_none()) {
             for expect in &plan.evaluation.expectations {
@@ -103,6 +103,7 @@ impl Judgeable {
         for plan in plans {
             self.findings.extend(never_begun::of_plan(plan));
             self.findings.extend(without_effect::of_plan(plan));
+            self.findings.extend(too_much::of_plan(plan));
         }
         if let Ok((base, variants)) = experiment.variants(backend) {
             self.findings.extend(alike::names(&variants));
@@ -193,12 +194,20 @@ fn unnamed(expects: &[Expect], variants: &[Variant], plans: &[Plan]) -> Vec<Find
         if found.is_empty() || found.contains(&Named::Cause) {
             continue;
         }
-        let (message, suggestion) = match found.contains(&Named::Elsewhere) {
-            true => (
+        let unused = found.iter().find_map(|found| match found {
+            Named::Unused(key) => Some(key),
+            _ => None,
+        });
+        let (message, suggestion) = match unused {
+            Some(key) => (
+                format!("it names `{key}` and says nothing of it"),
+                "say in words how that key makes it so, by its name or with the number that the file sets for it",
+            ),
+            None if found.contains(&Named::Elsewhere) => (
                 format!("the settings that it names have nothing to do with `{}`", expect.value),
                 "name one of its subject, of what lies on the way there, or of the whole",
             ),
-            false => (
+            None => (
                 "it names no setting of this file that makes it so: what a key comes to that is left out is none"
                     .to_owned(),
                 "name one that the file sets, by its key, such as `link.*.rate`",

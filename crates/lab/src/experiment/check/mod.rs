@@ -2,8 +2,8 @@
 //! some result confirms each statement and some result contradicts it, and the backend can carry it out.
 
 mod alike;
-mod asks_less;
-mod by_construction;
+mod asks_otherwise;
+pub(crate) mod by_construction;
 mod concerned;
 pub(crate) mod decided;
 pub(super) mod expectations;
@@ -13,5 +13,6 @@ pub(super) mod lacks;
 mod measured;
 mod never_begun;
 mod relation;
+mod too_much;
 mod units;
 mod without_effect;

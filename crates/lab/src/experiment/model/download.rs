@@ -8,7 +8,8 @@ use crate::experiment::units::{Frequency, Span};
 tables! {
     /// Downloads of files, one after the other or many at once.
     Download as "download" {
-        /// The node that asks; with several nodes each does, and all are measured together.
+        /// The node that asks; with several nodes each does, and all are measured together. Nodes that are
+        /// drawn at random are drawn anew for each repeat.
         at: Choice,
         /// Only the first so many of these nodes.
         first: Option<u32> = "all",

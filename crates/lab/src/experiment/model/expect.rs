@@ -42,7 +42,7 @@ tables! {
         paper: Option<String> = "nothing",
         /// Why it is so in this setting, whatever the forwarder does, with the key of a setting of what is
         /// measured or lies on its way, such as `link.*.rate`. Then it is no finding, and is not called
-        /// confirmed.
+        /// confirmed: reports show the reason as said by the file, with the values of its keys.
         by_construction: Option<String> = "nothing does",
         /// Why nothing here can tell whether it is so. Then it is listed as not testable, `value` is what is
         /// nearest to it, and it needs no bound.
@@ -56,7 +56,8 @@ tables! {
     Control as "control" {
         /// Its name; it follows the case's.
         name: String,
-        /// What is taken away: the cause that the paper names, and nothing else.
+        /// What is taken away: the cause that the paper names, and nothing else. What was tested is what
+        /// `set` changes; reports show that first.
         removes: String,
         /// Keys and their values, as in a case.
         set: BTreeMap<String, toml::Value> = "nothing is changed",

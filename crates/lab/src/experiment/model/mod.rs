@@ -67,7 +67,8 @@ tables! {
         /// Whether a run ends as soon as every download and every counted ping is done, and not only after
         /// `duration`.
         until_done: Option<bool> = "false",
-        /// How often each case is repeated, each time with new forwarders and another seed.
+        /// How often each case is repeated, each time with new forwarders, another seed, and in virtual time
+        /// another order of what happens at one instant: one repeat is seldom enough for a verdict.
         repeats: Option<u32> = "1",
         /// The seed of all randomness. Repeat number n uses seed + n.
         seed: Option<u64> = "1",

@@ -81,7 +81,7 @@ mod tests {
             producer: Some(cost(40.0, 60.0)),
             ..LinkCost::forwarding(cost(50.0, 35.0))
         };
-        let costs = NodeCosts::of(&[(3, link)], 0.5, 4000).unwrap();
+        let costs = NodeCosts::of(&[(LinkIndex(3), link)], 0.5, 4000).unwrap();
         let (link, own) = (costs.links[0].1, costs.applications);
         let way = |from: UseCosts, to: UseCosts, kind: usize| from.arriving_ns[kind] + to.leaving_ns[kind];
         assert_eq!([way(link, link, 0), way(link, link, 1)], [50_000, 39_000], "passed on to a neighbour");
@@ -92,6 +92,6 @@ mod tests {
             70_000,
             "of the content store"
         );
-        assert_eq!((costs.links[0].0, costs.idle_percent), (3, 0.5));
+        assert_eq!((costs.links[0].0, costs.idle_percent), (LinkIndex(3), 0.5));
     }
 }

@@ -3,40 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use link::v1::{Timings, UDP_MTU_BYTES};
+use packet::Dialect;
 use packet::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// The dialect of everything in an experiment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Dialect {
-    /// NDN packet format v0.3.
-    #[default]
+/// How a dialect stands in the files of runs.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Dialect")]
+pub(crate) enum DialectInFiles {
     Ndn,
-    /// CCNx 0.8.
     Ccnx,
 }
 
-impl Dialect {
-    pub(super) fn is_ndn(&self) -> bool {
-        *self == Dialect::Ndn
-    }
-
-    /// The socket for applications that speak it, of a node that is managed at `socket`.
-    #[must_use]
-    pub fn application_socket(self, socket: &Path) -> PathBuf {
-        match self {
-            Dialect::Ndn => socket.to_owned(),
-            Dialect::Ccnx => socket.with_extension("ccnd"),
-        }
-    }
+/// What is spoken where a file does not say it.
+pub(crate) fn ndn() -> Dialect {
+    Dialect::Ndn
 }
 
-impl From<Dialect> for packet::Dialect {
-    fn from(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Ndn => packet::Dialect::Ndn,
-            Dialect::Ccnx => packet::Dialect::Ccnx,
-        }
+pub(super) fn is_ndn(dialect: &Dialect) -> bool {
+    *dialect == Dialect::Ndn
+}
+
+/// The socket for applications that speak a dialect, of a node that is managed at `socket`.
+pub(crate) fn application_socket(dialect: Dialect, socket: &Path) -> PathBuf {
+    match dialect {
+        Dialect::Ndn => socket.to_owned(),
+        Dialect::Ccnx => socket.with_extension("ccnd"),
     }
 }
 

@@ -1,8 +1,52 @@
-//! What follows from a link's plan.
+//! A link, and what follows from its plan.
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkPlan, NodeIndex};
+use super::{Ndnlp1Plan, NodeIndex, SimulatedLink};
+
+/// A link, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkPlan {
+    /// Its name.
+    pub name: String,
+    /// Its two nodes, or the first two of those who share it.
+    pub between: [NodeIndex; 2],
+    /// Where more than two share it, the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedPlan>,
+    /// What carries packets.
+    pub kind: LinkKind,
+    /// Bits a second in each direction; `None` is as fast as it goes.
+    pub rate_bps: Option<u64>,
+    /// One way.
+    pub delay_ns: u64,
+    /// The part of frames that is lost.
+    pub loss: f64,
+    /// Frames that wait.
+    pub queue: u32,
+    /// Bytes of an IP packet.
+    pub mtu: u32,
+    /// Its length for shortest paths.
+    #[serde(default = "LinkPlan::one")]
+    pub metric: u32,
+    /// What virtual time makes of it beside.
+    #[serde(default)]
+    pub simulated: SimulatedLink,
+    /// NDNLP v1, where messages of CCNx travel in its packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndnlp1: Option<Ndnlp1Plan>,
+}
+
+/// What carries packets over a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// Datagrams.
+    Udp,
+    /// A byte stream.
+    Tcp,
+    /// Ethernet frames.
+    Ether,
+}
 
 /// A link of more than two nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +58,7 @@ pub struct SharedPlan {
 }
 
 impl LinkPlan {
-    pub(super) fn one() -> u32 {
+    fn one() -> u32 {
         1
     }
 

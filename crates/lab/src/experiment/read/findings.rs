@@ -1,6 +1,7 @@
 //! Mistakes of an experiment, each at its key.
 
 use super::origin::KeyPath;
+use crate::experiment::plan::{LinkIndex, NodeIndex};
 use crate::experiment::problem::suggest;
 
 /// A mistake and the key it is at; its line is looked up by the caller.
@@ -53,6 +54,35 @@ impl Findings {
             self.add(key, format!("there is no {what} called `{given}`"), Some(suggest(given, known)));
         }
         found
+    }
+
+    /// The node of a name, or a mistake that names those that there are.
+    pub(in crate::experiment) fn node(
+        &mut self,
+        key: &str,
+        given: &str,
+        nodes: &[&str],
+    ) -> Option<NodeIndex> {
+        self.place(key, "node", given, nodes).map(NodeIndex)
+    }
+
+    /// The link of a name, or a mistake that names those that there are.
+    pub(in crate::experiment) fn link(
+        &mut self,
+        key: &str,
+        given: &str,
+        links: &[&str],
+    ) -> Option<LinkIndex> {
+        self.place(key, "link", given, links).map(LinkIndex)
+    }
+
+    /// A controller that there is, with its parameters as in `pcon/beta~0.8`, or a mistake that says why not.
+    pub(in crate::experiment) fn controller<'a>(&mut self, key: &str, given: &'a str) -> Option<&'a str> {
+        let Err(error) = given.parse::<flow::ControllerSpec>() else { return Some(given) };
+        let words: Vec<&str> = flow::controller_names().collect();
+        let name = given.split('/').next().unwrap_or(given);
+        self.add(key, error.to_string(), Some(suggest(name, &words)));
+        None
     }
 
     /// A name of the file's own that can be part of a file's name, an address and a measure.

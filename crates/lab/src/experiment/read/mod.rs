@@ -5,6 +5,7 @@ mod locate;
 pub(super) mod named_files;
 pub(super) mod origin;
 pub(super) mod recorded;
+mod seeded;
 mod studies;
 
 use std::path::Path;
@@ -131,6 +132,11 @@ impl Experiment {
     #[must_use]
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// What the file holds, table by table.
+    pub(crate) fn content(&self) -> &Table {
+        &self.content
     }
 
     /// What a backend lacks to carry it out, each key with its line and the reason; nothing when it can.

@@ -1,6 +1,7 @@
 //! Mistakes are found, with their line and a way out.
 
 use super::*;
+use crate::experiment::plan::{LinkIndex, NodeIndex};
 
 const GOOD: &str = r#"
 title = "Two nodes"
@@ -114,7 +115,7 @@ fn a_statement_that_no_result_confirms_or_contradicts_or_nobody_measures_is_a_mi
         ("p.loss", "at_most = 5"),
         ("files.duration", "at_most = 5"),
         ("files.duration.p95", "at_most = \"files.duration.p5\"\ntimes = 1.5"),
-        ("files.unfinished", "at_most = 0\nby_construction = \"they have time: link.a-b.rate\""),
+        ("files.unfinished", "at_most = 0\nby_construction = \"they have time at this rate: link.a-b.rate\""),
         ("files.unfinished", "at_most = 0"),
         ("a.names.p5", "not_testable = \"of samples\""),
         ("files.unfinished", &format!("at_most = 0{on_sim}")),
@@ -282,9 +283,13 @@ fn a_small_file_becomes_a_plan_with_every_default_in_it() {
     let plans = experiment.plans("netns").unwrap();
     assert_eq!(plans.len(), 1);
     let plan = &plans[0];
-    assert_eq!(plan.links[0].rate_bps, Some(10_000_000));
+    assert_eq!(plan.links[LinkIndex(0)].rate_bps, Some(10_000_000));
     assert_eq!(plan.routing.hops.len(), 1);
-    assert_eq!(plan.nodes[1].watch, Some(0), "a node without a route watches its first link");
+    assert_eq!(
+        plan.nodes[NodeIndex(1)].watch,
+        Some(LinkIndex(0)),
+        "a node without a route watches its first link"
+    );
     assert_eq!(plan.contents[0].size_bytes, 100_000);
 }
 
@@ -433,8 +438,8 @@ fn sweeps_and_cases_multiply() {
     let names: Vec<&str> = plans.iter().map(|plan| plan.case.as_str()).collect();
     assert_eq!(names.len(), 6);
     assert_eq!(names[0], "fast, rate 10 Mbit/s");
-    assert_eq!(plans[5].links[0].rate_bps, Some(30_000_000));
-    assert_eq!(plans[5].links[0].delay_ns, 5_000_000);
+    assert_eq!(plans[5].links[LinkIndex(0)].rate_bps, Some(30_000_000));
+    assert_eq!(plans[5].links[LinkIndex(0)].delay_ns, 5_000_000);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::experiment::measure::{
     CONTENT_VALUES, NETWORK_VALUES, NODE_SERIES, NODE_TOTALS, PREFIX_VALUES, SUMMARIES, WORKLOAD_VALUES,
 };
 use crate::experiment::model::File;
-use crate::paragraph::{indented, wrapped};
+use crate::prose::{indented, wrapped};
 
 /// The whole reference as Markdown.
 #[must_use]

@@ -64,11 +64,9 @@ impl Choice {
     /// The nodes that are meant; a name that is none is a mistake at `key`.
     pub(super) fn nodes(&self, key: &str, names: &[&str], by: Draw, f: &mut Findings) -> Vec<NodeIndex> {
         let chosen: Vec<NodeIndex> = match self {
-            Choice::One(word) if word == "all" => (0..names.len()).collect(),
-            Choice::One(name) => f.place(key, "node", name, names).into_iter().collect(),
-            Choice::Several(several) => {
-                several.iter().filter_map(|name| f.place(key, "node", name, names)).collect()
-            }
+            Choice::One(word) if word == "all" => (0..names.len()).map(NodeIndex).collect(),
+            Choice::One(name) => f.node(key, name, names).into_iter().collect(),
+            Choice::Several(several) => several.iter().filter_map(|name| f.node(key, name, names)).collect(),
             Choice::Random { random } => draw(names.len(), *random as usize, by),
         };
         if matches!(self, Choice::Random { random } if *random as usize > names.len()) {
@@ -86,7 +84,7 @@ impl Choice {
 }
 
 fn draw(count: usize, wanted: usize, Draw { seed, purpose }: Draw) -> Vec<NodeIndex> {
-    let mut pool: Vec<NodeIndex> = (0..count).collect();
+    let mut pool: Vec<NodeIndex> = (0..count).map(NodeIndex).collect();
     let mut draws = Random::derive(seed, purpose.salt());
     let mut chosen = Vec::new();
     while chosen.len() < wanted && !pool.is_empty() {
@@ -120,7 +118,7 @@ mod tests {
             let chosen = choice.nodes("k", &["a", "b"], Draw { seed: 1, purpose: Purpose::Settings }, &mut f);
             (chosen, f.0.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "))
         };
-        assert_eq!(told(Choice::One("all".into())), (vec![0, 1], String::new()));
+        assert_eq!(told(Choice::One("all".into())), ([0, 1].map(NodeIndex).to_vec(), String::new()));
         assert!(told(Choice::One("c".into())).1.contains("no node called `c`"));
         assert!(told(Choice::Random { random: 3 }).1.contains("only 2 nodes"));
         assert!(told(Choice::Several(Vec::new())).1.contains("no node is meant"));

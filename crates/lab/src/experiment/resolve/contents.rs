@@ -13,7 +13,7 @@ pub(super) fn contents(file: &File, names: &[&str], files: &Files, f: &mut Findi
     for (name, content) in &file.content {
         let key = format!("content.{name}");
         f.prefix(&format!("{key}.prefix"), &content.prefix);
-        let Some(at) = f.place(&format!("{key}.at"), "node", &content.at, names) else { continue };
+        let Some(at) = f.node(&format!("{key}.at"), &content.at, names) else { continue };
         let segment = content.segment.map_or(4096, |size| size.0);
         if !(1..=8000).contains(&segment) {
             let message = "a segment has between 1 and 8000 bytes, so that its packet stays below 8800";

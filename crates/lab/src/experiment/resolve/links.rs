@@ -1,9 +1,11 @@
 //! What links are like: as said of each, as their topology knows, as the defaults say.
 
+use packet::Dialect;
+
 use super::ndnlp;
 use super::network::{Joined, Shape};
 use crate::experiment::model::{self, File};
-use crate::experiment::plan::{CoDelPlan, Dialect, LinkKind, LinkPlan, SharedPlan, SimulatedLink};
+use crate::experiment::plan::{CoDelPlan, LinkKind, LinkPlan, Links, SharedPlan, SimulatedLink};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
 use crate::experiment::units::{Share, Size, Span};
@@ -23,7 +25,7 @@ impl LinkKeys<'_> {
 }
 
 /// The links of a file, complete.
-pub(super) fn links(file: &File, shape: &Shape, dialect: Dialect, f: &mut Findings) -> Vec<LinkPlan> {
+pub(super) fn links(file: &File, shape: &Shape, dialect: Dialect, f: &mut Findings) -> Links {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.link.as_ref());
     let one = |joined: &Joined| {
         let said = LinkKeys { own: file.link.get(&joined.name), defaults };

@@ -16,6 +16,7 @@ mod servers;
 mod simulated;
 mod workloads;
 
+use packet::Dialect;
 use sim::paths::RouteSelection;
 
 use self::nodes::Costs;
@@ -23,7 +24,7 @@ use self::paths::Homes;
 use self::routes::routes;
 use crate::experiment::model::File;
 use crate::experiment::plan::{
-    ContentPlan, Dialect, EvaluationPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan,
+    ContentPlan, EvaluationPlan, GatePlan, Hop, Links, NodeIndex, Plan, ProbePlan, ProducerPlan,
     RecordingPlan, RoutingPlan, SchedulePlan, Software, WindowPlan,
 };
 use crate::experiment::profile;
@@ -202,8 +203,8 @@ fn software(file: &File, f: &mut Findings) -> Software {
 
 fn dialect(file: &File, f: &mut Findings) -> Dialect {
     let given = file.dialect.as_deref().unwrap_or("ndn");
-    let dialects = [("ndn", Dialect::Ndn), ("ccnx", Dialect::Ccnx)];
-    let dialect = f.word("dialect", given, &dialects).unwrap_or_default();
+    let dialects = Dialect::ALL.map(|dialect| (dialect.as_str(), dialect));
+    let dialect = f.word("dialect", given, &dialects).unwrap_or(Dialect::Ndn);
     if dialect == Dialect::Ccnx {
         let others = [("producer", file.producer.is_empty()), ("consumer", file.consumer.is_empty())];
         for (key, _) in others.iter().filter(|(_, is_empty)| !is_empty) {
@@ -215,7 +216,7 @@ fn dialect(file: &File, f: &mut Findings) -> Dialect {
 }
 
 /// What only our own forwarder does.
-fn check_software(software: Software, dialect: Dialect, links: &[LinkPlan], f: &mut Findings) {
+fn check_software(software: Software, dialect: Dialect, links: &Links, f: &mut Findings) {
     if software != Software::Ndnd {
         return;
     }
@@ -252,6 +253,7 @@ fn add_paths(hops: &mut Vec<Hop>, computed: Vec<Hop>) {
 
 /// Who answers for which prefix: contents, those who answer pings, producers, and programs that say so.
 fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[ProducerPlan]) -> Homes {
+    let place = |node: &str| names.iter().position(|name| *name == node).map(NodeIndex);
     let mut homes = Homes::new();
     let mut add = |prefix: &str, node: NodeIndex| {
         let trimmed = prefix.trim_end_matches('/');
@@ -263,12 +265,12 @@ fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[Pro
     };
     contents.iter().for_each(|content| add(&content.prefix, content.at));
     for ping in file.ping.values() {
-        if let Some(to) = names.iter().position(|name| *name == ping.to) {
+        if let Some(to) = place(&ping.to) {
             add(&ping.prefix, to);
         }
     }
     for program in file.program.values() {
-        if let Some(at) = names.iter().position(|name| *name == program.at) {
+        if let Some(at) = place(&program.at) {
             program.answers.iter().for_each(|prefix| add(prefix, at));
         }
     }

@@ -1,11 +1,12 @@
 //! How a link of CCNx cuts and acknowledges messages: as said, as the paper has it, or by the link's delay.
 
 use link::v1::Timings;
+use packet::Dialect;
 use packet::time::Duration;
 
 use super::links::LinkKeys;
 use crate::experiment::model::Acknowledgement;
-use crate::experiment::plan::{Dialect, LinkKind, LinkPlan, Ndnlp1Plan};
+use crate::experiment::plan::{LinkKind, LinkPlan, Ndnlp1Plan};
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
 use crate::experiment::units::Span;
@@ -103,7 +104,7 @@ mod tests {
         );
         let experiment = Experiment::parse("t", "t.toml", &text).map_err(|wrong| wrong.to_string())?;
         let plan = experiment.plans("sim").map_err(|wrong| format!("{wrong:?}"))?.remove(0);
-        Ok(plan.links[0].ndnlp1)
+        Ok(plan.links.as_slice()[0].ndnlp1)
     }
 
     /// Of a link that has them: packets kept, retries, and milliseconds until a packet is sent again and

@@ -75,7 +75,7 @@ fn generated(file: &File, graph: &Graph, seed: u64, f: &mut Findings) -> Shape {
     let nodes = told_apart(graph.nodes.iter().map(|node| node.name.as_str()));
     let known: Vec<&str> = nodes.iter().map(String::as_str).collect();
     for name in file.node.keys() {
-        f.place(&format!("node.{name}"), "node", name, &known);
+        f.node(&format!("node.{name}"), name, &known);
     }
     let mut taken = BTreeSet::new();
     let mut links: Vec<Joined> = Vec::new();
@@ -83,7 +83,12 @@ fn generated(file: &File, graph: &Graph, seed: u64, f: &mut Findings) -> Shape {
         let (Some(from), Some(to)) = (nodes.get(link.from), nodes.get(link.to)) else { continue };
         let name = first_free(&format!("{from}-{to}"), &taken);
         taken.insert(name.clone());
-        links.push(Joined { name, between: [link.from, link.to], others: Vec::new(), known: link.clone() });
+        links.push(Joined {
+            name,
+            between: [link.from, link.to].map(NodeIndex),
+            others: Vec::new(),
+            known: link.clone(),
+        });
     }
     links.extend(further(file, &known, &taken, seed, f));
     Shape { links, nodes, lacks_links: false }
@@ -131,7 +136,7 @@ fn further(
         if all.iter().collect::<BTreeSet<_>>().len() < all.len() {
             f.add(&key, "a link joins different nodes, each once", None);
         }
-        let known = TopologyLink::between(between[0], between[1]);
+        let known = TopologyLink::between(between[0].0, between[1].0);
         links.push(Joined { name: name.clone(), between, others, known });
     }
     links
@@ -147,7 +152,7 @@ struct Ends {
 /// The nodes of a link as its name has them.
 fn ends_by_name(key: &str, name: &str, names: &[&str], f: &mut Findings) -> Option<Ends> {
     let parts = || name.match_indices('-').filter_map(|(at, _)| Some((name.get(..at)?, name.get(at + 1..)?)));
-    let place = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let place = |wanted: &str| names.iter().position(|name| *name == wanted).map(NodeIndex);
     let between = parts().find_map(|(a, b)| Some([place(a)?, place(b)?]));
     if let Some(between) = between {
         return Some(Ends { between, others: Vec::new() });
@@ -161,7 +166,7 @@ fn ends_by_name(key: &str, name: &str, names: &[&str], f: &mut Findings) -> Opti
     });
     let likeness = |part: &&str| names.iter().map(|name| formats::spelling::distance(part, name)).min();
     match wrong.min_by_key(likeness) {
-        Some(wrong) => drop(f.place(key, "node", wrong, names)),
+        Some(wrong) => drop(f.node(key, wrong, names)),
         None => {
             let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
             f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
@@ -182,7 +187,7 @@ fn ends_given(
     for given in between {
         match group(given) {
             Some(nodes) => ends.extend(nodes),
-            None => ends.push(f.place(key, "node", given, names)?),
+            None => ends.push(f.node(key, given, names)?),
         }
     }
     let [a, b, others @ ..] = ends.as_slice() else {

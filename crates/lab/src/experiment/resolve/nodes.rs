@@ -4,7 +4,9 @@ use super::Basis;
 use super::choice::{Draw, Purpose};
 use super::servers::server;
 use crate::experiment::model::{self, File};
-use crate::experiment::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeCosts, NodeIndex, NodePlan};
+use crate::experiment::plan::{
+    ClockPlan, Hop, IndexVec, LinkIndex, Links, NodeCosts, NodeIndex, NodePlan, Nodes,
+};
 use crate::experiment::problem::suggest;
 use crate::experiment::profile::Profile;
 use crate::experiment::read::findings::Findings;
@@ -80,18 +82,18 @@ pub(super) struct Costs<'a> {
 /// The nodes of a file, complete.
 pub(super) fn nodes(
     basis: &Basis<'_>,
-    links: &[LinkPlan],
+    links: &Links,
     hops: &[Hop],
     costs: Option<Costs<'_>>,
     f: &mut Findings,
-) -> Vec<NodePlan> {
+) -> Nodes {
     let Basis { file, names, seed, .. } = *basis;
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
     let groups = groups(file, names, seed, f);
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
     let watched = first_links(names.len(), links, hops);
-    let mut nodes = Vec::new();
-    for (index, name) in names.iter().enumerate() {
+    let mut nodes = Nodes::default();
+    for (index, name) in names.iter().enumerate().map(|(place, name)| (NodeIndex(place), name)) {
         let mut said: Vec<&model::Node> = file.node.get(*name).into_iter().collect();
         said.extend(groups.iter().filter(|(_, nodes)| nodes.contains(&index)).map(|(set, _)| *set));
         said.extend(defaults);
@@ -113,14 +115,14 @@ fn measured(
     index: NodeIndex,
     node: &NodePlan,
     said: &Layers<'_>,
-    links: &[LinkPlan],
+    links: &Links,
     Costs { profile, content_bytes }: Costs<'_>,
 ) -> Option<NodeCosts> {
     if said.of(|node| node.service_time).is_some() {
         return None;
     }
-    let mut own: Vec<LinkIndex> = (0..links.len()).collect();
-    own.retain(|link| links.get(*link).is_some_and(|link| link.joins(index)));
+    let joined = links.indexed().filter(|(_, link)| link.joins(index));
+    let mut own: Vec<LinkIndex> = joined.map(|(link, _)| link).collect();
     own.sort_by_key(|link| Some(*link) != node.watch);
     let kind = |link: LinkIndex| links.get(link).map(|link| link.kind);
     let has_store = node.forwarder.store_entries() > 0;
@@ -133,11 +135,10 @@ fn measured(
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.
-fn first_links(nodes: usize, links: &[LinkPlan], hops: &[Hop]) -> Vec<Option<LinkIndex>> {
-    let mut first = vec![None; nodes];
+fn first_links(nodes: usize, links: &Links, hops: &[Hop]) -> IndexVec<NodeIndex, Option<LinkIndex>> {
+    let mut first = IndexVec::from(vec![None; nodes]);
     let by_route = hops.iter().map(|hop| (hop.node, hop.link));
-    let by_place =
-        links.iter().enumerate().flat_map(|(link, plan)| plan.ends().map(move |node| (node, link)));
+    let by_place = links.indexed().flat_map(|(link, plan)| plan.ends().map(move |node| (node, link)));
     for (node, link) in by_route.chain(by_place) {
         if let Some(place @ None) = first.get_mut(node) {
             *place = Some(link);
@@ -177,7 +178,7 @@ fn node(
     placement(&key, forwarder.as_ref(), f);
     super::registrations::accepted(&key, forwarder.as_ref(), f);
     let watch = match said.of(|node| node.watch.clone()) {
-        Some(given) => f.place(&format!("{key}.watch"), "link", &given, links),
+        Some(given) => f.link(&format!("{key}.watch"), &given, links),
         None => first_link,
     };
     let service_time_ns = said.of(|node| node.service_time).map_or(30_000, |span| span.0);

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use sim::paths::{Graph, RouteSelection, Step};
 
-use crate::experiment::plan::{Hop, LinkPlan, NodeIndex};
+use crate::experiment::plan::{Hop, Links, NodeIndex};
 
 /// Who answers for which prefix.
 pub(super) type Homes = BTreeMap<String, Vec<NodeIndex>>;
 
 /// The next hops of every node towards every prefix. Where several nodes answer for one the nearest counts.
-pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteSelection) -> Vec<Hop> {
+pub(super) fn hops(nodes: usize, links: &Links, homes: &Homes, ways: RouteSelection) -> Vec<Hop> {
     let mut graph = Graph::new(nodes);
-    for (number, link) in links.iter().enumerate() {
+    for (index, link) in links.indexed() {
         for [a, b] in link.pairs() {
             for (from, to) in [(a, b), (b, a)] {
                 graph.add(
-                    from,
+                    from.0,
                     Step {
-                        to,
-                        by: (number, link.shared.is_some().then_some(to)),
+                        to: to.0,
+                        by: (index, link.shared.is_some().then_some(to)),
                         metric: link.metric.into(),
                     },
                 );
@@ -28,9 +28,10 @@ pub(super) fn hops(nodes: usize, links: &[LinkPlan], homes: &Homes, ways: RouteS
     }
     let mut hops = Vec::new();
     for (prefix, nodes) in homes {
-        hops.extend(graph.routes_to(nodes, ways).into_iter().map(|route| Hop {
+        let homes: Vec<usize> = nodes.iter().map(|node| node.0).collect();
+        hops.extend(graph.routes_to(&homes, ways).into_iter().map(|route| Hop {
             prefix: prefix.clone(),
-            node: route.from,
+            node: NodeIndex(route.from),
             link: route.by.0,
             behind: route.by.1,
             cost: u32::try_from(route.cost).unwrap_or(u32::MAX),
@@ -60,7 +61,7 @@ mod tests {
             .hops
             .iter()
             .map(|hop| {
-                let to = plan.links.get(hop.link).map_or(0, |link| link.other(hop.node));
+                let to = plan.links[hop.link].other(hop.node);
                 format!("{}>{} {}", name(hop.node), name(to), hop.cost)
             })
             .collect();

@@ -2,7 +2,7 @@
 
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
-    Activity, Hop, LinkIndex, LinkPlan, NodeIndex, RegistrationKey, RegistrationPlan, Registrations,
+    Activity, Hop, LinkIndex, LinkPlan, Links, NodeIndex, RegistrationKey, RegistrationPlan, Registrations,
     Response, Workload,
 };
 use crate::experiment::problem::suggest;
@@ -19,7 +19,7 @@ pub(super) fn accepted(key: &str, forwarder: Option<&model::Forwarder>, f: &mut 
 }
 
 /// The next hops by which commands reach the neighbours that they are for.
-pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
+pub(super) fn hops(file: &File, names: &[&str], links: &Links) -> Vec<Hop> {
     let mut hops: Vec<Hop> = Vec::new();
     for Request { at: node, link, .. } in requests(file, names, links) {
         let hop = Hop { prefix: MANAGEMENT.to_owned(), node, link, behind: None, cost: 1 };
@@ -31,7 +31,7 @@ pub(super) fn hops(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> 
 }
 
 /// The next hops that neighbours have if they take all registrations.
-pub(super) fn wanted(file: &File, names: &[&str], links: &[LinkPlan]) -> Vec<Hop> {
+pub(super) fn wanted(file: &File, names: &[&str], links: &Links) -> Vec<Hop> {
     let hop = |Request { given, link, to, .. }: Request<'_>| {
         let cost = given.cost.unwrap_or(0);
         Hop { prefix: given.prefix.clone(), node: to, link, behind: None, cost }
@@ -47,26 +47,22 @@ struct Request<'a> {
     to: NodeIndex,
 }
 
-fn requests<'a>(
-    file: &'a File,
-    names: &'a [&str],
-    links: &'a [LinkPlan],
-) -> impl Iterator<Item = Request<'a>> {
-    let place = |name: &str| names.iter().position(|other| *other == name);
+fn requests<'a>(file: &'a File, names: &'a [&str], links: &'a Links) -> impl Iterator<Item = Request<'a>> {
+    let place = |name: &str| names.iter().position(|other| *other == name).map(NodeIndex);
     file.registration.values().filter_map(move |given| {
         let (at, to) = place(&given.at).zip(place(&given.to))?;
         let joins = |link: &LinkPlan| at != to && joins_alone(link, at, to);
-        Some(Request { given, at, link: links.iter().position(joins)?, to })
+        Some(Request { given, at, link: links.position(joins)?, to })
     })
 }
 
 /// On a link that others share a command would reach them, too.
-fn joins_alone(link: &LinkPlan, at: usize, to: usize) -> bool {
+fn joins_alone(link: &LinkPlan, at: NodeIndex, to: NodeIndex) -> bool {
     link.shared.is_none() && link.joins(at) && link.joins(to)
 }
 
 /// The workloads that ask.
-pub(super) fn workloads(file: &File, nodes: &[&str], links: &[LinkPlan], f: &mut Findings) -> Vec<Workload> {
+pub(super) fn workloads(file: &File, nodes: &[&str], links: &Links, f: &mut Findings) -> Vec<Workload> {
     file.registration
         .iter()
         .filter_map(|(name, given)| registration(file, name, given, nodes, links, f))
@@ -78,7 +74,7 @@ fn registration(
     name: &str,
     given: &model::Registration,
     nodes: &[&str],
-    links: &[LinkPlan],
+    links: &Links,
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("registration.{name}");
@@ -87,8 +83,8 @@ fn registration(
         f.add(&key, "only Cairn takes registrations here, in NDN", hint);
     }
     f.prefix(&format!("{key}.prefix"), &given.prefix);
-    let at = f.place(&format!("{key}.at"), "node", &given.at, nodes);
-    let to = f.place(&format!("{key}.to"), "node", &given.to, nodes);
+    let at = f.node(&format!("{key}.at"), &given.at, nodes);
+    let to = f.node(&format!("{key}.to"), &given.to, nodes);
     let (at, to) = (at?, to?);
     if at == to || !links.iter().any(|link| joins_alone(link, at, to)) {
         let message =

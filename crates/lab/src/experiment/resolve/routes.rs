@@ -2,24 +2,24 @@
 
 use super::choice::{Draw, Purpose};
 use crate::experiment::model::{self, File};
-use crate::experiment::plan::{Hop, LinkIndex, LinkPlan, NodeIndex, RoutePlan};
+use crate::experiment::plan::{Hop, IndexVec, LinkIndex, Links, NodeIndex, RoutePlan};
 use crate::experiment::read::findings::Findings;
 
 /// What a path leads through.
 struct Network<'a> {
     names: &'a [&'a str],
-    links: &'a [LinkPlan],
+    links: &'a Links,
     /// Which of the nodes only pass IP packets on.
-    switches: Vec<bool>,
+    switches: IndexVec<NodeIndex, bool>,
 }
 
 impl Network<'_> {
     fn name(&self, node: NodeIndex) -> &str {
-        self.names.get(node).copied().unwrap_or("?")
+        self.names.get(node.0).copied().unwrap_or("?")
     }
 
     fn joining(&self, a: NodeIndex, b: NodeIndex) -> Option<LinkIndex> {
-        self.links.iter().position(|link| link.joins(a) && link.joins(b) && a != b)
+        self.links.position(|link| link.joins(a) && link.joins(b) && a != b)
     }
 
     /// The link by which `from` sends to `to`, and who of several behind it is meant.
@@ -28,7 +28,7 @@ impl Network<'_> {
             let is_shared = self.links.get(link).is_some_and(|link| link.shared.is_some());
             return Some((link, is_shared.then_some(to)));
         }
-        let switches = (0..self.names.len()).filter(|node| self.switches.get(*node) == Some(&true));
+        let switches = self.switches.indexed().filter(|(_, is_switch)| **is_switch).map(|(node, _)| node);
         let mut links =
             switches.filter_map(|switch| self.joining(from, switch).zip(self.joining(switch, to)));
         links.next().map(|(link, _)| (link, Some(to)))
@@ -39,7 +39,7 @@ impl Network<'_> {
 pub(super) fn routes(
     file: &File,
     names: &[&str],
-    links: &[LinkPlan],
+    links: &Links,
     lacks_links: bool,
     seed: u64,
     f: &mut Findings,
@@ -96,7 +96,7 @@ fn paths(
     let is_node = |name: &String| names.contains(&name.as_str());
     let group = route.path.first().filter(|first| !is_node(first)).and_then(|first| file.group.get(first));
     let written = if group.is_some() { route.path.get(1..).unwrap_or_default() } else { &route.path };
-    let rest: Vec<NodeIndex> = written.iter().filter_map(|name| f.place(key, "node", name, names)).collect();
+    let rest: Vec<NodeIndex> = written.iter().filter_map(|name| f.node(key, name, names)).collect();
     if rest.len() != written.len() {
         return Vec::new();
     }
@@ -109,6 +109,7 @@ fn paths(
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::experiment::Experiment;
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
                     [[route]]\nprefix = '/lab'\npath = ['clients', 'top', 'far']\n";
         let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
         let plan = experiment.plans("netns").unwrap().remove(0);
-        let name = |node: usize| plan.node_name(node);
+        let name = |node: NodeIndex| plan.node_name(node);
         let hops: Vec<(&str, &str, Option<&str>)> = plan
             .routing
             .hops
@@ -140,16 +141,16 @@ mod tests {
                     path = ['clients', 'top', 'far']\n";
         let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
         let plan = experiment.plans("sim").unwrap().remove(0);
-        let name = |node: usize| plan.node_name(node);
-        let lan: Vec<&str> = plan.links[0].ends().map(name).collect();
+        let name = |node: NodeIndex| plan.node_name(node);
+        let lan: Vec<&str> = plan.links[LinkIndex(0)].ends().map(name).collect();
         assert_eq!(lan, ["top", "b", "a"]);
-        assert!(plan.links[0].is_sharing());
+        assert!(plan.links[LinkIndex(0)].is_sharing());
         // Who of them asks is drawn; without sharing nothing is.
         let alone = text.replace("share = true", "share = false");
         let alone = Experiment::parse("t", "t.toml", &alone).unwrap_or_else(|wrong| panic!("{wrong}"));
         let alone = alone.plans("sim").unwrap().remove(0);
         assert_eq!((plan.is_deterministic(), alone.is_deterministic()), (false, true));
-        let hops = plan.routing.hops.iter().map(|hop| (name(hop.node), hop.link, hop.behind.map(name)));
+        let hops = plan.routing.hops.iter().map(|hop| (name(hop.node), hop.link.0, hop.behind.map(name)));
         let expected = [("b", 0, Some("top")), ("top", 1, None), ("a", 0, Some("top"))];
         assert_eq!(hops.collect::<Vec<_>>(), expected);
         assert_eq!(plan.links_of(plan.node("a").unwrap()).count(), 1);
@@ -162,7 +163,7 @@ mod tests {
         let plan = experiment.plans("sim").unwrap().remove(0);
         let a = plan.node("a").unwrap();
         let hop = plan.routing.hops.iter().find(|hop| hop.node == a).unwrap();
-        assert_eq!((hop.link, hop.behind), (0, plan.node("top")));
+        assert_eq!((hop.link, hop.behind), (LinkIndex(0), plan.node("top")));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) fn server(
     let setting = given.setting.as_deref().unwrap_or("stock");
     let tuned = f.word(&format!("{key}.setting"), setting, &settings);
     let upstream = match &given.upstream {
-        Some(upstream) => Some(f.place(&format!("{key}.upstream"), "node", upstream, names)?),
+        Some(upstream) => Some(f.node(&format!("{key}.upstream"), upstream, names)?),
         None => None,
     };
     let (software, tuned) = (software?, tuned?);
@@ -54,7 +54,7 @@ pub(super) fn program(
 ) -> Option<ProgramPlan> {
     let client = f.word(&format!("{key}.client"), given.client.as_deref()?, FetchClient::WORDS)?;
     let from: Vec<NodeIndex> =
-        given.from.iter().filter_map(|name| f.place(&format!("{key}.from"), "node", name, names)).collect();
+        given.from.iter().filter_map(|name| f.node(&format!("{key}.from"), name, names)).collect();
     if client == FetchClient::Cairn && !from.is_empty() {
         f.add(format!("{key}.from"), "named data is asked of the network, and not of a node", None);
     }
@@ -91,7 +91,7 @@ pub(super) fn whole(plan: &Plan, file: &model::File, f: &mut Findings) {
     let name = |node: NodeIndex| plan.node_name(node);
     let is_named = |software| matches!(software, ServerSoftware::Cairn | ServerSoftware::Gateway);
     let lacks_forwarder = plan.software == Software::None;
-    for (index, node) in plan.nodes.iter().enumerate() {
+    for (index, node) in plan.nodes.indexed() {
         let Some(server) = node.server else { continue };
         let key = format!("node.{}.server", node.name);
         if lacks_forwarder && is_named(server.software) {
@@ -145,7 +145,7 @@ pub(super) fn whole(plan: &Plan, file: &model::File, f: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use crate::experiment::Experiment;
-    use crate::experiment::plan::Activity;
+    use crate::experiment::plan::{Activity, NodeIndex};
 
     const GOOD: &str = r#"
 title = "t"
@@ -185,7 +185,7 @@ content = "files"
     fn several_nodes_ask_several_servers_in_turn_and_are_measured_together() {
         let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap_or_else(|wrong| panic!("{wrong}"));
         let plan = experiment.plans("netns").unwrap().remove(0);
-        let from: Vec<(&str, &str, Option<usize>)> = plan
+        let from: Vec<(&str, &str, Option<NodeIndex>)> = plan
             .workloads
             .iter()
             .filter_map(|workload| match &workload.does {

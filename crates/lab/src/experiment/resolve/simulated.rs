@@ -8,10 +8,9 @@ use super::choice::{Draw, Purpose};
 use super::network;
 use crate::experiment::model::{self, File};
 use crate::experiment::plan::{
-    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, LinkPlan, ProducerKey, ProducerPlan,
-    TraceFormat, TracePlan, VerificationPlan, Workload,
+    Activity, Answers, Change, ConsumerKind, ConsumerPlan, EventPlan, LinkIndex, Links, NodeIndex,
+    ProducerKey, ProducerPlan, TraceFormat, TracePlan, VerificationPlan, Workload,
 };
-use crate::experiment::problem::suggest;
 use crate::experiment::profile::{Profile, nanos};
 use crate::experiment::read::findings::Findings;
 use crate::experiment::units::Span;
@@ -27,6 +26,7 @@ pub(super) fn is_drawn(file: &File) -> bool {
         || file.group.values().any(|group| group.nodes.is_random())
         || file.producer.values().any(|producer| producer.at.is_random())
         || file.consumer.values().any(|consumer| consumer.at.is_random())
+        || file.download.values().any(|download| download.at.is_random())
 }
 
 /// Who answers.
@@ -308,17 +308,11 @@ fn workload(key: &str, text: &str, given: &model::Consumer, f: &mut Findings) ->
 /// The controller that is named; nothing outside when it does not exist.
 fn controller(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Option<String>> {
     let Some(word) = &given.controller else { return Some(None) };
-    if let Err(error) = word.parse::<flow::ControllerSpec>() {
-        let words: Vec<&str> = flow::controller_names().collect();
-        let name = word.split('/').next().unwrap_or_default();
-        f.add(format!("{key}.controller"), error.to_string(), Some(suggest(name, &words)));
-        return None;
-    }
-    Some(Some(word.clone()))
+    f.controller(&format!("{key}.controller"), word).map(|spec| Some(spec.to_owned()))
 }
 
 /// What happens to the network.
-pub(super) fn events(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> Vec<EventPlan> {
+pub(super) fn events(file: &File, names: &[&str], links: &Links, f: &mut Findings) -> Vec<EventPlan> {
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
     let mut list = Vec::new();
     for (number, event) in file.event.iter().enumerate() {
@@ -348,11 +342,11 @@ pub(super) fn events(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Fi
             f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", None);
         }
         let change = match event.action.as_str() {
-            "link-down" => Change::LinkDown(place),
-            "link-up" => Change::LinkUp(place),
-            "restart" => Change::Restart(place),
+            "link-down" => Change::LinkDown(LinkIndex(place)),
+            "link-up" => Change::LinkUp(LinkIndex(place)),
+            "restart" => Change::Restart(NodeIndex(place)),
             _ => Change::LinkChange {
-                link: place,
+                link: LinkIndex(place),
                 rate_bps: event.rate.map(|rate| rate.0),
                 delay_ns: event.delay.map(|span| span.0),
                 loss: event.loss.map(|share| share.0),
@@ -364,7 +358,7 @@ pub(super) fn events(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Fi
 }
 
 /// What virtual time writes down.
-pub(super) fn trace(file: &File, links: &[LinkPlan], f: &mut Findings) -> TracePlan {
+pub(super) fn trace(file: &File, links: &Links, f: &mut Findings) -> TracePlan {
     let given = file.trace.as_ref();
     let flag = |key: fn(&model::Trace) -> Option<bool>| given.and_then(key).unwrap_or(false);
     let formats = [("csv", TraceFormat::Csv), ("parquet", TraceFormat::Parquet)];
@@ -380,9 +374,9 @@ pub(super) fn trace(file: &File, links: &[LinkPlan], f: &mut Findings) -> TraceP
     let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
     let mut captures = Vec::new();
     for (number, capture) in file.capture.iter().enumerate() {
-        let place = f.place(&format!("capture.{number}.link"), "link", &capture.link, &names);
+        let link = f.link(&format!("capture.{number}.link"), &capture.link, &names);
         let most = usize::try_from(capture.max_frames.unwrap_or(100_000)).unwrap_or(usize::MAX);
-        captures.extend(place.map(|link| (link, most)));
+        captures.extend(link.map(|link| (link, most)));
     }
     TracePlan {
         sample_ns: given.and_then(|trace| trace.sample).map(|span| span.0),

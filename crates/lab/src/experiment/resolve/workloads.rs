@@ -9,7 +9,7 @@ use super::named_workload::named_workload;
 use super::servers::{self, WantedFiles};
 use crate::experiment::model;
 use crate::experiment::plan::{
-    Activity, ContentPlan, ControllerChoice, Hop, LinkPlan, NodeIndex, ProgramPlan, Turn, Workload,
+    Activity, ContentPlan, ControllerChoice, Hop, Links, NodeIndex, ProgramPlan, Turn, Workload,
 };
 use crate::experiment::problem::suggest;
 use crate::experiment::read::findings::Findings;
@@ -21,7 +21,7 @@ const FOUR_SECONDS: Span = Span(4 * SECOND);
 /// What every workload needs to be resolved.
 struct Context<'a> {
     basis: &'a Basis<'a>,
-    links: &'a [LinkPlan],
+    links: &'a Links,
     hops: &'a [Hop],
     contents: &'a [ContentPlan],
 }
@@ -42,8 +42,8 @@ struct Reached {
 }
 
 impl<'a> Context<'a> {
-    fn node(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
-        f.place(key, "node", given, self.basis.names)
+    fn node(&self, key: &str, given: &str, f: &mut Findings) -> Option<NodeIndex> {
+        f.node(key, given, self.basis.names)
     }
 
     fn content(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
@@ -57,14 +57,14 @@ impl<'a> Context<'a> {
     }
 
     /// A workload with its times.
-    fn workload(&self, name: &str, at: usize, times: Times, does: Activity) -> Workload {
+    fn workload(&self, name: &str, at: NodeIndex, times: Times, does: Activity) -> Workload {
         let start_ns = times.start.map_or(SECOND, |span| span.0);
         let stop_ns = times.stop.map_or(self.basis.file.duration.0, |span| span.0);
         Workload { name: name.to_owned(), at, start_ns, stop_ns, does, part_of: None }
     }
 
     /// Warns when no route leads from a node for a prefix, or none as far as to the node that answers.
-    fn reachable(&self, key: &str, at: usize, to: Option<usize>, prefix: &str, f: &mut Findings) {
+    fn reachable(&self, key: &str, at: NodeIndex, to: Option<NodeIndex>, prefix: &str, f: &mut Findings) {
         if to == Some(at) {
             return;
         }
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
         if f.0.iter().any(|finding| finding.key.starts_with("route.") || finding.key.starts_with("link.")) {
             return;
         }
-        let name = |node: usize| self.basis.names.get(node).copied().unwrap_or("?");
+        let name = |node: NodeIndex| self.basis.names.get(node.0).copied().unwrap_or("?");
         let Reached { nodes: reached, ends } = self.reached(at, prefix);
         if ends.contains(&at)
             && let Some((number, route)) = self.idle_route(at)
@@ -113,8 +113,8 @@ impl<'a> Context<'a> {
     }
 
     /// The first route from a node of whose prefix nothing is asked for, with its place: its prefix is wrong.
-    fn idle_route(&self, from: usize) -> Option<(usize, &'a str)> {
-        let name = self.basis.names.get(from).copied()?;
+    fn idle_route(&self, from: NodeIndex) -> Option<(usize, &'a str)> {
+        let name = self.basis.names.get(from.0).copied()?;
         let leads = |path: &[String]| path.iter().rev().skip(1).any(|node| node == name);
         let mut routes = self.basis.file.route.iter().enumerate().filter(|(_, route)| leads(&route.path));
         let below = |one: &str, other: &str| {
@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
     }
 
     /// One of the next hops of a node with the longest prefix that covers a name.
-    fn covering(&self, node: usize, name: &str) -> Option<&Hop> {
+    fn covering(&self, node: NodeIndex, name: &str) -> Option<&Hop> {
         let covers = |route: &str| {
             let route = route.trim_end_matches('/');
             name == route || name.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
     }
 
     /// Where Interests from a node come. At each node the longest prefix that covers the name decides.
-    fn reached(&self, from: usize, name: &str) -> Reached {
+    fn reached(&self, from: NodeIndex, name: &str) -> Reached {
         let (mut reached, mut ends) = (vec![from], Vec::new());
         let mut next = 0;
         while let Some(node) = reached.get(next).copied() {
@@ -151,9 +151,8 @@ impl<'a> Context<'a> {
                 hop.node == node && hop.prefix.trim_end_matches('/') == longest.prefix.trim_end_matches('/')
             };
             for hop in self.hops.iter().filter(is_one) {
-                let ends = self.links.get(hop.link).map(|link| link.between).unwrap_or_default();
-                let neighbour = hop.behind.unwrap_or(if ends[0] == node { ends[1] } else { ends[0] });
-                if !reached.contains(&neighbour) {
+                let over = || self.links.get(hop.link).map(|link| link.other(node));
+                if let Some(neighbour) = hop.behind.or_else(over).filter(|next| !reached.contains(next)) {
                     reached.push(neighbour);
                 }
             }
@@ -164,7 +163,7 @@ impl<'a> Context<'a> {
 
 pub(super) fn workloads(
     basis: &Basis<'_>,
-    links: &[LinkPlan],
+    links: &Links,
     hops: &[Hop],
     contents: &[ContentPlan],
     f: &mut Findings,
@@ -242,7 +241,12 @@ fn downloads(context: &Context<'_>, name: &str, given: &model::Download, f: &mut
         let turn = Turn { number, nodes: count };
         let Some(mut workload) = download(context, name, given, at, turn, f) else { continue };
         if !is_single {
-            workload.name = format!("{name}-{}", context.basis.names.get(at).copied().unwrap_or("?"));
+            // Where each repeat draws others, what each does is called the same in all of them.
+            let which = match given.at.is_random() {
+                true => (number + 1).to_string(),
+                false => context.basis.names.get(at.0).copied().unwrap_or("?").to_owned(),
+            };
+            workload.name = format!("{name}-{which}");
             workload.part_of = Some(name.to_owned());
         }
         list.push(workload);
@@ -279,19 +283,8 @@ fn download(
             Activity::Program(program),
         ));
     }
-    let controllers = [
-        ("fixed", ControllerChoice::Fixed),
-        ("aimd", ControllerChoice::Aimd),
-        ("cubic", ControllerChoice::Cubic),
-    ];
-    let word = given.controller.as_deref().unwrap_or("cubic");
-    let controller = match word.parse::<flow::ControllerSpec>() {
-        Ok(_) if controllers.iter().all(|(other, _)| *other != word) => {
-            Some(ControllerChoice::Named(word.to_owned()))
-        }
-        _ => f.word(&format!("{key}.controller"), word, &controllers),
-    };
-    let controller = controller?;
+    let controller = given.controller.as_deref().unwrap_or("cubic");
+    let controller = ControllerChoice::of(f.controller(&format!("{key}.controller"), controller)?);
     context.reachable(&key, at, Some(files.at), &files.prefix, f);
     if given.rate.is_some_and(|rate| rate.0 <= 0.0) {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);

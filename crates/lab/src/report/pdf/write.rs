@@ -187,14 +187,14 @@ fn draw(sheet: &Drawing, used: &mut [Used; 2]) -> Vec<u8> {
                 trace(&mut content, &[*from, *to]);
                 content.stroke();
             }
-            Shape::Path { points, paint, wide, dashed } => {
+            Shape::Path { points, paint, wide, dash } => {
                 stroke(&mut content, *paint, *wide);
-                if *dashed {
-                    content.set_dash_pattern([f(5.0 * wide / 1.6), f(3.0 * wide / 1.6)], 0.0);
+                if let Some((on, off)) = dash.pattern() {
+                    content.set_dash_pattern([f(on * wide / 1.6), f(off * wide / 1.6)], 0.0);
                 }
                 trace(&mut content, points);
                 content.stroke();
-                if *dashed {
+                if dash.pattern().is_some() {
                     content.set_dash_pattern([], 0.0);
                 }
             }

@@ -3,13 +3,15 @@
 use toml::Value;
 
 use super::super::data::{CaseData, RunData};
-use crate::analysis::{IdleWindow, RepeatResult};
+use super::sureness::Sureness;
+use super::unit;
+use crate::analysis::{IdleWindow, RepeatResult, is_counted};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
 use crate::figure::number::{half_width, short, with_unit};
 use crate::run::named;
-use crate::stats::{Interval, Level, Sample, may_differ};
+use crate::stats::{Counted, Interval, Level, Sample, are_equal, may_differ, pooled};
 
 /// What is said of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,9 @@ pub(super) struct Evaluation<'a> {
     pub(super) run: &'a RunData,
     pub(super) control: Option<&'a str>,
 }
+
+const ONE_ORDER: &str = "a single repeat has seen one order of what happens at one instant at different nodes, \
+                         which has none in the world: say `repeats = 5`, and each takes another";
 
 /// A difference as small as this part of the numbers themselves is one of rounding.
 const ROUNDING: f64 = 1e-9;
@@ -73,9 +78,19 @@ impl<'a> Evaluation<'a> {
     /// A measure in the valid repeats of its case.
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
         let case = self.case(here, measure)?;
-        let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
-        let exact = self.run.record.is_virtual() && case.plan.is_deterministic() && !measure.is_of_hashes();
-        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most: measure.most() })
+        let key = format!("{}.{}", measure.subject, measure.quantity);
+        let values = case.values(&key, &measure.summary);
+        let exact = self.sureness(case, measure, &values).is_exact();
+        // Of one number a repeat each of these is that number.
+        let is_number = !matches!(measure.summary.as_str(), "deviation" | "count");
+        let counts = if is_number { case.counts(&key) } else { Vec::new() };
+        let most = measure.most();
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most, counts })
+    }
+
+    /// How sure the numbers of a measure are, if nothing is random in them.
+    fn sureness(self, case: &CaseData, measure: &Measure, values: &[f64]) -> Sureness {
+        Sureness::of(case, self.run.record.is_virtual(), measure.is_of_hashes(), values)
     }
 
     /// A measure, or why there is none.
@@ -185,11 +200,30 @@ impl<'a> Evaluation<'a> {
             let every = Span(plan.recording.sample_every_ns);
             details.push(format!("of samples, one every {every}"));
         }
+        if let Some((case, sample)) = self.case(here, measure).zip(sample) {
+            details.extend(self.sureness(case, measure, &sample.values).detail().map(str::to_owned));
+        }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
             details.push(format!("assuming that all repeats spread as these {count} do"));
         }
+        details.extend(sample.and_then(|sample| self.of_counts(here, measure, sample)));
         details
+    }
+
+    /// What was counted of a part of a whole, and what that leaves open; or that nobody knows any more.
+    fn of_counts(self, here: &CaseData, measure: &Measure, sample: &Sample) -> Option<String> {
+        if let Some(interval) = sample.by_counts(Level::NinetyFive) {
+            let Counted { part, whole } = pooled(&sample.counts);
+            let [low, high] = [interval.low, interval.high].map(|end| with_unit(end, unit(measure)));
+            return Some(format!("{part} of {whole} were counted, which alone leaves {low} to {high}"));
+        }
+        let is_open = !sample.exact && !are_equal(&sample.values);
+        let case = self.case(here, measure)?;
+        let notes_none = case.results.iter().all(|result| result.counts.is_empty());
+        let is_counted = is_counted(&case.plan, &measure.subject, &measure.quantity);
+        (is_open && notes_none && is_counted)
+            .then(|| "without the counts, which this run has not noted".to_owned())
     }
 
     /// Judges an expectation.
@@ -206,6 +240,11 @@ impl<'a> Evaluation<'a> {
 
     /// Says that it is the number of repeats that leaves something unknown, where more of the same would do.
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
+        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
+        let others: Vec<Measure> = others.collect();
+        if others.iter().chain([measure]).any(|measure| self.is_of_one_order(here, measure)) {
+            return ONE_ORDER.to_owned();
+        }
         if !matches!(
             self.parts(here, expect, measure, true).map(all_of),
             Ok(Finding::Confirmed | Finding::Contradicted)
@@ -213,8 +252,6 @@ impl<'a> Evaluation<'a> {
             return why;
         }
         let is_open = |sample: &Sample| sample.values.len() > 1 && !sample.is_settled();
-        let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
-        let others: Vec<Measure> = others.collect();
         let samples = others.iter().chain([measure]).filter_map(|measure| self.sample(here, measure));
         let open: Vec<Sample> = samples.filter(is_open).collect();
         let few = |what: &str, open: &[Sample]| {
@@ -237,6 +274,14 @@ impl<'a> Evaluation<'a> {
             )
         };
         few("", &open).or_else(differences).unwrap_or(why)
+    }
+
+    /// Whether no other order of what happens at one instant was tried than that of one repeat.
+    fn is_of_one_order(self, here: &CaseData, measure: &Measure) -> bool {
+        let found = self.case(here, measure).zip(self.sample(here, measure));
+        found.is_some_and(|(case, sample)| {
+            self.sureness(case, measure, &sample.values) == Sureness::OfOneOrder
+        })
     }
 
     /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.

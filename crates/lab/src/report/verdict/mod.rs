@@ -2,9 +2,11 @@
 
 mod evaluation;
 mod standstill;
+pub(crate) mod sureness;
 
 use self::evaluation::{Evaluation, Finding};
 use super::data::{CaseData, RunData};
+use crate::experiment::check::by_construction::settings_named;
 use crate::experiment::check::decided::decided;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
@@ -77,6 +79,8 @@ pub struct Verdict {
     pub control: Control,
     /// The names of its controls.
     pub controls: Vec<String>,
+    /// What each of them changes, which is what was tested: keys with their values in the case and there.
+    pub changed: Vec<String>,
     /// What the number rests on beside what was counted: how often samples were taken, what is assumed of
     /// repeats.
     pub details: Vec<String>,
@@ -114,7 +118,10 @@ impl Verdict {
     /// Which control it has and what that came to, or why it needs none.
     #[must_use]
     pub fn control_words(&self) -> String {
-        let names: Vec<String> = self.controls.iter().map(|name| format!("“{name}”")).collect();
+        let changed = self.changed.iter().map(|changed| format!(" ({changed})"));
+        let changed = changed.chain(std::iter::repeat(String::new()));
+        let names = self.controls.iter().zip(changed).map(|(name, changed)| format!("“{name}”{changed}"));
+        let names: Vec<String> = names.collect();
         let names = names.join(", ");
         match (self.outcome, self.control) {
             (Outcome::ByConstruction, _) if names.is_empty() => "none: by construction".to_owned(),
@@ -235,6 +242,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         outcome: Outcome::NotTestable,
         control: Control::NotStated,
         controls: controls_of(run, expect).map(|control| control.name.clone()).collect(),
+        changed: controls_of(run, expect).map(|control| changed_by(run, control)).collect(),
         why: String::new(),
         elsewhere,
     };
@@ -259,7 +267,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         Finding::Confirmed => match &expect.by_construction {
             Some(reason) => {
                 verdict.outcome = Outcome::ByConstruction;
-                verdict.why.clone_from(reason);
+                verdict.why = said_by_the_file(run, reason);
             }
             None => confirm(run, case, expect, measure, &mut verdict),
         },
@@ -279,6 +287,19 @@ fn interval(sample: &Sample) -> Option<Interval> {
     let equal = sample.values.first().filter(|_| sample.is_equal_by_chance());
     let by_spread = || sample.spread_as_normal().interval(Level::NinetyFive);
     equal.map(|value| Interval { low: *value, high: *value }).or_else(by_spread)
+}
+
+/// A reason why something is so by construction. The file says it, and nothing here has tested it, so the
+/// settings that it names stand beside as they are.
+fn said_by_the_file(run: &RunData, reason: &str) -> String {
+    let settings = settings_named(reason, run.experiment.content());
+    let settings = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!("said by the file: {}{settings}", reason.trim_end_matches('.'))
+}
+
+/// What a control changes, on the backend of the run.
+fn changed_by(run: &RunData, control: &model::Control) -> String {
+    run.experiment.changed_by(control, &run.record.backend).join(", ")
 }
 
 /// The controls that must fail an expectation.
@@ -327,10 +348,10 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
 
 /// What came of one control for one expectation.
 pub(super) struct ControlRow {
-    /// The cause that it takes away.
+    /// What it changes, from which value to which: this is what was tested.
+    pub(super) changed: String,
+    /// The cause that it takes away, as the file says.
     pub(super) removes: String,
-    /// What it sets to take it away, as the file has it.
-    pub(super) sets: String,
     /// What is expected to fail.
     pub(super) say: String,
     /// What was measured there.
@@ -344,9 +365,7 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
     let mut rows = Vec::new();
     for control in &run.experiment.file.control {
         let evaluation = Evaluation { run, control: Some(&control.name) };
-        let sets: Vec<String> =
-            control.set.iter().map(|(key, value)| format!("`{key}` = `{value}`")).collect();
-        let sets = sets.join(", ");
+        let changed = changed_by(run, control);
         for case in &run.cases {
             for expect in &case.plan.evaluation.expectations {
                 let is_meant = expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
@@ -371,7 +390,7 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                 let found =
                     found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
                 let (removes, say) = (control.removes.clone(), expect.say.clone());
-                rows.push(ControlRow { removes, sets: sets.clone(), say, found, outcome });
+                rows.push(ControlRow { changed: changed.clone(), removes, say, found, outcome });
             }
         }
     }

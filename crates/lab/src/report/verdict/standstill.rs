@@ -112,8 +112,8 @@ mod tests {
         let text = format!("{head}{}", testkit::experiment::ROW);
         let plan = Experiment::parse("t", "t.toml", &text).unwrap().plans("netns").unwrap().remove(0);
         // 4,096 bytes take 1 ms on each of two links, which are 5 ms long each way.
-        let took_s = empty_path_s(&plan, 0, "/small/file", 4096).unwrap();
+        let took_s = empty_path_s(&plan, NodeIndex(0), "/small/file", 4096).unwrap();
         assert!((took_s - 0.022).abs() < 1e-9, "{took_s}");
-        assert_eq!(empty_path_s(&plan, 0, "/smaller", 4096), None, "there is no route for it");
+        assert_eq!(empty_path_s(&plan, NodeIndex(0), "/smaller", 4096), None, "there is no route for it");
     }
 }

@@ -127,7 +127,7 @@ impl SlurmRun {
         let record = SlurmRecord {
             experiment: experiment.name.clone(),
             command: command(experiment, &options, "slurm"),
-            began: trust::unix_now().to_string(),
+            began: system::unix_now().to_string(),
             program: Program::of(options.build, &options.programs.cairn).unwrap_or_default(),
             shards,
             options: words.to_vec(),

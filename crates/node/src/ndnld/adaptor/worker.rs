@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use packet::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
-use trust::Clock;
+use system::Clock;
 
 use super::links::Links;
 

@@ -88,8 +88,8 @@ impl OnDemandFaces {
 mod tests {
     use super::*;
 
-    const A: Origin = Origin::Address(formats::AddressPrefix::V4(1));
-    const B: Origin = Origin::Address(formats::AddressPrefix::V6(2));
+    const A: Origin = Origin::Address(system::AddressPrefix::V4(1));
+    const B: Origin = Origin::Address(system::AddressPrefix::V6(2));
 
     fn at(seconds: u64) -> Instant {
         Instant::from_nanos(seconds * 1_000_000_000)

@@ -64,9 +64,9 @@ mod tests {
     #[test]
     fn many_faces_of_one_address_go_before_one_of_another_that_holds_more_than_each() {
         let mut partials = Partials::default();
-        let flood = Owner::Origin(Origin::Address(formats::AddressPrefix::V4(1)));
+        let flood = Owner::Origin(Origin::Address(system::AddressPrefix::V4(1)));
         (0..100).for_each(|face| partials.set(FaceId(face), flood, 1000 + face as usize));
-        partials.set(FaceId(500), Owner::Origin(Origin::Address(formats::AddressPrefix::V4(2))), 8000);
+        partials.set(FaceId(500), Owner::Origin(Origin::Address(system::AddressPrefix::V4(2))), 8000);
         partials.set(FaceId(501), Owner::Face(FaceId(501)), 9000);
         for expected in (10..100).rev() {
             assert_eq!(partials.heaviest(), Some(FaceId(expected)));

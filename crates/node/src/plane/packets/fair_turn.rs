@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::plane::bench::{bench, peer};
 
-    const A: Source = Source::Origin(Origin::Address(formats::AddressPrefix::V4(1)));
+    const A: Source = Source::Origin(Origin::Address(system::AddressPrefix::V4(1)));
     const B: Source = Source::Datagrams(1);
 
     #[test]

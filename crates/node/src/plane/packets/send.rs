@@ -5,6 +5,7 @@ use engine::{FaceId, FaceScope, Transmit};
 use packet::Packet;
 use packet::time::Instant;
 use rustix::event::epoll;
+use system::trains::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 
 use crate::codec::Codec;
 use crate::control::FaceState;
@@ -12,7 +13,6 @@ use crate::drop_reason::DropReason;
 use crate::face::{DatagramPath, Face, Sink, Transport};
 use crate::plane::faces::limits::note_queue;
 use crate::plane::{DataPlane, Token};
-use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 
 /// An outbox leaves early when it holds this many trains, so that it stays in the cache.
 const FULL_FRAMES: usize = 2 * MAX_TRAIN_DATAGRAMS;

@@ -20,9 +20,6 @@ use crate::plane::faces::counts::FACES_AT_ONCE;
 use crate::plane::faces::{NewStreamFace, Peer};
 use crate::transport::datagram::DatagramChannel;
 
-/// Items of a list that are collected in one go.
-pub(crate) const PAGE: usize = 1024;
-
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceSnapshot, CreateFaceError> {
         if request.changes.ndnlp1.is_some() && !Codec::may_speak_ndnlp1(request.dialect, &request.remote) {
@@ -289,20 +286,24 @@ impl DataPlane {
         ids.into_iter().filter_map(|id| self.face_status(id)).collect()
     }
 
-    /// Part of the list of routes.
-    pub(crate) fn route_page(&self, dialect: Dialect, skip: usize) -> Vec<RouteStatus> {
-        let routes = self.engine.routes(dialect).skip(skip).take(PAGE);
-        routes
-            .map(|(prefix, hops)| RouteStatus { prefix: prefix.clone(), next_hops: hops.to_vec() })
-            .collect()
+    /// Part of the list of routes, from number `from` on, and where the next part begins.
+    pub(crate) fn route_page(&self, dialect: Dialect, from: u32) -> (Vec<RouteStatus>, Option<u32>) {
+        let (routes, next) = self.engine.routes(dialect, from);
+        let status = |(prefix, hops): (&Name, &[NextHop])| RouteStatus {
+            prefix: prefix.clone(),
+            next_hops: hops.to_vec(),
+        };
+        (routes.map(status).collect(), next)
     }
 
-    /// Part of the list of strategy choices.
-    pub(crate) fn strategy_page(&self, dialect: Dialect, skip: usize) -> Vec<StrategyChoice> {
-        let choices = self.engine.strategies(dialect).skip(skip).take(PAGE);
-        choices
-            .map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
-            .collect()
+    /// Part of the list of strategy choices, likewise.
+    pub(crate) fn strategy_page(&self, dialect: Dialect, from: u32) -> (Vec<StrategyChoice>, Option<u32>) {
+        let (choices, next) = self.engine.strategies(dialect, from);
+        let choice = |(prefix, strategy): (&Name, &Name)| StrategyChoice {
+            prefix: prefix.clone(),
+            strategy: strategy.clone(),
+        };
+        (choices.map(choice).collect(), next)
     }
 
     pub(crate) fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
@@ -339,7 +340,7 @@ impl DataPlane {
 
     /// The status, with no more in the sums over all faces than those have counted that are gone.
     pub(crate) fn status_of_gone_faces(&self) -> NodeStatus {
-        let started = trust::Clock::START;
+        let started = system::Clock::START;
         NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix: self.clock.started(),
@@ -382,7 +383,8 @@ fn may_be_a_neighbour(peer: SocketAddr) -> Result<(), CreateFaceError> {
 }
 
 /// Whether an address is that of all on a network. Only the system knows: it connects no socket to such a one
-/// that did not ask for it.
+/// that did not ask for it. Where no descriptor is left for such a socket, the address is taken for one of a
+/// neighbour: its face cannot open a socket either.
 fn is_broadcast(peer: SocketAddr) -> bool {
     let IpAddr::V4(address) = peer.ip() else { return false };
     let connected = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect(peer));

@@ -146,7 +146,7 @@ mod tests {
     use crate::origin::Origin;
 
     fn address(number: u32) -> Owner {
-        Owner::Origin(Origin::Address(formats::AddressPrefix::V4(number)))
+        Owner::Origin(Origin::Address(system::AddressPrefix::V4(number)))
     }
 
     #[test]

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use aws_lc_rs::digest;
+use formats::printable::printable_path;
 use repo::cold::{Bucket, Source};
+use system::unix_now;
 use thiserror::Error;
-use trust::{sha256, unix_now};
+use trust::sha256;
 
 use http::{Connection, Endpoint, EndpointError};
 use sign::{Credentials, Request, encoded, headers};
@@ -45,9 +47,9 @@ pub(super) enum S3Error {
     Endpoint(#[from] EndpointError),
     #[error("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not in the environment")]
     NoCredentials,
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}", printable_path(path))]
     Read { path: PathBuf, source: io::Error },
-    #[error("{}: aws_access_key_id or aws_secret_access_key is missing", path.display())]
+    #[error("{}: aws_access_key_id or aws_secret_access_key is missing", printable_path(path))]
     Incomplete { path: PathBuf },
 }
 

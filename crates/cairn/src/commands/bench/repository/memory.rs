@@ -6,7 +6,7 @@ use packet::NameHasher;
 use packet::ndn::DataBuilder;
 use repo::disk::SimulatedDisk;
 use repo::{Store, StoreConfig, StoreKeys};
-use trust::unix_now;
+use system::unix_now;
 
 use super::{Bound, Row};
 use crate::tool::ToolError;

@@ -250,7 +250,7 @@ fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Evidence> {
         values: from.values.iter().zip(&to.values).map(|(from, to)| from - to).collect(),
         exact: from.exact && to.exact,
         by_construction: true,
-        most: None,
+        ..Sample::default()
     };
     let to_flows = lost(&alone, &fine);
     let (mut parts, mut texts) = (Vec::new(), Vec::new());

@@ -174,7 +174,7 @@ impl Numbers<'_> {
         // Nothing of a fine clock depends on when it was set going.
         let exact = self.experiment.sweep.other_starts == 0 || (point.tick_ms <= 0.0 && are_equal(&values));
         // Start times are no draws: they stand evenly over a tick, so that none of it is left unseen.
-        (!values.is_empty()).then_some(Sample { values, exact, by_construction: true, most: None })
+        (!values.is_empty()).then_some(Sample { values, exact, by_construction: true, ..Sample::default() })
     }
 
     /// How many Nacks came, over all start times.

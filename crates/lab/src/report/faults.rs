@@ -1,0 +1,182 @@
+//! What of a run is not as it was left, in sentences, and what can be done about it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{fs, io};
+
+use crate::analysis::{DERIVED, RAW, RepeatResult, hash_of_file};
+use crate::experiment::Plan;
+use crate::run::{RunFolder, RunRecord, is_of_plan, named};
+use crate::seal::Seal;
+
+/// The tables with every number of every repeat.
+pub(super) const TABLES: [&str; 2] = ["results.csv", "results.parquet"];
+
+/// The file with their hashes.
+const TABLE_HASHES: &str = "results.sha256";
+
+/// What was found of a run beside its numbers.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    /// What is not as the run left it, a sentence each.
+    pub(super) sentences: Vec<String>,
+    /// What can be done about it, with the command.
+    pub(super) ways_out: Vec<String>,
+    /// Is a repeat missing, or something not as it was written?
+    pub(super) is_damaged: bool,
+    /// Files of which nobody would see that they were changed.
+    unhashed: Option<&'static str>,
+    /// Has any repeat hashes of all its files? Then the program that wrote it has sealed `run.json`, too.
+    has_hashes: bool,
+}
+
+/// What is not as it was left of the repeats of a case, by their numbers from 1.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    /// There are no numbers.
+    pub(super) absent: Vec<u32>,
+    /// The numbers cannot be read, and why.
+    pub(super) unreadable: Vec<(u32, String)>,
+    /// Numbers, or files that they come from, were changed: which.
+    pub(super) changed: Vec<(u32, BTreeSet<String>)>,
+}
+
+impl Lost {
+    /// What of a repeat that was read is not as it was written.
+    pub(super) fn look(&mut self, record: &RunRecord, number: u32, result: &RepeatResult) {
+        let mut files: BTreeSet<String> = result.changed_files.iter().cloned().collect();
+        if record.is_altered(result.seal) {
+            files.insert("result.json".to_owned());
+        }
+        if !files.is_empty() {
+            self.changed.push((number, files));
+        }
+    }
+
+    /// The numbers of repeats that are there and not as they were written.
+    pub(super) fn altered(&self) -> Vec<u32> {
+        let unreadable = self.unreadable.iter().map(|(number, _)| *number);
+        let mut all: Vec<u32> = unreadable.chain(self.changed.iter().map(|(number, _)| *number)).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// What happened to some repeats of a case, in a sentence: of one, or of several.
+fn of_repeats(plan: &Plan, repeats: &[u32], [one, several]: [&str; 2]) -> String {
+    let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
+    let case = if plan.case.is_empty() { String::new() } else { format!(" of “{}”", plan.case) };
+    let (numbers, what) = match numbers.as_slice() {
+        [number] => (format!("repeat {number}"), one),
+        numbers => (format!("repeats {}", numbers.join(", ")), several),
+    };
+    let of = plan.schedule.repeats;
+    format!("{numbers} of {of}{case} {what}, and nothing that needs it is testable")
+}
+
+/// Some names, and that there are more.
+fn some<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    const MOST_NAMED: usize = 3;
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    let more = if names.len() > MOST_NAMED { " and more" } else { "" };
+    let first: Vec<&str> = names.into_iter().take(MOST_NAMED).collect();
+    format!("{}{more}", first.join(", "))
+}
+
+impl Faults {
+    /// That an experiment is not the one that its run began with.
+    pub(super) fn of_experiment(parts: &[String]) -> Self {
+        let mut faults = Faults::default();
+        if !parts.is_empty() {
+            let follows = match parts.iter().any(|part| is_of_plan(part)) {
+                true => "its results are those of another experiment, and nothing is testable",
+                false => "what is said of it here was said after it began",
+            };
+            let parts = named(parts);
+            let sentence = format!("{parts} of the experiment was changed since the run began: {follows}");
+            faults.sentences.push(sentence);
+        }
+        faults
+    }
+
+    fn damaged(&mut self, sentence: String, way_out: String) {
+        self.is_damaged = true;
+        self.sentences.push(sentence);
+        if !self.ways_out.contains(&way_out) {
+            self.ways_out.push(way_out);
+        }
+    }
+
+    /// What is not as it was left of the repeats of a case.
+    pub(super) fn of_case(&mut self, folder: &RunFolder, case: usize, plan: &Plan, lost: &Lost) {
+        let path = folder.path().display();
+        let again = format!("measure it again with: cairn lab resume {path}");
+        if !lost.absent.is_empty() {
+            let what = ["is missing from the folder", "are missing from the folder"];
+            self.damaged(of_repeats(plan, &lost.absent, what), again.clone());
+        }
+        let here = format!("{path}/");
+        for (number, why) in &lost.unreadable {
+            let what = format!("cannot be read ({})", why.replace(&here, ""));
+            self.damaged(of_repeats(plan, &[*number], [&what, &what]), again.clone());
+        }
+        if lost.changed.is_empty() {
+            return;
+        }
+        let files = some(lost.changed.iter().flat_map(|(_, files)| files));
+        let one = format!("was changed after it was written ({files})");
+        let several = format!("were changed after they were written ({files})");
+        let numbers: Vec<u32> = lost.changed.iter().map(|(number, _)| *number).collect();
+        let is_derived = |name: &String| name.strip_prefix(DERIVED).is_some_and(|rest| rest.starts_with('/'));
+        let way_out = if lost.changed.iter().all(|(_, files)| files.iter().all(is_derived)) {
+            format!("derive it again from what was measured with: cairn lab show --derive {path}")
+        } else {
+            let place = |number: &u32| folder.repeat(case, number.saturating_sub(1)).display().to_string();
+            let places: Vec<String> = numbers.iter().map(place).collect();
+            format!("put it back, or take {} away and {again}", places.join(", "))
+        };
+        self.damaged(of_repeats(plan, &numbers, [&one, &several]), way_out);
+    }
+
+    /// Of which files of a repeat that has a folder there are hashes.
+    pub(super) fn look_for_hashes(&mut self, result: &RepeatResult) {
+        self.has_hashes |= !result.derived_files.is_empty();
+        // Where raw files have none the others have none either.
+        let says_all = |words: &&str| words.contains(RAW);
+        self.unhashed = self.unhashed.filter(says_all).or(result.unhashed()).or(self.unhashed);
+    }
+
+    /// Whether what the run says of itself is as it was written.
+    pub(super) fn of_record(&mut self, folder: &RunFolder, record: &RunRecord) {
+        if record.seal == Seal::Broken || record.seal == Seal::None && self.has_hashes {
+            let (again, backend) = (folder.experiment().display().to_string(), &record.backend);
+            self.damaged(
+                "run.json was changed after it was written".to_owned(),
+                format!("put it back, or run it again with: cairn lab run {again} --on {backend}"),
+            );
+        }
+    }
+
+    /// What of a run's files nobody would see changed, in a sentence.
+    pub(super) fn unhashed(&self) -> Option<String> {
+        let files = self.unhashed?;
+        Some(format!("{files} not hashed (run by an earlier version): changes would go unnoticed"))
+    }
+}
+
+/// Writes down the hashes of the tables of a run, as `sha256sum` does.
+pub(super) fn write_table_hashes(folder: &Path) -> io::Result<()> {
+    let line = |name: &str| Ok(format!("{}  {name}\n", hash_of_file(&folder.join(name))?));
+    let lines = TABLES.into_iter().map(line).collect::<io::Result<String>>()?;
+    fs::write(folder.join(TABLE_HASHES), lines)
+}
+
+/// The tables of a run that are not as they were written; none where nobody has written how that was.
+pub(super) fn changed_tables(folder: &Path) -> Vec<&'static str> {
+    let Ok(noted) = fs::read_to_string(folder.join(TABLE_HASHES)) else { return Vec::new() };
+    let is_whole = |name: &str| {
+        let hash = hash_of_file(&folder.join(name)).unwrap_or_default();
+        noted.lines().any(|line| line == format!("{hash}  {name}"))
+    };
+    TABLES.into_iter().filter(|name| !is_whole(name)).collect()
+}

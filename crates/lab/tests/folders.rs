@@ -1,0 +1,262 @@
+//! A run's folder tells what is wrong with it, and what it advises works.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
+
+mod common;
+
+use std::fs;
+
+use cairn_lab::experiment::Experiment;
+use cairn_lab::report::{
+    Conclusion, Outcome, RunData, conclusion, result_rows, results_markdown, verdicts, write_report,
+};
+use cairn_lab::run::progress::Progress;
+use cairn_lab::run::{Build, RunFolder, derive_anew, execute, resume};
+use testkit::experiment::ROW;
+use testkit::folder::TestFolder;
+
+use common::{options, run_in_virtual_time};
+
+/// Three repeats of the row, of which something is expected.
+struct Row {
+    above: TestFolder,
+    folder: RunFolder,
+}
+
+impl Row {
+    fn new(name: &str) -> Self {
+        let above = TestFolder::new(name);
+        let text = format!(
+            "title = 'Row'\nuntil_done = true\nduration = '60 s'\nrepeats = 3\n[defaults.link]\nrate = '5 Mbit/s'\n\
+             {ROW}\n[[expect]]\nsay = 'S'\nvalue = 'files.duration'\nat_most = 50\n"
+        );
+        let folder = run_in_virtual_time("row", &text, &above);
+        Row { above, folder }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self) -> RunData {
+        RunData::read(&self.folder).unwrap()
+    }
+
+    /// What is wrong, and the way out; nothing is testable and the run is not whole.
+    fn damage(&self, outcome: Outcome) -> (String, String) {
+        let run = self.read();
+        let list = verdicts(&run);
+        assert_eq!(list[0].outcome, outcome);
+        assert_eq!(conclusion(&run, &list), Conclusion::Incomplete);
+        let [fault] = run.faults.as_slice() else { panic!("one fault: {:?}", run.faults) };
+        let [way_out] = run.ways_out.as_slice() else { panic!("one way out: {:?}", run.ways_out) };
+        (fault.clone(), way_out.clone())
+    }
+
+    fn is_whole(&self) {
+        let run = self.read();
+        assert_eq!((run.faults.as_slice(), run.is_damaged), ([].as_slice(), false));
+        assert_eq!(verdicts(&run)[0].outcome, Outcome::Confirmed);
+    }
+
+    fn resume(&self) -> Result<Vec<String>, String> {
+        let mut notes = Vec::new();
+        let observe = |progress: &Progress| {
+            if let Progress::Note(text) = progress {
+                notes.push(text.clone());
+            }
+        };
+        let programs = options(&self.above).programs;
+        resume(self.folder.path(), &programs, Build::default(), observe)
+            .map_err(|error| error.to_string())?;
+        Ok(notes)
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_read_are_named_and_the_repeat_is_measured_again() {
+    let row = Row::new("cut");
+    let path = row.path("case-01/repeat-02/result.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let (fault, way_out) = row.damage(Outcome::NotTestable);
+    assert!(fault.starts_with("repeat 2 of 3 cannot be read (case-01/repeat-02/result.json: EOF"), "{fault}");
+    assert_eq!(way_out, format!("measure it again with: cairn lab resume {}", row.folder.path().display()));
+    let refused = derive_anew(&row.folder).unwrap_err().to_string();
+    assert!(refused.contains("result.json: EOF") && refused.contains("cairn lab resume"), "{refused}");
+    let notes = row.resume().unwrap();
+    assert!(notes.len() == 1 && notes[0].contains("repeat-02-unreadable-1"), "{notes:?}");
+    row.is_whole();
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole, "the same seed brings the same numbers");
+    let aside = row.path("case-01/repeat-02-unreadable-1");
+    assert!(aside.join("raw").is_dir() && aside.join("UNREADABLE.txt").is_file(), "the old one is kept");
+    // Where no other is left the way out is the same.
+    for repeat in 1..=3 {
+        fs::write(row.path(&format!("case-01/repeat-0{repeat}/result.json")), "").unwrap();
+    }
+    let error = RunData::read(&row.folder).unwrap_err().to_string();
+    assert!(error.contains("repeat-03/result.json") && error.contains("cairn lab resume"), "{error}");
+    row.resume().unwrap();
+    row.is_whole();
+}
+
+#[test]
+fn a_run_that_does_not_say_what_it_was_is_run_again_as_it_advises() {
+    let row = Row::new("record");
+    let whole = fs::read_to_string(row.path("run.json")).unwrap();
+    for text in ["", &whole[..whole.len() / 2]] {
+        fs::write(row.path("run.json"), text).unwrap();
+        let again =
+            format!("start it anew with: cairn lab run {} --on sim", row.folder.experiment().display());
+        for error in [RunData::read(&row.folder).unwrap_err().to_string(), row.resume().unwrap_err()] {
+            assert!(error.contains("its run.json cannot be read (") && error.ends_with(&again), "{error}");
+        }
+    }
+    let experiment = Experiment::read(&row.folder.experiment()).unwrap();
+    let folder = execute(&experiment, &options(&row.above), |_| {}).unwrap();
+    assert!(RunData::read(&folder).unwrap().faults.is_empty());
+    // One that was changed is told, and nobody seals it anew.
+    let changed = whole.replace("\"version\": \"", "\"version\": \"9");
+    assert_ne!(changed, whole);
+    fs::write(row.path("run.json"), &changed).unwrap();
+    let (fault, way_out) = row.damage(Outcome::Confirmed);
+    assert_eq!(fault, "run.json was changed after it was written");
+    assert!(way_out.ends_with("experiment.toml --on sim"), "{way_out}");
+    let refused = row.resume().unwrap_err();
+    assert!(
+        refused.contains("run.json was changed") && refused.contains("put it back, or start"),
+        "{refused}"
+    );
+    assert_eq!(fs::read_to_string(row.path("run.json")).unwrap(), changed);
+    // Without its seal it is none of an earlier version, whose repeats have no hashes of what was derived.
+    let seal = changed.rfind(",\n  \"sha256\"").unwrap();
+    fs::write(row.path("run.json"), format!("{}\n}}", &changed[..seal])).unwrap();
+    assert_eq!(row.damage(Outcome::Confirmed).0, fault);
+    fs::write(row.path("run.json"), &whole).unwrap();
+    row.is_whole();
+}
+
+#[test]
+fn derived_files_that_were_changed_or_taken_away_are_named_and_derived_again() {
+    let row = Row::new("derived");
+    let path = row.path("case-01/repeat-02/derived/traffic-b.csv");
+    let whole = fs::read(&path).unwrap();
+    let damages: [fn(&std::path::Path); 3] = [
+        |path| fs::remove_file(path).unwrap(),
+        |path| fs::write(path, "").unwrap(),
+        |path| fs::write(path, fs::read_to_string(path).unwrap().replacen('0', "1", 1)).unwrap(),
+    ];
+    for damage in damages {
+        damage(&path);
+        let (fault, way_out) = row.damage(Outcome::NotTestable);
+        let what = "repeat 2 of 3 was changed after it was written (derived/traffic-b.csv)";
+        assert!(fault.starts_with(what), "{fault}");
+        assert!(way_out.contains("cairn lab show --derive "), "{way_out}");
+        write_report(&row.folder).unwrap();
+        derive_anew(&row.folder).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        row.is_whole();
+    }
+}
+
+#[test]
+fn raw_files_that_were_changed_are_measured_again_once_the_repeats_are_taken_away() {
+    let row = Row::new("raw-lost");
+    for repeat in [1, 3] {
+        fs::remove_file(row.path(&format!("case-01/repeat-0{repeat}/raw/transfers-files.csv.gz"))).unwrap();
+    }
+    let (fault, way_out) = row.damage(Outcome::NotTestable);
+    let what = "repeats 1, 3 of 3 were changed after they were written (raw/transfers-files.csv.gz)";
+    assert!(fault.starts_with(what), "{fault}");
+    let places = [1, 3].map(|repeat| row.path(&format!("case-01/repeat-0{repeat}")).display().to_string());
+    assert!(
+        way_out.starts_with(&format!("put it back, or take {} away and", places.join(", "))),
+        "{way_out}"
+    );
+    places.iter().for_each(|place| fs::remove_dir_all(place).unwrap());
+    let (fault, way_out) = row.damage(Outcome::NotTestable);
+    assert!(fault.starts_with("repeats 1, 3 of 3 are missing from the folder, and nothing"), "{fault}");
+    assert!(way_out.contains("cairn lab resume"), "{way_out}");
+    row.resume().unwrap();
+    row.is_whole();
+}
+
+#[test]
+fn tables_of_results_that_were_changed_are_named_and_written_again() {
+    let row = Row::new("tables");
+    let look = || {
+        let mut run = row.read();
+        run.look_at_tables();
+        (run.faults, run.ways_out, run.is_damaged)
+    };
+    assert_eq!(look(), (Vec::new(), Vec::new(), false), "there is no report yet");
+    write_report(&row.folder).unwrap();
+    assert_eq!(look(), (Vec::new(), Vec::new(), false));
+    fs::write(row.path("results.csv"), "").unwrap();
+    let (faults, ways_out, is_damaged) = look();
+    assert_eq!(faults, ["results.csv was changed after the report was written"]);
+    assert!(ways_out[0].contains("cairn lab show /") && is_damaged, "{ways_out:?}");
+    fs::remove_file(row.path("results.parquet")).unwrap();
+    assert!(look().0[0].starts_with("results.csv, results.parquet were changed"), "{:?}", look().0);
+    write_report(&row.folder).unwrap();
+    assert_eq!(look(), (Vec::new(), Vec::new(), false));
+}
+
+#[test]
+fn of_a_run_of_an_earlier_version_it_is_said_that_changes_would_go_unnoticed() {
+    let row = Row::new("earlier");
+    let run = row.read();
+    assert_eq!(run.unhashed, None);
+    assert!(!results_markdown(&[run], None).contains("not hashed"));
+    let strip = |fields: &[&str]| {
+        for repeat in 1..=3 {
+            let path = row.path(&format!("case-01/repeat-0{repeat}/result.json"));
+            let mut value: serde_json::Value =
+                serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            fields.iter().for_each(|field| drop(value.as_object_mut().unwrap().remove(*field)));
+            fs::write(&path, value.to_string()).unwrap();
+        }
+        let mut record: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(row.path("run.json")).unwrap()).unwrap();
+        ["hashes", "sha256"].iter().for_each(|field| drop(record.as_object_mut().unwrap().remove(*field)));
+        fs::write(row.path("run.json"), record.to_string()).unwrap();
+        row.is_whole();
+        row.read().unhashed.unwrap()
+    };
+    let rest = "not hashed (run by an earlier version): changes would go unnoticed";
+    assert_eq!(strip(&["derived_files", "sha256"]), format!("derived files {rest}"));
+    // Deriving anew makes it none of this version.
+    derive_anew(&row.folder).unwrap();
+    row.is_whole();
+    assert_eq!(row.read().unhashed, Some(format!("derived files {rest}")));
+    assert_eq!(strip(&["raw_files", "sha256"]), format!("raw/derived files {rest}"));
+    derive_anew(&row.folder).unwrap();
+    row.is_whole();
+    assert_eq!(row.read().unhashed, Some(format!("raw/derived files {rest}")));
+    let page = fs::read_to_string(write_report(&row.folder).unwrap()).unwrap();
+    assert!(page.contains(&format!("Raw/derived files {rest}")), "the report says so");
+    let run = row.read();
+    assert_eq!(result_rows(std::slice::from_ref(&run))[0].notes, [format!("raw/derived files {rest}")]);
+    assert!(
+        results_markdown(&[run], None)
+            .replace("\n  ", " ")
+            .contains(&format!("**Raw/derived files {rest}**"))
+    );
+    // What is gone is told all the same.
+    fs::remove_file(row.path("case-01/repeat-02/derived/forwarder-b.csv")).unwrap();
+    assert!(row.damage(Outcome::NotTestable).0.contains("(derived/forwarder-b.csv)"));
+}
+
+#[test]
+fn what_a_run_may_last_at_most_takes_no_memory() {
+    let above = TestFolder::new("long");
+    let run = |duration: &str| {
+        let text = format!(
+            "title = 'Row'\nuntil_done = true\nduration = '{duration}'\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}"
+        );
+        let folder = run_in_virtual_time("row", &text, &above);
+        let of = |name: &str| fs::read(folder.path().join("case-01/repeat-01").join(name)).unwrap();
+        (of("derived/traffic-b.csv"), of("raw/traffic-b.csv.gz").len(), of("derived/forwarder-b.csv"))
+    };
+    // Of the seconds of this one alone tables would have taken a terabyte.
+    assert_eq!(run("500000 h"), run("20 s"));
+}

@@ -1,0 +1,23 @@
+//! What the operating system tells and takes, for every crate that works with it: its clocks, what it says
+//! about processes and memory below `/proc`, which datagrams it takes together, and whose an address of IP
+//! is.
+//!
+//! Pure crates may not use this one: they are given the time and hand out what they want done. [`Clock`] is
+//! what their owners read it from. All but [`Clock`] and [`unix_now`] is a function of its arguments; nothing
+//! here opens files or sockets.
+//!
+//! ```
+//! use cairn_system::Clock;
+//!
+//! let clock = Clock::start();
+//! assert!(clock.now() >= Clock::START);
+//! ```
+
+mod address_prefix;
+mod clock;
+pub mod meminfo;
+pub mod proc_files;
+pub mod trains;
+
+pub use address_prefix::AddressPrefix;
+pub use clock::{Clock, unix_now};

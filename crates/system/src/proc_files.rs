@@ -1,0 +1,49 @@
+//! What Linux says about processes in `/proc/PID/stat` and `/proc/PID/task/TID/schedstat`.
+
+/// A number in the text of `/proc/PID/stat`, counted as proc(5) counts: 14 is the user time in ticks. Those
+/// before the third are no numbers, and give `None`.
+///
+/// ```
+/// let text = "42 (a (b) c) S 1 42 42 0";
+/// assert_eq!(cairn_system::proc_files::stat_field(text, 4), Some(1));
+/// ```
+pub fn stat_field(text: &str, number: usize) -> Option<u64> {
+    // The second field is the program's name in brackets, which may hold spaces and brackets.
+    let (_, behind) = text.rsplit_once(')')?;
+    behind.split_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
+}
+
+/// Nanoseconds that a thread had the processor, and that it could have run and had it not, by the text of its
+/// `schedstat`.
+///
+/// ```
+/// assert_eq!(cairn_system::proc_files::schedstat("120 30 7\n"), Some([120, 30]));
+/// ```
+pub fn schedstat(text: &str) -> Option<[u64; 2]> {
+    let mut fields = text.split_whitespace();
+    let mut next = || fields.next()?.parse().ok();
+    Some([next()?, next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_counted_behind_a_name_that_looks_like_fields() {
+        let text = "7 (x) S 9 (y) R 5 6 -7 8\n";
+        assert_eq!(
+            (stat_field(text, 4), stat_field(text, 5), stat_field(text, 7)),
+            (Some(5), Some(6), Some(8))
+        );
+        for number in [0, 1, 2, 3, 6, 8] {
+            assert_eq!(stat_field(text, number), None, "{number}");
+        }
+        assert_eq!(stat_field("no name", 4), None);
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_has_no_times() {
+        assert_eq!((schedstat(""), schedstat("1"), schedstat("1 x 2")), (None, None, None));
+    }
+}

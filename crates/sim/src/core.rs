@@ -189,10 +189,7 @@ impl Core {
             return self.launch_unsurely(number, end, departs, carried);
         };
         let turn = self.queue.turn(at, channel.rank);
-        if channel.flights.is_empty() {
-            self.queue.push(turn, Source::Channel(number));
-        }
-        channel.flights.push(Flight { turn, carried, end });
+        channel.fly(number, Flight { turn, carried, end }, &mut self.queue);
     }
 
     /// The same where something may be lost, late or sent twice, or leads away.
@@ -222,10 +219,7 @@ impl Core {
                 continue;
             }
             let turn = self.queue.turn(arrival.at, channel.rank);
-            if channel.flights.is_empty() {
-                self.queue.push(turn, Source::Channel(number));
-            }
-            channel.flights.push(Flight { turn, carried, end });
+            channel.fly(number, Flight { turn, carried, end }, &mut self.queue);
         }
         if let Some(lost) = carried {
             if let OnLink::Packet(packet_id) = lost {

@@ -5,11 +5,11 @@ use packet::time::{Duration, Instant};
 
 use super::codel::Managed;
 use super::fifo::Fifo;
-use super::flights::Flights;
+use super::flights::{Flight, Flights};
 use super::{ChannelCounters, LinkConfig, LinkDropReason, QueueLength};
-use crate::arena::{EndId, FramedId, LinkId, PacketId};
+use crate::arena::{ChannelId, EndId, FramedId, LinkId, PacketId};
 use crate::events::in_flight::OnLink;
-use crate::events::queue::Turn;
+use crate::events::queue::{EventQueue, Source, Turn};
 use crate::events::simultaneous::Rank;
 
 /// One direction of a link: from one end to the other, or to all others.
@@ -199,6 +199,16 @@ impl Channel {
             return None;
         }
         Some(self.flights.in_order(departs + self.delay))
+    }
+
+    /// Lets `flight`, which arrives after all that is under way here, fly. The queue knows the first of each
+    /// channel.
+    #[inline(always)]
+    pub(crate) fn fly(&mut self, number: ChannelId, flight: Flight, queue: &mut EventQueue) {
+        if self.flights.is_empty() {
+            queue.push(flight.turn, Source::Channel(number));
+        }
+        self.flights.push(flight);
     }
 
     /// When a packet that departs at `departs` arrives: not at all, once, or twice.

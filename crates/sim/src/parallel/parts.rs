@@ -243,10 +243,7 @@ impl Core {
             let held = self.held.add(Some(HeldPacket { channel: number, epoch, end, carried, stage }));
             return self.queue.push(turn, Source::Held(held));
         }
-        if channel.flights.is_empty() {
-            self.queue.push(turn, Source::Channel(number));
-        }
-        channel.flights.push(Flight { turn, carried, end });
+        channel.fly(number, Flight { turn, carried, end }, &mut self.queue);
     }
 
     #[inline]

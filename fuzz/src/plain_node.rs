@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, FaceScope, NamespaceRules, NextHop, SetStrategyError, StrategySpec};
+use engine::{FaceId, FaceScope, NamespaceRules, NextHop, StrategySpec};
 use management::StrategyChoice;
 use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FacePersistency, FaceSnapshot, FaceState, FaceTraffic,
-    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, UpdateFaceError,
+    FaceUri, NextHopChange, NodeControl, NodeStatus, RouteStatus, SetStrategyError, UpdateFaceError,
 };
 use packet::time::Duration;
 use packet::{Buffer, Data, Dialect, LinkType, Name};

@@ -32,7 +32,7 @@ pub struct EngineCounters {
     pub drops: DropCounters,
 }
 
-/// How much an engine holds.
+/// How much an engine holds, and what it forgot before its time for want of room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableSizes {
     /// Pending Interests.
@@ -49,6 +49,10 @@ pub struct TableSizes {
     pub faces: usize,
     /// Names and nonces of past Interests.
     pub dead_nonces: usize,
+    /// How often the older half of them was forgotten before its time.
+    pub dead_nonces_forgotten_early: u64,
+    /// Entries that strategies had measured and forgot before their time.
+    pub measurements_forgotten_early: u64,
     /// Bytes of all tables, packets not counted.
     pub footprint_bytes: usize,
 }

@@ -1,4 +1,5 @@
-//! The state machine itself: what it is made of, and what its owner may call.
+//! The state machine itself: what it is made of, and what every owner calls. What only some call stands with
+//! its subject in `pipeline`: `data`, `placement`, `sampling` and `second_store`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,6 +50,12 @@ pub struct FaceExists(pub FaceId);
 /// [`Engine::poll_event`], until both give `None`. Then call [`Engine::advance`] at
 /// [`Engine::next_deadline`] at the latest. `now` never goes back. Whoever has many packets at once does the
 /// same, faster, with what [`batch`](crate::batch) offers.
+///
+/// With a [second store](Engine::set_second_store) take its questions and Data with
+/// [`Engine::poll_second_store`] at the same places, and tell what came of a question with
+/// [`Engine::receive_found`] or [`Engine::receive_absent`]. Where Data is
+/// [sampled for verification](Engine::set_sampling) take it with [`Engine::poll_sample`], and tell
+/// of each that is not to be kept with [`Engine::refuse_sample`] or [`Engine::drop_sample`].
 ///
 /// Every call does a bounded amount of work for each packet. The engine reads no clock and owns no socket;
 /// the same calls with the same arguments have the same results.
@@ -223,6 +230,7 @@ impl Engine {
 
     /// How much the engine holds.
     pub fn table_sizes(&self) -> TableSizes {
+        let strategies = self.tables.strategies.iter().map(|(_, instance)| &*instance.strategy);
         TableSizes {
             pending: self.tables.pending.len(),
             pending_bytes: self.tables.pending.bytes(),
@@ -231,17 +239,14 @@ impl Engine {
             routes: self.tables.fibs.iter().map(Fib::route_count).sum(),
             faces: self.faces.len(),
             dead_nonces: self.tables.dead_nonces.len(),
+            dead_nonces_forgotten_early: self.tables.dead_nonces.early_turns(),
+            measurements_forgotten_early: strategies.map(|strategy| strategy.forgotten_early()).sum(),
             footprint_bytes: self.tables.pending.footprint_bytes()
                 + self.tables.store.footprint_bytes()
                 + self.tables.index.footprint_bytes()
                 + self.tables.dead_nonces.footprint_bytes()
                 + self.tables.fibs.iter().map(Fib::footprint_bytes).sum::<usize>(),
         }
-    }
-
-    /// How often loops were forgotten before their time for want of room.
-    pub fn dead_nonces_forgotten_early(&self) -> u64 {
-        self.tables.dead_nonces.early_turns()
     }
 
     // Commands.

@@ -1,6 +1,5 @@
 //! What the engine wants sent, and what it wants known.
 
-use packet::time::Duration;
 use packet::{Buffer, CachePolicy, ExplicitRate, LinkHeader, Name, Packet, PitToken};
 
 use crate::face_id::FaceId;
@@ -170,12 +169,5 @@ pub enum Event {
         face: FaceId,
         /// The name that could not be reached.
         name: Name,
-    },
-    /// The strategy under this name could not do its work for want of room for measurements.
-    MeasurementsFull {
-        /// The name that was not measured.
-        name: Name,
-        /// How long measurements are kept without use.
-        lifetime: Duration,
     },
 }

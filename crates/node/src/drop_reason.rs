@@ -55,9 +55,6 @@ packet::drop_reasons! {
         Loss = "loss",
         /// A tap delayed the frame, and as many are delayed as may be.
         TooManyDelayed = "too-many-delayed",
-        /// A question or Data for a repository whose queue is full: the Interest goes upstream, the Data is
-        /// not kept.
-        RepositoryBusy = "repository-busy",
     }
 
     /// A counter for every [`DropReason`].

@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
-use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use engine::{FaceId, NextHop, StrategySpec};
 use management::StrategyChoice;
 use packet::{Buffer, Data, Dialect, Name};
 use system::Clock;
@@ -14,7 +14,7 @@ use system::Clock;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, CreateInnerFace,
     FaceChanges, FaceSnapshot, FaceUri, MANAGEMENT_FACE, NextHopChange, NodeControl, NodeStatus,
-    RepositoryStatus, RouteStatus, UpdateFaceError, shown,
+    RepositoryStatus, RouteStatus, SetStrategyError, UpdateFaceError, shown,
 };
 use crate::plane::{DataPlane, FACES_AT_ONCE, Impaired, Task};
 use crate::repository::status::Watched;
@@ -214,7 +214,8 @@ impl NodeControl for RemoteControl {
     ) -> Result<(), SetStrategyError> {
         let (prefix, strategy) = (prefix.clone(), strategy.clone());
         self.call(move |plane| plane.engine.set_strategy(dialect, prefix.as_ref(), &strategy))
-            .unwrap_or(Ok(()))
+            .ok_or(SetStrategyError::ShuttingDown)?
+            .map_err(SetStrategyError::Engine)
     }
 
     fn unset_strategy(&mut self, dialect: Dialect, prefix: &Name) -> bool {
@@ -307,6 +308,20 @@ mod tests {
 
     /// More than are looked at in one go.
     const FACES: u64 = 3 * FACES_AT_ONCE as u64;
+
+    #[test]
+    fn a_strategy_is_not_said_to_be_chosen_by_a_node_that_has_ended() {
+        let mut config = Config::default();
+        (config.udp.listen, config.tcp.listen, config.websocket.listen) = Default::default();
+        config.unix.listen = Some(Vec::new());
+        let node = Node::start(&config, Box::new(Unmanaged)).unwrap();
+        let mut remote = node.control();
+        let strategy: StrategySpec = "multicast".parse().unwrap();
+        let mut choose = || remote.set_strategy(Dialect::Ndn, &Name::root(), &strategy);
+        assert_eq!(choose(), Ok(()));
+        node.shut_down();
+        assert_eq!(choose(), Err(SetStrategyError::ShuttingDown));
+    }
 
     #[test]
     fn what_faces_have_counted_is_neither_lost_nor_counted_twice_while_they_go() {

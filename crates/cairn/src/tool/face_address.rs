@@ -6,6 +6,7 @@ use std::str::FromStr;
 use client::{Host, Remote};
 use management::{FaceQueryFilter, FaceStatus};
 use node::control::FaceUri;
+use packet::Dialect;
 
 use super::ToolError;
 use super::forwarder::Forwarder;
@@ -69,8 +70,13 @@ impl std::fmt::Display for FaceName {
 
 /// The canonical form of an address: hosts looked up, ports filled in, versions of IP chosen.
 pub(crate) fn canonical(text: &str) -> Result<String, ToolError> {
+    canonical_in(Dialect::Ndn, text)
+}
+
+/// The same, with the port of a dialect where none is given.
+pub(crate) fn canonical_in(dialect: Dialect, text: &str) -> Result<String, ToolError> {
     let wrong = |problem: String| ToolError::other(format!("{text}: {problem}"));
-    let (uri_of, host): (fn(SocketAddr) -> FaceUri, Host) = match text.parse::<Remote>() {
+    let (uri_of, host): (fn(SocketAddr) -> FaceUri, Host) = match text.parse::<Remote>().map(|remote| remote.or_port_of(dialect, text)) {
         Ok(Remote::Udp(host)) => (FaceUri::Udp, host),
         Ok(Remote::Tcp(host)) => (FaceUri::Tcp, host),
         Ok(Remote::Unix(_)) => return Ok(text.to_owned()),

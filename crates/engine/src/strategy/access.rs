@@ -15,7 +15,6 @@ use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face_id::FaceId;
 use crate::tables::measurements::Measurements;
-use crate::transmit::Event;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Interests are not sent again within this time.
@@ -34,6 +33,7 @@ struct Access {
     prefixes: Measurements<LastHop>,
     /// What a prefix starts with when its last next hop changes.
     faces: BTreeMap<FaceId, RttEstimator>,
+    faces_forgotten: u64,
 }
 
 /// The next hop that answered last, and how fast it does under this prefix.
@@ -48,6 +48,7 @@ pub(super) fn start(_: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterEr
         suppression: Suppression::fixed(SUPPRESSION_INTERVAL),
         prefixes: Measurements::new(LIFETIME, MAX_PREFIXES),
         faces: BTreeMap::new(),
+        faces_forgotten: 0,
     }))
 }
 
@@ -74,6 +75,7 @@ impl Access {
     fn measured(&mut self, context: &mut StrategyContext<'_>, from: FaceId, data: &Data, rtt: Duration) {
         if self.faces.len() >= MAX_FACES && !self.faces.contains_key(&from) {
             self.faces.pop_first();
+            self.faces_forgotten += 1;
         }
         let of_face = self.faces.entry(from).or_default();
         of_face.measure(rtt);
@@ -88,10 +90,6 @@ impl Access {
             last.rtt.measure(rtt);
         } else {
             *last = first;
-        }
-        if self.prefixes.take_warning(now) {
-            let name = context.name().to_name();
-            context.emit(Event::MeasurementsFull { name, lifetime: LIFETIME });
         }
     }
 }
@@ -121,6 +119,10 @@ fn multicast(
 }
 
 impl Strategy for Access {
+    fn forgotten_early(&self) -> u64 {
+        self.prefixes.forgotten_early() + self.faces_forgotten
+    }
+
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         match self.suppression.decide(context) {
             Verdict::Aggregate => {}

@@ -18,7 +18,6 @@ use crate::drop_reason::DropReason;
 use crate::face_id::FaceId;
 use crate::tables::fib::NextHop;
 use crate::tables::measurements::Measurements;
-use crate::transmit::Event;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Routes measured.
@@ -107,6 +106,10 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 }
 
 impl Strategy for Asf {
+    fn forgotten_early(&self) -> u64 {
+        self.routes.forgotten_early()
+    }
+
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         if self.suppression.awaits_with_others(context) {
             return;
@@ -125,10 +128,6 @@ impl Strategy for Asf {
             context.send_probe(face);
             self.watch(context, face);
             self.probed(context);
-        }
-        if self.routes.take_warning(context.now()) {
-            let name = context.name().to_name();
-            context.emit(Event::MeasurementsFull { name, lifetime: self.lifetime });
         }
     }
 

@@ -26,6 +26,7 @@ const HALF_LIFE: Duration = Duration::from_secs(2);
 struct LoadBalance {
     suppression: Suppression,
     loads: BTreeMap<FaceId, Load>,
+    forgotten: u64,
 }
 
 /// Interests sent by one face and not answered.
@@ -40,6 +41,7 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
     Ok(Box::new(LoadBalance {
         suppression: Suppression::from_parameters(parameters)?,
         loads: BTreeMap::new(),
+        forgotten: 0,
     }))
 }
 
@@ -60,6 +62,7 @@ impl LoadBalance {
     fn count(&mut self, now: Instant, face: FaceId, change: f64) {
         if self.loads.len() >= MAX_FACES && !self.loads.contains_key(&face) {
             self.loads.pop_first();
+            self.forgotten += 1;
         }
         let load = self.loads.entry(face).or_insert(Load { outstanding: 0.0, halved_at: now });
         *load = load.faded(now);
@@ -73,6 +76,10 @@ impl LoadBalance {
 }
 
 impl Strategy for LoadBalance {
+    fn forgotten_early(&self) -> u64 {
+        self.forgotten
+    }
+
     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         let chosen = match self.suppression.decide(context) {
             Verdict::Aggregate => return,

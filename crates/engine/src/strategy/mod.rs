@@ -75,6 +75,11 @@ pub trait Strategy: fmt::Debug + Send {
         false
     }
 
+    /// What it had measured and forgot before its time for want of room, in entries.
+    fn forgotten_early(&self) -> u64 {
+        0
+    }
+
     /// A next hop was added to the route while the Interest was pending.
     fn after_new_next_hop(&mut self, context: &mut StrategyContext<'_>, hop: NextHop) {
         let _ = (context, hop);

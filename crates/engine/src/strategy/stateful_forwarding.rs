@@ -18,7 +18,6 @@ use crate::face_id::FaceId;
 use crate::limit::RateLimit;
 use crate::limit::{LeakyBucket, TokenBucket};
 use crate::tables::measurements::Measurements;
-use crate::transmit::Event;
 use packet::parameters::{ParameterError, Parameters};
 
 /// Buckets kept. Beyond that the one that was not used for longest is dropped, and starts full if it is
@@ -175,14 +174,6 @@ impl StatefulForwarding {
                     && own.bucket.put(now)
             }
         };
-        let mut full = self.buckets.take_warning(now).then(|| self.buckets.lifetime());
-        if let Some(routes) = &mut self.routes {
-            full = full.or(routes.limits.take_warning(now).then_some(ROUTE_MEMORY));
-        }
-        if let Some(lifetime) = full {
-            let name = context.name().to_name();
-            context.emit(Event::MeasurementsFull { name, lifetime });
-        }
         taken
     }
 }
@@ -198,6 +189,11 @@ fn route_key(context: &StrategyContext<'_>, face: FaceId) -> NameHash {
 }
 
 impl Strategy for StatefulForwarding {
+    fn forgotten_early(&self) -> u64 {
+        let of_routes = self.routes.as_ref().map_or(0, |routes| routes.limits.forgotten_early());
+        self.buckets.forgotten_early() + of_routes
+    }
+
     fn watches_data(&self) -> bool {
         self.routes.as_ref().is_some_and(|routes| routes.adapt)
     }

@@ -18,8 +18,7 @@ const NONE: u32 = u32::MAX;
 
 /// A bounded map from name prefixes, by their hashes, to a strategy's own state, which expires.
 ///
-/// At the limit the entry that was not renewed for longest makes room; that is counted, and
-/// [`Measurements::take_warning`] says so. Names are not kept: two prefixes whose keyed 64-bit hashes are
+/// At the limit the entry that was not renewed for longest makes room, and that is counted. Names are not kept: two prefixes whose keyed 64-bit hashes are
 /// equal would share an entry, which costs a wrong estimate and never a wrong answer.
 #[derive(Debug)]
 pub(crate) struct Measurements<T> {
@@ -32,9 +31,6 @@ pub(crate) struct Measurements<T> {
     /// Will expire first.
     oldest: u32,
     forgotten_early: u64,
-    /// When [`Measurements::take_warning`] may be true again.
-    next_warning: Instant,
-    warned_of: u64,
 }
 
 #[derive(Debug)]
@@ -58,14 +54,7 @@ impl<T> Measurements<T> {
             newest: NONE,
             oldest: NONE,
             forgotten_early: 0,
-            next_warning: Instant::ZERO,
-            warned_of: 0,
         }
-    }
-
-    /// How long entries live after they were renewed.
-    pub(crate) fn lifetime(&self) -> Duration {
-        self.lifetime
     }
 
     /// The live entry of a prefix. Does not renew it.
@@ -129,20 +118,8 @@ impl<T> Measurements<T> {
     }
 
     /// How many entries were removed before their time for want of room.
-    #[cfg(test)]
     pub(crate) fn forgotten_early(&self) -> u64 {
         self.forgotten_early
-    }
-
-    /// True if entries were removed before their time since this was last true, but at most once in a
-    /// lifetime: it is meant for telling people.
-    pub(crate) fn take_warning(&mut self, now: Instant) -> bool {
-        if self.forgotten_early == self.warned_of || now < self.next_warning {
-            return false;
-        }
-        self.warned_of = self.forgotten_early;
-        self.next_warning = now + self.lifetime;
-        true
     }
 
     fn find(&self, key: NameHash) -> Option<u32> {
@@ -285,16 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn lost_measurements_are_warned_of_once_in_a_lifetime() {
+    fn entries_that_make_room_before_their_time_are_counted_and_expired_ones_are_not() {
         let mut map = Measurements::new(LIFETIME, 2);
         for number in 0..5 {
             map.renew(Instant::ZERO, NameHash(number), || ());
         }
         assert_eq!(map.forgotten_early(), 3);
-        assert!(map.take_warning(Instant::ZERO));
-        map.renew(Instant::ZERO, NameHash(9), || ());
-        assert!(!map.take_warning(Instant::from_secs(7)));
-        assert!(map.take_warning(Instant::from_secs(8)));
-        assert!(!map.take_warning(Instant::from_secs(100)));
+        map.renew(Instant::ZERO + LIFETIME, NameHash(9), || ());
+        assert_eq!(map.forgotten_early(), 3);
     }
 }

@@ -17,7 +17,7 @@ use packet::ccnx::{
 };
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Interest, LinkHeader, Packet};
+use packet::{Buffer, Dialect, Interest, LinkHeader, Packet, PacketKind};
 
 use super::drops::joined;
 use super::{FrameSink, Framing, LinkSettings};
@@ -401,7 +401,7 @@ impl Kind {
     #[cold]
     fn of_rare(message: &[u8]) -> Kind {
         let reader = Reader::new(message, "message");
-        if reader.next_is(Dtag::INTEREST) || reader.next_is(Dtag::CONTENT_OBJECT) {
+        if PacketKind::announced(Dialect::Ccnx, message).is_some() {
             Kind::Packet
         } else if reader.next_is(Dtag::PROTOCOL_DATA_UNIT) {
             Kind::Wrapper

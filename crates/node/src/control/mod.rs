@@ -129,7 +129,7 @@ pub trait NodeControl {
         dialect: Dialect,
         prefix: &Name,
         strategy: &StrategySpec,
-    ) -> Result<(), engine::SetStrategyError>;
+    ) -> Result<(), SetStrategyError>;
 
     /// Takes a choice back; false if there was none, or if the prefix is the root.
     fn unset_strategy(&mut self, dialect: Dialect, prefix: &Name) -> bool;
@@ -195,6 +195,17 @@ pub enum AddNextHopError {
     /// The table has no place for it.
     #[error(transparent)]
     Table(#[from] engine::RouteError),
+    /// The data plane has ended.
+    #[error("the node is shutting down")]
+    ShuttingDown,
+}
+
+/// Why a strategy was not chosen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetStrategyError {
+    /// The engine does not take it.
+    #[error(transparent)]
+    Engine(#[from] engine::SetStrategyError),
     /// The data plane has ended.
     #[error("the node is shutting down")]
     ShuttingDown,

@@ -73,7 +73,6 @@ impl ControlApplication for NfdManagement {
                 self.learn_route(now, node, *face, announcement);
             }
             engine::Event::RouteFailed { face, name } => self.forget_route(node, *face, name),
-            engine::Event::MeasurementsFull { .. } => {}
         }
     }
 

@@ -5,12 +5,12 @@ use management::{
     ControlParameters, CsFlags, FaceEventKind, FaceEventNotification, FaceFlags, FacePersistency, FaceStatus,
     FibEntry, NextHopRecord, StatusCode,
 };
-use packet::LinkType;
 use packet::time::Duration;
+use packet::{Dialect, LinkType};
 
 use super::MANAGED;
 use crate::control::{
-    self, ContentStoreChanges, ContentStoreStatus, CreateFaceError, FaceChanges, FaceConflict,
+    self, ContentStoreChanges, ContentStoreStatus, CreateFaceError, FaceChanges, FaceConflict, FaceUri,
 };
 
 /// Largest packet of the network layer, which stands for an MTU that has no limit.
@@ -102,6 +102,17 @@ pub(super) fn face_parameters(face: &control::FaceSnapshot, with_addresses: bool
     }
 }
 
+/// What a new face to `remote` is to speak: what its flag says, if the mask names that.
+pub(super) fn dialect(parameters: &ControlParameters, remote: &FaceUri) -> Dialect {
+    let (flags, mask) = (FaceFlags(parameters.flags.unwrap_or(0)), FaceFlags(parameters.mask.unwrap_or(0)));
+    match remote {
+        // Over IP alone there is no other.
+        FaceUri::Ip(_) => Dialect::Ccnx,
+        _ if mask.contains(FaceFlags::CCNX) && flags.contains(FaceFlags::CCNX) => Dialect::Ccnx,
+        _ => MANAGED,
+    }
+}
+
 /// What a command wants changed. Only flags that its mask names are.
 pub(super) fn face_changes(parameters: &ControlParameters) -> FaceChanges {
     let (flags, mask) = (FaceFlags(parameters.flags.unwrap_or(0)), FaceFlags(parameters.mask.unwrap_or(0)));
@@ -190,7 +201,7 @@ fn face_flags(face: &control::FaceSnapshot) -> FaceFlags {
         (face.local_fields, FaceFlags::LOCAL_FIELDS),
         (face.reliability, FaceFlags::LP_RELIABILITY),
         (face.congestion_marking, FaceFlags::CONGESTION_MARKING),
-        (face.dialect == packet::Dialect::Ccnx, FaceFlags::CCNX),
+        (face.dialect == Dialect::Ccnx, FaceFlags::CCNX),
     ];
     all.iter().filter(|(is_set, _)| *is_set).fold(FaceFlags::NONE, |flags, (_, flag)| flags.with(*flag))
 }

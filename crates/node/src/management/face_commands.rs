@@ -5,10 +5,10 @@ use std::collections::btree_map::Entry;
 use engine::FaceId;
 use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name, Now};
+use packet::{Name, Now};
 
 use super::parameters::{face_id, face_or_self};
-use super::{MANAGED, NfdManagement, Outcome, Request, convert};
+use super::{NfdManagement, Outcome, Request, convert};
 use crate::control::{
     CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceSnapshot,
     FaceState, FaceUri, NodeControl, UpdateFaceError,
@@ -182,8 +182,7 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
     let mut changes = convert::face_changes(parameters);
     // Taken out: the node makes the face with it, and would apply it again as a change.
     let persistency = changes.persistency.take().unwrap_or(FacePersistency::Persistent);
-    // Over IP alone there is no other.
-    let dialect = if matches!(remote, FaceUri::Ip(_)) { Dialect::Ccnx } else { MANAGED };
+    let dialect = convert::dialect(parameters, &remote);
     Ok(CreateFace { remote, local, persistency, changes, dialect })
 }
 

@@ -7,7 +7,7 @@ use super::parameters::{face_or_self, prefix};
 use super::routes::may_route;
 use super::{ERASE_LIMIT, MANAGED, convert};
 use crate::control::strategy_name::strategy_called;
-use crate::control::{AddNextHopError, NodeControl};
+use crate::control::{AddNextHopError, NodeControl, SetStrategyError};
 
 /// `fib/add-nexthop`.
 pub(super) fn add_next_hop(
@@ -92,7 +92,7 @@ pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParame
         Ok(()) => {
             ControlResponse::ok(&ControlParameters { strategy: Some(strategy.name().clone()), ..parameters })
         }
-        Err(engine::SetStrategyError::Strategy(error)) => strategy_refusal(&error),
+        Err(SetStrategyError::Engine(engine::SetStrategyError::Strategy(error))) => strategy_refusal(&error),
         Err(error) => ControlResponse::error(StatusCode::Unavailable, error.to_string()),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use engine::{ContentStoreCounters, EngineCounters};
+
 use super::connections::ConnectionCounters;
 use crate::control::{FaceSnapshot, MemoryStatus, NodeControl, NodeStatus};
 use crate::remote_control::RemoteControl;
@@ -29,6 +31,10 @@ fn render(status: &NodeStatus) -> Page {
     page.gauge("cairn_cached_packets", "Data in the content store.", f64::from(tables.cached));
     page.gauge("cairn_cached_bytes", "Bytes in the content store.", tables.cached_bytes as f64);
     page.gauge("cairn_dead_nonces", "Names and nonces of past Interests.", tables.dead_nonces as f64);
+    let help = "How often the older half of them was forgotten early for want of room.";
+    page.counter("cairn_dead_nonces_forgotten_early_total", help, tables.dead_nonces_forgotten_early);
+    let help = "Entries that strategies had measured and forgot early for want of room.";
+    page.counter("cairn_measurements_forgotten_early_total", help, tables.measurements_forgotten_early);
     page.gauge(
         "cairn_table_bytes",
         "Bytes of all tables, packets not counted.",
@@ -42,20 +48,8 @@ fn render(status: &NodeStatus) -> Page {
     );
     let help = "Applications not read from for a while because much waited for them.";
     page.counter("cairn_stream_holds_total", help, status.turns.stream_holds);
-    let engine = &status.engine;
-    page.counter("cairn_cache_hits_total", "Interests answered from the content store.", engine.cache_hits);
-    let store = &status.content_store;
-    page.counter("cairn_cache_evictions_total", "Data that left for want of room.", store.evictions);
-    let help = "Objects of CCNx that gave way to a newer one of their name.";
-    page.counter("cairn_cache_replaced_total", help, store.replaced);
-    let help = "Searches in the content store that reached their limit.";
-    page.counter("cairn_cache_searches_cut_short_total", help, store.searches_cut_short);
-    page.counter("cairn_pending_created_total", "Interests that became pending.", engine.pending_created);
-    page.counter("cairn_pending_joined_total", "Interests that joined a pending one.", engine.pending_joined);
-    let help = "Interests of CCNx that wait without a route.";
-    page.counter("cairn_held_without_route_total", help, engine.held_without_route);
-    page.counter("cairn_satisfied_total", "Pending Interests that Data answered.", engine.satisfied);
-    page.counter("cairn_unsatisfied_total", "Pending Interests that nothing answered.", engine.unsatisfied);
+    page.engine(&status.engine);
+    page.content_store(&status.content_store);
     page.head("cairn_packets_total", "Packets, by kind and direction.", "counter");
     let packets = &status.packets;
     let received = [packets.in_interests, packets.in_data, packets.in_nacks];
@@ -71,7 +65,7 @@ fn render(status: &NodeStatus) -> Page {
         page.line("cairn_shared_links_total", &[("what", word)], count as f64);
     }
     page.head("cairn_drops_total", "What was dropped, by layer and reason.", "counter");
-    for (reason, count) in engine.drops.iter() {
+    for (reason, count) in status.engine.drops.iter() {
         page.line("cairn_drops_total", &[("layer", "engine"), ("reason", reason.as_str())], count as f64);
     }
     for (reason, count) in status.transport_drops.iter() {
@@ -111,6 +105,59 @@ impl Page {
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.head(name, help, "counter");
         self.line(name, &[], value as f64);
+    }
+
+    /// Each counter but those that count packets, which stand with the packets.
+    fn engine(&mut self, engine: &EngineCounters) {
+        let EngineCounters {
+            cache_hits,
+            pending_created,
+            pending_joined,
+            satisfied,
+            unsatisfied,
+            held_without_route,
+            interests_sent: _,
+            data_sent: _,
+            nacks_sent: _,
+            searches_cut_short,
+            events_lost,
+            drops: _,
+        } = *engine;
+        self.counter("cairn_cache_hits_total", "Interests answered from the content store.", cache_hits);
+        self.counter("cairn_pending_created_total", "Interests that became pending.", pending_created);
+        self.counter("cairn_pending_joined_total", "Interests that joined a pending one.", pending_joined);
+        let help = "Interests of CCNx that wait without a route.";
+        self.counter("cairn_held_without_route_total", help, held_without_route);
+        self.counter("cairn_satisfied_total", "Pending Interests that Data answered.", satisfied);
+        self.counter("cairn_unsatisfied_total", "Pending Interests that nothing answered.", unsatisfied);
+        let help = "Data for which not all pending Interests were looked at that it might have answered.";
+        self.counter("cairn_pending_cut_short_total", help, searches_cut_short);
+        let help = "Events of the engine that were lost because too many waited.";
+        self.counter("cairn_events_lost_total", help, events_lost);
+    }
+
+    /// Each counter but the hits, which are the engine's.
+    fn content_store(&mut self, store: &ContentStoreCounters) {
+        let ContentStoreCounters {
+            hits: _,
+            misses,
+            insertions,
+            refreshes,
+            evictions,
+            passed_on,
+            replaced,
+            searches_cut_short,
+        } = *store;
+        self.counter("cairn_cache_misses_total", "Interests that the content store cannot answer.", misses);
+        self.counter("cairn_cache_insertions_total", "Data taken in.", insertions);
+        self.counter("cairn_cache_refreshes_total", "Data that renewed a copy of itself.", refreshes);
+        self.counter("cairn_cache_evictions_total", "Data that left for want of room.", evictions);
+        let help = "Data that was not taken in because of the placement.";
+        self.counter("cairn_cache_passed_on_total", help, passed_on);
+        let help = "Objects of CCNx that gave way to a newer one of their name.";
+        self.counter("cairn_cache_replaced_total", help, replaced);
+        let help = "Searches in the content store that reached their limit.";
+        self.counter("cairn_cache_searches_cut_short_total", help, searches_cut_short);
     }
 
     fn memory(&mut self, memory: &MemoryStatus) {

@@ -11,7 +11,6 @@ use packet::time::{Duration, Instant};
 use packet::{Interest, UnixTime};
 use repo::service::FoundData;
 
-use crate::drop_reason::DropReason;
 use crate::plane::DataPlane;
 use crate::repository::handles::{Answers, Reply, RepositoryHandles};
 
@@ -63,7 +62,6 @@ impl DataPlane {
                         self.engine.receive_found(self.now, QuestionId(number), found.data, fresh_until);
                         has_more_to_send = true;
                     } else if !end.handles.ask(0, number, &interest, &hashes) {
-                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
                         self.engine.receive_absent(self.now, QuestionId(number));
                         has_more_to_send = true;
                     } else if end.handles.has_more_behind(0) {
@@ -71,9 +69,8 @@ impl DataPlane {
                     }
                 }
                 ForSecondStore::Offer(data) => {
-                    if end.handles.offer(data).is_err() {
-                        self.gone_counters.drops.add(DropReason::RepositoryBusy, 1);
-                    }
+                    // Where it has no room it is not kept, and the repository counts that.
+                    let _ = end.handles.offer(data);
                 }
             }
         }

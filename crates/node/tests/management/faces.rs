@@ -4,8 +4,9 @@ use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, MANAGEMENT_
 use engine::FaceId;
 use management::{
     Command, CommandScope, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
-    FacePersistency, StatusCode,
+    FaceFlags, FacePersistency, StatusCode,
 };
+use packet::Dialect;
 use packet::time::Duration;
 
 use crate::fake_node::{APPLICATION, NEIGHBOUR};
@@ -42,6 +43,24 @@ fn a_created_face_is_described_in_the_answer() {
     let request = manager.node.created.pop().unwrap();
     assert_eq!((request.changes.reliability, request.changes.congestion_marking), (Some(true), Some(false)));
     assert_eq!(request.changes.local_fields, None, "not in the mask");
+}
+
+#[test]
+fn a_face_speaks_ccnx_if_the_flag_for_it_and_the_mask_say_so() {
+    let mut manager = Manager::new();
+    let mut dialect_of = |uri: &str, flags, mask| {
+        let wanted = ControlParameters { flags: Some(flags), mask: Some(mask), ..to(uri) };
+        let made = manager.done(Command::FacesCreate, &wanted);
+        let dialect = manager.node.created.pop().unwrap().dialect;
+        assert_eq!(FaceFlags(made.flags.unwrap()).contains(FaceFlags::CCNX), dialect == Dialect::Ccnx);
+        dialect
+    };
+    let ccnx = FaceFlags::CCNX.0;
+    assert_eq!(dialect_of("udp4://192.0.2.9:9695", ccnx, ccnx), Dialect::Ccnx);
+    assert_eq!(dialect_of("tcp4://192.0.2.9:9695", ccnx | 2, ccnx | 2), Dialect::Ccnx);
+    assert_eq!(dialect_of("udp4://192.0.2.10:9695", ccnx, 2), Dialect::Ndn, "not in the mask");
+    assert_eq!(dialect_of("udp4://192.0.2.11:9695", 0, ccnx), Dialect::Ndn);
+    assert_eq!(dialect_of("ip4://192.0.2.9", 0, 0), Dialect::Ccnx, "there is no other over IP alone");
 }
 
 #[test]

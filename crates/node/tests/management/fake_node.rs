@@ -7,7 +7,7 @@ use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceSnapshot, FaceState,
     FaceTraffic, FaceUri, MANAGEMENT_FACE, MemoryStatus, NextHopChange, NodeControl, NodeStatus, RouteStatus,
-    TurnCounters, UpdateFaceError,
+    SetStrategyError, TurnCounters, UpdateFaceError,
 };
 use engine::{FaceId, FaceScope, NextHop, StrategySpec};
 use management::StrategyChoice;
@@ -123,6 +123,7 @@ impl NodeControl for FakeNode {
         }
         let mut face = face(FaceId(self.next_face), &request.remote.to_string(), "udp4://192.0.2.2:6363");
         face.state = self.new_faces_are;
+        face.dialect = request.dialect;
         // As the data plane does it: the face is made, and then changed.
         face.persistency = request.changes.persistency.unwrap_or(request.persistency);
         face.reliability = request.changes.reliability.unwrap_or(false);
@@ -244,7 +245,7 @@ impl NodeControl for FakeNode {
         _: Dialect,
         prefix: &Name,
         strategy: &StrategySpec,
-    ) -> Result<(), engine::SetStrategyError> {
+    ) -> Result<(), SetStrategyError> {
         self.strategies.insert(prefix.clone(), strategy.name().clone());
         Ok(())
     }

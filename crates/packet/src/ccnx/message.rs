@@ -6,6 +6,8 @@ use crate::ccnx::interest::InterestView;
 use crate::ccnx::pdu::{SequenceNumber, unwrap_pdu};
 use crate::ccnx::reader::Reader;
 use crate::error::DecodeError;
+use crate::packet::PacketKind;
+use crate::dialect::Dialect;
 
 /// One message, told apart by its outermost element.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +31,13 @@ impl<'a> Message<'a> {
     /// # Errors
     /// Those of the message that is announced.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
+        match PacketKind::announced(Dialect::Ccnx, wire) {
+            Some(PacketKind::Interest) => return InterestView::decode(wire).map(Message::Interest),
+            Some(PacketKind::Data) => return ContentObjectView::decode(wire).map(Message::ContentObject),
+            _ => {}
+        }
         let mut reader = Reader::new(wire, "message");
-        if reader.next_is(Dtag::INTEREST) {
-            InterestView::decode(wire).map(Message::Interest)
-        } else if reader.next_is(Dtag::CONTENT_OBJECT) {
-            ContentObjectView::decode(wire).map(Message::ContentObject)
-        } else if reader.next_is(Dtag::SEQUENCE_NUMBER) {
+        if reader.next_is(Dtag::SEQUENCE_NUMBER) {
             SequenceNumber::decode(wire).map(Message::SequenceNumber)
         } else if reader.next_is(Dtag::PROTOCOL_DATA_UNIT) {
             unwrap_pdu(wire).map(Message::Pdu)

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use management::{Command, ControlParameters, FaceFlags, FacePersistency, StatusCode};
+use packet::Dialect;
 use packet::time::Duration;
 
 use super::show::{parameters_json, persistency};
 use crate::tool::ToolError;
-use crate::tool::face_address::{FaceName, canonical};
+use crate::tool::face_address::{FaceName, canonical_in};
 use crate::tool::forwarder::{Forwarder, accepted};
 use crate::tool::output;
 use crate::tool::switch::{MaskedFlags, Switch, masked_flags};
@@ -24,6 +25,9 @@ pub(super) struct CreateArguments {
     /// Where from, which ether:// needs: dev://eth0.
     #[arg(long, value_name = "URI")]
     local: Option<String>,
+    /// What the peer speaks: ndn, or ccnx as ccnd does.
+    #[arg(long, default_value = "ndn", value_name = "DIALECT")]
+    dialect: Dialect,
     #[command(flatten)]
     settings: Settings,
 }
@@ -107,9 +111,17 @@ impl Settings {
 impl CreateArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let parameters = ControlParameters {
-            uri: Some(canonical(&self.remote)?),
+            uri: Some(canonical_in(self.dialect, &self.remote)?),
             local_uri: self.local.clone(),
             ..self.settings.parameters()
+        };
+        let parameters = match self.dialect {
+            Dialect::Ndn => parameters,
+            Dialect::Ccnx => ControlParameters {
+                flags: Some(parameters.flags.unwrap_or(0) | FaceFlags::CCNX.0),
+                mask: Some(parameters.mask.unwrap_or(0) | FaceFlags::CCNX.0),
+                ..parameters
+            },
         };
         let (face, what) = create(forwarder, &parameters)?;
         match face.face_id {

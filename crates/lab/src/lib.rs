@@ -36,7 +36,7 @@ pub mod live;
 mod memory_files;
 pub mod order;
 pub mod parallel;
-mod prose;
+pub mod prose;
 pub mod report;
 pub mod run;
 mod sampling;

@@ -54,7 +54,7 @@ pub(crate) fn wrapped(paragraph: &str) -> String {
 }
 
 /// The same, its first line behind `first`, and the others behind `rest`.
-pub(crate) fn indented(first: &str, rest: &str, paragraph: &str) -> String {
+pub fn indented(first: &str, rest: &str, paragraph: &str) -> String {
     const COLUMNS: usize = 110;
     let mut out = first.to_owned();
     let (mut column, mut is_start) = (first.chars().count(), true);

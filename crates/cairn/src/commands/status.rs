@@ -1,5 +1,6 @@
 //! `cairn status`: how a forwarder is.
 
+mod reasons;
 mod watch;
 
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use watch::Watch;
 use super::{content_store, face, route, strategy};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
 use crate::tool::units::{duration, show_duration, show_size};
-use crate::tool::{ToolError, output};
+use crate::tool::{ToolError, finish, output};
 
 /// Show how a forwarder is: what it holds, what went through it.
 #[derive(Debug, Args)]
@@ -27,6 +28,7 @@ Examples:
   cairn status
   cairn status --all --json
   cairn status --watch 1s
+  cairn status --reasons
 
 Exit codes: 0 done, or with --watch stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(crate) struct StatusArguments {
@@ -42,6 +44,9 @@ pub(crate) struct StatusArguments {
     /// With --watch: stop after showing it this many times.
     #[arg(long, value_name = "NUMBER", requires = "watch")]
     count: Option<u64>,
+    /// Print what the words mean that say why something was dropped, and ask no forwarder.
+    #[arg(long, conflicts_with_all = ["all", "watch"])]
+    reasons: bool,
 }
 
 /// Nobody reads faster, and who asks more often than a forwarder can tell gets the same answers again.
@@ -68,10 +73,16 @@ struct Details {
 
 impl StatusArguments {
     pub(crate) fn run(&self) -> ExitCode {
+        if self.reasons {
+            return finish(reasons::print(self.forwarder.json).map(|()| ExitCode::SUCCESS));
+        }
         self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        if self.reasons {
+            return reasons::print(forwarder.json);
+        }
         match self.watch {
             Some(every) => Watch { all: self.all, every, count: self.count }.run(forwarder),
             None => Report::fetch(forwarder, self.all)?.print(forwarder.json, None),

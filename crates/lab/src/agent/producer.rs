@@ -1,6 +1,7 @@
 //! Content that is made when it is asked for, the same each time: byte for byte decided by seed, content,
 //! file and segment.
 
+use flow::source::{Reply, Source, SourceError};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Dialect, Interest, Name, NameRef};
@@ -102,13 +103,6 @@ impl Files {
         bytes
     }
 
-    /// The segment that an Interest asks for, with its number.
-    #[must_use]
-    pub fn data(&self, interest: &Interest) -> Option<(u64, Data)> {
-        let (file, segment) = self.place(interest.name())?;
-        Some((segment, self.packet(file, segment)?))
-    }
-
     /// Data by the name that an Interest asks for, as long as the right one, whose bytes are others, signed
     /// by `signer`.
     #[must_use]
@@ -118,16 +112,21 @@ impl Files {
         self.made_of(file, segment, &content, signer)
     }
 
-    /// The packet of a segment.
-    fn packet(&self, file: u32, segment: u64) -> Option<Data> {
-        self.made_of(file, segment, &self.content(file, segment), self.signer.as_ref())
-    }
-
     fn made_of(&self, file: u32, segment: u64, content: &[u8], signer: Option<&Signer>) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments(file) - 1).ok()?;
         let (freshness, last) = (self.freshness, last.as_ref().last());
         packets::data(self.dialect, &Object { name: &name, content, freshness, last }, signer)
+    }
+}
+
+/// Answers with the segment that an Interest names.
+impl Source for Files {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        let data = self.place(interest.name()).and_then(|(file, segment)| {
+            self.made_of(file, segment, &self.content(file, segment), self.signer.as_ref())
+        });
+        Ok(data.map_or(Reply::NotMine, Reply::Data))
     }
 }
 
@@ -164,16 +163,22 @@ mod tests {
     #[test]
     fn an_interest_is_answered_with_the_segment_it_names_and_others_are_not() {
         for dialect in [Dialect::Ndn, Dialect::Ccnx] {
-            let files = files(dialect);
+            let mut files = files(dialect);
+            let names = files.clone();
+            let name = |file, segment| names.name(file, segment).unwrap();
             let ask = |name: Name| packets::interest(dialect, name, 1, Duration::from_secs(4)).unwrap();
-            let answer = |name| files.data(&ask(name)).map(|(_, data)| data);
-            let data = answer(files.name(2, 1).unwrap()).unwrap();
+            let answer = |files: &mut Files, name| match files.answer(&ask(name)).unwrap() {
+                Reply::Data(data) => Some(data),
+                Reply::NotMine => None,
+                other => panic!("{other:?}"),
+            };
+            let data = answer(&mut files, name(2, 1)).unwrap();
             assert_eq!(data.dialect(), dialect);
             assert_eq!(data.content(), files.content(2, 1));
             assert_eq!(files.place(data.name()), Some((2, 1)));
-            assert!(answer("/lab/f/3".parse().unwrap()).is_none());
-            assert!(answer(files.name(2, 3).unwrap()).is_none(), "there are only three segments");
-            assert!(answer("/other".parse().unwrap()).is_none());
+            assert!(answer(&mut files, "/lab/f/3".parse().unwrap()).is_none());
+            assert!(answer(&mut files, name(2, 3)).is_none(), "there are only three segments");
+            assert!(answer(&mut files, "/other".parse().unwrap()).is_none());
         }
     }
 }

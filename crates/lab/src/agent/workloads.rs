@@ -74,9 +74,11 @@ impl Served {
     }
 
     fn made(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
-        for (content, files) in &self.files {
-            if let Some((segment, data)) = files.data(interest) {
-                self.log.note(now, *content, segment, data.content().len());
+        for (content, files) in &mut self.files {
+            if let Ok(Reply::Data(data)) = files.answer(interest) {
+                if let Some((_, segment)) = files.place(data.name()) {
+                    self.log.note(now, *content, segment, data.content().len());
+                }
                 return Some(data);
             }
         }

@@ -1,11 +1,10 @@
 //! Applications that can be checked: who asks knows what he may get, who answers says what was made.
 
-use std::collections::VecDeque;
-
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken};
 
+use super::late_replies::LateReplies;
 use super::{Application, Context};
 use crate::dialect;
 use crate::dialect::request::Request;
@@ -63,13 +62,13 @@ impl Produce {
 pub struct CheckedProducer {
     produce: Produce,
     asked: u64,
-    replies: VecDeque<(Instant, Data, PitToken)>,
+    replies: LateReplies<(Data, PitToken)>,
 }
 
 impl CheckedProducer {
     /// Answers as `produce` says.
     pub fn new(produce: Produce) -> Self {
-        CheckedProducer { produce, asked: 0, replies: VecDeque::new() }
+        CheckedProducer { replies: LateReplies::new(produce.reply_delay), produce, asked: 0 }
     }
 
     /// Interests that reached it.
@@ -77,7 +76,7 @@ impl CheckedProducer {
         self.asked
     }
 
-    fn reply(context: &mut Context<'_>, data: Data, pit_token: PitToken) {
+    fn reply(context: &mut Context<'_>, (data, pit_token): (Data, PitToken)) {
         match pit_token.as_bytes() {
             [] => context.send_data(data),
             _ => context.send(Packet::Data(data), LinkHeader { pit_token, ..LinkHeader::default() }),
@@ -94,25 +93,14 @@ impl Application for CheckedProducer {
         let Some(data) = self.produce.data(interest.name()).filter(|data| interest.matches(data)) else {
             return;
         };
-        if self.produce.reply_delay == Duration::ZERO {
-            return Self::reply(context, data, header.pit_token.clone());
+        if let Some(reply) = self.replies.hold(context, (data, header.pit_token.clone())) {
+            Self::reply(context, reply);
         }
-        let at = context.now() + self.produce.reply_delay;
-        if self.replies.is_empty() {
-            context.wake_at(at);
-        }
-        self.replies.push_back((at, data, header.pit_token.clone()));
     }
 
     fn handle_timer(&mut self, context: &mut Context<'_>) {
-        let now = context.now();
-        while let Some((at, ..)) = self.replies.front() {
-            if *at > now {
-                return context.wake_at(*at);
-            }
-            if let Some((_, data, pit_token)) = self.replies.pop_front() {
-                Self::reply(context, data, pit_token);
-            }
+        while let Some(reply) = self.replies.due(context) {
+            Self::reply(context, reply);
         }
     }
 

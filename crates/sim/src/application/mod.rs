@@ -3,6 +3,7 @@
 mod checked;
 mod consumer;
 mod flooder;
+mod late_replies;
 mod names;
 mod outstanding;
 mod producer;

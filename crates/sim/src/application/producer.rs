@@ -1,10 +1,10 @@
 //! Applications that answer.
 
-use std::collections::VecDeque;
-
-use packet::time::{Duration, Instant};
+use flow::source::{Reply, Source, SourceError};
+use packet::time::Duration;
 use packet::{Data, Dialect, Interest, LinkHeader, Name, NameRef};
 
+use super::late_replies::LateReplies;
 use super::{Application, Context};
 use crate::dialect::{DataMaker, DataSize};
 
@@ -15,12 +15,30 @@ use crate::dialect::{DataMaker, DataSize};
 #[derive(Debug)]
 pub struct Producer {
     prefix: Name,
+    source: Zeros,
+    replies: LateReplies<Data>,
+    report: ProducerReport,
+}
+
+/// The Data of a [`Producer`].
+#[derive(Debug)]
+struct Zeros {
     size: DataSize,
     freshness: Duration,
-    reply_delay: Duration,
     maker: DataMaker,
-    replies: VecDeque<(Instant, Data)>,
-    report: ProducerReport,
+}
+
+impl Zeros {
+    fn data(&mut self, dialect: Dialect, name: NameRef<'_>) -> Option<Data> {
+        self.maker.data(dialect, name, self.size, self.freshness)
+    }
+}
+
+impl Source for Zeros {
+    #[inline]
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        Ok(self.data(interest.dialect(), interest.name()).map_or(Reply::NoReply, Reply::Data))
+    }
 }
 
 /// What a producer has done.
@@ -37,13 +55,15 @@ pub struct ProducerReport {
 impl Producer {
     /// Answers with so many bytes of content, fresh for ten seconds, at once.
     pub fn new(content_bytes: usize) -> Self {
+        Producer::sized(DataSize::Content(content_bytes))
+    }
+
+    fn sized(size: DataSize) -> Self {
+        let (freshness, maker) = (Duration::from_secs(10), DataMaker::default());
         Producer {
             prefix: Name::root(),
-            size: DataSize::Content(content_bytes),
-            freshness: Duration::from_secs(10),
-            reply_delay: Duration::ZERO,
-            maker: DataMaker::default(),
-            replies: VecDeque::new(),
+            source: Zeros { size, freshness, maker },
+            replies: LateReplies::new(Duration::ZERO),
             report: ProducerReport::default(),
         }
     }
@@ -51,17 +71,18 @@ impl Producer {
     /// Answers with packets of so many bytes in all, whatever the length of their names, as far as that is
     /// possible.
     pub fn of_packet_size(packet_bytes: usize) -> Self {
-        Producer { size: DataSize::Packet(packet_bytes), ..Producer::new(0) }
+        Producer::sized(DataSize::Packet(packet_bytes))
     }
 
     /// With Data that is fresh for so long; in CCNx for whole seconds, and with less than one for ever.
     pub fn freshness(self, freshness: Duration) -> Self {
-        Producer { freshness, maker: DataMaker::default(), ..self }
+        let source = Zeros { freshness, maker: DataMaker::default(), ..self.source };
+        Producer { source, ..self }
     }
 
     /// Answering after so long.
     pub fn reply_delay(self, reply_delay: Duration) -> Self {
-        Producer { reply_delay, ..self }
+        Producer { replies: LateReplies::new(reply_delay), ..self }
     }
 
     /// Under this prefix; [`Network::add_producer`](crate::Network::add_producer) sets it.
@@ -76,38 +97,27 @@ impl Producer {
 
     /// The Data for a name; `None` if it would exceed the size of a packet.
     pub fn data(&mut self, dialect: Dialect, name: NameRef<'_>) -> Option<Data> {
-        self.maker.data(dialect, name, self.size, self.freshness)
+        self.source.data(dialect, name)
     }
 }
 
 impl Application for Producer {
     fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _header: &LinkHeader) {
         self.report.interests += 1;
-        let Some(data) = self.data(interest.dialect(), interest.name()) else {
+        let Ok(Reply::Data(data)) = self.source.answer(interest) else {
             self.report.unanswerable += 1;
             return;
         };
-        if self.reply_delay == Duration::ZERO {
+        if let Some(data) = self.replies.hold(context, data) {
             self.report.data += 1;
-            return context.send_data(data);
+            context.send_data(data);
         }
-        let at = context.now() + self.reply_delay;
-        if self.replies.is_empty() {
-            context.wake_at(at);
-        }
-        self.replies.push_back((at, data));
     }
 
     fn handle_timer(&mut self, context: &mut Context<'_>) {
-        let now = context.now();
-        while let Some((at, _)) = self.replies.front() {
-            if *at > now {
-                return context.wake_at(*at);
-            }
-            if let Some((_, data)) = self.replies.pop_front() {
-                self.report.data += 1;
-                context.send_data(data);
-            }
+        while let Some(data) = self.replies.due(context) {
+            self.report.data += 1;
+            context.send_data(data);
         }
     }
 

@@ -218,7 +218,7 @@ mod tests {
     const SERIES: u32 = 1000;
     const RARE: Chance = Chance { whole: 200, share: 0.002, burst: 1, uneven: 0.0 };
 
-    /// The numbers stand in docs/lab.md.
+    /// The numbers stand in docs/lab-statistics.md.
     #[test]
     fn counts_keep_few_repeats_of_rare_losses_from_confirming_what_is_false() {
         let single = Chance { whole: 1000, share: 0.005, ..RARE };

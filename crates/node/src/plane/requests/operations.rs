@@ -71,7 +71,10 @@ impl DataPlane {
         let channels = &self.sockets.channels;
         let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
         let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
-            CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
+            CreateFaceError::Unsupported(match request.dialect {
+                Dialect::Ndn => format!("no UDP socket is bound from which {peer} can be reached"),
+                Dialect::Ccnx => format!("no UDP socket of `[ccnx] udp` is bound that reaches {peer}"),
+            })
         })?;
         let id = self.add_requested_datagram_face(channel, peer, request, request.changes.ndnlp1)?;
         self.consider_own_socket(id);

@@ -314,7 +314,7 @@ mod tests {
         let mut config = Config::default();
         (config.udp.listen, config.tcp.listen, config.websocket.listen) = Default::default();
         config.unix.listen = Some(Vec::new());
-        let node = Node::start(&config, Box::new(Unmanaged)).unwrap();
+        let mut node = Node::start(&config, Box::new(Unmanaged)).unwrap();
         let mut remote = node.control();
         let strategy: StrategySpec = "multicast".parse().unwrap();
         let mut choose = || remote.set_strategy(Dialect::Ndn, &Name::root(), &strategy);

@@ -20,7 +20,8 @@ mod tests {
     #[test]
     fn what_it_offers_in_comments_passes_every_check_too() {
         let text = template("mine");
-        let offered = text.replace("# [[sweep]]", "[[sweep]]").replace("# key", "key").replace("# values", "values");
+        let offered =
+            text.replace("# [[sweep]]", "[[sweep]]").replace("# key", "key").replace("# values", "values");
         assert_eq!(offered.matches("[[sweep]]").count(), 1);
         Experiment::parse("new", "new.toml", &offered).unwrap_or_else(|problems| panic!("{problems}"));
     }

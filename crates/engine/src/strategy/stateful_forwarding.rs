@@ -164,7 +164,7 @@ impl StatefulForwarding {
         };
         let key = key(route, face);
         let (now, limit) = (context.now(), self.limit);
-        let taken = match &mut self.routes {
+        match &mut self.routes {
             None => self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now),
             Some(routes) => {
                 // Nothing is taken of either unless both have it.
@@ -173,8 +173,7 @@ impl StatefulForwarding {
                     && self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now)
                     && own.bucket.put(now)
             }
-        };
-        taken
+        }
     }
 }
 

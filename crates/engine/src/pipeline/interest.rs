@@ -3,7 +3,7 @@
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, Target, send_data};
-use super::strategy_calls::Departure;
+use super::strategy_calls::{Departure, Way};
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -55,7 +55,9 @@ impl Engine {
             Verdict::Loop => return self.refuse(arrival, interest, DropReason::DuplicateNonce),
             Verdict::Refused(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.forward(arrival, interest, id, trigger);
+        let way = self.find_way(arrival, &interest, id, trigger);
+        self.send_onward(id, interest, way);
+        self.tables.pending.schedule(id);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -237,18 +239,26 @@ impl Engine {
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
-    fn forward(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, trigger: Trigger) {
+    fn find_way(
+        &mut self,
+        arrival: Arrival<'_>,
+        interest: &Interest,
+        id: PendingId,
+        trigger: Trigger,
+    ) -> Way {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.send_to_named_face(arrival, interest, id, next_hop);
+            self.way_to_named_face(arrival, next_hop)
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.send_to_named_face(arrival, interest, id, next_hop.into());
-        } else if self.second_store.is_some() && self.waits_for_store(arrival, &interest, id, trigger) {
+            self.way_to_named_face(arrival, next_hop.into())
+        } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
-        } else if self.may_go_on(arrival, &interest, id, trigger) {
-            self.ask_strategy(arrival, interest, id, trigger);
+            Way::None
+        } else if self.may_go_on(arrival, interest, id, trigger) {
+            self.ask_strategy(arrival, interest, id, trigger)
+        } else {
+            Way::None
         }
-        self.tables.pending.schedule(id);
     }
 
     #[inline(always)]
@@ -305,17 +315,16 @@ impl Engine {
         Ok(trigger)
     }
 
-    /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_to_named_face(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, next_hop: u64) {
+    /// To the face that the application named, whatever routes and strategies say.
+    #[cold]
+    fn way_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Way {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
-        match target {
-            Some(face) => {
-                let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
-                let departure = Departure { now, face, nonce: None, non_discovery: false, congestion_mark };
-                self.send_interest(id, interest, departure);
-            }
-            None => self.counters.drops.add(DropReason::NextHopGone, 1),
-        }
+        let Some(face) = target else {
+            self.counters.drops.add(DropReason::NextHopGone, 1);
+            return Way::None;
+        };
+        let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
+        Way::Ordered(Departure { now, face, nonce: None, non_discovery: false, congestion_mark })
     }
 
     /// Does not take the Interest, and says so to the sender where that helps.

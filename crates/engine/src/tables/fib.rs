@@ -368,7 +368,18 @@ impl Fib {
     /// Hints that the prefixes of a name will be looked up soon: the ones that bisection tries first.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &PrefixHashes) {
-        for hash in self.first_probes(hashes) {
+        let high = hashes.longest_known_prefix().min(self.deepest) + 1;
+        let first = self.usual.min(high - 1);
+        let longer = (first + high) / 2;
+        self.prefetch_prefix(hashes, first);
+        if longer > first {
+            self.prefetch_prefix(hashes, longer);
+        }
+    }
+
+    #[inline]
+    fn prefetch_prefix(&self, hashes: &PrefixHashes, length: usize) {
+        if let Some(hash) = hashes.prefix(length) {
             self.index.prefetch(hash);
         }
     }
@@ -388,16 +399,6 @@ impl Fib {
         if let Some(node) = self.nodes.get(node.0) {
             crate::batch::processor::prefetch_start(node.name.canonical());
         }
-    }
-
-    fn first_probes(&self, hashes: &PrefixHashes) -> impl Iterator<Item = NameHash> {
-        let high = hashes.longest_known_prefix().min(self.deepest) + 1;
-        let first = self.usual.min(high - 1);
-        let longer = (first + high) / 2;
-        [Some(first), (longer > first).then_some(longer)]
-            .into_iter()
-            .flatten()
-            .filter_map(|length| hashes.prefix(length))
     }
 
     /// Bytes of memory held, names not counted.

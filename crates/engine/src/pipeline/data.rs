@@ -282,28 +282,21 @@ impl Engine {
     ) {
         let ArrivedData { now, from, header, .. } = arrived;
         let was_asked = actions.is_some();
-        let announcement = actions.and_then(|actions| actions.announcement).map(Box::new);
+        let announcement = actions.and_then(|actions| actions.announcement);
         let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
         let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
-        let mut returning = Returning {
-            arrived,
-            moment,
-            announcement,
-            cache_policy,
-            faces: &mut self.faces,
-            shared: &mut self.shared,
-            counters: &mut self.counters,
-            transmits: &mut self.transmits,
-        };
+        let passed = Passed { arrived, moment, announcement: announcement.as_ref(), cache_policy };
+        let (faces, shared) = (&mut self.faces, &mut self.shared);
+        let (counters, transmits) = (&mut self.counters, &mut self.transmits);
         // Whoever comes last gets what is there, and the others copies.
         if let Some((last, others)) = entry.in_records.split_last_mut() {
             if !others.is_empty() {
-                returning.copies(others, &data);
+                WayBack { passed, faces, shared, counters, transmits }.send_copies(others, &data);
             }
-            returning.to(last, data);
+            WayBack { passed, faces, shared, counters, transmits }.send(last, data);
         }
         if was_asked {
             entry.in_records.clear();
@@ -350,29 +343,38 @@ impl Engine {
     }
 }
 
-/// Data on its way to those who wait for one Interest, and what of the engine it passes.
-struct Returning<'a> {
+/// What is passed on to all who wait for one Interest.
+#[derive(Clone, Copy)]
+struct Passed<'a> {
     arrived: ArrivedData<'a>,
     moment: Moment,
-    announcement: Option<Box<Buffer>>,
+    announcement: Option<&'a Buffer>,
     cache_policy: Option<CachePolicy>,
+}
+
+/// The way of Data to those who wait, and what of the engine it goes by. By value, so that for the one who is
+/// alone it need not be in memory at all.
+struct WayBack<'a> {
+    passed: Passed<'a>,
     faces: &'a mut FaceTable,
     shared: &'a mut SharedLinks,
     counters: &'a mut EngineCounters,
     transmits: &'a mut TransmitQueue,
 }
 
-impl Returning<'_> {
+impl WayBack<'_> {
     #[inline(never)]
-    fn copies(&mut self, records: &mut [InRecord], data: &Data) {
+    fn send_copies(self, records: &mut [InRecord], data: &Data) {
+        let WayBack { passed, faces, shared, counters, transmits } = self;
         for record in records {
-            self.to(record, data.clone());
+            WayBack { passed, faces, shared, counters, transmits }.send(record, data.clone());
         }
     }
 
     #[inline(always)]
-    fn to(&mut self, record: &mut InRecord, data: Data) {
-        let ArrivedData { now, from, header, name } = self.arrived;
+    fn send(self, record: &mut InRecord, data: Data) {
+        let Passed { arrived, moment, announcement, cache_policy } = self.passed;
+        let ArrivedData { now, from, header, name } = arrived;
         let Some(target) = self.faces.get_mut(record.face) else { return };
         target.waits_for_one_less();
         if target.config.sharing.is_some()
@@ -387,12 +389,12 @@ impl Returning<'_> {
             pit_token: std::mem::take(&mut record.pit_token),
             congestion_mark: header.congestion_mark,
             incoming_face: from,
-            announcement: self.announcement.clone(),
+            announcement: announcement.cloned().map(Box::new),
             explicit_rate: header.explicit_rate,
-            cache_policy: self.cache_policy,
+            cache_policy,
         };
         let to = Target { id: record.face, face: target };
-        send_data(self.counters, self.transmits, self.moment, to, data, fields);
+        send_data(self.counters, self.transmits, moment, to, data, fields);
     }
 }
 

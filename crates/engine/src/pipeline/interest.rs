@@ -57,7 +57,6 @@ impl Engine {
         };
         let way = self.find_way(arrival, &interest, id, trigger);
         self.send_onward(id, interest, way);
-        self.tables.pending.schedule(id);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -105,8 +104,9 @@ impl Engine {
             return Verdict::Loop;
         }
         let tag = self.tables.pending.tag_of(interest);
-        let (mut pending, mut exact) = (None, None);
+        let (mut pending, mut exact, mut candidates) = (None, None, 0);
         for id in self.tables.index.candidates(hash) {
+            candidates += 1;
             match EntryId::from_raw(id) {
                 EntryId::Pending(id) if self.tables.pending.is(id, interest, hash, tag) => pending = Some(id),
                 EntryId::Cached(id)
@@ -134,7 +134,7 @@ impl Engine {
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(arrival, interest, nonce, tag)
+        self.create(arrival, interest, nonce, tag, candidates)
     }
 
     /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from
@@ -151,6 +151,7 @@ impl Engine {
             || entry.out_records.iter().any(|record| record.nonce == nonce)
     }
 
+    /// Makes an entry for an Interest. The index has so many `candidates` for its name.
     #[inline(always)]
     fn create(
         &mut self,
@@ -158,6 +159,7 @@ impl Engine {
         interest: &Interest,
         nonce: Nonce,
         tag: VariantTag,
+        candidates: usize,
     ) -> Verdict {
         let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
@@ -170,10 +172,8 @@ impl Engine {
             && evictions.next().is_some()
             && self.evict_for(now, face)
         {}
-        // The first question is the cheaper one.
-        if self.tables.index.has_more_than(MAX_VARIANTS - 1, hashes.whole())
-            && !self.make_room_for_variant(now, face, interest, hashes.whole())
-        {
+        // There are hardly ever so many of which some may be of this name.
+        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(now, face, interest, hashes.whole()) {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
         let record = self.in_record(arrival, is_local, interest, nonce);

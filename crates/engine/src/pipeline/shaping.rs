@@ -126,7 +126,6 @@ impl Engine {
         let arrival = Arrival { now, face, hashes: &hashes, header: &header };
         let way = self.ask_strategy(arrival, interest, id, held.trigger);
         self.send_onward(id, interest.clone(), way);
-        self.tables.pending.schedule(id);
         true
     }
 }

@@ -159,7 +159,8 @@ impl Engine {
         }
     }
 
-    /// Sends an Interest the way that was found for it.
+    /// Sends an Interest the way that was found for it, and sets the timer of its entry, if that is still
+    /// there.
     #[inline(always)]
     pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, way: Way) {
         match way {
@@ -167,6 +168,7 @@ impl Engine {
             Way::Ordered(departure) => self.send_interest(id, interest, departure),
             Way::None => {}
         }
+        self.tables.pending.schedule(id);
     }
 
     /// Where an Interest goes that has just become pending and was sent nowhere, if its strategy need not be

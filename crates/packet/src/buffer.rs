@@ -250,6 +250,17 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_window_is_what_a_slice_of_its_bytes_is_and_an_absent_one_is_none() {
+        let whole = Buffer::from(b"hello world".to_vec());
+        let world = whole.slice(6..11).unwrap();
+        for (start, end) in [(0, 5), (1, 3), (2, 2), (5, 5)] {
+            assert_eq!(world.part(Span::new(start, end)), world.get(start..end));
+        }
+        assert_eq!(world.part(Span::ABSENT), None);
+        assert_eq!((world.len(), world.byte(0), world.byte(4)), (5, Some(b'w'), Some(b'd')));
+    }
+
+    #[test]
     fn neighbours_in_one_memory_are_one_piece_and_others_are_not() {
         let whole = Buffer::from(b"hello world".to_vec());
         let [hello, space, world] = [0..5, 5..6, 6..11].map(|range| whole.slice(range).unwrap());

@@ -294,9 +294,9 @@ impl Engine {
         // Whoever comes last gets what is there, and the others copies.
         if let Some((last, others)) = entry.in_records.split_last_mut() {
             if !others.is_empty() {
-                WayBack { passed, faces, shared, counters, transmits }.send_copies(others, &data);
+                ReturnPath { passed, faces, shared, counters, transmits }.send_copies(others, &data);
             }
-            WayBack { passed, faces, shared, counters, transmits }.send(last, data);
+            ReturnPath { passed, faces, shared, counters, transmits }.send(last, data);
         }
         if was_asked {
             entry.in_records.clear();
@@ -352,9 +352,9 @@ struct Passed<'a> {
     cache_policy: Option<CachePolicy>,
 }
 
-/// The way of Data to those who wait, and what of the engine it goes by. By value, so that for the one who is
-/// alone it need not be in memory at all.
-struct WayBack<'a> {
+/// The path of Data to those who wait, and what of the engine it goes by. By value, so that for the one who
+/// is alone it need not be in memory at all.
+struct ReturnPath<'a> {
     passed: Passed<'a>,
     faces: &'a mut FaceTable,
     shared: &'a mut SharedLinks,
@@ -362,12 +362,12 @@ struct WayBack<'a> {
     transmits: &'a mut TransmitQueue,
 }
 
-impl WayBack<'_> {
+impl ReturnPath<'_> {
     #[inline(never)]
     fn send_copies(self, records: &mut [InRecord], data: &Data) {
-        let WayBack { passed, faces, shared, counters, transmits } = self;
+        let ReturnPath { passed, faces, shared, counters, transmits } = self;
         for record in records {
-            WayBack { passed, faces, shared, counters, transmits }.send(record, data.clone());
+            ReturnPath { passed, faces, shared, counters, transmits }.send(record, data.clone());
         }
     }
 

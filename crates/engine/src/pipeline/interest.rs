@@ -3,7 +3,7 @@
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, Target, send_data};
-use super::strategy_calls::{Departure, Way};
+use super::strategy_calls::{Departure, Onward};
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -55,8 +55,8 @@ impl Engine {
             Verdict::Loop => return self.refuse(arrival, interest, DropReason::DuplicateNonce),
             Verdict::Refused(reason) => return self.refuse(arrival, interest, reason),
         };
-        let way = self.find_way(arrival, &interest, id, trigger);
-        self.send_onward(id, interest, way);
+        let onward = self.find_onward(arrival, &interest, id, trigger);
+        self.send_onward(id, interest, onward);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -239,25 +239,25 @@ impl Engine {
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
-    fn find_way(
+    fn find_onward(
         &mut self,
         arrival: Arrival<'_>,
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Way {
+    ) -> Onward {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.way_to_named_face(arrival, next_hop)
+            self.to_named_face(arrival, next_hop)
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.way_to_named_face(arrival, next_hop.into())
+            self.to_named_face(arrival, next_hop.into())
         } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
-            Way::None
+            Onward::None
         } else if self.may_go_on(arrival, interest, id, trigger) {
             self.ask_strategy(arrival, interest, id, trigger)
         } else {
-            Way::None
+            Onward::None
         }
     }
 
@@ -317,14 +317,14 @@ impl Engine {
 
     /// To the face that the application named, whatever routes and strategies say.
     #[cold]
-    fn way_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Way {
+    fn to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Onward {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         let Some(face) = target else {
             self.counters.drops.add(DropReason::NextHopGone, 1);
-            return Way::None;
+            return Onward::None;
         };
         let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
-        Way::Ordered(Departure { now, face, nonce: None, non_discovery: false, congestion_mark })
+        Onward::Ordered(Departure { now, face, nonce: None, non_discovery: false, congestion_mark })
     }
 
     /// Does not take the Interest, and says so to the sender where that helps.

@@ -124,8 +124,8 @@ impl Engine {
         };
         let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };
         let arrival = Arrival { now, face, hashes: &hashes, header: &header };
-        let way = self.ask_strategy(arrival, interest, id, held.trigger);
-        self.send_onward(id, interest.clone(), way);
+        let onward = self.ask_strategy(arrival, interest, id, held.trigger);
+        self.send_onward(id, interest.clone(), onward);
         true
     }
 }

@@ -58,7 +58,8 @@ impl Engine {
         }
     }
 
-    /// Sends an Interest by a face whose link is shared, or lets it wait for what others there have asked for.
+    /// Sends an Interest by a face whose link is shared, or lets it wait for what others there have asked
+    /// for.
     #[inline(never)]
     pub(super) fn share(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
         let Some(entry) = self.tables.pending.get(id) else { return };

@@ -29,10 +29,10 @@ pub(crate) struct Departure {
 /// Where an Interest goes at once. Whoever has the Interest sends it there: to hand it down to where that is
 /// found out would move it at every step.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum Onward {
     /// By a face that it may go to.
     Open(Departure),
-    /// By a face that somebody has named, and it may not go to every one.
+    /// By a face that the strategy or an application has named; whether it may go there is still to be seen.
     Ordered(Departure),
     /// Nowhere, or that has been seen to.
     None,
@@ -88,10 +88,10 @@ impl Engine {
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Way {
+    ) -> Onward {
         if interest.dialect() == Dialect::Ccnx && !self.tables.namespaces.is_empty() {
             self.ask_strategy_by_rules(arrival, interest, id, trigger);
-            return Way::None;
+            return Onward::None;
         }
         self.ask_strategy_alone(arrival, interest, id, trigger)
     }
@@ -114,8 +114,8 @@ impl Engine {
         let route = fib.route_of(fib.longest_match(interest.name(), hashes));
         let taps = route.filter(|_| trigger == Trigger::New);
         let taps = taps.map(|route| self.tables.namespaces.taps(fib.prefix_hash(route))).unwrap_or_default();
-        let way = self.ask_strategy_alone(arrival, interest, id, trigger);
-        self.send_onward(id, interest.clone(), way);
+        let onward = self.ask_strategy_alone(arrival, interest, id, trigger);
+        self.send_onward(id, interest.clone(), onward);
         for tap in taps {
             let Some(entry) = self.tables.pending.get(id) else { return };
             if entry.out_record(tap).is_none() && may_send(&self.faces, interest, entry, Some(face), tap) {
@@ -133,13 +133,19 @@ impl Engine {
         interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) -> Way {
+    ) -> Onward {
         let node = self.longest_match(interest, hashes);
         if trigger == Trigger::New
             && let Some(next_hop) = self.obvious_next_hop(face, interest, node, id)
         {
             let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
-            return Way::Open(Departure { now, face: next_hop, nonce: None, non_discovery, congestion_mark });
+            return Onward::Open(Departure {
+                now,
+                face: next_hop,
+                nonce: None,
+                non_discovery,
+                congestion_mark,
+            });
         }
         let event = StrategyEvent {
             now,
@@ -154,19 +160,19 @@ impl Engine {
             strategy.after_interest(context);
         });
         match wish {
-            Wish::Send(departure) => Way::Ordered(departure),
-            Wish::Done(_) => Way::None,
+            Wish::Send(departure) => Onward::Ordered(departure),
+            Wish::Done(_) => Onward::None,
         }
     }
 
-    /// Sends an Interest the way that was found for it, and sets the timer of its entry, if that is still
+    /// Sends an Interest where it was found to go, and sets the timer of its entry, if that is still
     /// there.
     #[inline(always)]
-    pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, way: Way) {
-        match way {
-            Way::Open(departure) => self.put_out(id, interest, departure),
-            Way::Ordered(departure) => self.send_interest(id, interest, departure),
-            Way::None => {}
+    pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, onward: Onward) {
+        match onward {
+            Onward::Open(departure) => self.put_out(id, interest, departure),
+            Onward::Ordered(departure) => self.send_interest(id, interest, departure),
+            Onward::None => {}
         }
         self.tables.pending.schedule(id);
     }

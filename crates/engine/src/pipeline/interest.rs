@@ -248,9 +248,9 @@ impl Engine {
     ) -> Onward {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.to_named_face(arrival, next_hop)
+            self.onward_to_named_face(arrival, next_hop)
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.to_named_face(arrival, next_hop.into())
+            self.onward_to_named_face(arrival, next_hop.into())
         } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
             Onward::None
@@ -317,7 +317,7 @@ impl Engine {
 
     /// To the face that the application named, whatever routes and strategies say.
     #[cold]
-    fn to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Onward {
+    fn onward_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Onward {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         let Some(face) = target else {
             self.counters.drops.add(DropReason::NextHopGone, 1);

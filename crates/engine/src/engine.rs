@@ -518,7 +518,7 @@ impl Engine {
             return fib.longest_match_by(has_prefix, hashes);
         }
         match self.tables.route_hints.get(hashes.whole()) {
-            Some(node) if fib.is_match(node, has_prefix, hashes) => node,
+            Some(node) if fib.is_match(node, has_prefix) => node,
             _ => fib.longest_match_by(has_prefix, hashes),
         }
     }

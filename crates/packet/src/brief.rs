@@ -4,6 +4,7 @@
 //! them could keep its tag in, because what was written in pieces is slow to move as a whole.
 
 use crate::Dialect;
+use crate::buffer::Buffer;
 use crate::interest::Nonce;
 use crate::name::NameRef;
 use crate::ndn::tlv::Reader;
@@ -89,13 +90,13 @@ impl InterestBrief {
 
     /// The components of the name in the bytes of its packet, as its dialect writes them.
     #[inline(always)]
-    pub(crate) fn components<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
-        self.name.of(wire).unwrap_or_default()
+    pub(crate) fn components<'a>(&self, wire: &'a Buffer) -> &'a [u8] {
+        wire.part(self.name).unwrap_or_default()
     }
 
     /// The name in the bytes of a packet of NDN.
     #[inline]
-    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
+    pub(crate) fn name<'a>(&self, wire: &'a Buffer) -> NameRef<'a> {
         NameRef::from_checked(self.components(wire))
     }
 
@@ -230,20 +231,20 @@ impl DataBrief {
 
     /// The components of the name in the bytes of its packet, as its dialect writes them.
     #[inline(always)]
-    pub(crate) fn components<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
-        self.name.of(wire).unwrap_or_default()
+    pub(crate) fn components<'a>(&self, wire: &'a Buffer) -> &'a [u8] {
+        wire.part(self.name).unwrap_or_default()
     }
 
     /// The name in the bytes of a packet of NDN.
     #[inline]
-    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
+    pub(crate) fn name<'a>(&self, wire: &'a Buffer) -> NameRef<'a> {
         NameRef::from_checked(self.components(wire))
     }
 
     /// The content in the bytes of its packet.
     #[inline]
-    pub(crate) fn content<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
-        self.content.of(wire).unwrap_or_default()
+    pub(crate) fn content<'a>(&self, wire: &'a Buffer) -> &'a [u8] {
+        wire.part(self.content).unwrap_or_default()
     }
 
     #[inline(always)]

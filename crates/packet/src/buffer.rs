@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::span::Span;
+
 /// A cheap-to-clone window on shared, immutable bytes.
 ///
 /// One allocation holds count and bytes together, so keeping a packet costs one allocation however many
@@ -29,6 +31,30 @@ impl Buffer {
         }
         let start = self.start + range.start as u32;
         Some(Buffer { bytes: self.bytes.clone(), start, end: self.start + range.end as u32 })
+    }
+
+    /// How many bytes it is.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "the slice that it gives has that")]
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// The byte at `index`, which was found in this buffer.
+    #[inline(always)]
+    pub(crate) fn byte(&self, index: usize) -> Option<u8> {
+        debug_assert!(index < self.len());
+        self.bytes.get(self.start as usize + index).copied()
+    }
+
+    /// The bytes of a span that was found in this buffer, if it is there: what forwarders ask for most. A
+    /// slice of the slice that this is would have both compared with their bounds.
+    #[inline(always)]
+    pub(crate) fn part(&self, span: Span) -> Option<&[u8]> {
+        let (start, end) = span.bounds();
+        debug_assert!(end < start || usize::from(end) <= self.len());
+        let from = self.start as usize;
+        self.bytes.get(from + usize::from(start)..from + usize::from(end))
     }
 
     /// The part of this buffer that `part` borrows from it; `None` if `part` is not inside this buffer.
@@ -221,6 +247,17 @@ mod tests {
         assert_eq!(world.slice(0..6), None);
         assert_eq!(whole.slice_of(&whole[2..4]), whole.slice(2..4));
         assert_eq!(whole.slice_of(b"elsewhere"), None);
+    }
+
+    #[test]
+    fn a_part_of_a_window_is_what_a_slice_of_its_bytes_is_and_an_absent_one_is_none() {
+        let whole = Buffer::from(b"hello world".to_vec());
+        let world = whole.slice(6..11).unwrap();
+        for (start, end) in [(0, 5), (1, 3), (2, 2), (5, 5)] {
+            assert_eq!(world.part(Span::new(start, end)), world.get(start..end));
+        }
+        assert_eq!(world.part(Span::ABSENT), None);
+        assert_eq!((world.len(), world.byte(0), world.byte(4)), (5, Some(b'w'), Some(b'd')));
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl Interest {
     /// How many more hops the Interest may take; `None` for any number.
     #[inline(always)]
     pub fn hop_limit(&self) -> Option<u8> {
-        self.wire.get(self.brief.hop_limit_offset()?).copied()
+        self.wire.byte(self.brief.hop_limit_offset()?)
     }
 
     /// Whether names are given under which the Data can be reached when the Interest's own cannot be routed.

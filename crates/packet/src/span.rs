@@ -24,6 +24,12 @@ impl Span {
         (self.start <= self.end).then_some(usize::from(self.start)..usize::from(self.end))
     }
 
+    /// Where it begins and ends; the end lies before the beginning if the field is not there.
+    #[inline(always)]
+    pub(crate) fn bounds(self) -> (u16, u16) {
+        (self.start, self.end)
+    }
+
     /// The field's bytes in `wire`, if it is there.
     #[inline]
     pub(crate) fn of(self, wire: &[u8]) -> Option<&[u8]> {

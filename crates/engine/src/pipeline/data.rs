@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash, PrefixHashes};
+use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, LinkType, NameHash, PrefixHashes};
 
 use super::answers::{DataMatches, DataName};
 use super::expiry::remember_nonces;
@@ -10,14 +10,17 @@ use super::sharing::Overheard;
 use super::strategy_calls::DataActions;
 use crate::arrival::Arrival;
 use crate::batch::answers_due::DueAnswer;
+use crate::counters::EngineCounters;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::Face;
+use crate::face::{Face, FaceTable};
 use crate::face_id::FaceId;
 use crate::scope;
+use crate::sharing::SharedLinks;
 use crate::strategy::StrategyEvent;
 use crate::tables::content_store::IncomingData;
-use crate::tables::pending::PendingId;
+use crate::tables::pending::{InRecord, PendingId};
+use crate::transmit::TransmitQueue;
 
 /// What is known of a Data that has arrived, beside itself.
 #[derive(Clone, Copy)]
@@ -279,36 +282,21 @@ impl Engine {
     ) {
         let ArrivedData { now, from, header, .. } = arrived;
         let was_asked = actions.is_some();
-        let announcement = actions.and_then(|actions| actions.announcement).map(Box::new);
+        let announcement = actions.and_then(|actions| actions.announcement);
         let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
-        let (mut data, mut others) = (Some(data), entry.in_records.len());
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
         let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
-        for record in &mut entry.in_records {
-            // Whoever comes last gets what is there, and the others copies.
-            others -= 1;
-            let Some(data) = (if others == 0 { data.take() } else { data.clone() }) else { break };
-            let Some(target) = self.faces.get_mut(record.face) else { continue };
-            target.waits_for_one_less();
-            if target.config.sharing.is_some()
-                && let Some(sharing) = self.shared.get_mut(record.face)
-            {
-                sharing.note_data(now, arrived.name.hash);
+        let passed = Passed { arrived, moment, announcement: announcement.as_ref(), cache_policy };
+        let (faces, shared) = (&mut self.faces, &mut self.shared);
+        let (counters, transmits) = (&mut self.counters, &mut self.transmits);
+        // Whoever comes last gets what is there, and the others copies.
+        if let Some((last, others)) = entry.in_records.split_last_mut() {
+            if !others.is_empty() {
+                ReturnPath { passed, faces, shared, counters, transmits }.send_copies(others, &data);
             }
-            if record.expires > now && may_return(from, record.face, target) {
-                let fields = DataFields {
-                    pit_token: std::mem::take(&mut record.pit_token),
-                    congestion_mark: header.congestion_mark,
-                    incoming_face: from,
-                    announcement: announcement.clone(),
-                    explicit_rate: header.explicit_rate,
-                    cache_policy,
-                };
-                let to = Target { id: record.face, face: target };
-                send_data(&mut self.counters, &mut self.transmits, moment, to, data, fields);
-            }
+            ReturnPath { passed, faces, shared, counters, transmits }.send(last, data);
         }
         if was_asked {
             entry.in_records.clear();
@@ -352,6 +340,61 @@ impl Engine {
     fn keep_or_finish(&mut self, now: Instant, id: PendingId) {
         let keep = self.tables.pending.get(id).is_some_and(|entry| entry.expires > now);
         if keep { self.tables.pending.schedule(id) } else { self.finish(now, id) }
+    }
+}
+
+/// What is passed on to all who wait for one Interest.
+#[derive(Clone, Copy)]
+struct Passed<'a> {
+    arrived: ArrivedData<'a>,
+    moment: Moment,
+    announcement: Option<&'a Buffer>,
+    cache_policy: Option<CachePolicy>,
+}
+
+/// The path of Data to those who wait, and what of the engine it goes by. By value, so that for the one who
+/// is alone it need not be in memory at all.
+struct ReturnPath<'a> {
+    passed: Passed<'a>,
+    faces: &'a mut FaceTable,
+    shared: &'a mut SharedLinks,
+    counters: &'a mut EngineCounters,
+    transmits: &'a mut TransmitQueue,
+}
+
+impl ReturnPath<'_> {
+    #[inline(never)]
+    fn send_copies(self, records: &mut [InRecord], data: &Data) {
+        let ReturnPath { passed, faces, shared, counters, transmits } = self;
+        for record in records {
+            ReturnPath { passed, faces, shared, counters, transmits }.send(record, data.clone());
+        }
+    }
+
+    #[inline(always)]
+    fn send(self, record: &mut InRecord, data: Data) {
+        let Passed { arrived, moment, announcement, cache_policy } = self.passed;
+        let ArrivedData { now, from, header, name } = arrived;
+        let Some(target) = self.faces.get_mut(record.face) else { return };
+        target.waits_for_one_less();
+        if target.config.sharing.is_some()
+            && let Some(sharing) = self.shared.get_mut(record.face)
+        {
+            sharing.note_data(now, name.hash);
+        }
+        if record.expires <= now || !may_return(from, record.face, target) {
+            return;
+        }
+        let fields = DataFields {
+            pit_token: std::mem::take(&mut record.pit_token),
+            congestion_mark: header.congestion_mark,
+            incoming_face: from,
+            announcement: announcement.cloned().map(Box::new),
+            explicit_rate: header.explicit_rate,
+            cache_policy,
+        };
+        let to = Target { id: record.face, face: target };
+        send_data(self.counters, self.transmits, moment, to, data, fields);
     }
 }
 

@@ -3,7 +3,7 @@
 use packet::{Dialect, Interest, NackReason, NameHash, Nonce, Packet};
 
 use super::sending::{DataFields, Moment, Target, send_data};
-use super::strategy_calls::Departure;
+use super::strategy_calls::{Departure, Onward};
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -55,7 +55,8 @@ impl Engine {
             Verdict::Loop => return self.refuse(arrival, interest, DropReason::DuplicateNonce),
             Verdict::Refused(reason) => return self.refuse(arrival, interest, reason),
         };
-        self.forward(arrival, interest, id, trigger);
+        let onward = self.find_onward(arrival, &interest, id, trigger);
+        self.send_onward(id, interest, onward);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -103,8 +104,9 @@ impl Engine {
             return Verdict::Loop;
         }
         let tag = self.tables.pending.tag_of(interest);
-        let (mut pending, mut exact) = (None, None);
+        let (mut pending, mut exact, mut candidates) = (None, None, 0);
         for id in self.tables.index.candidates(hash) {
+            candidates += 1;
             match EntryId::from_raw(id) {
                 EntryId::Pending(id) if self.tables.pending.is(id, interest, hash, tag) => pending = Some(id),
                 EntryId::Cached(id)
@@ -132,7 +134,7 @@ impl Engine {
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(arrival, interest, nonce, tag)
+        self.create(arrival, interest, nonce, tag, candidates)
     }
 
     /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from
@@ -149,6 +151,7 @@ impl Engine {
             || entry.out_records.iter().any(|record| record.nonce == nonce)
     }
 
+    /// Makes an entry for an Interest. The index has so many `candidates` for its name.
     #[inline(always)]
     fn create(
         &mut self,
@@ -156,6 +159,7 @@ impl Engine {
         interest: &Interest,
         nonce: Nonce,
         tag: VariantTag,
+        candidates: usize,
     ) -> Verdict {
         let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
@@ -168,10 +172,8 @@ impl Engine {
             && evictions.next().is_some()
             && self.evict_for(now, face)
         {}
-        // The first question is the cheaper one.
-        if self.tables.index.has_more_than(MAX_VARIANTS - 1, hashes.whole())
-            && !self.make_room_for_variant(now, face, interest, hashes.whole())
-        {
+        // There are hardly ever so many of which some may be of this name.
+        if candidates >= MAX_VARIANTS && !self.make_room_for_variant(now, face, interest, hashes.whole()) {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
         let record = self.in_record(arrival, is_local, interest, nonce);
@@ -237,18 +239,26 @@ impl Engine {
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
-    fn forward(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, trigger: Trigger) {
+    fn find_onward(
+        &mut self,
+        arrival: Arrival<'_>,
+        interest: &Interest,
+        id: PendingId,
+        trigger: Trigger,
+    ) -> Onward {
         let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.send_to_named_face(arrival, interest, id, next_hop);
+            self.onward_to_named_face(arrival, next_hop)
         } else if let Some(next_hop) = interest.face_id().filter(|_| self.is_local(face)) {
-            self.send_to_named_face(arrival, interest, id, next_hop.into());
-        } else if self.second_store.is_some() && self.waits_for_store(arrival, &interest, id, trigger) {
+            self.onward_to_named_face(arrival, next_hop.into())
+        } else if self.second_store.is_some() && self.waits_for_store(arrival, interest, id, trigger) {
             // It goes on when the store has answered.
-        } else if self.may_go_on(arrival, &interest, id, trigger) {
-            self.ask_strategy(arrival, interest, id, trigger);
+            Onward::None
+        } else if self.may_go_on(arrival, interest, id, trigger) {
+            self.ask_strategy(arrival, interest, id, trigger)
+        } else {
+            Onward::None
         }
-        self.tables.pending.schedule(id);
     }
 
     #[inline(always)]
@@ -305,17 +315,16 @@ impl Engine {
         Ok(trigger)
     }
 
-    /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_to_named_face(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, next_hop: u64) {
+    /// To the face that the application named, whatever routes and strategies say.
+    #[cold]
+    fn onward_to_named_face(&mut self, arrival: Arrival<'_>, next_hop: u64) -> Onward {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
-        match target {
-            Some(face) => {
-                let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
-                let departure = Departure { now, face, nonce: None, non_discovery: false, congestion_mark };
-                self.send_interest(id, interest, departure);
-            }
-            None => self.counters.drops.add(DropReason::NextHopGone, 1),
-        }
+        let Some(face) = target else {
+            self.counters.drops.add(DropReason::NextHopGone, 1);
+            return Onward::None;
+        };
+        let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
+        Onward::Ordered(Departure { now, face, nonce: None, non_discovery: false, congestion_mark })
     }
 
     /// Does not take the Interest, and says so to the sender where that helps.

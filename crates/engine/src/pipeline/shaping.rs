@@ -124,8 +124,8 @@ impl Engine {
         };
         let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };
         let arrival = Arrival { now, face, hashes: &hashes, header: &header };
-        self.ask_strategy(arrival, interest.clone(), id, held.trigger);
-        self.tables.pending.schedule(id);
+        let onward = self.ask_strategy(arrival, interest, id, held.trigger);
+        self.send_onward(id, interest.clone(), onward);
         true
     }
 }

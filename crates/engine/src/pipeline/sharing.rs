@@ -58,18 +58,10 @@ impl Engine {
         }
     }
 
-    /// Sends an Interest by a face, or lets it wait for what others on the link have asked for.
-    #[inline]
-    pub(super) fn send_or_wait(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
-        if self.is_shared(transmit.face) {
-            self.share(now, id, nonce, transmit);
-        } else {
-            self.transmits.push(transmit);
-        }
-    }
-
+    /// Sends an Interest by a face whose link is shared, or lets it wait for what others there have asked
+    /// for.
     #[inline(never)]
-    fn share(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
+    pub(super) fn share(&mut self, now: Instant, id: PendingId, nonce: Nonce, transmit: Transmit) {
         let Some(entry) = self.tables.pending.get(id) else { return };
         let hashes = self.hasher.hash(entry.interest.dialect(), entry.name().components());
         let is_local = entry.in_records.iter().any(|record| record.is_local);

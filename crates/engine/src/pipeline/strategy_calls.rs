@@ -6,11 +6,12 @@ use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitT
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
+use crate::face::FaceTable;
 use crate::face_id::FaceId;
 use crate::scope;
 use crate::strategy::{Action, HashedInterest, Routes, Strategy, StrategyContext, StrategyEvent, may_send};
 use crate::tables::fib::{FibNode, NextHop};
-use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
+use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, Pending, PendingId};
 use crate::transmit::Transmit;
 use crate::trigger::Trigger;
 
@@ -23,6 +24,26 @@ pub(crate) struct Departure {
     pub(crate) nonce: Option<Nonce>,
     pub(crate) non_discovery: bool,
     pub(crate) congestion_mark: u64,
+}
+
+/// Where an Interest goes at once. Whoever has the Interest sends it there: to hand it down to where that is
+/// found out would move it at every step.
+#[derive(Clone, Copy)]
+pub(crate) enum Onward {
+    /// By a face that it may go to.
+    Open(Departure),
+    /// By a face that the strategy or an application has named; whether it may go there is still to be seen.
+    Ordered(Departure),
+    /// Nowhere, or that has been seen to.
+    None,
+}
+
+/// What a strategy wants.
+enum Wish {
+    /// What almost always is all: that the Interest goes on.
+    Send(Departure),
+    /// Anything else, which has been done.
+    Done(Outcome),
 }
 
 /// What the strategy said about Data that arrived.
@@ -64,14 +85,15 @@ impl Engine {
     pub(super) fn ask_strategy(
         &mut self,
         arrival: Arrival<'_>,
-        interest: Interest,
+        interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) {
+    ) -> Onward {
         if interest.dialect() == Dialect::Ccnx && !self.tables.namespaces.is_empty() {
-            return self.ask_strategy_by_rules(arrival, &interest, id, trigger);
+            self.ask_strategy_by_rules(arrival, interest, id, trigger);
+            return Onward::None;
         }
-        self.ask_strategy_alone(arrival, interest, id, trigger);
+        self.ask_strategy_alone(arrival, interest, id, trigger)
     }
 
     /// The same where rules of namespaces hold: what stays on this host is marked, and taps see it as well.
@@ -92,7 +114,8 @@ impl Engine {
         let route = fib.route_of(fib.longest_match(interest.name(), hashes));
         let taps = route.filter(|_| trigger == Trigger::New);
         let taps = taps.map(|route| self.tables.namespaces.taps(fib.prefix_hash(route))).unwrap_or_default();
-        self.ask_strategy_alone(arrival, interest.clone(), id, trigger);
+        let onward = self.ask_strategy_alone(arrival, interest, id, trigger);
+        self.send_onward(id, interest.clone(), onward);
         for tap in taps {
             let Some(entry) = self.tables.pending.get(id) else { return };
             if entry.out_record(tap).is_none() && may_send(&self.faces, interest, entry, Some(face), tap) {
@@ -107,17 +130,22 @@ impl Engine {
     fn ask_strategy_alone(
         &mut self,
         Arrival { now, face, hashes, header }: Arrival<'_>,
-        interest: Interest,
+        interest: &Interest,
         id: PendingId,
         trigger: Trigger,
-    ) {
-        let node = self.longest_match(&interest, hashes);
+    ) -> Onward {
+        let node = self.longest_match(interest, hashes);
         if trigger == Trigger::New
-            && let Some(next_hop) = self.obvious_next_hop(face, &interest, node, id)
+            && let Some(next_hop) = self.obvious_next_hop(face, interest, node, id)
         {
             let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
-            let departure = Departure { now, face: next_hop, nonce: None, non_discovery, congestion_mark };
-            return self.put_out(id, interest, departure);
+            return Onward::Open(Departure {
+                now,
+                face: next_hop,
+                nonce: None,
+                non_discovery,
+                congestion_mark,
+            });
         }
         let event = StrategyEvent {
             now,
@@ -127,9 +155,26 @@ impl Engine {
             congestion_mark: header.congestion_mark,
             announcement: None,
         };
-        self.call_strategy_about(id, interest, Matched { hashes, node }, event, |strategy, context| {
+        let matched = Matched { hashes, node };
+        let wish = self.call_strategy_about(id, interest, matched, event, |strategy, context| {
             strategy.after_interest(context);
         });
+        match wish {
+            Wish::Send(departure) => Onward::Ordered(departure),
+            Wish::Done(_) => Onward::None,
+        }
+    }
+
+    /// Sends an Interest where it was found to go, and sets the timer of its entry, if that is still
+    /// there.
+    #[inline(always)]
+    pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, onward: Onward) {
+        match onward {
+            Onward::Open(departure) => self.put_out(id, interest, departure),
+            Onward::Ordered(departure) => self.send_interest(id, interest, departure),
+            Onward::None => {}
+        }
+        self.tables.pending.schedule(id);
     }
 
     /// Where an Interest goes that has just become pending and was sent nowhere, if its strategy need not be
@@ -143,18 +188,18 @@ impl Engine {
         id: PendingId,
     ) -> Option<FaceId> {
         let fib = &self.tables.fibs[interest.dialect() as usize];
-        let instance = self.tables.strategies.get(fib.strategy(node).0)?;
+        let (strategy, next_hops) = fib.strategy_and_next_hops(node);
+        let instance = self.tables.strategies.get(strategy.0)?;
         if !instance.sends_new_to_first || interest.has_forwarding_hint() {
             return None;
         }
         let entry = self.tables.pending.get_mut(id).filter(|entry| entry.out_records.is_empty())?;
         entry.watches_data = instance.watches_data;
-        for hop in fib.next_hops(node) {
-            if may_send(&self.faces, interest, entry, Some(ingress), hop.face) {
-                return Some(hop.face);
-            }
+        let (first, others) = next_hops.split_first()?;
+        if may_send(&self.faces, interest, entry, Some(ingress), first.face) {
+            return Some(first.face);
         }
-        None
+        first_allowed(&self.faces, interest, entry, ingress, others)
     }
 
     /// Calls the strategy of a pending Interest and carries out its actions.
@@ -168,25 +213,31 @@ impl Engine {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
         let node = self.longest_match(&interest, hashes);
-        self.call_strategy_about(id, interest, Matched { hashes, node }, event, call)
+        match self.call_strategy_about(id, &interest, Matched { hashes, node }, event, call) {
+            Wish::Send(departure) => {
+                self.send_interest(id, interest, departure);
+                Outcome::default()
+            }
+            Wish::Done(outcome) => outcome,
+        }
     }
 
-    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
+    /// The same about an Interest that arrived, which is sent on: its own nonce and hop limit go upstream.
     fn call_strategy_about(
         &mut self,
         id: PendingId,
-        interest: Interest,
+        interest: &Interest,
         Matched { hashes, node }: Matched<'_>,
         event: StrategyEvent<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
-    ) -> Outcome {
+    ) -> Wish {
         let fib = &self.tables.fibs[interest.dialect() as usize];
         let route =
-            if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
-        let Some(entry) = self.tables.pending.get_mut(id) else { return Outcome::default() };
+            if interest.has_forwarding_hint() { self.hinted_route(interest).unwrap_or(node) } else { node };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Wish::Done(Outcome::default()) };
         let mut context = StrategyContext {
             event,
-            interest: HashedInterest { interest: &interest, hashes, hasher: &self.hasher },
+            interest: HashedInterest { interest, hashes, hasher: &self.hasher },
             routes: Routes { next_hops: fib.next_hops(route), fib, route, node },
             entry,
             faces: &self.faces,
@@ -201,11 +252,9 @@ impl Engine {
         if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
             self.actions.clear();
             let StrategyEvent { now, congestion_mark, .. } = event;
-            let departure = Departure { now, face, nonce, non_discovery, congestion_mark };
-            self.send_interest(id, interest, departure);
-            return Outcome::default();
+            return Wish::Send(Departure { now, face, nonce, non_discovery, congestion_mark });
         }
-        self.carry_out(id, &interest, event)
+        Wish::Done(self.carry_out(id, interest, event))
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
@@ -347,11 +396,7 @@ impl Engine {
             target.digests_due = (target.digests_due + DIGESTS_PER_INTEREST).min(MAX_DIGESTS_DUE);
         }
         let local = target.is_local();
-        // What may wait on a shared link counts when it leaves.
-        if target.config.sharing.is_none() {
-            target.counters.packets.out_interests += 1;
-            self.counters.interests_sent += 1;
-        }
+        let may_wait = target.config.sharing.is_some();
         let pit_token = if target.config.send_pit_tokens { id.token() } else { PitToken::NONE };
         // An application that a link tells this, and the node's own management, act for the face that asked
         // last.
@@ -361,11 +406,16 @@ impl Engine {
         } else {
             None
         };
-        let packet = Packet::Interest(interest);
-        let plain = Transmit::plain(face, packet, pit_token);
-        let nonce = record.nonce;
-        let transmit = Transmit { non_discovery, congestion_mark, incoming_face, ..plain };
-        self.send_or_wait(now, id, nonce, transmit);
+        if may_wait {
+            // It counts when it leaves.
+            let plain = Transmit::plain(face, Packet::Interest(interest), pit_token);
+            let transmit = Transmit { non_discovery, congestion_mark, incoming_face, ..plain };
+            return self.share(now, id, record.nonce, transmit);
+        }
+        target.counters.packets.out_interests += 1;
+        self.counters.interests_sent += 1;
+        let plain = Transmit::plain(face, Packet::Interest(interest), pit_token);
+        self.transmits.push(Transmit { non_discovery, congestion_mark, incoming_face, ..plain });
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.
@@ -435,4 +485,18 @@ impl Engine {
             self.faces.count_drop(face, reason);
         }
     }
+}
+
+/// The first of these next hops that an Interest may go to. Apart from the first of all, which it almost
+/// always may: in one loop what the answer depends on would be worked out before it, all of it.
+#[inline(never)]
+fn first_allowed(
+    faces: &FaceTable,
+    interest: &Interest,
+    entry: &Pending,
+    ingress: FaceId,
+    next_hops: &[NextHop],
+) -> Option<FaceId> {
+    let allowed = next_hops.iter().find(|hop| may_send(faces, interest, entry, Some(ingress), hop.face));
+    allowed.map(|hop| hop.face)
 }

@@ -120,10 +120,16 @@ impl<T> Slab<T> {
         self.slots.len()
     }
 
-    /// Puts the value where it will lie straight away, which spares moving it, if it is written out in the
-    /// argument.
-    #[inline(always)]
+    /// Adds a value.
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
+        self.insert_with(|| value)
+    }
+
+    /// Adds the value that `make` gives. If that writes it out, it is made where it will lie: a large one
+    /// that there were before its place is known would be made elsewhere, and moved.
+    #[inline(always)]
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.len += 1;
         let index = match self.free {
             Some(index) => index,
@@ -135,7 +141,7 @@ impl<T> Slab<T> {
             self.free = next;
             // Nothing is in the old one that would have to be dropped, which the compiler does not know: it
             // would make the value elsewhere, look into the slot, and only then move it.
-            std::mem::forget(std::mem::replace(slot, Slot::Taken(value)));
+            std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
         }
         index
     }

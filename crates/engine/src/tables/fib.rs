@@ -163,7 +163,7 @@ impl Fib {
     fn search(&self, has_prefix: impl Fn(NameRef<'_>) -> bool + Copy, hashes: &PrefixHashes) -> FibNode {
         if !self.is_small() {
             let last = self.likely_match(hashes);
-            if self.is_match(last, has_prefix, hashes) {
+            if self.is_match(last, has_prefix) {
                 return last;
             }
         }
@@ -177,15 +177,11 @@ impl Fib {
         FibNode(self.bisect(hashes, |hash, _| self.index.candidates(hash).next()))
     }
 
-    /// Whether a node stands for a prefix of a name.
+    /// Whether a node stands for a prefix of a name. Its name says that, whatever bits of hashes it was found
+    /// by.
     #[inline]
-    pub(crate) fn is_match(
-        &self,
-        node: FibNode,
-        has_prefix: impl Fn(NameRef<'_>) -> bool,
-        hashes: &PrefixHashes,
-    ) -> bool {
-        self.nodes.get(node.0).is_some_and(|node| last_known(hashes, node) && has_prefix(node.name.as_ref()))
+    pub(crate) fn is_match(&self, node: FibNode, has_prefix: impl Fn(NameRef<'_>) -> bool) -> bool {
+        self.nodes.get(node.0).is_some_and(|node| has_prefix(node.name.as_ref()))
     }
 
     /// The longest prefix that `find` finds, given that it finds all shorter ones too.
@@ -213,6 +209,15 @@ impl Fib {
         match self.nodes.get(node.0) {
             Some(node) if !node.next_hops.is_empty() => &node.next_hops,
             _ => self.next_hops_above(node),
+        }
+    }
+
+    /// The strategy for names under `node`, and their next hops, with one look at the node.
+    #[inline(always)]
+    pub(crate) fn strategy_and_next_hops(&self, node: FibNode) -> (StrategyId, &[NextHop]) {
+        match self.nodes.get(node.0) {
+            Some(found) if !found.next_hops.is_empty() => (found.strategy_in_effect, &found.next_hops),
+            _ => (self.strategy(node), self.next_hops_above(node)),
         }
     }
 
@@ -363,7 +368,18 @@ impl Fib {
     /// Hints that the prefixes of a name will be looked up soon: the ones that bisection tries first.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &PrefixHashes) {
-        for hash in self.first_probes(hashes) {
+        let high = hashes.longest_known_prefix().min(self.deepest) + 1;
+        let first = self.usual.min(high - 1);
+        let longer = (first + high) / 2;
+        self.prefetch_prefix(hashes, first);
+        if longer > first {
+            self.prefetch_prefix(hashes, longer);
+        }
+    }
+
+    #[inline]
+    fn prefetch_prefix(&self, hashes: &PrefixHashes, length: usize) {
+        if let Some(hash) = hashes.prefix(length) {
             self.index.prefetch(hash);
         }
     }
@@ -383,16 +399,6 @@ impl Fib {
         if let Some(node) = self.nodes.get(node.0) {
             crate::batch::processor::prefetch_start(node.name.canonical());
         }
-    }
-
-    fn first_probes(&self, hashes: &PrefixHashes) -> impl Iterator<Item = NameHash> {
-        let high = hashes.longest_known_prefix().min(self.deepest) + 1;
-        let first = self.usual.min(high - 1);
-        let longer = (first + high) / 2;
-        [Some(first), (longer > first).then_some(longer)]
-            .into_iter()
-            .flatten()
-            .filter_map(|length| hashes.prefix(length))
     }
 
     /// Bytes of memory held, names not counted.
@@ -498,12 +504,6 @@ impl Fib {
             number = node.parent;
         }
     }
-}
-
-/// Whether the node stands for the prefix of its length, not for one whose hash only shares the bits the
-/// index knows.
-fn last_known(hashes: &PrefixHashes, node: &Node) -> bool {
-    hashes.prefix(node.component_count.into()) == Some(node.hash)
 }
 
 #[cfg(test)]

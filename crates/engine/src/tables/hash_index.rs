@@ -144,14 +144,6 @@ impl HashIndex {
         Candidates { index: self, bucket, tag, matching: bucket.matching(tag) }
     }
 
-    /// Whether more than `limit` entries have this hash.
-    #[inline]
-    pub(crate) fn has_more_than(&self, limit: usize, hash: NameHash) -> bool {
-        // Only a chain of buckets can hold that many, and few buckets have one.
-        let bucket = &self.buckets[self.bucket_of(tag(hash))];
-        bucket.next() != NONE && self.candidates(hash).nth(limit).is_some()
-    }
-
     /// Adds `id` under `hash`. The same pair may be added only once.
     #[inline]
     pub(crate) fn insert(&mut self, hash: NameHash, id: u32) {

@@ -333,17 +333,14 @@ impl PendingTable {
         if self.is_full_for(interest) {
             return Err(Full);
         }
-        // Made before it is moved to where it stays: at once would make the processor wait.
-        let own = interest.clone();
         let key = LengthKey::of(interest, hash, &self.hasher);
         self.bytes += cost_of(interest);
-        let expires = first.expires;
-        let id = self.entries.insert(Pending {
-            interest: own,
+        let id = self.entries.insert_with(|| Pending {
+            interest: interest.clone(),
             hash,
             parent,
-            expires,
-            in_records: SmallVec::new(),
+            expires: first.expires,
+            in_records: SmallVec::from_buf([first]),
             out_records: SmallVec::new(),
             strategy_info: StrategyInfo::default(),
             strategy_timer: Instant::NEVER,
@@ -356,10 +353,6 @@ impl PendingTable {
             tag,
             data_freshness: Duration::ZERO,
         });
-        // Not part of what is made above, which would be moved there once more for that.
-        if let Some(entry) = self.entries.get_mut(id) {
-            entry.in_records.push(first);
-        }
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
         if let Some(key) = key {
             self.others.insert(key, PendingId(id));

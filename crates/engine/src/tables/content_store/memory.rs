@@ -51,11 +51,17 @@ impl SharedMemory {
     /// Counts a packet that is to be kept; gives how many bytes more are taken now. A piece of memory is paid
     /// for as its packets come, each with what lies between it and the one before; what is behind the
     /// last, when another piece follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pay(&mut self, wire: &Buffer) -> (MemoryOwner, u64) {
-        if !wire.is_small_part() {
-            return (MemoryOwner::ITSELF, wire.footprint_bytes() as u64);
+        if wire.is_small_part() {
+            self.pay_for_part(wire)
+        } else {
+            (MemoryOwner::ITSELF, wire.footprint_bytes() as u64)
         }
+    }
+
+    #[inline(never)]
+    fn pay_for_part(&mut self, wire: &Buffer) -> (MemoryOwner, u64) {
         let end = wire.memory_range().end;
         if let Some(open) = &mut self.open
             && open.memory == wire.memory()

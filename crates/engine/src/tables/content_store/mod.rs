@@ -345,7 +345,7 @@ impl ContentStore {
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let (number, digest) = OneOfSeveral::into_parts(one);
-        let id = self.entries.insert(Cached {
+        let id = self.entries.insert_with(|| Cached {
             data,
             hash,
             fresh_until,

@@ -76,12 +76,13 @@ pub(crate) fn canonical(text: &str) -> Result<String, ToolError> {
 /// The same, with the port of a dialect where none is given.
 pub(crate) fn canonical_in(dialect: Dialect, text: &str) -> Result<String, ToolError> {
     let wrong = |problem: String| ToolError::other(format!("{text}: {problem}"));
-    let (uri_of, host): (fn(SocketAddr) -> FaceUri, Host) = match text.parse::<Remote>().map(|remote| remote.or_port_of(dialect, text)) {
-        Ok(Remote::Udp(host)) => (FaceUri::Udp, host),
-        Ok(Remote::Tcp(host)) => (FaceUri::Tcp, host),
-        Ok(Remote::Unix(_)) => return Ok(text.to_owned()),
-        Err(_) => return foreign(text).ok_or_else(|| wrong("this is no host and port".to_owned())),
-    };
+    let (uri_of, host): (fn(SocketAddr) -> FaceUri, Host) =
+        match text.parse::<Remote>().map(|remote| remote.or_port_of(dialect, text)) {
+            Ok(Remote::Udp(host)) => (FaceUri::Udp, host),
+            Ok(Remote::Tcp(host)) => (FaceUri::Tcp, host),
+            Ok(Remote::Unix(_)) => return Ok(text.to_owned()),
+            Err(_) => return foreign(text).ok_or_else(|| wrong("this is no host and port".to_owned())),
+        };
     let mut fitting: Vec<SocketAddr> = host.addresses().map_err(|error| wrong(error.to_string()))?.collect();
     // Without a wish, IPv4 goes first: it is what other tools choose.
     fitting.sort_by_key(SocketAddr::is_ipv6);

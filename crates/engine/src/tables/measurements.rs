@@ -18,8 +18,9 @@ const NONE: u32 = u32::MAX;
 
 /// A bounded map from name prefixes, by their hashes, to a strategy's own state, which expires.
 ///
-/// At the limit the entry that was not renewed for longest makes room, and that is counted. Names are not kept: two prefixes whose keyed 64-bit hashes are
-/// equal would share an entry, which costs a wrong estimate and never a wrong answer.
+/// At the limit the entry that was not renewed for longest makes room, and that is counted. Names are not
+/// kept: two prefixes whose keyed 64-bit hashes are equal would share an entry, which costs a wrong estimate
+/// and never a wrong answer.
 #[derive(Debug)]
 pub(crate) struct Measurements<T> {
     entries: Slab<Entry<T>>,

@@ -5,9 +5,9 @@ use crate::ccnx::dtag::Dtag;
 use crate::ccnx::interest::InterestView;
 use crate::ccnx::pdu::{SequenceNumber, unwrap_pdu};
 use crate::ccnx::reader::Reader;
+use crate::dialect::Dialect;
 use crate::error::DecodeError;
 use crate::packet::PacketKind;
-use crate::dialect::Dialect;
 
 /// One message, told apart by its outermost element.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,7 @@ pub(super) mod judgeable;
 pub(super) mod lacks;
 mod measured;
 mod never_begun;
+pub(super) mod one_line;
 mod relation;
 mod too_much;
 mod units;

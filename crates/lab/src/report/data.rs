@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::faults::{self, Faults, Lost};
+use super::numbers::Numbers;
 use crate::analysis::{NetworkCounts, RawCheck, ReadProgress, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
@@ -113,18 +114,22 @@ impl CaseData {
         used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
     }
 
-    /// What was counted of a measure in each valid repeat that has it; nothing when it is no part of a whole,
-    /// or one of them does not say.
-    #[must_use]
-    pub fn counts(&self, key: &str) -> Vec<Counted> {
-        let used = self.results.iter().filter(|result| result.is_valid() && result.values.contains_key(key));
-        used.map(|result| result.counts.get(key).copied()).collect::<Option<_>>().unwrap_or_default()
+    /// The same, with which of them its mean and its interval rest on.
+    pub(crate) fn numbers(&self, key: &str, summary: &str) -> Numbers {
+        Numbers::of(self, key, summary)
     }
 
-    /// A measure over the repeats.
+    /// A measure over the repeats: over those that drew the order of what happens at one instant, where that
+    /// makes a difference.
     #[must_use]
     pub fn estimate(&self, key: &str, summary: &str) -> Option<Estimate> {
-        Estimate::of(&self.values(key, summary))
+        self.numbers(key, summary).estimate()
+    }
+
+    /// The same over numbers of which there is one of each repeat, valid or not.
+    #[must_use]
+    pub fn estimate_of_each(&self, values: &[f64]) -> Option<Estimate> {
+        Numbers::of_each(self, values).estimate()
     }
 }
 

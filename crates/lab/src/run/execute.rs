@@ -466,7 +466,7 @@ fn carry_out(
         owner: Owner::this_process(),
         programs: run.programs.clone(),
         stays: false,
-        simultaneous: Simultaneous::of_repeat(repeat),
+        simultaneous: Simultaneous::of_repeat(repeat, !plan.is_deterministic()),
         cores,
         stop: run.stop.clone(),
     };

@@ -171,8 +171,8 @@ impl Activities {
         self
     }
 
-    /// Have two of them sent at one instant, so that one had to be the first? What else they do at one instant
-    /// is each one's own.
+    /// Have two of them sent at one instant, so that one had to be the first? What else they do at one
+    /// instant is each one's own.
     pub(crate) fn have_met(&self) -> bool {
         self.has_met
     }

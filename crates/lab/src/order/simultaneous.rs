@@ -14,8 +14,8 @@ const OF_WORKLOADS: u64 = 0x6f72_6465 << 32;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Simultaneous {
-    /// As things were planned, in the end by the names of nodes and workloads: the first repeat's where nothing
-    /// is random.
+    /// As things were planned, in the end by the names of nodes and workloads: the first repeat's where
+    /// nothing is random.
     #[default]
     Planned,
     /// The other way round: the second repeat's there.
@@ -36,8 +36,8 @@ pub struct OrderSeen {
 
 impl Simultaneous {
     /// That of a repeat, counted from 0. Two orders that nobody has drawn show soonest that nothing hangs on
-    /// them. Where something is random in any case repeats differ and nobody could tell by what: there each is
-    /// a draw, of the order as well.
+    /// them. Where something is random in any case repeats differ and nobody could tell by what: there each
+    /// is a draw, of the order as well.
     #[must_use]
     pub fn of_repeat(repeat: u32, is_random: bool) -> Self {
         match repeat {

@@ -51,8 +51,8 @@ pub fn student_t(degrees: u64) -> Option<(f64, f64)> {
 pub struct Estimate {
     /// Repeats that it rests on.
     pub count: u64,
-    /// Valid repeats: more than it rests on where two took an order of what happens at one instant that nobody
-    /// has drawn, and it matters.
+    /// Valid repeats: more than it rests on where two took an order of what happens at one instant that
+    /// nobody has drawn, and it matters.
     pub repeats: u64,
     /// The mean.
     pub mean: f64,

@@ -119,8 +119,8 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// A text as a part of a line, whoever wrote it: files of earlier versions may have line breaks in it, and what
-/// begins a line of its own could pretend to be a verdict.
+/// A text as a part of a line, whoever wrote it: files of earlier versions may have line breaks in it, and
+/// what begins a line of its own could pretend to be a verdict.
 pub(super) fn one_line(text: &str) -> String {
     output::printable(&text.split(['\r', '\n', '\t']).collect::<Vec<_>>().join(" "))
 }

@@ -1,5 +1,5 @@
-//! Controls that change the question instead of the cause: of what a statement measures they let less be asked
-//! for, or more.
+//! Controls that change the question instead of the cause: of what a statement measures they let less be
+//! asked for, or more.
 
 use std::collections::BTreeSet;
 
@@ -88,8 +88,8 @@ fn at_fewer_nodes(control_plan: &Plan, workload: &Workload) -> Option<(String, &
     others.any(|other| other.measured_as() == workload.measured_as()).then(|| (at(workload), "less"))
 }
 
-/// Is it what these measures are of, or does it come where they are measured? Of what comes together at a node
-/// each is a part of what is measured there.
+/// Is it what these measures are of, or does it come where they are measured? Of what comes together at a
+/// node each is a part of what is measured there.
 fn is_measured(plan: &Plan, workload: &Workload, measures: &[Measure]) -> bool {
     let is_own = |measure: &Measure| {
         measure.subject == workload.measured_as()

@@ -12,7 +12,8 @@ const MOST_TURNS: u64 = 1_000_000;
 /// Seconds of watched links, each a row.
 const MOST_SECONDS: u64 = 10_000_000;
 
-/// How long a run lasts at least: to its end, or where it ends with its work until the last of that has begun.
+/// How long a run lasts at least: to its end, or where it ends with its work until the last of that has
+/// begun.
 fn least_ns(plan: &Plan) -> (u64, Option<&Workload>) {
     if !plan.schedule.until_done {
         return (plan.schedule.duration_ns, None);

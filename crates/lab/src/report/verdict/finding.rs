@@ -24,8 +24,8 @@ pub(super) fn all_of(parts: Vec<Finding>) -> Finding {
 pub(super) struct Difference {
     /// Its interval; nothing where nobody can say.
     pub(super) interval: Option<Interval>,
-    /// The differences in repeats that are in no interval, because nobody has drawn their order of what happens
-    /// at one instant.
+    /// The differences in repeats that are in no interval, because nobody has drawn their order of what
+    /// happens at one instant.
     beside: Vec<f64>,
 }
 

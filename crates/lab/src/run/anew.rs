@@ -97,7 +97,11 @@ pub(crate) fn command_again(folder: &RunFolder, record: &RunRecord) -> String {
 
 /// The same of a copy that stands beside who reads it.
 pub(crate) fn command_beside(folder: &RunFolder, record: &RunRecord) -> String {
-    command_of(folder, record, "experiment.toml", Path::new("hosts.toml"))
+    let command = command_of(folder, record, "experiment.toml", Path::new("hosts.toml"));
+    match command.contains(" --repeats ") {
+        true => command,
+        false => format!("{command} --repeats {}", record.repeats),
+    }
 }
 
 /// The same of a run whose record is lost, as far as its files show what was said with it.

@@ -365,10 +365,10 @@ fn two_runs_with_one_seed_do_not_differ() {
     assert!(comparison.pairs.len() > 4 * 20, "{} measures", comparison.pairs.len());
     for pair in &comparison.pairs {
         assert_eq!(pair.a, pair.b, "{} in {}", pair.measure, pair.case);
-        // What tables take is another number with another seed, and few draws of an order that matters leave as
-        // much open.
-        let expected = (pair.exact == [true; 2]).then_some(false);
-        assert_eq!(pair.differs(), expected, "{}", pair.measure);
+        // What tables take is another number with another seed, and few draws of an order that matters leave
+        // as much open.
+        let is_exact = pair.exact == [true; 2];
+        assert!(pair.differs() == Some(false) || !is_exact && pair.differs().is_none(), "{}", pair.measure);
     }
     let exact = comparison.pairs.iter().filter(|pair| pair.exact == [true; 2]).count();
     assert!(exact > 4 * 10, "{exact} exact measures");

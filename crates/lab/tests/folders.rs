@@ -10,7 +10,7 @@ use cairn_lab::report::{
     Conclusion, Outcome, RunData, conclusion, result_rows, results_markdown, verdicts, write_report,
 };
 use cairn_lab::run::progress::Progress;
-use cairn_lab::run::{Build, RunFolder, derive_anew, execute, resume};
+use cairn_lab::run::{Build, Options, RunFolder, derive_anew, execute, resume};
 use testkit::experiment::ROW;
 use testkit::folder::TestFolder;
 
@@ -136,6 +136,63 @@ fn a_run_that_does_not_say_what_it_was_is_run_again_as_it_advises() {
 }
 
 #[test]
+fn an_experiment_that_was_emptied_or_taken_away_is_named_with_the_command_that_the_run_was_begun_with() {
+    let row = Row::new("emptied");
+    let whole = fs::read_to_string(row.folder.experiment()).unwrap();
+    let again = "put it back, or start anew, where it was begun, with: cairn lab run row.toml --on sim";
+    let damages: [(&str, Option<&str>); 4] = [
+        ("its experiment.toml is empty, and", Some("")),
+        ("its experiment.toml is empty, and", Some("\n")),
+        ("its experiment.toml cannot be read any more (", Some("title = 'Row")),
+        ("its experiment.toml is missing, and", None),
+    ];
+    for (what, damage) in damages {
+        match damage {
+            Some(text) => fs::write(row.folder.experiment(), text).unwrap(),
+            None => fs::remove_file(row.folder.experiment()).unwrap(),
+        }
+        let read = RunData::read(&row.folder).unwrap_err().to_string();
+        let derived = derive_anew(&row.folder).unwrap_err().to_string();
+        for error in [read, derived, row.resume().unwrap_err()] {
+            assert!(error.contains(what) && error.ends_with(again), "{error}");
+        }
+    }
+    fs::write(row.folder.experiment(), whole).unwrap();
+    row.is_whole();
+}
+
+#[test]
+fn what_is_advised_runs_the_experiment_as_often_and_where_it_ran() {
+    let above = TestFolder::new("said with it");
+    let text = format!(
+        "title = 'Row'\nuntil_done = true\nduration = '60 s'\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}\n\
+         [[case]]\nname = 'one'\n[[case]]\nname = \"it's two\"\nset = {{ 'download.files.window' = 2 }}\n"
+    );
+    let experiment = Experiment::parse("row", "my row.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let only = Some("it's".to_owned());
+    let options = Options { repeats: Some(2), seed: Some(9), only, controls: false, ..options(&above) };
+    let folder = execute(&experiment, &options, |_| {}).unwrap();
+    let said = "--on sim --repeats 2 --seed 9 --only 'it'\\''s' --no-controls";
+    assert_eq!(folder.record().unwrap().command, format!("cairn lab run 'my row.toml' {said}"));
+    let text = fs::read_to_string(folder.experiment()).unwrap();
+    fs::write(folder.experiment(), text.replace("'5 Mbit/s'", "'6 Mbit/s'")).unwrap();
+    let told = resume(folder.path(), &options.programs, Build::default(), |_| {}).unwrap_err().to_string();
+    let place = folder.experiment().display().to_string();
+    assert!(place.contains(' '), "the test needs a folder with a blank in its name: {place}");
+    assert!(told.ends_with(&format!("start anew with: cairn lab run '{place}' {said}")), "{told}");
+    // Whoever has changed the record has no command pasted by others.
+    let mut record = folder.record().unwrap();
+    record.command = "cairn lab run x --on sim; rm -r / --only 'a;b' --oops 'c' --repeats 2".to_owned();
+    folder.write_record(&record).unwrap();
+    let told = resume(folder.path(), &options.programs, Build::default(), |_| {}).unwrap_err().to_string();
+    assert!(told.ends_with(&format!("cairn lab run '{place}' --on sim --only 'a;b' --repeats 2")), "{told}");
+    // A record that is lost says nothing, and folders show how many repeats there were.
+    fs::remove_file(folder.path().join("run.json")).unwrap();
+    let told = resume(folder.path(), &options.programs, Build::default(), |_| {}).unwrap_err().to_string();
+    assert!(told.ends_with(&format!("cairn lab run '{place}' --on sim --repeats 2")), "{told}");
+}
+
+#[test]
 fn derived_files_that_were_changed_or_taken_away_are_named_and_derived_again() {
     let row = Row::new("derived");
     let path = row.path("case-01/repeat-02/derived/traffic-b.csv");
@@ -241,6 +298,16 @@ fn of_a_run_of_an_earlier_version_it_is_said_that_changes_would_go_unnoticed() {
             .replace("\n  ", " ")
             .contains(&format!("**Raw/derived files {rest}**"))
     );
+    // A raw file that is gone is named by those that are there: numbers would be others without it.
+    for file in ["occupancy-b.csv.gz", "store-a.csv.gz", "forwarder-c.csv.gz", "network.json"] {
+        let (place, aside) = (row.path(&format!("case-01/repeat-02/raw/{file}")), row.path("aside"));
+        fs::rename(&place, &aside).unwrap();
+        let refused = derive_anew(&row.folder).unwrap_err().to_string();
+        let name = file.trim_end_matches(".gz");
+        assert!(refused.contains(&format!("case-01/repeat-02/raw/{name}: it is missing")), "{refused}");
+        fs::rename(&aside, &place).unwrap();
+    }
+    derive_anew(&row.folder).unwrap();
     // What is gone is told all the same.
     fs::remove_file(row.path("case-01/repeat-02/derived/forwarder-b.csv")).unwrap();
     assert!(row.damage(Outcome::NotTestable).0.contains("(derived/forwarder-b.csv)"));

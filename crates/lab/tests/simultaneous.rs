@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{Outcome, RunData, Verdict, results_markdown, verdicts};
+use cairn_lab::report::{Comparison, Outcome, RunData, Verdict, results_markdown, verdicts, write_report};
 use cairn_lab::run::{Options, execute};
 use testkit::folder::TestFolder;
 
@@ -35,6 +35,11 @@ fn judged(name: &str, text: &str) -> (RunData, Vec<Verdict>) {
     (run, list)
 }
 
+/// A measure in every repeat.
+fn values_of(key: &str, text: &str) -> Vec<f64> {
+    judged("values", text).0.cases[0].values(key, "mean")
+}
+
 #[test]
 fn nobody_is_faster_because_of_a_name() {
     for (one, two) in [("a", "d"), ("d", "a")] {
@@ -54,19 +59,137 @@ fn two_workloads_of_one_node_are_no_faster_because_of_a_name_either() {
 }
 
 #[test]
-fn one_repeat_has_seen_one_order_and_two_that_are_equal_are_as_good_as_many() {
+fn fewer_than_five_equal_repeats_have_seen_too_few_orders_and_five_are_exact() {
     let head = "[[expect]]\nsay = 'All of it comes'\nvalue = 'c.goodput.sum'\nat_least = 1\n";
     let text = |repeats| rivals("a", "d", repeats) + head;
-    let (_, list) = judged("single", &text(1));
-    for verdict in &list {
-        assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
-        assert!(verdict.why.contains("has seen one order"), "{}", verdict.why);
+    for repeats in [1, 2, 4] {
+        let (run, list) = judged("few", &text(repeats));
+        let orders: Vec<String> =
+            run.cases[0].results.iter().map(|result| format!("{:?}", result.outcome.simultaneous)).collect();
+        assert!(orders[0].contains("Planned"), "{orders:?}");
+        assert!(orders.get(1).is_none_or(|order| order.contains("Reversed")), "{orders:?}");
+        assert_eq!(list[1].outcome, Outcome::NotTestable, "{repeats}: {:?}", list[1]);
+        assert!(list[1].why.contains("`repeats = 5`"), "{}", list[1].why);
+        assert_eq!(list[0].outcome, Outcome::NotTestable, "{repeats}: {:?}", list[0]);
     }
-    let (run, list) = judged("two", &text(2));
-    assert_eq!((list[0].outcome, list[1].outcome), (Outcome::NotTestable, Outcome::Confirmed), "{list:?}");
-    let orders: Vec<String> =
-        run.cases[0].results.iter().map(|result| format!("{:?}", result.outcome.simultaneous)).collect();
-    assert!(orders[0].contains("Planned") && orders[1].contains("Reversed"), "{orders:?}");
+    let (_, list) = judged("five", &text(5));
+    assert_eq!(list[1].outcome, Outcome::Confirmed, "{:?}", list[1]);
+}
+
+/// As many consumers as there are names that fetch as much from one producer, from the same moment on.
+fn crowd(names: &[&str], repeats: u32, seed: u32) -> String {
+    let each = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect::<String>();
+    format!(
+        "title = 't'\nduration = '20 s'\nuntil_done = true\nrepeats = {repeats}\nseed = {seed}\n\
+         [defaults.link]\nrate = '10 Mbit/s'\ndelay = '5 ms'\n[node]\nx = {{}}\ny = {{}}\n{}[link]\nx-y = {{}}\n{}{}{}{}",
+        each(&|name| format!("{name} = {{}}\n")),
+        each(&|name| format!("{name}-x = {{}}\n")),
+        each(&|name| format!("[[route]]\nprefix = '/f'\npath = ['{name}', 'x', 'y']\n")),
+        each(&|name| format!("[content.{name}]\nprefix = '/f/{name}'\nat = 'y'\nsize = '4 kB'\n")),
+        each(&|name| format!(
+            "[download.of-{name}]\nat = '{name}'\ncontent = '{name}'\ncontroller = 'fixed'\n"
+        )),
+    )
+}
+
+#[test]
+fn the_middle_one_of_three_is_not_known_from_an_order_and_its_reverse() {
+    let statement = "[[expect]]\nsay = 'S'\nvalue = 'of-b.duration.mean'\nat_least = 0.001\n";
+    let (run, list) = judged("middle", &(crowd(&["a", "b", "c"], 2, 1) + statement));
+    let found = run.cases[0].values("of-b.duration", "mean");
+    assert!((found[0] - found[1]).abs() < 1e-12, "the middle one stays in the middle: {found:?}");
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
+    assert!(list[0].why.contains("`repeats = 5`"), "{}", list[0].why);
+    let many = values_of("of-b.duration", &crowd(&["a", "b", "c"], 12, 1));
+    assert!(many.iter().any(|value| (value - many[0]).abs() > 1e-6), "it is another's place now and then");
+}
+
+/// One of three takes 0.0269, 0.0302 or 0.0335 s, by how many it is behind: 0.0302 s on average.
+fn of_three(which: &str, bound: &str, repeats: u32, seed: u32) -> (RunData, Verdict) {
+    let statement = format!("[[expect]]\nsay = 'S'\nvalue = 'of-{which}.duration.mean'\n{bound}\n");
+    let name = format!("three-{which}-{repeats}-{seed}-{}", bound.len());
+    let (run, mut list) = judged(&name, &(crowd(&["a", "b", "c"], repeats, seed) + &statement));
+    (run, list.remove(0))
+}
+
+#[test]
+fn a_mean_that_hangs_on_an_order_rests_on_orders_that_were_drawn_wherever_it_is_shown() {
+    let (run, verdict) = of_three("b", "at_least = 0.001", 7, 1);
+    let values = run.cases[0].values("of-b.duration", "mean");
+    let drawn = values[2..].iter().sum::<f64>() / 5.0;
+    assert!(
+        values[2..].iter().any(|value| (value - values[2]).abs() > 1e-6),
+        "the test needs some: {values:?}"
+    );
+    assert_eq!(verdict.outcome, Outcome::Confirmed, "{verdict:?}");
+    let found = verdict.measured.unwrap();
+    assert!((found.mean - drawn).abs() < 1e-12 && found.rests_on() == [5, 7], "{found:?}");
+    let interval = verdict.interval.unwrap();
+    assert!(
+        (interval.high - interval.low - 2.0 * found.half95.unwrap()).abs() < 1e-12,
+        "one interval for all"
+    );
+    let details = verdict.details.join(", ");
+    let told = "hangs on the order of what happens at one instant, and rests on the 5 of 7 repeats that drew it; as \
+                planned it is 0.0302\u{a0}s; reversed it is 0.0302\u{a0}s";
+    assert!(details.contains(told), "{details}");
+    let half = verdict.found().1.unwrap();
+    assert!(half.starts_with("± 0.0") && half.ends_with("(5 of 7 repeats)"), "{half}");
+    assert_eq!(run.cases[0].estimate("of-b.duration", "mean").unwrap(), found);
+    let place = TestFolder::new("simultaneous-report");
+    let folder = run_in_virtual_time("three", &crowd(&["a", "b", "c"], 7, 1), &place);
+    let page = std::fs::read_to_string(write_report(&folder).unwrap()).unwrap();
+    assert!(page.matches("(5 of 7 repeats)").count() > 1 && page.contains(">5 of 7<"), "in tables as well");
+    let page = results_markdown(std::slice::from_ref(&run), None).replace("\n ", "");
+    assert!(page.contains("(5 of 7 repeats)"), "{page}");
+    let (other, _) = of_three("b", "at_least = 0.001", 7, 1);
+    let pairs = Comparison::of(run, other).pairs;
+    let pair = pairs.iter().find(|pair| pair.measure == "of-b.duration").unwrap();
+    assert!(pair.words().0.ends_with("(5 of 7 repeats)"), "{:?}", pair.words());
+}
+
+#[test]
+fn what_few_draws_of_an_order_leave_open_is_not_testable() {
+    for repeats in [2, 3, 4] {
+        let (run, verdict) = of_three("a", "at_least = 0.001", repeats, 1);
+        assert_eq!(verdict.outcome, Outcome::NotTestable, "{repeats}: {verdict:?}");
+        assert!(
+            verdict.why.contains("fewer than three of") && verdict.why.contains("`repeats = 7`"),
+            "{verdict:?}"
+        );
+        assert_eq!(verdict.found().1, None, "two orders that nobody has drawn have no interval");
+        assert_eq!(run.cases[0].estimate("of-a.duration", "mean").unwrap().half95, None);
+    }
+    let (_, verdict) = of_three("b", "at_most = 0.5", 5, 1);
+    assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
+    assert!(verdict.why.contains("which draw their order: say `repeats = 7`"), "{}", verdict.why);
+}
+
+#[test]
+fn what_is_false_of_the_mean_over_all_orders_is_confirmed_no_more_often_than_it_is_meant_to_be() {
+    // The second is of the same number, from the other side.
+    let bounds = "at_least = 0.0306\n[[expect]]\nsay = 'T'\nvalue = 'of-b.duration.mean'\nat_most = 0.0297";
+    for repeats in [5, 7] {
+        let mut confirmed = 0;
+        for seed in 1..=20 {
+            let (run, _) = of_three("b", bounds, repeats, seed * 100);
+            let is_confirmed = |verdict: &&Verdict| verdict.outcome == Outcome::Confirmed;
+            confirmed += verdicts(&run).iter().filter(is_confirmed).count();
+        }
+        assert!(confirmed <= 2, "{confirmed} of 40 false statements over {repeats} repeats are confirmed");
+    }
+}
+
+#[test]
+fn where_something_is_random_the_first_repeats_draw_their_order_like_all_others() {
+    let text = crowd(&["a", "b", "c"], 5, 1).replace("delay = '5 ms'", "delay = '5 ms'\njitter = '1 us'");
+    let (run, _) = judged("random", &text);
+    for result in &run.cases[0].results {
+        let seen = format!("{:?}", result.outcome.simultaneous);
+        assert!(seen.contains("Drawn"), "{seen}");
+    }
+    let found = run.cases[0].estimate("of-b.duration", "mean").unwrap();
+    assert_eq!(found.rests_on(), [5, 5]);
 }
 
 #[test]
@@ -146,4 +269,31 @@ fn what_a_file_says_of_a_cause_is_told_from_what_was_tested() {
     );
     let page = results_markdown(&[run], None);
     assert!(page.contains("from 10 Mbit/s to 1 Mbit/s"), "{page}");
+}
+
+/// Two pings from one node, the second of which begins at that moment.
+fn two_pings(start: &str, repeats: u32) -> String {
+    let ping = |name: &str, start: &str| {
+        format!(
+            "[ping.{name}]\nat = 'a'\nto = 'b'\nprefix = '/b/{name}'\nevery = '1 s'\ncount = 3\nstart = '{start}'\n"
+        )
+    };
+    format!(
+        "title = 't'\nduration = '9 s'\nrepeats = {repeats}\n[node]\na = {{}}\nb = {{}}\n[link]\n\
+         a-b = {{ rate = '1 Mbit/s', delay = '5 ms' }}\n[[route]]\nprefix = '/b'\npath = ['a', 'b']\n{}{}\
+         [[expect]]\nsay = 'S'\nvalue = 'p.rtt.mean'\nat_least = 10\n",
+        ping("p", "0 s"),
+        ping("q", start)
+    )
+}
+
+#[test]
+fn two_workloads_of_a_node_that_never_send_at_one_instant_leave_one_repeat_exact() {
+    let (run, list) = judged("apart", &two_pings("300 ms", 1));
+    let seen = run.cases[0].results[0].outcome.simultaneous.unwrap();
+    assert!(!seen.may_matter, "no two things came together");
+    assert_eq!(list[0].outcome, Outcome::Confirmed, "{:?}", list[0]);
+    let (_, list) = judged("together", &two_pings("0 s", 1));
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "one of them has to be the first: {:?}", list[0]);
+    assert!(list[0].why.contains("`repeats = 5`"), "{}", list[0].why);
 }

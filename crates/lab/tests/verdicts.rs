@@ -164,7 +164,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     let control = "[[control]]\nname = 'fast'\nremoves = 'the slow links'\nset = { 'link.*.rate' = '1 Gbit/s' }\n\
                    fails = ['slow', 'any']\n";
     let (slow, any) = (expect("slow", 0.1), expect("any", 0.000_001));
-    let (run, list) = place.judged(&format!("{LONG}\nrepeats = 5"), &format!("{slow}{any}{control}"));
+    let (run, list) = place.judged(&format!("{LONG}\nrepeats = 7"), &format!("{slow}{any}{control}"));
     assert_eq!((run.cases.len(), run.controls.len()), (1, 1));
     assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed));
     assert_eq!(list[1].outcome, Outcome::NotTestable);

@@ -68,7 +68,7 @@ fn shipped_experiments_send_the_same_packets_as_ever() {
         ("first-simulation", None, &["95847e70591bccdd"][..]),
         ("two-videos", None, &["18807fe4b82a6eb5"]),
         ("two-videos-queues", Some("queue 5"), &["8e3ab50cf5a4f5b8"]),
-        ("link-failure", None, &["de04c317a6dd144b", "fbec526f025f6941", "438cf356db051cfc"]),
+        ("link-failure", None, &["de04c317a6dd144b", "81c98da4be32311b", "438cf356db051cfc"]),
         ("controllers", Some("pcon"), &["f41874d5a732809f"]),
         ("cache-sizes", Some("cache 100, eviction lru"), &["311de41691e68865"]),
     ] {

@@ -144,13 +144,16 @@ pub(crate) struct Activities {
     list: Vec<Box<dyn Activity>>,
     /// Whose turn it is to send, so that none waits for the others to have nothing to say.
     turn: usize,
+    /// When which of them sent last.
+    sent: Option<(Instant, usize)>,
+    has_met: bool,
     prefixes: PrefixLog,
 }
 
 impl Activities {
     /// None yet.
     pub(crate) fn none() -> Self {
-        Activities { list: Vec::new(), turn: 0, prefixes: PrefixLog::default() }
+        Activities { list: Vec::new(), turn: 0, sent: None, has_met: false, prefixes: PrefixLog::default() }
     }
 
     /// Those of a job, whose times count from `epoch_ns`.
@@ -161,7 +164,7 @@ impl Activities {
             .enumerate()
             .map(|(number, workload)| activity(job, number, workload, epoch_ns))
             .collect();
-        Ok(Activities { list: list?, turn: 0, prefixes: PrefixLog::new(job)? })
+        Ok(Activities { list: list?, prefixes: PrefixLog::new(job)?, ..Activities::none() })
     }
 
     /// The same in another order, for what several do at one instant.
@@ -170,9 +173,10 @@ impl Activities {
         self
     }
 
-    /// Are there several, of which one has to be the first?
-    pub(crate) fn are_several(&self) -> bool {
-        self.list.len() > 1
+    /// Have two of them sent at one instant, so that one had to be the first? What else they do at one
+    /// instant is each one's own.
+    pub(crate) fn have_met(&self) -> bool {
+        self.has_met
     }
 
     /// True when the Data was wanted by any.
@@ -203,6 +207,8 @@ impl Activities {
             let place = (self.turn + step) % self.list.len();
             if let Some(interest) = self.list.get_mut(place).and_then(|one| one.poll_transmit(now)) {
                 self.turn = place + 1;
+                self.has_met |= self.sent.is_some_and(|(at, other)| at == now && other != place);
+                self.sent = Some((now, place));
                 self.prefixes.note(interest.name(), |counts| counts.sent += 1);
                 return Some(interest);
             }

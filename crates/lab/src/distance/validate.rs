@@ -9,7 +9,7 @@ use super::DistanceError;
 use crate::analysis::RepeatResult;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Activity, LinkPlan};
-use crate::report::{CaseData, RunData, Sureness};
+use crate::report::{CaseData, Numbers, RunData, Sureness};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
 use crate::stats::{Estimate, Level, Sample};
@@ -265,18 +265,17 @@ fn measures(case: &CaseData) -> Vec<Measured> {
 /// The part of Interests that a node answers itself, of its cache: no measure of the file.
 const HITS: &str = "hits";
 
-fn values(case: &CaseData, measured: &Measured) -> Vec<f64> {
+fn numbers(case: &CaseData, measured: &Measured) -> Numbers {
     let Some(node) = measured.key.strip_suffix(HITS) else {
-        return case.values(&measured.key, measured.summary);
+        return case.numbers(&measured.key, measured.summary);
     };
-    let sum = |key: &str| case.values(&format!("{node}{key}"), "sum");
-    let share = |(here, further): (f64, f64)| here / (here + further).max(1.0) * 100.0;
-    sum("noted").into_iter().zip(sum("propagated")).map(share).collect()
+    let sum = |key: &str| case.numbers(&format!("{node}{key}"), "sum");
+    sum("noted").with(sum("propagated"), |here, further| here / (here + further).max(1.0) * 100.0)
 }
 
 fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row> {
-    let (found, predicted) = (values(real, measured), values(simulated, measured));
-    let (left, right) = (Estimate::of(&found)?, Estimate::of(&predicted)?);
+    let (found, predicted) = (numbers(real, measured), numbers(simulated, measured));
+    let (left, right) = (found.estimate()?, predicted.estimate()?);
     let least = match measured.key.rsplit('.').next() {
         Some("cpu") => LEAST_BUSY_PERCENT,
         Some(HITS) => LEAST_HITS_PERCENT,
@@ -285,15 +284,17 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     if left.mean <= least {
         return None;
     }
-    let exact = Sureness::of(simulated, true, false, &predicted).is_exact();
-    let found = Sample { values: found, ..Sample::default() };
-    let predicted = Sample { values: predicted, exact, ..Sample::default() };
+    let sureness = Sureness::of(simulated, true, false, &predicted);
+    // What it is compared with has no counts.
+    let predicted = Sample { counts: Vec::new(), ..sureness.sample(&predicted, None) };
+    let found = Sample { values: found.values(), ..Sample::default() };
     let part = |difference: f64| difference / left.mean;
     // What is compared is limited by links and processors, and spreads about its mean.
     let (found, predicted) = (found.spread_as_normal(), predicted.spread_as_normal());
     let interval = predicted.less(1.0, &found, false, Level::Ninety);
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
-    let agreement = agreement(interval, measured.margin);
+    let beside = predicted.less_beside(1.0, &found, false).into_iter().map(part);
+    let agreement = unless_orders_differ(agreement(interval, measured.margin), measured.margin, beside);
     Some(Row {
         case: real.plan.case.clone(),
         measure: measured.key.clone(),
@@ -313,6 +314,14 @@ fn agreement(interval: Option<[f64; 2]>, margin: f64) -> Agreement {
         Some([low, high]) if low >= -margin && high <= margin => Agreement::Within,
         Some([low, high]) if high < -margin || low > margin => Agreement::Beyond,
         _ => Agreement::Uncertain,
+    }
+}
+
+/// Nobody can say where an order of what happens at one instant that was not drawn says otherwise.
+fn unless_orders_differ(found: Agreement, margin: f64, mut beside: impl Iterator<Item = f64>) -> Agreement {
+    match beside.all(|part| (part.abs() <= margin) == (found == Agreement::Within)) {
+        true => found,
+        false => Agreement::Uncertain,
     }
 }
 

@@ -85,7 +85,8 @@ impl BarChart {
                 let (x, top) = (left + bar * number as f64, plot.up(*value));
                 let what = self.labels.get(number).map_or("", String::as_str);
                 let spread = deviation(place, number);
-                let more = spread.map_or_else(String::new, |spread| format!(" ± {}", short(spread)));
+                let told = spread.map(short).filter(|told| told != "0");
+                let more = told.map_or_else(String::new, |told| format!(" ± {told}"));
                 let hint = format!("{}, {what}: {}{more} {}", group.name, short(*value), self.y.unit);
                 let size = ((bar * 0.92).max(0.8), (plot.floor - top).max(0.0));
                 plot.drawing.rectangle((x + bar * 0.04, top), size, Paint::Series(colour + number), &hint);

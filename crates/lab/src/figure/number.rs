@@ -1,5 +1,8 @@
 //! Numbers as people read them: short, with thousands set apart, with a unit and its prefix.
 
+/// A width of less than this part of a number is one of rounding.
+pub(crate) const ROUNDING: f64 = 1e-9;
+
 /// A factor and the prefix that goes with it, for numbers up to `most` of a unit. Only bits and bytes have
 /// prefixes.
 #[must_use]
@@ -91,18 +94,41 @@ pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
     let value = half * times / factor;
     let digits = if value > 0.0 { 10f64.powf(1.0 - value.log10().floor()) } else { 1.0 };
     let space = if unit.is_empty() { "" } else { "\u{a0}" };
-    format!("{}{space}{prefix}{unit}", short((value * digits).round() / digits))
+    let text = match short((value * digits).round() / digits) {
+        // What is there is not written as nothing.
+        nothing if nothing == "0" && value > 0.0 => format!("{value:.1e}"),
+        text => text,
+    };
+    format!("{text}{space}{prefix}{unit}")
+}
+
+/// A mean with so many digits behind the point, and half the width of its interval, if it has any.
+#[must_use]
+pub(crate) fn with_spread(mean: f64, half: Option<f64>, digits: usize) -> String {
+    let half = half.filter(|half| half.is_finite() && *half > ROUNDING * mean.abs());
+    let least = 0.5 * 10f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX));
+    match half {
+        None => format!("{mean:.digits$}"),
+        Some(half) if half < least => format!("{mean:.digits$} ± {half:.1e}"),
+        Some(half) => format!("{mean:.digits$} ± {half:.digits$}"),
+    }
 }
 
 /// How sure a number over repeats is, behind it. Repeats that all brought the same number have a deviation of
 /// nothing; that the next one would bring it as well is not known, so that they are told and not an interval.
-/// A single one has an interval only where nothing in it is random.
+/// A single one has an interval only where nothing in it is random. Where it rests on some of the valid
+/// repeats only, that is said as well.
 #[must_use]
-pub(crate) fn spread(half: Option<f64>, repeats: u64, around: f64, unit: &str) -> Option<String> {
+pub(crate) fn spread(half: Option<f64>, rests_on: [u64; 2], around: f64, unit: &str) -> Option<String> {
+    let [repeats, all] = rests_on;
+    // What arithmetic leaves of equal numbers is no spread.
+    let half = half.map(|half| if half <= ROUNDING * around.abs() { 0.0 } else { half });
+    let of = if repeats < all { format!(" ({repeats} of {all} repeats)") } else { String::new() };
     match half {
+        Some(half) if half <= 0.0 && repeats < all => Some(format!("in {repeats} of {all}")),
         Some(half) if half <= 0.0 && repeats > 1 => Some(format!("in each of {repeats}")),
         Some(half) if half <= 0.0 => Some("exactly".to_owned()),
-        half => half.map(|half| format!("± {}", half_width(half, around, unit))),
+        half => half.map(|half| format!("± {}{of}", half_width(half, around, unit))),
     }
 }
 
@@ -119,6 +145,7 @@ mod tests {
             ("0.12\u{a0}%".into(), "0\u{a0}MB".into())
         );
         assert_eq!(half_width(97.9, 167.0, ""), "98");
+        assert_eq!(half_width(1.234e-7, 0.5, "s"), "1.2e-7\u{a0}s", "it is not nothing");
     }
 
     #[test]
@@ -129,10 +156,28 @@ mod tests {
 
     #[test]
     fn equal_repeats_are_told_and_no_certainty_is_made_of_them() {
-        assert_eq!(spread(Some(0.0), 3, 7.0, "s").as_deref(), Some("in each of 3"));
-        assert_eq!(spread(Some(0.5), 3, 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
-        assert_eq!(spread(Some(0.0), 1, 7.0, "s").as_deref(), Some("exactly"), "nothing random in it");
-        assert_eq!(spread(None, 1, 7.0, "s"), None);
+        assert_eq!(spread(Some(0.0), [3, 3], 7.0, "s").as_deref(), Some("in each of 3"));
+        assert_eq!(spread(Some(0.5), [3, 3], 7.0, "s").as_deref(), Some("± 0.5\u{a0}s"));
+        assert_eq!(spread(Some(0.0), [1, 1], 7.0, "s").as_deref(), Some("exactly"), "nothing random in it");
+        assert_eq!(spread(None, [1, 1], 7.0, "s"), None);
+        assert_eq!(
+            spread(Some(1e-12), [3, 3], 7.0, "s").as_deref(),
+            Some("in each of 3"),
+            "that is rounding"
+        );
+        let drawn = spread(Some(0.5), [3, 5], 7.0, "s");
+        assert_eq!(
+            drawn.as_deref(),
+            Some("± 0.5\u{a0}s (3 of 5 repeats)"),
+            "two took no order that was drawn"
+        );
+    }
+
+    #[test]
+    fn no_width_is_written_as_nothing() {
+        let written = [Some(0.25), Some(0.001), Some(0.0), Some(f64::NAN), None];
+        let written = written.map(|half| with_spread(1.5, half, 2));
+        assert_eq!(written, ["1.50 ± 0.25", "1.50 ± 1.0e-3", "1.50", "1.50", "1.50"]);
     }
 
     #[test]

@@ -60,6 +60,11 @@ impl Pair {
         if do_meet && !(one.is_settled() && two.is_settled()) {
             return None;
         }
+        // Orders that nobody has drawn are in no interval, and a difference that they turn round is none.
+        let is_more = one.less_beside(1.0, two, false).into_iter().map(|difference| difference > 0.0);
+        if !do_meet && is_more.into_iter().any(|is_more| is_more != (a.low > b.high)) {
+            return None;
+        }
         let difference = (self.a.mean - self.b.mean).abs();
         Some(!do_meet && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
     }
@@ -84,7 +89,7 @@ impl Pair {
         let words = |estimate: &Estimate| {
             let mean = with_unit(estimate.mean * factor, unit);
             let half = estimate.half95.map(|half| half * factor);
-            let spread = spread(half, estimate.count, estimate.mean * factor, unit);
+            let spread = spread(half, estimate.rests_on(), estimate.mean * factor, unit);
             spread.map_or_else(|| mean.clone(), |spread| format!("{mean} {spread}"))
         };
         (words(&self.a), words(&self.b))
@@ -137,10 +142,9 @@ impl Comparison {
                 let most = parsed.as_ref().and_then(Measure::most);
                 let is_of_hashes = parsed.as_ref().is_some_and(Measure::is_of_hashes);
                 let samples = [(&a, left), (&b, right)].map(|(run, case)| {
-                    let values = case.values(measure, "mean");
-                    let sureness = Sureness::of(case, run.record.is_virtual(), is_of_hashes, &values);
-                    let (exact, counts) = (sureness.is_exact(), case.counts(measure));
-                    Sample { values, exact, by_construction: false, most, counts }
+                    let numbers = case.numbers(measure, "mean");
+                    let sureness = Sureness::of(case, run.record.is_virtual(), is_of_hashes, &numbers);
+                    sureness.sample(&numbers, most)
                 });
                 let exact = [samples[0].exact, samples[1].exact];
                 pairs.extend(means.map(|(a, b)| Pair {

@@ -148,7 +148,7 @@ fn topology(blocks: &mut Vec<Block>, run: &RunData) {
 /// How well a mean is known, and what the words of the verdicts mean.
 fn certainty(run: &RunData) -> String {
     let known = if run.record.repeats > 1 {
-        "± is half the width of the 95 % confidence interval over repeats, by Student's t, and the interval that decides is wider with fewer than five repeats of something random, or fewer than 59 that are equal, or where the counts beside a number leave more open; “in each of” says that all repeats brought the same number, from which no interval follows; “exactly” that nothing in the experiment is random."
+        "± is half the width of the 95 % confidence interval over repeats, by Student's t, and the interval that decides is wider with fewer than five repeats of something random, or fewer than 59 that are equal, or where the counts beside a number leave more open; “in each of” says that all repeats brought the same number, from which no interval follows; “exactly” that nothing in the experiment is random; “3 of 5 repeats” that the number rests on those whose order of what happens at one instant was drawn, because it makes a difference."
     } else if run.record.is_virtual() {
         "A single repeat in virtual time is exact where nothing in the experiment is random, and else says nothing of its certainty."
     } else {

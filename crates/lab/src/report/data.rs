@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::faults::{self, Faults, Lost};
+use super::numbers::Numbers;
 use crate::analysis::{NetworkCounts, RawCheck, ReadProgress, RepeatData, RepeatResult, load_derived};
 use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
-use crate::run::{RunError, RunFolder, RunRecord, changed_since, is_of_plan, record_of};
-use crate::stats::{Counted, Estimate};
+use crate::run::{
+    RunError, RunFolder, RunRecord, changed, changed_since, experiment_of, is_of_plan, pasted_path, record_of,
+};
+use crate::stats::Estimate;
 
 /// Why there can be no report.
 #[derive(Debug, thiserror::Error)]
@@ -34,18 +37,18 @@ pub enum ReportError {
 impl ReportError {
     /// That there is not one repeat, why, and what to do.
     fn nothing(folder: &RunFolder, faults: &Faults) -> Self {
-        let path = folder.path().display();
+        let path = pasted_path(folder.path());
         let (why, ways_out) = match faults.is_damaged {
             true => (format!(": {}", faults.sentences.join("; ")), faults.ways_out.join("; ")),
             false => (String::new(), format!("go on with it: cairn lab resume {path}")),
         };
-        let text = format!("{path}: not one repeat is complete{why}; {ways_out}");
+        let text = format!("{}: not one repeat is complete{why}; {ways_out}", folder.path().display());
         io::Error::new(io::ErrorKind::NotFound, text).into()
     }
 
     /// That a record is damaged, which is measured again.
     fn records(folder: &RunFolder, error: &io::Error) -> Self {
-        let again = folder.path().display();
+        let again = pasted_path(folder.path());
         let text = format!("{error}; measure what is missing again with: cairn lab resume {again}");
         io::Error::new(error.kind(), text).into()
     }
@@ -111,18 +114,22 @@ impl CaseData {
         used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
     }
 
-    /// What was counted of a measure in each valid repeat that has it; nothing when it is no part of a whole,
-    /// or one of them does not say.
-    #[must_use]
-    pub fn counts(&self, key: &str) -> Vec<Counted> {
-        let used = self.results.iter().filter(|result| result.is_valid() && result.values.contains_key(key));
-        used.map(|result| result.counts.get(key).copied()).collect::<Option<_>>().unwrap_or_default()
+    /// The same, with which of them its mean and its interval rest on.
+    pub(crate) fn numbers(&self, key: &str, summary: &str) -> Numbers {
+        Numbers::of(self, key, summary)
     }
 
-    /// A measure over the repeats.
+    /// A measure over the repeats: over those that drew the order of what happens at one instant, where that
+    /// makes a difference.
     #[must_use]
     pub fn estimate(&self, key: &str, summary: &str) -> Option<Estimate> {
-        Estimate::of(&self.values(key, summary))
+        self.numbers(key, summary).estimate()
+    }
+
+    /// The same over numbers of which there is one of each repeat, valid or not.
+    #[must_use]
+    pub fn estimate_of_each(&self, values: &[f64]) -> Option<Estimate> {
+        Numbers::of_each(self, values).estimate()
     }
 }
 
@@ -281,7 +288,7 @@ impl RunData {
             let was = if changed.len() > 1 { "were" } else { "was" };
             let names = changed.join(", ");
             self.faults.push(format!("{names} {was} changed after the report was written"));
-            self.ways_out.push(format!("write it again with: cairn lab show {}", path.display()));
+            self.ways_out.push(format!("write it again with: cairn lab show {}", pasted_path(path)));
             self.is_damaged = true;
         }
     }
@@ -305,7 +312,8 @@ impl RunData {
         on_progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<Self, ReportError> {
         let record = record_of(folder).map_err(|error| ReportError::Record(Box::new(error)))?;
-        let experiment = Experiment::read_recorded(&folder.experiment())?;
+        let of_record = |error| ReportError::Record(Box::new(error));
+        let experiment = experiment_of(folder, &record).map_err(of_record)?;
         let plans = experiment.plans(&record.backend).map_err(|findings| {
             ReportError::Plan(
                 findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "),
@@ -315,6 +323,9 @@ impl RunData {
         let plans: Vec<Plan> = plans.into_iter().filter(|plan| names.contains(&plan.case)).collect();
         let mut recorded = records::read(folder).map_err(|error| ReportError::records(folder, &error))?;
         let parts = changed_since(&record, &experiment);
+        if plans.is_empty() && !parts.is_empty() {
+            return Err(of_record(changed(folder, &record, parts).into()));
+        }
         let (mut cases, mut lost_controls) = (Vec::new(), HashSet::new());
         let mut faults = Faults::of_experiment(&parts);
         let repeats = (0..plans.len()).flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)));

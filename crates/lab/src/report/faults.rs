@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::analysis::{DERIVED, RAW, RepeatResult, hash_of_file};
 use crate::experiment::Plan;
-use crate::run::{RunFolder, RunRecord, is_of_plan, named};
+use crate::run::{RunFolder, RunRecord, command_again, is_of_plan, named, pasted_path};
 use crate::seal::Seal;
 
 /// The tables with every number of every repeat.
@@ -109,13 +109,13 @@ impl Faults {
 
     /// What is not as it was left of the repeats of a case.
     pub(super) fn of_case(&mut self, folder: &RunFolder, case: usize, plan: &Plan, lost: &Lost) {
-        let path = folder.path().display();
+        let path = pasted_path(folder.path());
         let again = format!("measure it again with: cairn lab resume {path}");
         if !lost.absent.is_empty() {
             let what = ["is missing from the folder", "are missing from the folder"];
             self.damaged(of_repeats(plan, &lost.absent, what), again.clone());
         }
-        let here = format!("{path}/");
+        let here = format!("{}/", folder.path().display());
         for (number, why) in &lost.unreadable {
             let what = format!("cannot be read ({})", why.replace(&here, ""));
             self.damaged(of_repeats(plan, &[*number], [&what, &what]), again.clone());
@@ -131,7 +131,7 @@ impl Faults {
         let way_out = if lost.changed.iter().all(|(_, files)| files.iter().all(is_derived)) {
             format!("derive it again from what was measured with: cairn lab show --derive {path}")
         } else {
-            let place = |number: &u32| folder.repeat(case, number.saturating_sub(1)).display().to_string();
+            let place = |number: &u32| pasted_path(&folder.repeat(case, number.saturating_sub(1)));
             let places: Vec<String> = numbers.iter().map(place).collect();
             format!("put it back, or take {} away and {again}", places.join(", "))
         };
@@ -149,10 +149,10 @@ impl Faults {
     /// Whether what the run says of itself is as it was written.
     pub(super) fn of_record(&mut self, folder: &RunFolder, record: &RunRecord) {
         if record.seal == Seal::Broken || record.seal == Seal::None && self.has_hashes {
-            let (again, backend) = (folder.experiment().display().to_string(), &record.backend);
+            let again = command_again(folder, record);
             self.damaged(
                 "run.json was changed after it was written".to_owned(),
-                format!("put it back, or run it again with: cairn lab run {again} --on {backend}"),
+                format!("put it back, or run it again with: {again}"),
             );
         }
     }

@@ -18,6 +18,7 @@ mod figures;
 mod files;
 mod html;
 mod map;
+mod numbers;
 mod overview;
 mod paper;
 mod parameter;
@@ -40,6 +41,7 @@ pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
 pub use every_number::write_results;
 pub use files::{drawings, write_report, write_report_of};
+pub(crate) use numbers::Numbers;
 pub use results::{Row, result_rows, results_markdown, write_results_pictures};
 pub use shown::{
     ReportFigure, UnknownMeasure, cases_table, estimates_table, measures, report_figures, verdicts_table,

@@ -4,12 +4,10 @@ use super::data::RunData;
 use super::document::{Block, Cell, Table, Tone};
 use super::summary::TRACE_HASH;
 use crate::figure::number::with_unit;
+use crate::run::command_beside;
 
 pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
-    blocks.push(Block::Code(format!(
-        "cairn lab run experiment.toml --on {} --repeats {}",
-        run.record.backend, run.record.repeats
-    )));
+    blocks.push(Block::Code(command_beside(&run.folder, &run.record)));
     let mut table = Table::new(&["", ""]);
     for (name, value) in circumstances(run) {
         table.rows.push(vec![Cell::new(name).toned(Tone::Soft), value.into()]);

@@ -122,8 +122,9 @@ fewer than 59 that are equal, the interval that decides [is wider](lab.md#verdic
 it is assumed that all repeats would spread as these do, and said so. Where a part of a whole was counted, the
 counts stand beside, and the interval that decides is no narrower than they leave it. *In each of 3* says that
 all repeats brought the same number, from which no interval follows; *exactly* says that nothing in the
-experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#verdicts). What
-links carry in a second is written in bits.
+experiment is random and nothing hangs on [the order of what happens at one instant](lab.md#verdicts); *3 of 5
+repeats* that the number rests on those that have drawn that order, because it makes a difference. What links
+carry in a second is written in bits.
 ";
 
 /// The page of results. `pictures` is the folder of the figures over parameters as the page names it, which

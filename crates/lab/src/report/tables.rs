@@ -7,14 +7,14 @@ use super::quantity::{Quantity, SIX};
 use super::verdict::{ControlRow, Outcome, Verdict, controls as control_rows};
 use crate::analysis::Gate;
 use crate::experiment::plan::{Activity, NodePlan, Workload};
-use crate::figure::number::{spread, with_unit};
+use crate::figure::number::{ROUNDING, half_width, spread, with_unit};
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     let mean = with_unit(estimate.mean * factor, unit);
     let half = estimate.half95.map(|half| half * factor);
-    match spread(half, estimate.count, estimate.mean * factor, unit) {
+    match spread(half, estimate.rests_on(), estimate.mean * factor, unit) {
         Some(spread) => format!("{mean} {spread}"),
         None => mean,
     }
@@ -182,11 +182,21 @@ pub(super) fn repeats(case: &CaseData) -> Table {
     let mut add = |of: &str, what: String, estimate: Option<Estimate>, unit: &str, factor: f64| {
         let Some(estimate) = estimate else { return };
         let number = |value: f64| Cell::new(with_unit(value * factor, unit));
-        let half = |half: Option<f64>| half.map_or_else(|| Cell::new("–"), number);
+        // No width at all says nothing of how well the mean is known.
+        let width = |half: &f64| *half > ROUNDING * estimate.mean.abs();
+        let half = |half: Option<f64>| {
+            half.filter(width).map_or_else(
+                || Cell::new("–"),
+                |half| Cell::new(half_width(half * factor, estimate.mean * factor, unit)),
+            )
+        };
         table.rows.push(vec![
             of.into(),
             what.into(),
-            estimate.count.to_string().into(),
+            match estimate.rests_on() {
+                [count, all] if count < all => format!("{count} of {all}").into(),
+                [count, _] => count.to_string().into(),
+            },
             number(estimate.mean),
             number(estimate.deviation),
             half(estimate.half90),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use super::anew::{pasted, said_format};
 use super::build::Program;
 use super::error::{RunError, io_error};
 use super::experiment_hashes::hashes;
@@ -16,14 +17,15 @@ use crate::seal::Seal;
 
 /// The command that carries out an experiment like this.
 pub(super) fn command(experiment: &Experiment, options: &Options, on: &str) -> String {
-    let mut words = format!("cairn lab run {} --on {}", experiment.shown(), on);
+    let mut words = format!("cairn lab run {} --on {}", pasted(experiment.shown()), on);
     let mut add = |key: &str, value: Option<String>| {
         words.extend(value.map(|value| format!(" --{key} {value}")));
     };
     add("repeats", options.repeats.map(|repeats| repeats.to_string()));
     add("seed", options.seed.map(|seed| seed.to_string()));
-    add("only", options.only.as_ref().map(|only| format!("'{only}'")));
+    add("only", options.only.as_deref().map(pasted));
     add("shard", options.shard.map(|shard| shard.to_string()));
+    add("format", options.trace_format.map(|format| said_format(format).to_owned()));
     if !options.controls {
         words.push_str(" --no-controls");
     }

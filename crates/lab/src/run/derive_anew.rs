@@ -3,15 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::anew::{experiment_of, pasted_path};
 use super::attempt_plan::{drawn_again, plan_of_attempt, seed_of};
 use super::error::{RunError, io_error};
 use super::execute::{NO_RESULT, plans_of, record_of};
 use super::folder::{RunFolder, RunRecord};
+use super::missing_raw::first_missing;
 use crate::analysis::{
     FileHashes, RAW, RawCheck, ReadProgress, RepeatResult, derive, write_as_earlier_version,
     write_with_hashes,
 };
-use crate::experiment::{Experiment, Plan};
+use crate::experiment::Plan;
 use crate::seal::Seal;
 
 /// Derives everything anew from what was measured, such as with a later version or other gates in the run's
@@ -35,7 +37,7 @@ pub fn derive_anew_with_progress(
 ) -> Result<(), RunError> {
     let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
     let record = record_of(folder)?;
-    let experiment = Experiment::read_recorded(&folder.experiment())?;
+    let experiment = experiment_of(folder, &record)?;
     let plans = plans_of(&experiment, &record)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
     let (mut places, mut found) = (Vec::new(), Vec::new());
@@ -45,12 +47,18 @@ pub fn derive_anew_with_progress(
     let mut check = RawCheck::new(places.iter().map(|(_, _, place)| place.as_path()), on_progress);
     for (plan, repeat, place) in &places {
         if let Some(before) = as_written(folder, &record, place, &mut check)? {
-            let RepeatResult { thrown_away, raw_files, .. } = before;
-            found.push(WrittenRepeat { plan, repeat: *repeat, place, thrown_away, raw_files });
+            let RepeatResult { thrown_away, raw_files, outcome, .. } = before;
+            let was_cut_short = outcome.lost.is_some();
+            found.push(WrittenRepeat { plan, repeat: *repeat, place, thrown_away, raw_files, was_cut_short });
         }
         check.repeat_was_read();
     }
-    for WrittenRepeat { plan, repeat, place, thrown_away, raw_files } in found {
+    // Of those that have hashes each file was looked for.
+    let unhashed = found.iter().filter(|repeat| repeat.raw_files.is_empty() && !repeat.was_cut_short);
+    if let Some(what) = first_missing(unhashed.map(|repeat| (repeat.plan, repeat.place))) {
+        return Err(RunError::Missing { what, folder: pasted_path(folder.path()) });
+    }
+    for WrittenRepeat { plan, repeat, place, thrown_away, raw_files, .. } in found {
         let seed = seed_of(plan, repeat, thrown_away.len());
         let (_, result) = derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, place, thrown_away)?;
         let written = match record.seal {
@@ -69,6 +77,8 @@ struct WrittenRepeat<'a> {
     place: &'a Path,
     thrown_away: Vec<String>,
     raw_files: FileHashes,
+    /// Did something end early, which may have written nothing?
+    was_cut_short: bool,
 }
 
 /// The numbers of a repeat as they were written; nothing where there are none, such as where a record is all
@@ -80,7 +90,7 @@ fn as_written(
     check: &mut RawCheck<'_>,
 ) -> Result<Option<RepeatResult>, RunError> {
     let path = place.join("result.json");
-    let altered = |what: PathBuf| RunError::Altered { what, folder: folder.path().display().to_string() };
+    let altered = |what: PathBuf| RunError::Altered { what, folder: pasted_path(folder.path()) };
     match RepeatResult::read(&path) {
         Ok(result) if record.is_altered(result.seal) => Err(altered(path)),
         Ok(mut result) => {
@@ -92,6 +102,6 @@ fn as_written(
             }
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(RunError::Unreadable { source, folder: folder.path().display().to_string() }),
+        Err(source) => Err(RunError::Unreadable { source, folder: pasted_path(folder.path()) }),
     }
 }

@@ -65,6 +65,17 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
+    /// Something that was measured is gone.
+    #[error(
+        "{}: it is missing, and what is derived without it would be other numbers; put it back, or take the repeat \
+         away and measure it again with: cairn lab resume {folder}", .what.display()
+    )]
+    Missing {
+        /// The raw file.
+        what: PathBuf,
+        /// The run's folder.
+        folder: String,
+    },
     /// The numbers of a repeat.
     #[error(
         "{source}; measure the repeat again, which keeps this one aside, with: cairn lab resume {folder}"

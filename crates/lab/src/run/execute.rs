@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use super::anew::{command_again, experiment_of, guessed_command, pasted_path};
 use super::archive::compress;
 use super::attempt_plan::{drawn_again, plan_of_attempt, seed_of};
 use super::build::{Build, Program};
@@ -18,13 +19,10 @@ use super::options::Options;
 use super::plan_error::PlanError;
 use super::progress::Progress;
 use super::records::{self, Record, Records};
-use crate::analysis::{
-    Gate, NETWORK_FILE, RAW, RepeatResult, STANDSTILLS, derive, numbers, write_with_hashes,
-};
+use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers, write_with_hashes};
 use crate::backend::hosts::Inventory;
 use crate::backend::{Backend, VIRTUAL_TIME, backend};
 use crate::driver::Programs;
-use crate::experiment::backends::{HOSTS, NETNS};
 use crate::experiment::plan::TraceFormat;
 use crate::experiment::{DrawnAgain, Experiment, Plan};
 use crate::memory_files::MemoryFolder;
@@ -162,26 +160,21 @@ pub(super) fn whole_record_of(folder: &RunFolder) -> Result<RunRecord, RunError>
 const RECORD_CHANGED: &str =
     "its run.json was changed after it was written, and whoever goes on would hide that; put it back, or";
 
-fn not_begun(folder: &RunFolder, why: String) -> RunError {
+pub(super) fn not_begun(folder: &RunFolder, why: String) -> RunError {
     RunError::NotBegun { folder: folder.path().display().to_string(), why }
 }
 
 /// That a run has to start anew, and how.
 fn anew(folder: &RunFolder, why: &str, record: Option<&RunRecord>) -> String {
-    let backend = record.map_or_else(|| guessed_backend(folder), |record| record.backend.clone());
+    let command = record.map_or_else(|| guessed_command(folder), |record| command_again(folder, record));
     let why = if why.ends_with(" or") { why.to_owned() } else { format!("{why};") };
-    format!("{why} start it anew with: cairn lab run {} --on {backend}", folder.experiment().display())
+    format!("{why} start it anew with: {command}")
 }
 
-/// What backend a run was on whose record says nothing, as far as its files show it.
-fn guessed_backend(folder: &RunFolder) -> String {
-    let raw = folder.repeat(0, 0).join(RAW);
-    match () {
-        () if folder.hosts().is_file() => format!("{HOSTS} --hosts {}", folder.hosts().display()),
-        () if raw.join(NETWORK_FILE).is_file() => VIRTUAL_TIME.to_owned(),
-        () if raw.is_dir() => NETNS.to_owned(),
-        () => "BACKEND".to_owned(),
-    }
+/// That an experiment was changed since its run began, and what to do.
+pub(crate) fn changed(folder: &RunFolder, record: &RunRecord, parts: Vec<String>) -> PlanError {
+    let again = command_again(folder, record);
+    PlanError::Changed { folder: folder.path().to_owned(), parts, again }
 }
 
 /// Goes on with a run that was interrupted.
@@ -232,10 +225,10 @@ pub(super) fn resume_with(
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let mut record = whole_record_of(&folder)?;
     let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
-    let experiment = Experiment::read_recorded(&folder.experiment())?;
+    let experiment = experiment_of(&folder, &record)?;
     if experiment.file.study.is_some() {
         let why = if record.complete {
-            format!("a study is complete; see it with: cairn lab show {}", folder.path().display())
+            format!("a study is complete; see it with: cairn lab show {}", pasted_path(folder.path()))
         } else {
             anew(&folder, "a study is not gone on with", Some(&record))
         };
@@ -244,7 +237,7 @@ pub(super) fn resume_with(
     let mut parts = changed_since(&record, &experiment);
     parts.retain(|part| !is_of_words(part));
     if !parts.is_empty() {
-        return Err(PlanError::Changed { folder: folder.path().to_owned(), parts }.into());
+        return Err(changed(&folder, &record, parts).into());
     }
     let program = Program::of(build, &programs.cairn).unwrap_or_default();
     if program != record.program && !record.resumed_by.contains(&program) {
@@ -473,7 +466,7 @@ fn carry_out(
         owner: Owner::this_process(),
         programs: run.programs.clone(),
         stays: false,
-        simultaneous: Simultaneous::of_repeat(repeat),
+        simultaneous: Simultaneous::of_repeat(repeat, !plan.is_deterministic()),
         cores,
         stop: run.stop.clone(),
     };
@@ -485,7 +478,7 @@ fn carry_out(
     carried_out.map_err(|source| RunError::Repeat {
         what: format!("repeat {} of `{}`", repeat + 1, name()),
         source,
-        folder: run.folder.path().display().to_string(),
+        folder: pasted_path(run.folder.path()),
     })?;
     Ok(order)
 }
@@ -579,8 +572,7 @@ mod tests {
         let go_on = || resume(folder.path(), &programs, Build::default(), |_| {}).unwrap_err().to_string();
         assert!(go_on().ends_with("it is not the folder of a run: it has no run.json"), "{}", go_on());
         fs::write(folder.experiment(), "title = 't'").unwrap();
-        let again =
-            format!("start it anew with: cairn lab run {} --on BACKEND", folder.experiment().display());
+        let again = format!("start it anew with: cairn lab run {} --on sim", folder.experiment().display());
         assert!(go_on().ends_with(&again), "{}", go_on());
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::anew::experiment_of;
 use super::error::{RunError, io_error};
 use super::execute::whole_record_of;
 use super::folder::{RunFolder, RunRecord};
@@ -27,7 +28,7 @@ pub fn merge(parts: &[RunFolder], out: &Path) -> Result<RunFolder, RunError> {
     let Some((first, head)) = parts.first() else {
         return Err(PlanError::NothingToMerge.into());
     };
-    let experiment = Experiment::read_recorded(&first.experiment())?;
+    let experiment = experiment_of(first, head)?;
     let all: Vec<(String, u64)> =
         experiment.plans(&head.backend)?.into_iter().map(|plan| (plan.case, plan.schedule.seed)).collect();
     let places: HashMap<&str, usize> =

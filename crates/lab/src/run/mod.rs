@@ -1,5 +1,6 @@
 //! A run of an experiment: every case, every repeat, step by step, into a folder that holds everything.
 
+mod anew;
 mod archive;
 mod attempt_plan;
 mod build;
@@ -11,6 +12,7 @@ mod experiment_hashes;
 pub mod folder;
 pub(crate) mod machine;
 mod merge;
+mod missing_raw;
 mod options;
 mod plan_error;
 pub mod progress;
@@ -20,12 +22,14 @@ pub mod slurm;
 mod study;
 
 pub use crate::order::Stop;
+pub(crate) use anew::{command_again, command_beside, experiment_of};
+pub use anew::{pasted, pasted_path};
 pub use archive::compress;
 pub(crate) use archive::{open as open_archived, open_table};
 pub use build::{Build, Program};
 pub use derive_anew::{derive_anew, derive_anew_with_progress};
 pub use error::RunError;
-pub(crate) use execute::record_of;
+pub(crate) use execute::{changed, record_of};
 pub use execute::{execute, resume, resume_until};
 pub use experiment_hashes::{changed_since, is_of_plan, named};
 pub use folder::{RunFolder, RunRecord};

@@ -24,14 +24,16 @@ pub enum PlanError {
     /// An experiment that was changed since its run began.
     #[error(
         "{}: {} of its experiment.toml is not what the run began with, and what was measured would be put beside \
-         what something else brings; put it back, or start anew with: cairn lab run {}",
-        .folder.display(), named(.parts), .folder.join("experiment.toml").display()
+         what something else brings; put it back, or start anew with: {again}",
+        .folder.display(), named(.parts)
     )]
     Changed {
         /// The run's folder.
         folder: PathBuf,
         /// What was changed.
         parts: Vec<String>,
+        /// The command that runs what is there now.
+        again: String,
     },
     /// A merge of runs that have a case in common.
     #[error("{}: its case `{case}` is in another run, too", .part.display())]

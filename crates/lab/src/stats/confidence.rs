@@ -49,8 +49,11 @@ pub fn student_t(degrees: u64) -> Option<(f64, f64)> {
 /// A mean over repeats and how well it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Repeats.
+    /// Repeats that it rests on.
     pub count: u64,
+    /// Valid repeats: more than it rests on where two took an order of what happens at one instant that
+    /// nobody has drawn, and it matters.
+    pub repeats: u64,
     /// The mean.
     pub mean: f64,
     /// Standard deviation over repeats.
@@ -62,6 +65,12 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Of how many repeats it is, and how many there are.
+    #[must_use]
+    pub fn rests_on(&self) -> [u64; 2] {
+        [self.count, self.repeats]
+    }
+
     /// Of one number a repeat; nothing of none.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
@@ -70,6 +79,7 @@ impl Estimate {
         let quantiles = student_t(summary.count - 1);
         Some(Estimate {
             count: summary.count,
+            repeats: summary.count,
             mean: summary.mean,
             deviation: summary.deviation,
             half90: quantiles.map(|(t, _)| t * error),

@@ -19,6 +19,11 @@ pub struct Sample {
     /// Of which counts each of them is, where it is a part of a whole or in proportion to one; empty where
     /// nobody knows.
     pub counts: Vec<Counted>,
+    /// Numbers of repeats that nobody has drawn, as those of the first two orders of what happens at one
+    /// instant. They are in no mean and no interval, and must not say otherwise.
+    pub beside: Vec<f64>,
+    /// Are these no draws, so that their spread says nothing of others?
+    pub is_no_draw: bool,
 }
 
 /// How sure an interval is.
@@ -89,6 +94,9 @@ impl Sample {
     /// Where the mean lies; nothing when nobody can say. An end may be infinite.
     #[must_use]
     pub fn interval(&self, level: Level) -> Option<Interval> {
+        if self.is_no_draw && !(self.by_construction && are_equal(&self.values)) {
+            return None;
+        }
         let MeanError { mean, error, degrees } = self.mean_error()?;
         let by_spread = half(error, degrees, level).map(|half| Interval::around(mean, half))?;
         let settled = self.by_counts(level).map_or(by_spread, |by_counts| by_spread.or_wider(by_counts));
@@ -121,6 +129,7 @@ impl Sample {
     /// both sides comes together.
     #[must_use]
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
+        self.interval(level).and(other.interval(level))?;
         if !self.is_settled() || !other.is_settled() {
             return self.apart(times, other, level);
         }
@@ -190,9 +199,27 @@ impl Sample {
             values,
             exact: self.exact && other.exact,
             by_construction: self.by_construction && other.by_construction,
-            most: None,
-            counts: Vec::new(),
+            ..Sample::default()
         })
+    }
+
+    /// The differences to so many times another where either was not drawn: of the same repeats one by one,
+    /// of others each against each.
+    #[must_use]
+    pub fn less_beside(&self, times: f64, other: &Sample, are_paired: bool) -> Vec<f64> {
+        if self.beside.is_empty() && other.beside.is_empty() {
+            return Vec::new();
+        }
+        if are_paired && self.beside.len() == other.beside.len() {
+            let pairs = self.beside.iter().zip(&other.beside);
+            return pairs.map(|(one, two)| one - times * two).collect();
+        }
+        let all = |sample: &Sample| match sample.beside.as_slice() {
+            [] => sample.mean_error().map(|found| found.mean).into_iter().collect(),
+            beside => beside.to_vec(),
+        };
+        let others = all(other);
+        all(self).into_iter().flat_map(|one| others.iter().map(move |two| one - times * two)).collect()
     }
 
     /// The difference of what lies anywhere in its own interval: wider than needed, and right whatever the

@@ -41,7 +41,8 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
     }
     let mut out = Vec::new();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
-        writeln!(out, "{name}: {} ({}, {})", record.title, record.backend, record.began)?;
+        let title = verdicts::one_line(&record.title);
+        writeln!(out, "{name}: {title} ({}, {})", record.backend, record.began)?;
     }
     for line in comparison.summary().into_iter().chain(unhashed) {
         writeln!(out, "{}", output::printable(&line))?;
@@ -71,8 +72,8 @@ fn list(out: &mut Vec<u8>, pairs: &[&Pair]) -> Result<(), ToolError> {
     for pair in pairs {
         if last != Some(&pair.case) {
             let also = if pair.case == pair.case_b { String::new() } else { format!(" / {}", pair.case_b) };
-            let case = if pair.case.is_empty() { String::new() } else { format!("{}{also}\n", pair.case) };
-            write!(out, "\n{}", output::printable(&case))?;
+            let case = verdicts::one_line(&format!("{}{also}", pair.case));
+            writeln!(out, "{}{case}", if case.is_empty() { "" } else { "\n" })?;
             writeln!(out, "  {:<28} {:>26} {:>26} {:>9}", "measure", "A", "B", "B / A")?;
         }
         last = Some(&pair.case);

@@ -80,7 +80,7 @@ fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
         for place in 0..first.len() {
             let values: Vec<f64> =
                 all.iter().filter_map(|run| run.get(place).map(|(_, value)| *value)).collect();
-            row.push(mean(&values));
+            row.push(mean(case.estimate_of_each(&values)));
         }
         rows.push(row);
     }
@@ -88,9 +88,8 @@ fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
 }
 
 /// A mean with the half width of its interval (Student's t), where it has one that is more than rounding.
-fn mean(values: &[f64]) -> String {
-    let (middle, half) =
-        Estimate::of(values).map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)));
+fn mean(found: Option<Estimate>) -> String {
+    let (middle, half) = found.map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)));
     if half <= middle.abs() * 1e-6 { short(middle) } else { format!("{}±{}", short(middle), short(half)) }
 }
 
@@ -180,9 +179,9 @@ mod tests {
 
     #[test]
     fn a_mean_has_its_interval_beside_it_where_values_differ() {
-        assert_eq!(mean(&[3.0]), "3");
-        assert_eq!(mean(&[3.0, 3.0]), "3");
+        assert_eq!(mean(Estimate::of(&[3.0])), "3");
+        assert_eq!(mean(Estimate::of(&[3.0, 3.0])), "3");
         // Deviation 1, three values: 4.303 / sqrt(3).
-        assert_eq!(mean(&[1.0, 2.0, 3.0]), "2±2.484");
+        assert_eq!(mean(Estimate::of(&[1.0, 2.0, 3.0])), "2±2.484");
     }
 }

@@ -35,9 +35,9 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
         };
         output::line(format_args!(
             "{:<widest$}  {:<5}  {what:<12}  {}{state}",
-            name(folder),
+            output::printable(&name(folder)),
             record.backend,
-            record.title
+            verdicts::one_line(&record.title)
         ))?;
     }
     if list.is_empty() {

@@ -91,7 +91,8 @@ fn prefixes(run: &RunData) -> Vec<serde_json::Value> {
 
 /// A line for each verdict.
 pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
-    output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
+    let title = one_line(&run.record.title);
+    output::line(format_args!("{title} ({}, {})", run.record.backend, run.record.began))?;
     statements(run)
 }
 
@@ -106,21 +107,28 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
         let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };
         output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
-        output::line(format_args!(
+        let text = format!(
             ": {}{case}: {} = {measured}{details}, {}{why}",
             verdict.say, verdict.measure, verdict.bound
-        ))?;
+        );
+        output::line(one_line(&text))?;
     }
     for note in run.notes() {
-        output::line(format_args!("  {note}"))?;
+        output::line(format_args!("  {}", one_line(&note)))?;
     }
     Ok(())
+}
+
+/// A text as a part of a line, whoever wrote it: files of earlier versions may have line breaks in it, and
+/// what begins a line of its own could pretend to be a verdict.
+pub(super) fn one_line(text: &str) -> String {
+    output::printable(&text.split(['\r', '\n', '\t']).collect::<Vec<_>>().join(" "))
 }
 
 /// What can be done about what is not as the run left it.
 pub(super) fn ways_out(run: &RunData) {
     for way_out in &run.ways_out {
-        tell!("cairn: {way_out}");
+        tell!("cairn: {}", one_line(way_out));
     }
 }
 
@@ -146,6 +154,11 @@ mod tests {
     use std::ffi::OsStr;
 
     use super::*;
+
+    #[test]
+    fn a_text_of_a_file_begins_no_line_and_commands_no_terminal() {
+        assert_eq!(one_line("S\n  confirmed: all\u{1b}[2J"), "S   confirmed: all\u{fffd}[2J");
+    }
 
     #[test]
     fn colours_are_for_terminals_of_those_who_want_them() {

@@ -26,9 +26,9 @@ impl Agent {
         Ok(Agent { job, served, activities, end })
     }
 
-    /// Does it do several things, of which one has to be the first?
-    pub(super) fn does_several(&self) -> bool {
-        self.activities.are_several()
+    /// Have two of the things that it does come together, so that one had to be the first?
+    pub(super) fn has_met(&self) -> bool {
+        self.activities.have_met()
     }
 
     pub(super) fn is_complete(&self) -> bool {

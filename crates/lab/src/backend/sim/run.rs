@@ -144,8 +144,8 @@ impl World {
     /// The order of what happened at one instant, and whether another could have made a difference.
     fn order_seen(&self, order: &Order) -> OrderSeen {
         let World { built: Built { network, .. }, agents, .. } = self;
-        let do_several = agents.iter().filter_map(|id| network.application::<Agent>(*id));
-        let may_matter = network.may_depend_on_ties() || do_several.into_iter().any(Agent::does_several);
+        let mut agents = agents.iter().filter_map(|id| network.application::<Agent>(*id));
+        let may_matter = network.may_depend_on_ties() || agents.any(Agent::has_met);
         OrderSeen { order: order.simultaneous, may_matter }
     }
 

@@ -1,17 +1,15 @@
-//! Controls that change the question instead of the cause: of the very workload that a statement measures
-//! they let less be asked for, or more.
+//! Controls that change the question instead of the cause: of what a statement measures they let less be
+//! asked for, or more.
 
 use std::collections::BTreeSet;
 
+use super::amounts::{Amounts, content, producers};
 use super::concerned::Concerned;
 use super::without_effect::asks;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{Control, Expect};
-use crate::experiment::plan::{Activity, ConsumerKind, ContentPlan, Plan, Workload};
+use crate::experiment::plan::{Plan, Workload};
 use crate::experiment::read::findings::Finding;
-
-/// What a workload is told to do, where less of it is a smaller question and more a greater: each by its key.
-type Amounts = Vec<(&'static str, f64)>;
 
 /// The controls of a file that ask for less, or for more, of what they are to fail.
 pub(super) fn controls(controls: &[Control], plans: &[Plan]) -> Vec<Finding> {
@@ -61,105 +59,51 @@ fn otherwise(case: &Plan, control_plan: &Plan, control: &Control) -> Vec<(String
         for workload in case.workloads.iter().filter(|workload| is_measured(case, workload, &measures)) {
             // Who is taken away as a whole is looked after elsewhere.
             let Some(other) = control_plan.workloads.iter().find(|other| other.name == workload.name) else {
+                keys.extend(at_fewer_nodes(control_plan, workload));
                 continue;
             };
-            let (before, after) = (asked(case, workload), asked(control_plan, other));
-            let table = workload.does.table();
-            let named = |key: &str| match key.strip_prefix("content.") {
-                Some(key) => {
-                    format!("content.{}.{key}", content(case, workload).map_or("*", |content| &content.name))
-                }
-                None => format!("{table}.{}.{key}", workload.measured_as()),
-            };
-            let told = |(key, before): &(&str, f64)| {
-                let (_, after) = after.iter().find(|(other, _)| key == other)?;
-                let word = if after < before { "less" } else { "more" };
-                (after != before).then(|| (named(key), word))
-            };
-            keys.extend(before.iter().filter_map(told));
+            let before = Amounts::of(case, workload);
+            keys.extend(before.changed(&Amounts::of(control_plan, other), &control.set));
+        }
+        // Who asks beside them under the same name.
+        let is_more = |other: &&Workload| case.workloads.iter().all(|workload| workload.name != other.name);
+        for other in control_plan.workloads.iter().filter(is_more) {
+            let mut named =
+                case.workloads.iter().filter(|workload| workload.measured_as() == other.measured_as());
+            if named.any(|workload| is_measured(case, workload, &measures)) {
+                keys.push((at(other), "more"));
+            }
         }
     }
     keys
 }
 
-/// Is it what these measures are of, or the only one that comes where they are measured?
+fn at(workload: &Workload) -> String {
+    format!("{}.{}.at", workload.does.table(), workload.measured_as())
+}
+
+/// The key by which one that is measured with others is left out, where the others stay.
+fn at_fewer_nodes(control_plan: &Plan, workload: &Workload) -> Option<(String, &'static str)> {
+    let mut others = control_plan.workloads.iter();
+    others.any(|other| other.measured_as() == workload.measured_as()).then(|| (at(workload), "less"))
+}
+
+/// Is it what these measures are of, or does it come where they are measured? Of what comes together at a
+/// node each is a part of what is measured there.
 fn is_measured(plan: &Plan, workload: &Workload, measures: &[Measure]) -> bool {
-    let is_subject = |measure: &Measure| {
+    let is_own = |measure: &Measure| {
         measure.subject == workload.measured_as()
             || content(plan, workload).is_some_and(|content| content.name == measure.subject)
+            || producers(plan, workload).any(|producer| producer.name == measure.subject)
     };
-    let concerned = Concerned::by(plan, measures);
-    let comes_there =
-        |other: &&Workload| asks(&other.does) && concerned.holds(other.does.table(), other.measured_as());
-    let mut there = plan.workloads.iter().filter(comes_there).map(Workload::measured_as);
-    let is_alone = there.clone().any(|name| name == workload.measured_as())
-        && there.all(|name| name == workload.measured_as());
-    measures.iter().any(is_subject) || is_alone
-}
-
-fn content<'a>(plan: &'a Plan, workload: &Workload) -> Option<&'a ContentPlan> {
-    match &workload.does {
-        Activity::Download { content, .. } | Activity::Traffic { content, .. } => plan.contents.get(*content),
-        _ => None,
-    }
-}
-
-/// How much a workload asks for, key by key: the smaller, the less.
-fn asked(plan: &Plan, workload: &Workload) -> Amounts {
-    // Who starts later or asks more seldom asks for less.
-    let mut list: Amounts = vec![("start", -(workload.start_ns as f64)), ("stop", workload.stop_ns as f64)];
-    if let Some(content) = content(plan, workload) {
-        list.extend([
-            ("content.size", content.size_bytes as f64),
-            ("content.count", f64::from(content.count)),
-            // As much in smaller segments takes more Interests.
-            ("content.segment", -f64::from(content.segment_bytes)),
-        ]);
-    }
-    match &workload.does {
-        Activity::Download { count, per_second, arrivals, .. } => {
-            // Of a file each what the content has is not asked for by itself.
-            let files = content(plan, workload).map_or(1, |content| content.count);
-            list.push(("count", f64::from(*count) / f64::from(files.max(1))));
-            // At no rate, all at once.
-            list.push(("rate", per_second.unwrap_or(f64::INFINITY)));
-            let of_trace = arrivals.as_ref().and_then(|plan| plan.ordered(u32::MAX));
-            list.extend(of_trace.map(|number| ("workload", number as f64)));
-        }
-        Activity::Ping { every_ns, count, .. } => {
-            list.extend([("every", -(*every_ns as f64)), ("count", *count as f64)]);
-        }
-        Activity::Flood { burst, every_ns, until, .. } => {
-            list.extend([
-                ("burst", f64::from(*burst)),
-                ("every", -(*every_ns as f64)),
-                ("until", f64::from(*until)),
-            ]);
-        }
-        Activity::Program(program) => list.push(("count", f64::from(program.count))),
-        Activity::Consume(consumer) => {
-            list.extend(consumer.items.map(|items| ("items", items as f64)));
-            list.push(("at", consumer.nodes.len() as f64));
-            match &consumer.kind {
-                ConsumerKind::Rate(rate, _)
-                | ConsumerKind::Zipf { per_second: rate, .. }
-                | ConsumerKind::Flood(rate) => {
-                    list.push(("rate", *rate));
-                }
-                ConsumerKind::Batches(batches) => {
-                    list.push(("batch", batches.iter().map(|(_, count)| *count).sum::<u64>() as f64));
-                }
-                _ => {}
-            }
-        }
-        Activity::Traffic { workload: text, trace, .. } => {
-            list.extend(trace.as_ref().map(|trace| ("trace", trace.own().count() as f64)));
-            let rate = crate::experiment::plan::parameter(text, "rate").and_then(|rate| rate.parse().ok());
-            list.extend(rate.map(|rate| ("workload", rate)));
-        }
-        Activity::Register(_) | Activity::Load { .. } => {}
-    }
-    list
+    let is_of_one = |measure: &&Measure| {
+        plan.workloads.iter().any(|other| measure.subject == other.measured_as())
+            || plan.contents.iter().any(|content| content.name == measure.subject)
+            || plan.producers.iter().any(|producer| producer.name == measure.subject)
+    };
+    let of_places: Vec<Measure> = measures.iter().filter(|measure| !is_of_one(measure)).cloned().collect();
+    let comes_there = || Concerned::by(plan, &of_places).holds(workload.does.table(), workload.measured_as());
+    measures.iter().any(is_own) || (!of_places.is_empty() && asks(&workload.does) && comes_there())
 }
 
 #[cfg(test)]
@@ -168,47 +112,109 @@ mod tests {
 
     fn told(value: &str, set: &str, removes: &str) -> String {
         let text = format!(
-            "title = 't'\nduration = '60 s'\n[node]\na = {{}}\nb = {{}}\nc = {{}}\n[link]\na-b = {{}}\nb-c = {{}}\n\
+            "title = 't'\nduration = '60 s'\n[node]\na = {{}}\nb = {{}}\nc = {{}}\nx = {{}}\n[link]\na-b = {{}}\nb-c = {{}}\nx-b = {{}}\n\
              [content.c1]\nprefix = '/c'\nat = 'c'\nsize = '100 kB'\ncount = 5\n[download.d]\nat = 'a'\ncontent = 'c1'\n\
-             rate = '5/s'\ncount = 20\n[ping.p]\nat = 'b'\nto = 'c'\nprefix = '/c/p'\ncount = 4\n[[route]]\n\
-             prefix = '/c'\npath = ['a', 'b', 'c']\n[[expect]]\nname = 'e'\nsay = 'S'\nvalue = '{value}'\nmore_than = 3\n\
+             rate = '5/s'\ncount = 20\n[ping.p]\nat = 'b'\nto = 'c'\nprefix = '/c/p'\ncount = 4\n\
+             [content.c2]\nprefix = '/c/2'\nat = 'c'\nsize = '9 kB'\ncount = 5\n[traffic.t]\nat = 'b'\n\
+             content = 'c2'\nrate = '4/s'\n[traffic.w]\nat = 'b'\ncontent = 'c2'\n\
+             workload = 'sequential/rate~9/limit~9'\n[download.m]\nat = ['a', 'b']\ncontent = 'c2'\n[[route]]\n\
+             prefix = '/c'\npath = ['a', 'b', 'c']\n[[route]]\nprefix = '/c'\npath = ['x', 'b', 'c']\n\
+             [measure]\nprefixes = ['/c']\n[[expect]]\nname = 'e'\nsay = 'S'\nvalue = '{value}'\nmore_than = 3\n\
              [[control]]\nname = 'x'\nremoves = '{removes}'\nset = {{ {set} }}\nfails = ['e']\n"
         );
         Experiment::parse("t", "t.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
     }
 
-    #[test]
-    fn a_control_that_only_asks_for_less_removes_no_cause() {
-        for (value, set, key) in [
-            ("d.duration", "'content.c1.segment' = '8000 B'", "content.c1.segment"),
-            ("d.goodput", "'download.d.count' = 2", "download.d.count"),
-            ("d.goodput", "'download.d.rate' = '1/s'", "download.d.rate"),
-            ("d.duration", "'content.c1.size' = '1 kB'", "content.c1.size"),
-            ("c1.served", "'content.c1.size' = '1 kB'", "content.c1.size"),
-            ("d.goodput", "'download.d.start' = '3 s'", "download.d.start"),
-            ("p.rtt", "'ping.p.count' = 2", "ping.p.count"),
-            ("a.goodput.sum", "'download.d.count' = 2", "download.d.count"),
-        ] {
+    /// Each of these is told, unless the control names the key as the cause.
+    fn are_told(word: &str, cases: &[(&str, &str, &str)]) {
+        for (value, set, key) in cases {
             let found = told(value, set, "the cause");
-            assert!(found.contains(&format!("less be asked for by `{key}`")), "{set}: {found}");
-            assert_eq!(told(value, set, &format!("what is asked for: `{key}`")), "", "{set}");
+            assert!(found.contains(&format!("{word} be asked for by `{key}`")), "{value}, {set}: {found}");
+            assert_eq!(told(value, set, &format!("what is asked for: `{key}`")), "", "{value}, {set}");
         }
     }
 
     #[test]
+    fn a_control_that_only_asks_for_less_removes_no_cause() {
+        are_told(
+            "less",
+            &[
+                ("d.duration", "'content.c1.segment' = '8000 B'", "content.c1.segment"),
+                ("d.goodput", "'download.d.count' = 2", "download.d.count"),
+                ("d.goodput", "'download.d.rate' = '1/s'", "download.d.rate"),
+                ("d.duration", "'content.c1.size' = '1 kB'", "content.c1.size"),
+                ("c1.served", "'content.c1.size' = '1 kB'", "content.c1.size"),
+                ("d.goodput", "'download.d.start' = '3 s'", "download.d.start"),
+                ("p.rtt", "'ping.p.count' = 2", "ping.p.count"),
+                ("t.loss", "'traffic.t.rate' = '1/s'", "traffic.t.rate"),
+                ("w.loss", "'traffic.w.workload' = 'sequential/rate~1/limit~9'", "traffic.w.workload"),
+                ("w.loss", "'traffic.w.workload' = 'sequential/rate~9/limit~2'", "traffic.w.workload"),
+                ("d.duration", "'download.d.content' = 'c2'", "download.d.content"),
+                ("m.duration", "'download.m.at' = 'a'", "download.m.at"),
+            ],
+        );
+    }
+
+    #[test]
     fn a_control_that_only_asks_for_more_removes_no_cause() {
-        for (value, set, key) in [
-            ("d.goodput", "'download.d.count' = 30", "download.d.count"),
-            ("d.goodput", "'download.d.rate' = '9/s'", "download.d.rate"),
-            ("d.goodput", "'download.d.rate' = ''", "download.d.rate"),
-            ("d.duration", "'content.c1.size' = '5 MB'", "content.c1.size"),
-            ("d.duration", "'content.c1.segment' = '100 B'", "content.c1.segment"),
-            ("p.rtt", "'ping.p.count' = 20", "ping.p.count"),
-            ("p.rtt", "'ping.p.every' = '1 ms'", "ping.p.every"),
+        are_told(
+            "more",
+            &[
+                ("d.goodput", "'download.d.count' = 30", "download.d.count"),
+                ("d.goodput", "'download.d.rate' = '9/s'", "download.d.rate"),
+                ("d.goodput", "'download.d.rate' = ''", "download.d.rate"),
+                ("d.duration", "'content.c1.size' = '5 MB'", "content.c1.size"),
+                ("d.duration", "'content.c1.segment' = '100 B'", "content.c1.segment"),
+                ("p.rtt", "'ping.p.count' = 20", "ping.p.count"),
+                ("p.rtt", "'ping.p.every' = '1 ms'", "ping.p.every"),
+                ("t.loss", "'traffic.t.rate' = '8/s'", "traffic.t.rate"),
+                ("m.duration", "'download.m.at' = ['a', 'b', 'x']", "download.m.at"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_second_workload_beside_it_hides_no_change_of_what_is_asked_for() {
+        are_told(
+            "less",
+            &[
+                ("a.goodput.sum", "'download.d.count' = 2", "download.d.count"),
+                ("b.goodput.sum", "'ping.p.count' = 2", "ping.p.count"),
+                ("b.goodput.sum", "'content.c1.size' = '1 kB'", "content.c1.size"),
+                ("b.goodput.sum", "'traffic.t.rate' = '1/s'", "traffic.t.rate"),
+                ("/c.asked", "'download.d.count' = 2", "download.d.count"),
+                ("network.hops", "'download.d.count' = 2", "download.d.count"),
+            ],
+        );
+    }
+
+    /// Two consumers of one producer, and the same.
+    fn told_of_consumers(value: &str, set: &str, removes: &str) -> String {
+        let text = format!(
+            "title = 't'\nduration = '60 s'\n[node]\na = {{}}\nb = {{}}\nc = {{}}\n[link]\na-b = {{}}\nb-c = {{}}\n\
+             [producer.s]\nat = 'c'\nprefix = '/c'\ncontent = '500 B'\n[consumer.d]\nkind = 'rate'\nat = 'a'\n\
+             prefix = '/c'\nrate = '5/s'\n[consumer.e]\nkind = 'window'\nat = 'b'\nprefix = '/c'\nwindow = 2\n\
+             items = 50\n[[route]]\nprefix = '/c'\npath = ['a', 'b', 'c']\n[[expect]]\nname = 'e'\nsay = 'S'\n\
+             value = '{value}'\nmore_than = 3\n[[control]]\nname = 'x'\nremoves = '{removes}'\n\
+             set = {{ {set} }}\nfails = ['e']\n"
+        );
+        Experiment::parse("t", "t.toml", &text).map_or_else(|wrong| wrong.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn what_a_producer_answers_with_is_a_part_of_what_is_asked_for() {
+        for (value, set, word, key) in [
+            ("d.throughput", "'producer.s.content' = '50 B'", "less", "producer.s.content"),
+            ("a.goodput.sum", "'producer.s.content' = '50 B'", "less", "producer.s.content"),
+            ("b.goodput.sum", "'producer.s.content' = '5000 B'", "more", "producer.s.content"),
+            ("b.goodput.sum", "'consumer.e.items' = 5", "less", "consumer.e.items"),
+            ("b.goodput.sum", "'consumer.e.items' = ''", "more", "consumer.e.items"),
+            ("b.goodput.sum", "'consumer.d.rate' = '9/s'", "more", "consumer.d.rate"),
         ] {
-            let found = told(value, set, "the moon");
-            assert!(found.contains(&format!("more be asked for by `{key}`")), "{set}: {found}");
-            assert_eq!(told(value, set, &format!("what is asked for: `{key}`")), "", "{set}");
+            let found = told_of_consumers(value, set, "the cause");
+            assert!(found.contains(&format!("{word} be asked for by `{key}`")), "{value}, {set}: {found}");
+            let named = told_of_consumers(value, set, &format!("what is asked for: `{key}`"));
+            assert_eq!(named, "", "{value}, {set}");
         }
     }
 
@@ -217,7 +223,6 @@ mod tests {
         for (value, set) in [
             ("d.goodput", "'ping.p.count' = 2"),
             ("p.rtt", "'download.d.count' = 2"),
-            ("b.goodput.sum", "'ping.p.count' = 2"),
             ("p.rtt", "'download.d.count' = 30"),
             ("d.goodput", "'download.d.window' = 1"),
             ("d.goodput", "'link.*.rate' = '9 kbit/s'"),

@@ -144,7 +144,7 @@ fn along(plan: &Plan, nodes: &mut BTreeSet<NodeIndex>, follows: impl Fn(&Hop) ->
 }
 
 /// Are there names below both prefixes?
-fn overlap(one: &str, other: &str) -> bool {
+pub(super) fn overlap(one: &str, other: &str) -> bool {
     let is_part = |part: &&str| !part.is_empty();
     let (one, other) = (one.split('/').filter(is_part), other.split('/').filter(is_part));
     one.zip(other).all(|(one, other)| one == other)

@@ -2,6 +2,7 @@
 //! some result confirms each statement and some result contradicts it, and the backend can carry it out.
 
 mod alike;
+mod amounts;
 mod asks_otherwise;
 pub(crate) mod by_construction;
 mod concerned;
@@ -12,6 +13,7 @@ pub(super) mod judgeable;
 pub(super) mod lacks;
 mod measured;
 mod never_begun;
+pub(super) mod one_line;
 mod relation;
 mod too_much;
 mod units;

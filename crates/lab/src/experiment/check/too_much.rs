@@ -1,6 +1,6 @@
 //! What a run would have to note down if it lasted as long as its file says, where no memory holds it.
 
-use crate::experiment::plan::{Activity, Plan};
+use crate::experiment::plan::{Activity, Plan, Workload};
 use crate::experiment::read::findings::Finding;
 
 /// Samples of all forwarders together, each a line of some hundred bytes.
@@ -9,20 +9,50 @@ const MOST_SAMPLES: u64 = 50_000_000;
 /// Times that a competing load begins, and ends.
 const MOST_TURNS: u64 = 1_000_000;
 
-/// Samples until the end, where the run does not end with its work, and turns of competing loads.
+/// Seconds of watched links, each a row.
+const MOST_SECONDS: u64 = 10_000_000;
+
+/// How long a run lasts at least: to its end, or where it ends with its work until the last of that has
+/// begun.
+fn least_ns(plan: &Plan) -> (u64, Option<&Workload>) {
+    if !plan.schedule.until_done {
+        return (plan.schedule.duration_ns, None);
+    }
+    // What has no end keeps no run going.
+    let keeps_going = |workload: &&Workload| match &workload.does {
+        Activity::Load { .. } => false,
+        Activity::Consume(consumer) => consumer.items.is_some(),
+        _ => true,
+    };
+    let last = plan.workloads.iter().filter(keeps_going).max_by_key(|workload| workload.start_ns);
+    (last.map_or(0, |last| last.start_ns).min(plan.schedule.duration_ns), last)
+}
+
+/// Samples, and seconds of what links carry, as long as the run lasts at least; and turns of competing loads.
 pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
+    let (least_ns, last) = least_ns(plan);
     let (duration_ns, every_ns) = (plan.schedule.duration_ns, plan.recording.sample_every_ns.max(1));
     let mut findings = Vec::new();
-    let samples = (duration_ns / every_ns).saturating_mul(plan.nodes.len() as u64);
-    if samples > MOST_SAMPLES && !plan.schedule.until_done {
-        findings.push(Finding {
-            key: "duration".to_owned(),
-            message: format!(
-                "forwarders would be asked {samples} times until then, of {MOST_SAMPLES} at most"
-            ),
-            suggestion: Some("set `until_done`, or a longer `sample_every`".to_owned()),
-            ..Finding::default()
-        });
+    let samples = (least_ns / every_ns).saturating_mul(plan.nodes.len() as u64);
+    let watched = plan.nodes.iter().filter(|node| node.watch.is_some()).count() as u64;
+    let seconds = (least_ns / 1_000_000_000).saturating_mul(watched);
+    let until = match last {
+        Some(last) => (format!("{}.{}.start", last.does.table(), last.measured_as()), "let it start sooner"),
+        None => ("duration".to_owned(), "set `until_done`"),
+    };
+    let ((key, hint), more) =
+        (until, if samples > MOST_SAMPLES { ", or a longer `sample_every`" } else { "" });
+    let message = match () {
+        () if samples > MOST_SAMPLES => {
+            format!("forwarders would be asked {samples} times until then, of {MOST_SAMPLES} at most")
+        }
+        () => format!(
+            "what links carry would be noted for {seconds} seconds until then, of {MOST_SECONDS} at most"
+        ),
+    };
+    if samples > MOST_SAMPLES || seconds > MOST_SECONDS {
+        let suggestion = Some(format!("{hint}{more}"));
+        findings.push(Finding { key, message, suggestion, ..Finding::default() });
     }
     for workload in &plan.workloads {
         let Activity::Load { busy_ns, idle_ns, .. } = workload.does else { continue };
@@ -55,6 +85,24 @@ mod tests {
         assert_eq!(refused("duration = '500000 h'\nuntil_done = true", ""), None);
         let endless = refused("duration = '500000 h'", "").unwrap_or_default();
         assert!(endless.contains("10800000000 times") && endless.contains("until_done"), "{endless}");
+        // What begins late lasts as long, also where the run ends with its work.
+        let late = |start: &str, head: &str| {
+            let ping = format!(
+                "[ping.p]\nat = 'a'\nto = 'c'\nprefix = '/small/ping'\ncount = 1\nstart = '{start}'\n"
+            );
+            refused(&format!("duration = '500000 h'\nuntil_done = true\n{head}"), &ping).unwrap_or_default()
+        };
+        assert!(
+            late("400000 h", "").contains("ping.p.start: forwarders would be asked"),
+            "{}",
+            late("400000 h", "")
+        );
+        let seldom = late("400000 h", "sample_every = '1000 h'");
+        assert!(
+            seldom.contains("4320000000 seconds until then") && seldom.contains("start sooner"),
+            "{seldom}"
+        );
+        assert_eq!(late("400 h", "sample_every = '1 h'"), "");
         assert_eq!(refused("duration = '500 h'", &load("1 s")), None);
         let busy = refused("duration = '500000 h'\nuntil_done = true", &load("1 s")).unwrap_or_default();
         assert!(busy.contains("load.l") && busy.contains("900000000 times"), "{busy}");

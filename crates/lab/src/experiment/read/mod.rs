@@ -24,6 +24,7 @@ use crate::experiment::check::expectations;
 use crate::experiment::check::figures;
 use crate::experiment::check::judgeable::Judgeable;
 use crate::experiment::check::lacks;
+use crate::experiment::check::one_line;
 use crate::experiment::model::{Expect, File};
 use crate::experiment::plan::Plan;
 use crate::experiment::problem::{Problem, Problems, suggest};
@@ -114,7 +115,8 @@ impl Experiment {
         let files = named_files(&content, folder);
         let (name, shown) = (name.to_owned(), shown.to_owned());
         let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };
-        let (mut findings, mut judgeable) = (Vec::new(), Judgeable::default());
+        let mut judgeable = Judgeable::default();
+        let mut findings = if is_new { one_line::findings(&experiment.content) } else { Vec::new() };
         for backend in backends::ALL {
             match experiment.plans(backend) {
                 Ok(plans) if is_new => judgeable.add(&experiment, backend, &plans),

@@ -3,6 +3,8 @@
 use toml::Value;
 
 use super::super::data::{CaseData, RunData};
+use super::super::numbers::Numbers;
+use super::finding::{Difference, Finding, all_of};
 use super::sureness::Sureness;
 use super::unit;
 use crate::analysis::{IdleWindow, RepeatResult, is_counted};
@@ -11,16 +13,7 @@ use crate::experiment::model::Expect;
 use crate::experiment::units::Span;
 use crate::figure::number::{half_width, short, with_unit};
 use crate::run::named;
-use crate::stats::{Counted, Interval, Level, Sample, are_equal, may_differ, pooled};
-
-/// What is said of an expectation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Finding {
-    Confirmed,
-    Contradicted,
-    /// Why nobody can say.
-    Unknown(String),
-}
+use crate::stats::{Counted, Estimate, Interval, Level, Sample, are_equal, may_differ, pooled};
 
 /// The cases that measures are looked up in: those of the experiment, or those of one of its controls.
 #[derive(Debug, Clone, Copy)]
@@ -29,31 +22,8 @@ pub(super) struct Evaluation<'a> {
     pub(super) control: Option<&'a str>,
 }
 
-const ONE_ORDER: &str = "a single repeat has seen one order of what happens at one instant at different nodes, \
-                         which has none in the world: say `repeats = 5`, and each takes another";
-
 /// A difference as small as this part of the numbers themselves is one of rounding.
 const ROUNDING: f64 = 1e-9;
-
-/// What several comparisons come to: one that fails is enough.
-fn all_of(parts: Vec<Finding>) -> Finding {
-    if parts.contains(&Finding::Contradicted) {
-        return Finding::Contradicted;
-    }
-    parts.into_iter().find(|part| matches!(part, Finding::Unknown(_))).unwrap_or(Finding::Confirmed)
-}
-
-/// What one comparison came to.
-fn compare(interval: Option<Interval>, holds: impl Fn(f64) -> bool) -> Finding {
-    let Some(interval) = interval else {
-        return Finding::Unknown("a single repeat does not say how sure its number is".to_owned());
-    };
-    match (holds(interval.low), holds(interval.high)) {
-        (true, true) => Finding::Confirmed,
-        (false, false) => Finding::Contradicted,
-        _ => Finding::Unknown("too uncertain: the interval holds both".to_owned()),
-    }
-}
 
 impl<'a> Evaluation<'a> {
     /// Is it one of the cases that are looked at?
@@ -77,20 +47,32 @@ impl<'a> Evaluation<'a> {
 
     /// A measure in the valid repeats of its case.
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
-        let case = self.case(here, measure)?;
-        let key = format!("{}.{}", measure.subject, measure.quantity);
-        let values = case.values(&key, &measure.summary);
-        let exact = self.sureness(case, measure, &values).is_exact();
+        let (numbers, sureness) = self.numbers(here, measure)?;
+        let sample = sureness.sample(&numbers, measure.most());
         // Of one number a repeat each of these is that number.
         let is_number = !matches!(measure.summary.as_str(), "deviation" | "count");
-        let counts = if is_number { case.counts(&key) } else { Vec::new() };
-        let most = measure.most();
-        (!values.is_empty()).then_some(Sample { values, exact, by_construction: false, most, counts })
+        let counts = if is_number { sample.counts } else { Vec::new() };
+        (!sample.values.is_empty()).then_some(Sample { counts, ..sample })
     }
 
-    /// How sure the numbers of a measure are, if nothing is random in them.
-    fn sureness(self, case: &CaseData, measure: &Measure, values: &[f64]) -> Sureness {
-        Sureness::of(case, self.run.record.is_virtual(), measure.is_of_hashes(), values)
+    /// Its mean over the repeats that count.
+    pub(super) fn estimate(self, here: &CaseData, measure: &Measure) -> Option<Estimate> {
+        self.numbers(here, measure).and_then(|(numbers, _)| numbers.estimate())
+    }
+
+    /// The numbers of a measure, and how sure they are if nothing is random in them.
+    fn numbers(self, here: &CaseData, measure: &Measure) -> Option<(Numbers, Sureness)> {
+        let case = self.case(here, measure)?;
+        let key = format!("{}.{}", measure.subject, measure.quantity);
+        let numbers = case.numbers(&key, &measure.summary);
+        let is_virtual = self.run.record.is_virtual();
+        let sureness = Sureness::of(case, is_virtual, measure.is_of_hashes(), &numbers);
+        Some((numbers, sureness))
+    }
+
+    /// Why nobody can say what another order of what happens at one instant would bring.
+    fn few_orders(self, here: &CaseData, measure: &Measure) -> Option<String> {
+        self.numbers(here, measure).and_then(|(numbers, sureness)| sureness.few_orders(&numbers))
     }
 
     /// A measure, or why there is none.
@@ -126,7 +108,7 @@ impl<'a> Evaluation<'a> {
             self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured{why}"))?;
         // What is known only of the repeats that went well is not known.
         let valid = case.results.iter().filter(|result| result.is_valid()).count();
-        match valid - sample.values.len().min(valid) {
+        match valid - (sample.values.len() + sample.beside.len()).min(valid) {
             0 => Ok(sample),
             missing => Err(format!("`{measure}` was not measured in {missing} of {valid} valid repeats")),
         }
@@ -200,8 +182,8 @@ impl<'a> Evaluation<'a> {
             let every = Span(plan.recording.sample_every_ns);
             details.push(format!("of samples, one every {every}"));
         }
-        if let Some((case, sample)) = self.case(here, measure).zip(sample) {
-            details.extend(self.sureness(case, measure, &sample.values).detail().map(str::to_owned));
+        if let Some((numbers, sureness)) = self.numbers(here, measure).filter(|_| sample.is_some()) {
+            details.extend(sureness.detail(&numbers, |value| with_unit(value, unit(measure))));
         }
         if let Some(sample) = sample.filter(|sample| sample.rests_on_spread()) {
             let count = sample.values.len();
@@ -242,8 +224,8 @@ impl<'a> Evaluation<'a> {
     fn with_chance(self, here: &CaseData, expect: &Expect, measure: &Measure, why: String) -> String {
         let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
         let others: Vec<Measure> = others.collect();
-        if others.iter().chain([measure]).any(|measure| self.is_of_one_order(here, measure)) {
-            return ONE_ORDER.to_owned();
+        if let Some(why) = others.iter().chain([measure]).find_map(|measure| self.few_orders(here, measure)) {
+            return why;
         }
         if !matches!(
             self.parts(here, expect, measure, true).map(all_of),
@@ -257,9 +239,14 @@ impl<'a> Evaluation<'a> {
         let few = |what: &str, open: &[Sample]| {
             let repeats = open.iter().map(|sample| sample.values.len()).min()?;
             let enough = open.iter().map(Sample::enough).max()?;
+            let beside = open.iter().map(|sample| sample.beside.len()).max()?;
+            let asked = match beside {
+                0 => String::new(),
+                beside => format!(", which draw their order: say `repeats = {}`", enough + beside),
+            };
             Some(format!(
                 "too uncertain: {what}after {repeats} repeats {:.0} % of all may be unlike any of them; {enough} \
-                 like these would do",
+                 like these would do{asked}",
                 may_differ(repeats) * 100.0
             ))
         };
@@ -276,17 +263,13 @@ impl<'a> Evaluation<'a> {
         few("", &open).or_else(differences).unwrap_or(why)
     }
 
-    /// Whether no other order of what happens at one instant was tried than that of one repeat.
-    fn is_of_one_order(self, here: &CaseData, measure: &Measure) -> bool {
-        let found = self.case(here, measure).zip(self.sample(here, measure));
-        found.is_some_and(|(case, sample)| {
-            self.sureness(case, measure, &sample.values) == Sureness::OfOneOrder
-        })
-    }
-
     /// A measure of an expectation. What the setting makes so is no chance, however few repeats show it.
     fn settled(self, here: &CaseData, measure: &Measure, by_construction: bool) -> Result<Sample, String> {
-        self.found(here, measure).map(|sample| Sample { by_construction, ..sample })
+        let sample = self.found(here, measure)?;
+        match self.few_orders(here, measure).filter(|_| !by_construction) {
+            Some(why) => Err(why),
+            None => Ok(Sample { by_construction, ..sample }),
+        }
     }
 
     /// Every comparison that an expectation asks for.
@@ -301,7 +284,7 @@ impl<'a> Evaluation<'a> {
         let times = expect.times.unwrap_or(1.0);
         let mut parts = Vec::new();
         // The difference to a bound that is a number or another measure.
-        let against = |bound: &Value| -> Result<(Option<Interval>, f64), String> {
+        let against = |bound: &Value| -> Result<(Difference, f64), String> {
             let (other, are_paired) = match bound {
                 Value::String(text) => {
                     let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
@@ -321,8 +304,8 @@ impl<'a> Evaluation<'a> {
         };
         let mut bound = |value: &Option<Value>, holds: fn(f64, f64) -> bool| -> Result<(), String> {
             let Some(value) = value else { return Ok(()) };
-            let (interval, rounding) = against(value)?;
-            parts.push(compare(interval, |difference| holds(difference, rounding)));
+            let (difference, rounding) = against(value)?;
+            parts.push(difference.is(|difference| holds(difference, rounding)));
             Ok(())
         };
         bound(&expect.at_least, |difference, rounding| difference >= -rounding)?;
@@ -331,7 +314,8 @@ impl<'a> Evaluation<'a> {
         bound(&expect.less_than, |difference, rounding| difference < -rounding)?;
         if let Some(about) = expect.about {
             let within = about.abs() * expect.within.map_or(0.2, |share| share.0) * (1.0 + ROUNDING);
-            parts.push(inside(value.interval(Level::NinetyFive), about - within, about + within));
+            let found = Difference::of(value.interval(Level::NinetyFive), value.beside.clone());
+            parts.push(found.is_within(about - within, about + within));
         }
         if let Some(text) = &expect.same_as {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
@@ -340,7 +324,7 @@ impl<'a> Evaluation<'a> {
             let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
             let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
             let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
-            parts.push(inside(difference, -margin, margin));
+            parts.push(difference.is_within(-margin, margin));
         }
         parts.extend(self.links(here, expect, measure, &value, by_construction)?);
         Ok(parts)
@@ -365,9 +349,9 @@ impl<'a> Evaluation<'a> {
                 let next: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
                 let sample = self.settled(here, &next, by_construction)?;
                 let rounding = ROUNDING * f64::max(greatest(&before), greatest(&sample));
-                let interval = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
+                let difference = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
                 links.push(match something(&before, &sample) {
-                    Ok(()) => compare(interval, |difference| holds(difference, rounding)),
+                    Ok(()) => difference.is(|difference| holds(difference, rounding)),
                     Err(why) => Finding::Unknown(why),
                 });
                 (before, case) = (sample, next.case);
@@ -376,21 +360,16 @@ impl<'a> Evaluation<'a> {
         Ok(links)
     }
 
-    /// The interval of a difference. A number of the file has no repeats and no doubt.
-    fn less(
-        self,
-        value: &Sample,
-        times: f64,
-        other: &Sample,
-        paired: bool,
-        level: Level,
-    ) -> Option<Interval> {
+    /// Where a difference lies. A number of the file has no repeats and no doubt.
+    fn less(self, value: &Sample, times: f64, other: &Sample, paired: bool, level: Level) -> Difference {
+        let beside = value.less_beside(times, other, paired);
         if other.exact && other.values.len() == 1 && !value.exact {
-            let bound = times * other.values.first()?;
-            let interval = value.interval(level)?;
-            return Some(Interval { low: interval.low - bound, high: interval.high - bound });
+            let bound = times * other.values.first().copied().unwrap_or_default();
+            let moved =
+                |interval: Interval| Interval { low: interval.low - bound, high: interval.high - bound };
+            return Difference::of(value.interval(level).map(moved), beside);
         }
-        value.less(times, other, paired, level)
+        Difference::of(value.less(times, other, paired, level), beside)
     }
 
     /// The interval that decides where the value is held against another measure; nothing where one of them
@@ -401,7 +380,7 @@ impl<'a> Evaluation<'a> {
         let by_spread = |measure: &Measure| Some(self.sample(here, measure)?.spread_as_normal());
         let (value, sample) = (by_spread(&measure)?, by_spread(&other)?);
         let times = expect.times.unwrap_or(1.0);
-        let interval = self.less(&value, times, &sample, measure.case == other.case, level)?;
+        let interval = self.less(&value, times, &sample, measure.case == other.case, level).interval?;
         (interval.high > interval.low && (interval.high - interval.low).is_finite()).then_some(interval)
     }
 
@@ -483,16 +462,6 @@ fn something(value: &Sample, other: &Sample) -> Result<(), String> {
     }
 }
 
-/// Does an interval lie between two numbers?
-fn inside(interval: Option<Interval>, low: f64, high: f64) -> Finding {
-    match interval {
-        None => compare(None, |_| true),
-        Some(interval) if interval.low >= low && interval.high <= high => Finding::Confirmed,
-        Some(interval) if interval.high < low || interval.low > high => Finding::Contradicted,
-        Some(_) => Finding::Unknown("too uncertain: the interval reaches beyond the margin".to_owned()),
-    }
-}
-
 /// A part in percent with all of its digits.
 fn percent(part: f64) -> String {
     format!("{} %", (part * 1e8).round() / 1e6)
@@ -506,40 +475,9 @@ fn written(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Sample;
-
-    fn at_least(values: &[f64], bound: f64) -> Finding {
-        let sample = Sample { values: values.to_vec(), ..Sample::default() };
-        compare(sample.interval(Level::NinetyFive), |value| value >= bound)
-    }
-
-    #[test]
-    fn a_bound_holds_for_all_of_the_interval_or_for_none_of_it() {
-        // 82.9 ± 36 against 66: the mean is above it, and nobody knows.
-        assert!(matches!(at_least(&[80.07, 85.73], 66.0), Finding::Unknown(_)));
-        assert_eq!(at_least(&[82.8, 82.9, 83.0, 82.9, 82.9], 66.0), Finding::Confirmed);
-        assert_eq!(at_least(&[60.0, 60.1, 59.9, 60.0, 60.0], 66.0), Finding::Contradicted);
-        // Most repeats may be unlike these, and few or equal ones say nothing of how far up others are.
-        assert!(matches!(at_least(&[82.8, 82.9, 83.0, 82.9], 66.0), Finding::Unknown(_)));
-        assert!(matches!(at_least(&[82.9; 5], 66.0), Finding::Unknown(_)));
-        assert!(matches!(at_least(&[60.0, 60.1, 59.9], 1e9), Finding::Unknown(_)));
-        assert!(
-            matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
-            "one repeat does not say how sure it is"
-        );
-        assert_eq!(at_least(&[82.9; 60], 82.0), Finding::Confirmed);
-    }
 
     #[test]
     fn a_small_margin_is_not_written_as_none() {
         assert_eq!([0.0001, 0.05, 0.125, 0.07].map(percent), ["0.01 %", "5 %", "12.5 %", "7 %"]);
-    }
-
-    #[test]
-    fn sameness_needs_the_interval_within_the_margin() {
-        let interval = |low, high| Some(Interval { low, high });
-        assert_eq!(inside(interval(-1.0, 2.0), -5.0, 5.0), Finding::Confirmed);
-        assert_eq!(inside(interval(6.0, 8.0), -5.0, 5.0), Finding::Contradicted);
-        assert!(matches!(inside(interval(-1.0, 8.0), -5.0, 5.0), Finding::Unknown(_)));
     }
 }

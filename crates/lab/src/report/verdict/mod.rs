@@ -1,10 +1,12 @@
 //! Expectations against what was measured: confirmed, contradicted, by construction, or not testable here.
 
 mod evaluation;
+mod finding;
 mod standstill;
 pub(crate) mod sureness;
 
-use self::evaluation::{Evaluation, Finding};
+use self::evaluation::Evaluation;
+use self::finding::Finding;
 use super::data::{CaseData, RunData};
 use crate::experiment::check::by_construction::settings_named;
 use crate::experiment::check::decided::decided;
@@ -99,7 +101,7 @@ impl Verdict {
         match self.measured {
             Some(estimate) => {
                 let half = self.interval.map(|interval| (interval.high - interval.low) / 2.0);
-                (words(estimate.mean), spread(half, estimate.count, estimate.mean, self.unit))
+                (words(estimate.mean), spread(half, estimate.rests_on(), estimate.mean, self.unit))
             }
             None => ("–".to_owned(), None),
         }
@@ -234,7 +236,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         say: expect.say.clone(),
         paper: expect.paper.clone(),
         measure: expect.value.clone(),
-        measured: sample.as_ref().and_then(|sample| Estimate::of(&sample.values)),
+        measured: evaluation.estimate(case, measure),
         interval: sample.as_ref().and_then(interval),
         details: evaluation.details(case, measure, sample.as_ref()),
         unit,
@@ -386,7 +388,7 @@ pub(super) fn controls(run: &RunData) -> Vec<ControlRow> {
                     }
                     Finding::Unknown(_) => "not run",
                 };
-                let found = evaluation.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
+                let found = evaluation.estimate(case, &measure);
                 let found =
                     found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
                 let (removes, say) = (control.removes.clone(), expect.say.clone());

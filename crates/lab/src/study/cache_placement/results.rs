@@ -138,7 +138,10 @@ pub(super) fn overall(experiment: &Experiment, routers: usize, results: &Results
             StudyCell::Number(place.room * 100.0, 2),
             StudyCell::count(experiment.room_each(place.room, routers).into()),
             hits.map_or(StudyCell::Empty, |hits| StudyCell::Number(hits.mean, 2)),
-            hits.and_then(|hits| hits.half95).map_or(StudyCell::Empty, |half| StudyCell::Number(half, 2)),
+            // What would be written as no width at all is not written.
+            hits.and_then(|hits| hits.half95)
+                .filter(|half| *half >= 0.005)
+                .map_or(StudyCell::Empty, |half| StudyCell::Number(half, 2)),
             theirs.map_or(StudyCell::Empty, |theirs| StudyCell::Number(theirs, 2)),
             theirs.map_or(StudyCell::Empty, |theirs| StudyCell::Number(results.hits(number) - theirs, 2)),
             mean(&CacheNetworkReport::mean_hops, 2),

@@ -4,6 +4,7 @@ use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::Outcome;
 use super::statements::{self, Numbers, Quantity};
 use super::summary::{Results, paper_cell};
+use crate::figure::number::with_spread;
 use crate::figure::{Axis, BarChart, BarGroup};
 use crate::stats::Estimate;
 use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
@@ -155,7 +156,7 @@ impl Sweep<'_> {
                         let point = self.point(pairs, depth, tick, smoothened);
                         let estimate = self.estimate(results, &point, value);
                         row.push(estimate.map_or(StudyCell::Empty, |estimate| match estimate.half95 {
-                            Some(half) => format!("{:.digits$} ± {half:.digits$}", estimate.mean).into(),
+                            Some(half) => with_spread(estimate.mean, Some(half), digits).into(),
                             None => StudyCell::Number(estimate.mean, digits),
                         }));
                     }

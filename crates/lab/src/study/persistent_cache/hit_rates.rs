@@ -6,6 +6,7 @@ use super::experiment::Experiment;
 use super::results::Results;
 use super::setup::Configuration;
 use super::units::ratio_text;
+use crate::figure::number::with_spread;
 use crate::figure::{Axis, BoxChart, BoxGroup, Quartiles};
 use crate::stats::Estimate;
 use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
@@ -59,7 +60,7 @@ fn overall(experiment: &Experiment, results: &Results) -> StudyTable {
             StudyCell::count(place.gb),
             ratio_text(place.ratio).into(),
             paper.map_or(StudyCell::Empty, |paper| StudyCell::Number(paper, 1)),
-            format!("{:.2} ± {:.2}", hits.mean, hits.half95.unwrap_or(f64::NAN)).into(),
+            with_spread(hits.mean, hits.half95, 2).into(),
             paper.map_or(StudyCell::Empty, |paper| StudyCell::Number(hits.mean - paper, 1)),
             number(&|outcome| outcome.deletions as f64, 1),
             number(&|outcome| outcome.deleted_files as f64, 0),

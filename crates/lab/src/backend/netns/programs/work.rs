@@ -216,7 +216,7 @@ impl Work {
         let mut table = csv::Writer::new(file);
         table.row(TRANSFERS_HEAD)?;
         let name = self.program.command.first().map_or("", String::as_str);
-        for number in 0..self.program.count.max(executions.len() as u32) {
+        for number in 0..self.program.count {
             let (name, begin, stop, bytes, outcome) = match executions.get(number as usize) {
                 Some(Execution { begin_ns, end_ns, bytes, outcome }) => {
                     let ended = *outcome == Outcome::Complete;

@@ -154,15 +154,21 @@ fn what_few_draws_of_an_order_leave_open_is_not_testable() {
         let (run, verdict) = of_three("a", "at_least = 0.001", repeats, 1);
         assert_eq!(verdict.outcome, Outcome::NotTestable, "{repeats}: {verdict:?}");
         assert!(
-            verdict.why.contains("fewer than three of") && verdict.why.contains("`repeats = 7`"),
+            verdict.why.contains("fewer than three of") && verdict.why.contains("`repeats = 5`"),
             "{verdict:?}"
         );
         assert_eq!(verdict.found().1, None, "two orders that nobody has drawn have no interval");
         assert_eq!(run.cases[0].estimate("of-a.duration", "mean").unwrap().half95, None);
     }
+}
+
+#[test]
+fn three_draws_and_two_orders_beside_them_that_agree_are_judged_by_the_spread_of_the_three() {
     let (_, verdict) = of_three("b", "at_most = 0.5", 5, 1);
-    assert_eq!(verdict.outcome, Outcome::NotTestable, "{verdict:?}");
-    assert!(verdict.why.contains("which draw their order: say `repeats = 7`"), "{}", verdict.why);
+    assert_eq!(verdict.outcome, Outcome::Confirmed, "{verdict:?}");
+    assert_eq!(verdict.measured.unwrap().rests_on(), [3, 5]);
+    let details = verdict.details.join(", ");
+    assert!(details.contains("rests on the 3 of 5 repeats that drew it; as planned it is"), "{details}");
 }
 
 #[test]

@@ -85,10 +85,15 @@ impl Sample {
         self.enough() == FEWEST && self.is_settled()
     }
 
-    /// Are these as many?
+    /// Are these as many? Those beside are looked at as well, each for itself, and count here: with them as
+    /// many orders were tried.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.values.len() >= self.enough()
+        let looked_at = match self.enough() {
+            ENOUGH => self.values.len(),
+            _ => self.values.len() + self.beside.len(),
+        };
+        looked_at >= self.enough()
     }
 
     /// Where the mean lies; nothing when nobody can say. An end may be infinite.

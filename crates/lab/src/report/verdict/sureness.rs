@@ -68,7 +68,7 @@ impl Sureness {
             )),
             (_, Basis::TooFewDrawn) => Some(format!(
                 "it may hang on the order of what happens at one instant, and fewer than three of {all} repeats have \
-                 drawn theirs: say `repeats = 7`, and five do"
+                 drawn theirs: say `repeats = 5`, and three do"
             )),
             (_, Basis::All | Basis::Drawn) => None,
         }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::begun::not_begun;
 use super::error::RunError;
-use super::execute::not_begun;
 use super::folder::{RunFolder, RunRecord};
 use crate::analysis::{NETWORK_FILE, RAW};
 use crate::backend::VIRTUAL_TIME;

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::anew::{experiment_of, pasted_path};
 use super::attempt_plan::{drawn_again, plan_of_attempt, seed_of};
+use super::begun::record_of;
 use super::error::{RunError, io_error};
-use super::execute::{NO_RESULT, plans_of, record_of};
 use super::folder::{RunFolder, RunRecord};
 use super::missing_raw::first_missing;
+use super::plans::plans_of;
+use super::repeats::NO_RESULT;
 use crate::analysis::{
     FileHashes, RAW, RawCheck, ReadProgress, RepeatResult, derive, write_as_earlier_version,
     write_with_hashes,

@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use super::anew::experiment_of;
+use super::begun::whole_record_of;
 use super::error::{RunError, io_error};
-use super::execute::whole_record_of;
 use super::folder::{RunFolder, RunRecord};
 use super::plan_error::PlanError;
 use super::records::{self, Record, Records};

@@ -19,13 +19,13 @@ use system::Clock;
 use trust::SignError;
 use trust::ccnx::{CcndRequest, CcnxSigner};
 
-use crate::ccnd::{Asker, Strangers, load_or_make_key};
+use crate::ccnd::{Neighbours, Requester, load_or_make_key};
 use crate::config::CcnxConfig;
 use crate::inner_service::{InnerService, ServiceThread, open_face};
 use crate::remote_control::RemoteControl;
 use crate::repository::Repositories;
 use crate::repository::status::SharedCounters;
-use crate::share_of_time::StrangersTime;
+use crate::share_of_time::NeighboursTime;
 use crate::start_error::StartError;
 use crate::transport::inner::{InnerFace, InnerLimits, InnerPacket};
 use crate::transport::ring::Signal;
@@ -34,10 +34,10 @@ use crate::transport::ring::Signal;
 const LIMITS: InnerLimits = InnerLimits { packets: 1024, bytes: 8 << 20 };
 /// How long the node may take to register a prefix.
 const TIMEOUT: StdDuration = StdDuration::from_secs(10);
-/// What an answer to a stranger costs, about: a signature.
+/// What an answer to a neighbour costs, about: a signature.
 const COST: StdDuration = StdDuration::from_millis(2);
 /// How long nothing may happen before it is looked whether something has.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Has clients of CCNx reach those repositories that are for them; to be called once all else is there. Each
 /// is served until its thread is dropped.
@@ -67,8 +67,8 @@ struct CcnrService {
     driver: CcnrDriver,
     /// Raised when the store has said something.
     told: Arc<Signal>,
-    strangers: Strangers,
-    time: StrangersTime,
+    neighbours: Neighbours,
+    time: NeighboursTime,
     counters: SharedCounters,
 }
 
@@ -94,8 +94,8 @@ impl CcnrService {
             signer,
             driver: CcnrDriver::new(ccnr, service, Arc::new(move || raised.raise())),
             told,
-            strangers: Strangers::new(began),
-            time: StrangersTime::new(began),
+            neighbours: Neighbours::new(began),
+            time: NeighboursTime::new(began),
             counters,
         };
         for prefix in prefixes {
@@ -114,10 +114,12 @@ impl InnerService for CcnrService {
             Packet::Nack(..) => return,
         };
         // Nobody waits behind a face that is gone.
-        let Some(asker) = from.and_then(|from| self.strangers.asker(from, &self.remote)) else { return };
-        let origin = match asker {
-            Asker::Application(_) => InterestOrigin::Host,
-            Asker::Stranger(who) => {
+        let Some(requester) = from.and_then(|from| self.neighbours.requester(from, &self.remote)) else {
+            return;
+        };
+        let origin = match requester {
+            Requester::Application(_) => InterestOrigin::Host,
+            Requester::Neighbour(who) => {
                 let began = StdInstant::now();
                 if !self.time.has_any(began, who) {
                     return self.driver.refuse_interest();
@@ -143,7 +145,7 @@ impl InnerService for CcnrService {
     }
 
     fn next_deadline(&self, now: Instant) -> Instant {
-        self.driver.next_deadline().min(now + LOOK)
+        self.driver.next_deadline().min(now + CHECK_INTERVAL)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How much of a thread's time goes into what strangers ask for: a part of it, and a smaller one for each
+//! How much of a thread's time goes into what neighbours ask for: a part of it, and a smaller one for each
 //! address, however many ask and whatever one piece of it costs.
 
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::origin::Owner;
 
-/// One part in so many of a thread's time goes into one kind of work for strangers …
-pub(crate) const PART_FOR_STRANGERS: u32 = 10;
+/// One part in so many of a thread's time goes into one kind of work for neighbours …
+pub(crate) const PART_FOR_NEIGHBOURS: u32 = 10;
 /// … and one in so many into that for a single address.
-const PART_FOR_AN_ADDRESS: u32 = 4 * PART_FOR_STRANGERS;
-/// Time that a [`StrangersTime`] may be ahead of its part: those who ask seldom need not wait their turn.
+const PART_FOR_AN_ADDRESS: u32 = 4 * PART_FOR_NEIGHBOURS;
+/// Time that a [`NeighboursTime`] may be ahead of its part: those who ask seldom need not wait their turn.
 const AHEAD: Duration = Duration::from_secs(1);
 /// Addresses whose part is remembered. Those of whom nothing is left to remember are forgotten first; what is
-/// not remembered counts for all strangers nevertheless.
+/// not remembered counts for all neighbours nevertheless.
 const MAX_ADDRESSES: usize = 1024;
 
 /// A part of a thread's time: the next piece of work begins when the last has become that small a part.
@@ -40,25 +40,25 @@ impl ShareOfTime {
     }
 }
 
-/// The time that goes into one kind of work for all strangers, and for each of them.
+/// The time that goes into one kind of work for all neighbours, and for each of them.
 #[derive(Debug)]
-pub(crate) struct StrangersTime {
+pub(crate) struct NeighboursTime {
     all: ShareOfTime,
     of: HashMap<Owner, ShareOfTime>,
 }
 
-impl StrangersTime {
+impl NeighboursTime {
     pub(crate) fn new(now: Instant) -> Self {
-        StrangersTime { all: ShareOfTime::new(PART_FOR_STRANGERS, now), of: HashMap::new() }
+        NeighboursTime { all: ShareOfTime::new(PART_FOR_NEIGHBOURS, now), of: HashMap::new() }
     }
 
-    /// Whether there is time for a piece of work for this stranger.
+    /// Whether there is time for a piece of work for this neighbour.
     pub(crate) fn has_any(&self, now: Instant, who: Owner) -> bool {
         let own = self.of.get(&who).map_or(now, ShareOfTime::next);
         self.all.next().max(own) <= now + AHEAD
     }
 
-    /// A piece of work for a stranger is done.
+    /// A piece of work for a neighbour is done.
     pub(crate) fn spend(&mut self, who: Owner, began: Instant, ended: Instant) {
         self.all.spend(began, ended);
         if self.of.len() >= MAX_ADDRESSES {
@@ -85,7 +85,7 @@ mod tests {
     /// Pieces of work in a hundred seconds that are done for each of those who ask all the time, in turns.
     fn done(askers: &[u32]) -> Vec<u32> {
         let begin = Instant::now();
-        let (mut time, mut now) = (StrangersTime::new(begin), begin);
+        let (mut time, mut now) = (NeighboursTime::new(begin), begin);
         let mut done = vec![0; askers.len()];
         while now < begin + Duration::from_secs(100) {
             for (count, asker) in done.iter_mut().zip(askers) {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn addresses_that_come_once_are_forgotten_and_those_that_are_not_remembered_count_all_the_same() {
         let begin = Instant::now();
-        let mut time = StrangersTime::new(begin);
+        let mut time = NeighboursTime::new(begin);
         for number in 0..5000 {
             let now = begin + SLICE * PART_FOR_AN_ADDRESS * number;
             time.spend(address(number), now, now + SLICE);

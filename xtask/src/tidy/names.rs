@@ -10,6 +10,7 @@ const RULE: &str = "name";
 /// what to say.
 const BANNED: &[(&str, &str)] = &[
     ("Asked", "the request or Interest that it is"),
+    ("Asker", "Requester"),
     ("Asking", "PendingQuestions, or what is pending"),
     ("Asks", "RequestKind, or what kind of a request it is"),
     ("Attendant", "Executor"),
@@ -21,10 +22,12 @@ const BANNED: &[(&str, &str)] = &[
     ("Demands", "what it demands: Digests, Requests"),
     ("Desk", "Queue"),
     ("Detours", "Alternatives or a plan"),
+    ("Emptiness", "IsDefault"),
     ("Ended", "what has ended, or Outcome"),
     ("Fine", "its unit"),
     ("Found", "what was found"),
     ("Given", "Answer"),
+    ("Glance", "CHECK_INTERVAL"),
     ("Happening", "Event"),
     ("Held", "what is held"),
     ("Holdings", "the resources that it holds"),

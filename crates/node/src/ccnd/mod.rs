@@ -14,10 +14,10 @@ mod inheritance;
 mod links;
 mod registration;
 mod registrations;
+mod requester;
 mod requests;
 mod service;
 mod status;
-mod strangers;
 mod strategies;
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use engine::{FaceId, FaceScope};
 use packet::ccnx::management::{Verb, ccnd_key_prefix, ccnd_prefix};
 use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
 use packet::time::Instant;
-use packet::{Buffer, Component, Data, DecodeError, Dialect, Interest, Name, Now, UnixTime};
+use packet::{Component, Data, DecodeError, Dialect, Interest, Name, Now, UnixTime};
 use trust::SignError;
 use trust::ccnx::{CcnxSigner, ndnld_control_components};
 
@@ -37,10 +37,10 @@ pub use identity::load_or_make as ccnx_signer;
 pub(crate) use identity::load_or_make_key;
 use links::Links;
 use registrations::Registrations;
+pub(crate) use requester::{Neighbours, Requester};
 use requests::Answer;
 pub(crate) use service::CcndService;
 use status::Meters;
-pub(crate) use strangers::{Asker, Strangers};
 
 /// The dialect that ccnd's clients speak, and all of whose faces, routes and strategies they see.
 const DIALECT: Dialect = Dialect::Ccnx;
@@ -63,19 +63,19 @@ packet::counters! {
     /// What clients have asked for.
     struct CcndCounters {
         /// Requests carried out.
-        done = "ccnx_requests_done",
+        done = "ccnx-requests-done",
         /// Requests refused in words.
-        refused = "ccnx_requests_refused",
+        refused = "ccnx-requests-refused",
         /// Interests that got no answer.
-        unanswered = "ccnx_unanswered",
+        unanswered = "ccnx-unanswered",
         /// Pings answered.
-        pings = "ccnx_pings",
-        /// Pings of strangers that were not, because strangers had had their share of the time.
-        pings_refused = "ccnx_pings_refused",
+        pings = "ccnx-pings",
+        /// Pings of neighbours that were not, because neighbours had had their share of the time.
+        pings_refused = "ccnx-pings-refused",
         /// Requests for the status page answered.
-        pages = "ccnx_pages",
-        /// Those of strangers that were refused for the same reason.
-        pages_refused = "ccnx_pages_refused",
+        pages = "ccnx-pages",
+        /// Those of neighbours that were refused for the same reason.
+        pages_refused = "ccnx-pages-refused",
     }
 }
 
@@ -146,7 +146,7 @@ impl Ccnd {
         })
     }
 
-    /// A ping of a stranger gets no answer, because strangers have had their share of the time.
+    /// A ping of a neighbour gets no answer, because neighbours have had their share of the time.
     pub(crate) fn refuse_ping(&mut self) {
         self.counters.pings_refused += 1;
     }
@@ -200,7 +200,7 @@ impl Ccnd {
         let [alone, with_more] = PING_FRESHNESS;
         let freshness = if more == 0 { alone } else { with_more };
         let say = |info| SignedInfo { freshness_seconds: Some(freshness), ..info };
-        data(self.signer.sign(interest.name(), &[], ticks(now), say))
+        told(self.signer.sign_data(interest.name(), &[], ticks(now), say))
     }
 
     fn signed_answer(&mut self, now: Now, interest: &InterestView<'_>, answer: Answer) -> Option<Data> {
@@ -226,7 +226,7 @@ impl Ccnd {
         freshness: u32,
     ) -> Option<Data> {
         let say = |info| SignedInfo { freshness_seconds: Some(freshness), kind, ..info };
-        data(self.signer.sign(interest.name(), content, ticks(now), say))
+        told(self.signer.sign_data(interest.name(), content, ticks(now), say))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.
@@ -261,14 +261,13 @@ fn key_object(signer: &CcnxSigner, place: &[u8], freshness: u32, now: Now) -> Re
         Ok((key_name, name))
     };
     let (key_name, name) = name_of().map_err(|error: DecodeError| SignError::Encode(error.into()))?;
-    let wire = signer.sign(&name, signer.spki(), ticks(now), |info| SignedInfo {
+    signer.sign_data(&name, signer.spki(), ticks(now), |info| SignedInfo {
         kind: Some(ContentKind::Key),
         freshness_seconds: Some(freshness),
         final_block_id: Some(&last),
         key_locator: Some(KeyLocator::KeyName { name: (&key_name).into(), publisher: None }),
         ..info
-    })?;
-    Data::decode_ccnx(Buffer::from(wire)).map_err(|error| SignError::Encode(error.into()))
+    })
 }
 
 fn name_of(components: &[&[u8]]) -> Name {
@@ -284,7 +283,7 @@ fn ticks(now: Now) -> Ticks {
     now.unix.into()
 }
 
-fn data(signed: Result<Vec<u8>, SignError>) -> Option<Data> {
-    let wire = signed.inspect_err(|error| tracing::warn!(%error, "an answer to a client of CCNx is missing"));
-    Data::decode_ccnx(Buffer::from(wire.ok()?)).ok()
+/// An answer, or a line in the log that there is none.
+fn told(signed: Result<Data, SignError>) -> Option<Data> {
+    signed.inspect_err(|error| tracing::warn!(%error, "an answer to a client of CCNx is missing")).ok()
 }

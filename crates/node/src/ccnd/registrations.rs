@@ -21,7 +21,7 @@ pub(super) struct Registrations {
 }
 
 /// Time between two looks through the table.
-const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Registrations {
     pub(super) fn new(most: usize) -> Self {
@@ -57,7 +57,7 @@ impl Registrations {
             self.inheritance.update(node, &self.entries, &key.0, None);
             return None;
         }
-        self.look_at = self.look_at.min(now + LOOK_INTERVAL);
+        self.look_at = self.look_at.min(now + CHECK_INTERVAL);
         Some(!is_new)
     }
 
@@ -104,6 +104,6 @@ impl Registrations {
         for prefix in changed {
             self.inheritance.update(node, &self.entries, &prefix, None);
         }
-        self.look_at = if self.entries.is_empty() { Instant::NEVER } else { now + LOOK_INTERVAL };
+        self.look_at = if self.entries.is_empty() { Instant::NEVER } else { now + CHECK_INTERVAL };
     }
 }

@@ -10,7 +10,7 @@ use packet::{Data, Interest, Packet};
 use system::Clock;
 use trust::ccnx::CcnxSigner;
 
-use super::strangers::{Asker, Strangers};
+use super::requester::{Neighbours, Requester};
 use super::{Ccnd, DIALECT, load_or_make_key};
 use crate::config::CcnxConfig;
 use crate::control::NodeControl as _;
@@ -32,7 +32,7 @@ pub(crate) struct CcndService {
     remote: RemoteControl,
     requests: RingReceiver<StatusRequest>,
     ccnd: Ccnd,
-    strangers: Strangers,
+    neighbours: Neighbours,
 }
 
 impl CcndService {
@@ -70,8 +70,8 @@ impl CcndService {
         remote.call(move |plane| plane.pass_status_requests_to(sender));
         let id: String = ccnd.id().iter().map(|byte| format!("{byte:02X}")).collect();
         tracing::info!("CCNDID is {id}");
-        let strangers = Strangers::new(StdInstant::now());
-        ServiceThread::start("ccnd", clock, face, CcndService { clock, remote, requests, ccnd, strangers })
+        let neighbours = Neighbours::new(StdInstant::now());
+        ServiceThread::start("ccnd", clock, face, CcndService { clock, remote, requests, ccnd, neighbours })
     }
 
     fn answer(&mut self, interest: &Interest, application: Option<FaceId>) -> Option<Data> {
@@ -80,24 +80,24 @@ impl CcndService {
 
     fn answer_ping(&mut self, interest: &Interest, who: Owner) -> Option<Data> {
         let began = StdInstant::now();
-        if !self.strangers.pings.has_any(began, who) {
+        if !self.neighbours.pings.has_any(began, who) {
             self.ccnd.refuse_ping();
             return None;
         }
         let answer = self.answer(interest, None);
-        self.strangers.pings.spend(who, began, StdInstant::now());
+        self.neighbours.pings.spend(who, began, StdInstant::now());
         answer
     }
 
     fn show_status(&mut self, request: &StatusRequest) {
         let began = StdInstant::now();
-        let has_time = request.stranger.is_none_or(|who| self.strangers.pages.has_any(began, who));
+        let has_time = request.neighbour.is_none_or(|who| self.neighbours.pages.has_any(began, who));
         let page = match has_time {
             true => self.ccnd.status_page(self.clock.both(), &mut self.remote, &request.request),
             false => self.ccnd.refuse_page(),
         };
-        if let Some(who) = request.stranger.filter(|_| has_time) {
-            self.strangers.pages.spend(who, began, StdInstant::now());
+        if let Some(who) = request.neighbour.filter(|_| has_time) {
+            self.neighbours.pages.spend(who, began, StdInstant::now());
         }
         self.remote.publish_counters("ccnd", self.ccnd.counters());
         let face = request.face;
@@ -116,11 +116,11 @@ impl InnerService for CcndService {
         let Some(from) = packet.incoming_face() else { return };
         let Packet::Interest(interest) = packet.packet else { return };
         // Nobody waits behind a face that is gone.
-        let Some(asker) = self.strangers.asker(from, &self.remote) else { return };
-        let answer = match asker {
-            Asker::Application(face) => self.answer(&interest, Some(face)),
-            Asker::Stranger(who) if self.ccnd.is_ping(&interest) => self.answer_ping(&interest, who),
-            Asker::Stranger(_) => self.answer(&interest, None),
+        let Some(requester) = self.neighbours.requester(from, &self.remote) else { return };
+        let answer = match requester {
+            Requester::Application(face) => self.answer(&interest, Some(face)),
+            Requester::Neighbour(who) if self.ccnd.is_ping(&interest) => self.answer_ping(&interest, who),
+            Requester::Neighbour(_) => self.answer(&interest, None),
         };
         self.remote.publish_counters("ccnd", self.ccnd.counters());
         if let Some(data) = answer {

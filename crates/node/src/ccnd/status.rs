@@ -86,7 +86,7 @@ impl Ccnd {
         (head + &body).into_bytes()
     }
 
-    /// The answer to a request of a stranger, when strangers have had their share of the time.
+    /// The answer to a request of a neighbour, when neighbours have had their share of the time.
     pub(super) fn refuse_page(&mut self) -> Vec<u8> {
         self.counters.pages_refused += 1;
         BUSY.as_bytes().to_vec()

@@ -32,7 +32,7 @@ pub(crate) struct Face {
     pub(crate) activity: Activity,
     pub(crate) counters: TransportCounters,
     pub(crate) held: HeldBytes,
-    pub(crate) stranger: Stranger,
+    pub(crate) probation: Probation,
     pub(crate) tapping: FaceTaps,
 }
 
@@ -62,12 +62,12 @@ pub(crate) struct HeldBytes {
     pub(crate) waiting_bytes: usize,
 }
 
-/// What is known of a stranger whose face it is.
-pub(crate) struct Stranger {
+/// Who answers for a face, and whether it has proved useful.
+pub(crate) struct Probation {
     /// Where he is.
     pub(crate) origin: Option<Origin>,
     /// Frames received after which it is looked at whether the face deserves a socket of its own.
-    pub(crate) probation_ends: u64,
+    pub(crate) ends: u64,
 }
 
 /// The taps of one face, each with its number.

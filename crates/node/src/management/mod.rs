@@ -65,7 +65,7 @@ pub use keys::{MODULES, Privileges, TrustedKeys};
 pub use replay_guard::ReplayGuard;
 pub use revocations::{RevocationList, RevocationListError};
 use rib::Rib;
-pub use routes::STRANGERS_LEAST_COST;
+pub use routes::KEYLESS_LEAST_COST;
 pub(crate) use setup::read_certificate;
 pub use signer::RouteSigner;
 use state::StateFile;

@@ -87,7 +87,7 @@ impl ReplayGuard {
 
     /// How often it is looked whether the clock was put back, while commands are as recent as they may be
     /// old; and for as long as a key is remembered.
-    const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+    const CHECK_INTERVAL: Duration = Duration::from_secs(1);
     const LATER_INTERVAL: Duration = Duration::from_secs(30);
     /// A clock that goes back by less is corrected, and not put back.
     const STEP_MS: u64 = 1000;
@@ -171,7 +171,7 @@ impl ReplayGuard {
         self.look_at_clock(now);
         let since = now.instant.saturating_since(self.used);
         let is_recent = since <= Duration::from_millis(Self::GRACE_MS);
-        let interval = if is_recent { Self::LOOK_INTERVAL } else { Self::LATER_INTERVAL };
+        let interval = if is_recent { Self::CHECK_INTERVAL } else { Self::LATER_INTERVAL };
         self.look_at = (since <= Self::KEY_LIFETIME).then(|| now.instant + interval);
     }
 
@@ -222,7 +222,7 @@ impl ReplayGuard {
         });
         self.latest_ms = self.latest_ms.max(time_ms);
         self.used = now.instant;
-        self.look_at = Some(now.instant + Self::LOOK_INTERVAL);
+        self.look_at = Some(now.instant + Self::CHECK_INTERVAL);
         history.used = now.instant;
         history.recent_ms.insert(time_ms);
         history.catch_up(now, begin_ms);

@@ -16,7 +16,7 @@ use super::{CommandAuthority, NfdManagement};
 use crate::control::NodeControl;
 
 /// How often the records of revoked keys are looked at while there are routes of keys.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl NfdManagement {
     /// Who signed a command that is obeyed; `None` where no keys are asked for.
@@ -61,7 +61,7 @@ impl NfdManagement {
             && self.revocations.may_change()
             && self.rib.signed_count() > 0
         {
-            self.look_at_revocations = now.instant + LOOK_INTERVAL;
+            self.look_at_revocations = now.instant + CHECK_INTERVAL;
         }
     }
 

@@ -19,7 +19,7 @@ const ANNOUNCED_COST: u64 = 2048;
 
 /// Least cost of a route that a neighbour without a key makes: whoever is on this host, and the operator,
 /// come first where they have a route for the same prefix.
-pub const STRANGERS_LEAST_COST: u64 = 100;
+pub const KEYLESS_LEAST_COST: u64 = 100;
 
 /// Longest life of a route that was learned by self-learning; Data that comes by it renews it.
 const LEARNED_LIFETIME: Duration = Duration::from_secs(600);
@@ -71,7 +71,7 @@ impl NfdManagement {
         let holder = holder(node, request.scope, request.from);
         let mut route = route(request.now, face, &parameters, holder);
         if self.heeds_anyone(request.scope) {
-            route.cost = route.cost.max(STRANGERS_LEAST_COST);
+            route.cost = route.cost.max(KEYLESS_LEAST_COST);
             // Below the prefix of an application of this host it would hide the application.
             route.flags = route.flags.masked(0, RouteFlags::CAPTURE.0);
         }

@@ -13,7 +13,7 @@ use super::connection::Page;
 use super::connections::Connections;
 use crate::origin::Origin;
 use crate::remote_control::RemoteControl;
-use crate::share_of_time::{PART_FOR_STRANGERS, ShareOfTime};
+use crate::share_of_time::{PART_FOR_NEIGHBOURS, ShareOfTime};
 
 /// The server; it ends when dropped.
 pub(crate) struct MetricsServer {
@@ -39,7 +39,7 @@ impl MetricsServer {
             node,
             connections: Connections::new(),
             pages: 0,
-            share: ShareOfTime::new(PART_FOR_STRANGERS, now),
+            share: ShareOfTime::new(PART_FOR_NEIGHBOURS, now),
             listen_from: now,
         };
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || serving.run())?;

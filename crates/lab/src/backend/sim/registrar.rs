@@ -8,7 +8,7 @@ use management::{
     Command, CommandScope, ControlParameters, ControlResponse, RequestName, StatusCode, Target, response_data,
 };
 use node::management::{
-    AuthorizationError, CommandAuthority, Privileges, RevocationList, STRANGERS_LEAST_COST, TrustedKeys,
+    AuthorizationError, CommandAuthority, KEYLESS_LEAST_COST, Privileges, RevocationList, TrustedKeys,
 };
 use packet::time::{Duration, Instant};
 use packet::{Interest, LinkHeader, Name, Now, UnixTime};
@@ -84,7 +84,7 @@ impl Registrar {
         let asks = self.neighbours.iter().filter(|neighbour| {
             neighbour.prefix == *prefix && neighbour.cost == cost && (came_by(neighbour) || !is_known)
         });
-        let least = if self.accepts == Registrations::Anyone { STRANGERS_LEAST_COST } else { 0 };
+        let least = if self.accepts == Registrations::Anyone { KEYLESS_LEAST_COST } else { 0 };
         let new = asks.map(|neighbour| Accepted {
             prefix: neighbour.prefix.clone(),
             cost: neighbour.cost.max(least),

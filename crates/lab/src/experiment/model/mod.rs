@@ -26,28 +26,28 @@ pub(super) const STORE_ENTRIES: u32 = 1 << 20;
 pub(super) const STORE_BYTES: u64 = 64 << 20;
 
 /// Is a value as good as left out, so that a written file stays short?
-fn is_empty<T: Emptiness>(value: &T) -> bool {
+fn is_empty<T: IsDefault>(value: &T) -> bool {
     value.is_nothing()
 }
 
 /// Values that can be left out of a written file.
-trait Emptiness {
+trait IsDefault {
     fn is_nothing(&self) -> bool;
 }
 
-impl<T> Emptiness for Option<T> {
+impl<T> IsDefault for Option<T> {
     fn is_nothing(&self) -> bool {
         self.is_none()
     }
 }
 
-impl<T> Emptiness for Vec<T> {
+impl<T> IsDefault for Vec<T> {
     fn is_nothing(&self) -> bool {
         self.is_empty()
     }
 }
 
-impl<T> Emptiness for BTreeMap<String, T> {
+impl<T> IsDefault for BTreeMap<String, T> {
     fn is_nothing(&self) -> bool {
         self.is_empty()
     }

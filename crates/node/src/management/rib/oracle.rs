@@ -49,20 +49,20 @@ impl Model {
             if own || route.flags.contains(RouteFlags::CHILD_INHERIT) {
                 let new = ModelHop {
                     cost: route.cost,
-                    is_strangers: route.precedence == Precedence::BehindApplications,
+                    is_behind_applications: route.precedence == Precedence::BehindApplications,
                     is_applications: route.holder == Holder::Host && route.origin == RouteOrigin::App,
                 };
                 let old = hops.entry(route.face).or_insert(new);
-                if (new.is_strangers, new.cost) < (old.is_strangers, old.cost) {
+                if (new.is_behind_applications, new.cost) < (old.is_behind_applications, old.cost) {
                     *old = ModelHop { is_applications: old.is_applications, ..new };
                 }
                 old.is_applications |= new.is_applications;
             }
         }
-        let has_application = hops.values().any(|hop| hop.is_applications && !hop.is_strangers);
+        let has_application = hops.values().any(|hop| hop.is_applications && !hop.is_behind_applications);
         if has_application {
-            let strangers = take(&mut hops, |hop| hop.is_strangers);
-            put_behind(&mut hops, strangers);
+            let behind = take(&mut hops, |hop| hop.is_behind_applications);
+            put_behind(&mut hops, behind);
         }
         let len = prefix.as_ref().component_count();
         let captures = self.at(prefix).any(|route| route.flags.contains(RouteFlags::CAPTURE));
@@ -72,14 +72,14 @@ impl Model {
         let mut above = self.of(&prefix.prefix(len - 1), false);
         above.retain(|face, _| !hops.contains_key(face));
         let applications = take(&mut above, |hop| hop.is_applications);
-        let strangers = take(&mut hops, |hop| hop.is_strangers);
-        if strangers.is_empty() || (applications.is_empty() && !has_application) {
-            hops.extend(strangers);
+        let behind = take(&mut hops, |hop| hop.is_behind_applications);
+        if behind.is_empty() || (applications.is_empty() && !has_application) {
+            hops.extend(behind);
             above.extend(applications);
         } else {
             put_behind(&mut hops, applications);
             // Those of this very prefix, as they were asked for.
-            put_behind(&mut hops, strangers);
+            put_behind(&mut hops, behind);
         }
         put_behind(&mut hops, above);
         hops
@@ -89,7 +89,7 @@ impl Model {
 #[derive(Clone, Copy)]
 struct ModelHop {
     cost: u64,
-    is_strangers: bool,
+    is_behind_applications: bool,
     is_applications: bool,
 }
 

@@ -113,7 +113,7 @@ impl DataPlane {
 
     /// The stranger behind a face; `None` for what is on this host. The outer one is `None` if there is no
     /// such face.
-    pub(crate) fn stranger_behind(&self, id: FaceId) -> Option<Option<Owner>> {
+    pub(crate) fn neighbour_behind(&self, id: FaceId) -> Option<Option<Owner>> {
         let face = self.faces.get(&id)?;
         let is_stranger = face.scope == FaceScope::NonLocal;
         Some(is_stranger.then(|| face.origin_now().map_or(Owner::Face(id), Owner::Origin)))
@@ -207,7 +207,7 @@ impl DataPlane {
         self.occupancy.population.next_search = self.now + SEARCH_INTERVAL;
         let (now, idle) = (self.now, self.settings.timeouts.crowded_idle);
         let is_idle = |face: &Face| {
-            let may_go = face.stranger.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
+            let may_go = face.probation.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
             may_go && face.persistency == FacePersistency::OnDemand && face.activity.last_used + idle <= now
         };
         let going: Vec<FaceId> =
@@ -226,7 +226,7 @@ impl DataPlane {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let origin = face.origin_now().filter(|_| face.persistency == FacePersistency::OnDemand);
-        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.stranger.origin, origin));
+        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.probation.origin, origin));
         if before == origin {
             return;
         }
@@ -314,7 +314,7 @@ impl DataPlane {
 }
 
 fn owner_of(face: &Face) -> Owner {
-    face.stranger.origin.map_or(Owner::Face(face.id), Owner::Origin)
+    face.probation.origin.map_or(Owner::Face(face.id), Owner::Origin)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -24,7 +24,7 @@ use crate::control::{
 };
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
-    Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Stranger, StreamPort,
+    Activity, DatagramPath, DatagramPort, Face, FaceTaps, HeldBytes, PING_INTERVAL, Probation, StreamPort,
     StreamTarget, Traffic, Transport, TransportCounters, WebSocketPort,
 };
 use crate::origin::Origin;
@@ -267,7 +267,7 @@ impl DataPlane {
             activity: Activity { last_used: self.now, alarm: Instant::NEVER, touched: false },
             counters: TransportCounters::default(),
             held: HeldBytes::default(),
-            stranger: Stranger { origin: None, probation_ends: PROBATION_FRAMES },
+            probation: Probation { origin: None, ends: PROBATION_FRAMES },
             tapping: FaceTaps { taps: Vec::new(), impaired: None },
         };
         for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {
@@ -320,7 +320,7 @@ impl DataPlane {
         self.schedule.alarms.remove(&(face.activity.alarm, id));
         self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.occupancy.population.inner -= usize::from(face.transport.is_inner());
-        if let Some(origin) = face.stranger.origin {
+        if let Some(origin) = face.probation.origin {
             self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
         self.absorb(&face.counters.traffic, &face.counters.drops, counted.packets);

@@ -19,8 +19,7 @@ impl Default for Numbers {
 const LAST_INNER: u32 = 253;
 
 impl Numbers {
-    /// Gives a number out, never again. They last for four thousand million faces; then there are no new
-    /// ones.
+    /// Gives a number out, never again. They last for 2³² faces; then there are no new ones.
     pub(in crate::plane) fn take(&mut self, is_inner: bool) -> Option<FaceId> {
         let is_reserved = is_inner && self.next_inner <= LAST_INNER;
         let next = if is_reserved { &mut self.next_inner } else { &mut self.next };

@@ -213,7 +213,7 @@ impl DataPlane {
             touch(&mut self.batch.touched, face);
             loop {
                 let Some(frame) = frames.next() else {
-                    return face.counters.traffic.in_frames >= face.stranger.probation_ends;
+                    return face.counters.traffic.in_frames >= face.probation.ends;
                 };
                 Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
                     .receive(face, from, frame);

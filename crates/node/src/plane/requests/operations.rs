@@ -70,12 +70,9 @@ impl DataPlane {
         let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
         let channels = &self.sockets.channels;
         let best = channels.position(fits_best).filter(|_| Codec::expects_own_port(request.dialect));
-        let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
-            CreateFaceError::Unsupported(match request.dialect {
-                Dialect::Ndn => format!("no UDP socket is bound from which {peer} can be reached"),
-                Dialect::Ccnx => format!("no UDP socket of `[ccnx] udp` is bound that reaches {peer}"),
-            })
-        })?;
+        let channel = best
+            .or_else(|| channels.position(is_it))
+            .ok_or_else(|| CreateFaceError::Unsupported(Codec::no_udp_socket(request.dialect, peer)))?;
         let id = self.add_requested_datagram_face(channel, peer, request, request.changes.ndnlp1)?;
         self.consider_own_socket(id);
         Ok(id)

@@ -19,41 +19,41 @@ pub(crate) struct StatusRequest {
     /// The connection that it came by.
     pub(crate) face: FaceId,
     /// Who asks, if that is nobody on this host.
-    pub(crate) stranger: Option<Owner>,
+    pub(crate) neighbour: Option<Owner>,
     /// Its first bytes: method and target.
     pub(crate) request: Vec<u8>,
 }
 
-/// What strangers are told while others take all the time that there is for them.
+/// What neighbours are told while others take all the time that there is for them.
 pub(crate) const BUSY: &str =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-/// Strangers that may wait for a page, or read one, at once: half of what may wait.
-const MAX_STRANGERS: usize = 8;
+/// Neighbours that may wait for a page, or read one, at once: half of what may wait.
+const MAX_NEIGHBOURS: usize = 8;
 /// Of these, those of one address.
 const MAX_OF_AN_ADDRESS: usize = 2;
 
-/// Requests on their way, and the strangers who wait for an answer or read it.
+/// Requests on their way, and the neighbours who wait for an answer or read it.
 #[derive(Default)]
 pub(in crate::plane) struct StatusRequests {
     /// Where requests go, if there is somebody who answers.
     sender: Option<RingSender<StatusRequest>>,
-    strangers: Vec<(FaceId, Owner)>,
+    neighbours: Vec<(FaceId, Owner)>,
 }
 
 impl StatusRequests {
-    /// Whether there is a place for one more stranger, who has it then.
-    fn admit(&mut self, face: FaceId, stranger: Owner) -> bool {
-        let own = self.strangers.iter().filter(|(_, other)| *other == stranger).count();
-        let has_place = own < MAX_OF_AN_ADDRESS && self.strangers.len() < MAX_STRANGERS;
+    /// Whether there is a place for one more neighbour, who has it then.
+    fn admit(&mut self, face: FaceId, neighbour: Owner) -> bool {
+        let own = self.neighbours.iter().filter(|(_, other)| *other == neighbour).count();
+        let has_place = own < MAX_OF_AN_ADDRESS && self.neighbours.len() < MAX_NEIGHBOURS;
         if has_place {
-            self.strangers.push((face, stranger));
+            self.neighbours.push((face, neighbour));
         }
         has_place
     }
 
     /// A face is gone that has asked.
     pub(in crate::plane) fn forget(&mut self, face: FaceId) {
-        self.strangers.retain(|(other, _)| *other != face);
+        self.neighbours.retain(|(other, _)| *other != face);
     }
 
     fn pass_on(&mut self, request: StatusRequest) -> bool {
@@ -76,12 +76,12 @@ impl DataPlane {
         let is_by_tcp = |face: &Face| matches!(face.remote, FaceUri::Tcp(_));
         let is_hidden =
             !self.settings.ccnx.status_page && self.faces.get(&id).is_some_and(|face| is_by_tcp(face));
-        let stranger = self.stranger_behind(id).flatten();
+        let neighbour = self.neighbour_behind(id).flatten();
         let has_place =
-            is_hidden || stranger.is_none_or(|stranger| self.control.status_requests.admit(id, stranger));
+            is_hidden || neighbour.is_none_or(|neighbour| self.control.status_requests.admit(id, neighbour));
         let is_asked = !is_hidden
             && has_place
-            && self.control.status_requests.pass_on(StatusRequest { face: id, stranger, request });
+            && self.control.status_requests.pass_on(StatusRequest { face: id, neighbour, request });
         let Some(face) = self.faces.get_mut(&id) else { return };
         if !is_asked {
             face.counters.drops.count(DropReason::ManagementBusy);

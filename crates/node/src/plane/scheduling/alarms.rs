@@ -124,7 +124,7 @@ impl DataPlane {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let is_crowd = face.stranger.origin.is_some_and(|origin| {
+        let is_crowd = face.probation.origin.is_some_and(|origin| {
             self.occupancy.population.on_demand_datagrams.count(origin) > FEW_FACES_PER_ADDRESS
         });
         let crowd_timeout = if is_crowd { self.settings.timeouts.crowd_idle } else { Duration::MAX };

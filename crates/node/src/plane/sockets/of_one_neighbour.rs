@@ -27,16 +27,15 @@ impl DataPlane {
     #[cold]
     pub(in crate::plane) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        face.stranger.probation_ends =
-            face.counters.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
+        face.probation.ends = face.counters.traffic.in_frames.max(PROBATION_FRAMES).saturating_mul(2);
         let Transport::Datagram(DatagramPort { path: DatagramPath::Udp { channel, peer, .. }, .. }) =
             face.transport
         else {
-            face.stranger.probation_ends = u64::MAX;
+            face.probation.ends = u64::MAX;
             return;
         };
         let (persistency, in_frames, origin) =
-            (face.persistency, face.counters.traffic.in_frames, face.stranger.origin);
+            (face.persistency, face.counters.traffic.in_frames, face.probation.origin);
         let Some(main) = self.sockets.channels.get(channel) else { return };
         if main.main().is_some() || main.is_ip() || main.is_multicast() || peer.ip().is_multicast() {
             return;
@@ -49,7 +48,7 @@ impl DataPlane {
         }
         let most = self.settings.udp.own_sockets;
         let share = (most / PART_PER_ADDRESS).max(1);
-        let of_origin = |face: &&&Face| origin.is_some() && face.stranger.origin == origin;
+        let of_origin = |face: &&&Face| origin.is_some() && face.probation.origin == origin;
         let owners = self.owners_of_sockets();
         if owners.iter().filter(of_origin).count() >= share {
             return;

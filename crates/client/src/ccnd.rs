@@ -63,7 +63,7 @@ impl Ccnd {
         let nonce = nonce.to_be_bytes();
         let fields =
             InterestFields { scope: Some(Scope::HOST), nonce: Some(&nonce), ..InterestFields::default() };
-        Ok(Interest::decode_ccnx(fields.encode(&name)?.into()).map_err(Unsendable::from)?)
+        Ok(fields.build(&name)?)
     }
 
     /// Its key has come. Who answers there is on this host, and might as well be the ccnd.

@@ -31,12 +31,12 @@ pub enum FaceUri {
     WebSocket(SocketAddr),
     /// `wsclient://192.0.2.1:50000`: the far end of an accepted WebSocket connection.
     WebSocketClient(SocketAddr),
-    /// `internal://`, `internal://repository`: an application inside the node.
+    /// `internal://`, `internal://ccnd`: an application inside the node.
     Internal(Purpose),
 }
 
 /// What an application inside the node is there for: up to 32 lower-case letters, digits and hyphens, as
-/// `repository`. Empty for the node's own management, as in NFD.
+/// `ccnd`. Empty for the node's own management, as in NFD.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Purpose(String);
 

@@ -1,6 +1,5 @@
 //! Interests of either dialect, made when they are sent.
 
-use crate::buffer::Buffer;
 use crate::ccnx::{InterestFields, Ticks};
 use crate::error::EncodeError;
 use crate::interest::Interest;
@@ -44,7 +43,6 @@ impl BuildInterest for (Name, InterestFields<'_>) {
         let (name, fields) = self;
         let nonce = nonce.to_be_bytes();
         let lifetime = Some(Ticks::from_duration(lifetime));
-        let wire = InterestFields { nonce: Some(&nonce), lifetime, ..*fields }.encode(name)?;
-        Interest::decode_ccnx(Buffer::from(wire)).map_err(EncodeError::Invalid)
+        InterestFields { nonce: Some(&nonce), lifetime, ..*fields }.build(name)
     }
 }

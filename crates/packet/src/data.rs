@@ -46,6 +46,17 @@ impl Data {
         Data { wire, brief, canonical: LazyCanonical::none() }
     }
 
+    /// Reads one Data of either dialect that fills `wire` exactly, keeping the buffer.
+    ///
+    /// # Errors
+    /// Any broken rule of the format, at the byte where it is broken.
+    pub fn decode(dialect: Dialect, wire: Buffer) -> Result<Self, DecodeError> {
+        match dialect {
+            Dialect::Ndn => Data::decode_ndn(wire),
+            Dialect::Ccnx => Data::decode_ccnx(wire),
+        }
+    }
+
     /// Reads one NDN Data that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors

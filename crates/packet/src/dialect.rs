@@ -56,6 +56,26 @@ impl Dialect {
         }
     }
 
+    /// The dialect with this number, which is its discriminant. Files of a repository hold it.
+    pub const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Dialect::Ndn),
+            1 => Some(Dialect::Ccnx),
+            _ => None,
+        }
+    }
+
+    /// The dialect of the Data that begins like this; `None` if none does. Only where nothing but Data can come
+    /// is the first byte enough: an NDN Data begins with its type, 6, and a ContentObject with the first half of
+    /// its number, 64, as a block of ccnb. Other packets of the two share first bytes.
+    pub fn of_data(wire: &[u8]) -> Option<Self> {
+        match wire.first()? {
+            0x06 => Some(Dialect::Ndn),
+            0x04 => Some(Dialect::Ccnx),
+            _ => None,
+        }
+    }
+
     /// Whether an Interest can be sent back with a reason. Where it cannot, it is refused by silence.
     pub const fn has_nacks(self) -> bool {
         matches!(self, Dialect::Ndn)
@@ -110,6 +130,9 @@ impl fmt::Display for Dialect {
 
 #[cfg(test)]
 mod tests {
+    use crate::ccnx::{ContentObjectFields, SignedInfo, Ticks};
+    use crate::ndn::DataBuilder;
+
     use super::*;
 
     #[test]
@@ -117,8 +140,24 @@ mod tests {
         for dialect in Dialect::ALL {
             assert_eq!(dialect.as_str().parse(), Ok(dialect));
         }
+        assert_eq!((0..=u8::MAX).filter_map(Dialect::from_number).collect::<Vec<_>>(), Dialect::ALL);
+        assert!(Dialect::ALL.iter().all(|dialect| Dialect::from_number(*dialect as u8) == Some(*dialect)));
         let error = "NDN".parse::<Dialect>().unwrap_err();
         assert_eq!(error.to_string(), "there is no dialect NDN; there are ndn, ccnx");
+    }
+
+    #[test]
+    fn data_of_either_dialect_is_told_by_its_first_byte() {
+        let ndn = DataBuilder::new("/a".parse().unwrap()).build_with_digest().unwrap();
+        assert_eq!(Dialect::of_data(ndn.wire()), Some(Dialect::Ndn));
+        let name: Name = "/a".parse().unwrap();
+        let signed_info = SignedInfo::new(&[1; 32], Ticks::from_unix(1, 0));
+        let fields = ContentObjectFields { name: (&name).into(), signed_info, content: b"b" };
+        let ccnx = fields.encode(None, |_| Ok::<_, EncodeError>([2; 16])).unwrap();
+        assert_eq!(Dialect::of_data(&ccnx), Some(Dialect::Ccnx));
+        for other in [&b""[..], b"\x05", b"\x01\xd2", b"text"] {
+            assert_eq!(Dialect::of_data(other), None);
+        }
     }
 
     #[test]

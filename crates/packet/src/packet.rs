@@ -59,8 +59,7 @@ impl Packet {
     pub fn decode(dialect: Dialect, wire: Buffer, nack: Option<NackReason>) -> Result<Self, DecodeError> {
         let kind = PacketKind::of(dialect, &wire, nack)?;
         Ok(match (dialect, kind) {
-            (Dialect::Ndn, PacketKind::Data) => Packet::Data(Data::decode_ndn(wire)?),
-            (Dialect::Ccnx, PacketKind::Data) => Packet::Data(Data::decode_ccnx(wire)?),
+            (dialect, PacketKind::Data) => Packet::Data(Data::decode(dialect, wire)?),
             (Dialect::Ndn, _) => Packet::asked_or_nacked(Interest::decode_ndn(wire)?, nack),
             (Dialect::Ccnx, _) => Packet::asked_or_nacked(Interest::decode_ccnx(wire)?, nack),
         })

@@ -94,12 +94,9 @@ pub fn prefix_key(dialect: Dialect, name: NameRef<'_>) -> Vec<u8> {
     key
 }
 
+/// Keys count dialects from 1.
 fn dialect_of(byte: u8) -> Option<Dialect> {
-    match byte {
-        1 => Some(Dialect::Ndn),
-        2 => Some(Dialect::Ccnx),
-        _ => None,
-    }
+    Dialect::from_number(byte.checked_sub(1)?)
 }
 
 /// The number in a component by which a packet tells its segment. Only the one way of writing a number counts

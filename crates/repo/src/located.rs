@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use packet::time::Duration;
-use packet::{Data, Dialect, Interest, SpareBuffer, UnixTime};
+use packet::{Data, Interest, SpareBuffer, UnixTime};
 
 use crate::disk::DiskFile;
 use crate::extent::RecordPlace;
@@ -66,11 +66,7 @@ impl Located {
         let bytes = memory.into_buffer(self.place.len_bytes as usize);
         let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
         let wire = bytes.slice_of(payload).ok_or(ReadError::Corrupt)?;
-        let data = match header.dialect {
-            Dialect::Ndn => Data::decode_ndn(wire),
-            Dialect::Ccnx => Data::decode_ccnx(wire),
-        };
-        let data = data.map_err(|_| ReadError::Corrupt)?;
+        let data = Data::decode(header.dialect, wire).map_err(|_| ReadError::Corrupt)?;
         if self.format.name_hash(data.dialect(), data.name()) != header.name_hash {
             return Err(ReadError::Corrupt);
         }

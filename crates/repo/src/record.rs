@@ -140,11 +140,7 @@ impl Format {
         let [kind, dialect] = reader.take()?;
         let header = Header {
             kind: RecordKind::of(kind)?,
-            dialect: match dialect {
-                0 => Dialect::Ndn,
-                1 => Dialect::Ccnx,
-                _ => return None,
-            },
+            dialect: Dialect::from_number(dialect)?,
             payload_bytes: u32::from_le_bytes(reader.take()?),
             payload_crc: u32::from_le_bytes(reader.take()?),
             segment: u32::from_le_bytes(reader.take()?),

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use packet::ccnx::{MAX_MESSAGE_BYTES, message_len};
 use packet::ndn::data_len;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
-use packet::{Buffer, Data, DecodeError, SpareBuffer};
+use packet::{Buffer, Data, DecodeError, Dialect, SpareBuffer};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
@@ -82,18 +82,20 @@ impl<R: Read> DataStream<R> {
         loop {
             let held = self.block.get(self.start..).unwrap_or_default();
             let position = self.position();
-            // An object of CCNx begins with its element, number 64; a Data of NDN with 6.
-            let is_of_ccnx = self.takes_ccnx && held.first() == Some(&0x04);
-            let len = match is_of_ccnx {
-                true => message_len(held).ok().filter(|_| held.len() <= MAX_MESSAGE_BYTES || ends(held)),
-                false => data_len(held).ok(),
+            let dialect = Dialect::of_data(held).filter(|_| self.takes_ccnx).unwrap_or(Dialect::Ndn);
+            let len = match dialect {
+                Dialect::Ndn => data_len(held).ok(),
+                Dialect::Ccnx => {
+                    message_len(held).ok().filter(|_| held.len() <= MAX_MESSAGE_BYTES || ends(held))
+                }
             };
             if let Some(len) = len.ok_or(StreamError::NoData(position))?
                 && let Some(wire) = self.wire(len)
             {
-                let data = if is_of_ccnx { Data::decode_ccnx(wire) } else { Data::decode_ndn(wire) };
                 self.start += len;
-                return data.map(Some).map_err(|error| StreamError::Decode(position, error));
+                return Data::decode(dialect, wire)
+                    .map(Some)
+                    .map_err(|error| StreamError::Decode(position, error));
             }
             if self.read()? == 0 {
                 let is_whole = self.start == self.block.len();
@@ -245,7 +247,7 @@ mod tests {
                 lens.push((data.dialect(), data.wire().len()));
             }
             assert_eq!(lens.len(), 4);
-            assert_eq!((lens[1], lens[2]), ((packet::Dialect::Ccnx, object.wire().len()), lens[1]));
+            assert_eq!((lens[1], lens[2]), ((Dialect::Ccnx, object.wire().len()), lens[1]));
         }
         let mut ndn_alone = DataStream::new(&object.wire()[..]);
         assert!(matches!(ndn_alone.next_data(), Err(StreamError::NoData(0))));

@@ -19,6 +19,7 @@
 mod merkle;
 mod request;
 
+use packet::Data;
 use packet::ccnx::content_object::DEFAULT_DIGEST_ALGORITHM;
 use packet::ccnx::{ContentObjectFields, ContentObjectView, KeyLocator, NameSource, SignedInfo, Ticks};
 
@@ -86,6 +87,21 @@ impl CcnxSigner {
     ) -> Result<Vec<u8>, SignError> {
         let object = self.fields(name, content, now, complete);
         object.encode(None, |signed_bytes| self.key.sign(signed_bytes))
+    }
+
+    /// The same, decoded.
+    ///
+    /// # Errors
+    /// As [`sign`](CcnxSigner::sign).
+    pub fn sign_data<'a>(
+        &'a self,
+        name: impl Into<NameSource<'a>>,
+        content: &'a [u8],
+        now: Ticks,
+        complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
+    ) -> Result<Data, SignError> {
+        let wire = self.sign(name, content, now, complete)?;
+        Data::decode_ccnx(wire.into()).map_err(|error| SignError::Encode(error.into()))
     }
 
     /// What an object says before it is signed.

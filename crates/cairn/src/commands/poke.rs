@@ -87,12 +87,12 @@ impl PokeArguments {
             let signer = self.signing.ccnx_signer()?;
             let client = self.connect.ccnx_client_as(&signer)?;
             let now = Ticks::from(client.connection().clock().unix());
-            let wire = signer.sign(name, &content, now, |info| SignedInfo {
+            let data = signer.sign_data(name, &content, now, |info| SignedInfo {
                 freshness_seconds: self.freshness.map(Ticks::whole_seconds),
                 final_block_id: last.map(|last| last.value),
                 ..info
             })?;
-            return Ok((Data::decode_ccnx(wire.into())?, client));
+            return Ok((data, client));
         }
         let mut data = DataBuilder::new(name.clone()).content(content);
         if let Some(freshness) = self.freshness {

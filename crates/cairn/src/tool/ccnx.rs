@@ -33,8 +33,7 @@ pub(crate) fn ccnx_interest_with(
 ) -> Result<Interest, ToolError> {
     let nonce = nonce.to_be_bytes();
     let lifetime = Some(Ticks::from_duration(lifetime));
-    let wire = InterestFields { lifetime, nonce: Some(&nonce), ..fields }.encode(name)?;
-    Ok(Interest::decode_ccnx(wire.into())?)
+    Ok(InterestFields { lifetime, nonce: Some(&nonce), ..fields }.build(name)?)
 }
 
 /// Bytes in a segment unless something else is asked for, as ccnseqwriter has them.

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::client::commands::about;
-use crate::client::{AskError, Client};
+use crate::client::{AskError, Client, OutageCounters};
 use crate::error::ClientError;
 use crate::event::Event;
 use crate::get::{Get, Trust};
@@ -203,6 +203,16 @@ impl AsyncClient {
     /// Whether the forwarder went away, and is not there again yet.
     pub fn is_gone(&self) -> bool {
         self.lock().is_gone()
+    }
+
+    /// What outages there were.
+    pub fn outages(&self) -> OutageCounters {
+        self.lock().outages()
+    }
+
+    /// How many Interests came beyond what is kept for [`AsyncClient::next`].
+    pub fn overlooked(&self) -> u64 {
+        self.lock().overlooked()
     }
 
     /// Expresses one Interest and waits for its Data: [`Client::ask`].

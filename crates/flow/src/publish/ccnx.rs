@@ -205,8 +205,7 @@ impl CcnxPublication {
     /// There is no such segment, or its content has another length; it cannot be signed.
     pub fn segment(&self, segment: u64, content: &[u8]) -> Result<Data, PublishError> {
         let name = self.checked_name(segment, content)?;
-        let wire = self.signer.sign(&name, content, self.timestamp, |info| self.complete(segment, info))?;
-        Ok(Data::decode_ccnx(wire.into())?)
+        Ok(self.signer.sign_data(&name, content, self.timestamp, |info| self.complete(segment, info))?)
     }
 
     fn signed_bytes(&self, segment: u64, content: &[u8]) -> Result<Vec<u8>, PublishError> {

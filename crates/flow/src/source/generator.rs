@@ -80,8 +80,7 @@ impl DataSigner for CcnxDataSigner {
     ) -> Result<Data, SourceError> {
         let freshness_seconds = freshness.map(Ticks::whole_seconds);
         let complete = |info| SignedInfo { freshness_seconds, ..info };
-        let wire = self.signer.sign(name, content, (self.clock)().into(), complete)?;
-        Ok(Data::decode_ccnx(wire.into())?)
+        Ok(self.signer.sign_data(name, content, (self.clock)().into(), complete)?)
     }
 }
 

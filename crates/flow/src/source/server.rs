@@ -136,7 +136,7 @@ pub enum ServeError<E> {
 
 /// How long nothing may come until there is a look whether to go on: a signal that comes between such a look
 /// and the wait behind it ends no wait.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves until the server is over. `watch` is told of each Interest and its answer, and in between, at every
 /// signal and once a second, of nothing; it says whether to go on.
@@ -149,7 +149,7 @@ pub fn serve<S: Source, C: AppFace>(
     mut watch: impl FnMut(Option<(&Interest, &Reply)>) -> bool,
 ) -> Result<(), ServeError<C::Error>> {
     while !server.is_over(carrier.now()) && watch(None) {
-        let until = server.next_deadline().min(carrier.now() + LOOK);
+        let until = server.next_deadline().min(carrier.now() + CHECK_INTERVAL);
         let next = carrier.next_interest(until).map_err(ServeError::AppFace)?;
         let Some((interest, header)) = next else { continue };
         let reply = server.handle_interest(carrier.now(), &interest).map_err(ServeError::Source)?;

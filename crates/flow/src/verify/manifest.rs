@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use packet::time::Instant;
-use packet::{Component, Data, Interest, NackReason, Name, NameRef, Now};
+use packet::{Component, Data, Dialect, Interest, NackReason, Name, NameRef, Now};
 use trust::manifest::{
     ManifestError, ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of,
 };
@@ -28,7 +28,7 @@ pub struct ManifestVerifier {
     /// Verifies metadata, and the first packet of the manifest.
     root: Box<dyn Verifier>,
     reader: Option<Reading>,
-    requests: Requests,
+    requests: Requests<Name>,
     held: BTreeMap<u64, Data>,
     verdicts: VecDeque<VerificationOutcome>,
     /// Why there is no manifest to verify by.
@@ -58,7 +58,7 @@ impl ManifestVerifier {
         ManifestVerifier {
             root,
             reader: None,
-            requests: Requests::new(seed),
+            requests: Requests::new(Dialect::Ndn, seed),
             held: BTreeMap::new(),
             verdicts: VecDeque::new(),
             broken: None,

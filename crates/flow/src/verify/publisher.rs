@@ -6,19 +6,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use packet::ccnx::{ContentObjectView, InterestFields, KeyLocator, NameSource, Ticks};
-use packet::random::Random;
-use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason, Name, NameRef, Now, hex};
+use packet::ccnx::{ContentObjectView, KeyLocator, NameSource};
+use packet::time::Instant;
+use packet::{Data, Dialect, Interest, NackReason, Name, NameRef, Now, hex};
 use trust::{KeyKind, PublicKey, VerifyError, ccnx};
 
+use super::requests::Requests;
 use super::unverified::{Unverified, UnverifiedKind};
 use super::{Cost, Summary, VerificationError, VerificationOutcome, Verifier, note_signer};
 
 /// Publishers whose keys are kept; an object has one, most often.
 const MAX_KEYS: usize = 16;
-const LIFETIME: Duration = Duration::from_secs(1);
-const ATTEMPTS: u32 = 5;
 /// Bits of an RSA key below which it is told how short it is.
 const SHORT_KEY_BITS: usize = 2048;
 
@@ -29,7 +27,8 @@ pub struct PublisherVerifier {
     anchors: BTreeMap<Digest, PublicKey>,
     /// Keys that came with packets, or were fetched.
     keys: BTreeMap<Digest, PublicKey>,
-    asked: BTreeMap<Digest, PendingKey>,
+    /// Keys that are being fetched.
+    asked: Requests<Digest>,
     /// What discovery found last: an object's name, and its publisher.
     found: Option<(Name, Digest)>,
     /// Whose segments the object consists of, once one was accepted: without an anchor anybody's signature
@@ -40,16 +39,7 @@ pub struct PublisherVerifier {
     verdicts: VecDeque<VerificationOutcome>,
     signers: Vec<String>,
     shortest_bits: Option<usize>,
-    random: Random,
     cost: Cost,
-}
-
-/// A key that is being fetched.
-struct PendingKey {
-    name: Name,
-    attempts: u32,
-    /// When the last attempt is given up; `None` before the first.
-    deadline: Option<Instant>,
 }
 
 /// Where the key is.
@@ -64,14 +54,13 @@ impl PublisherVerifier {
         PublisherVerifier {
             anchors: anchors.into_iter().map(|key| (key.digest(), key)).collect(),
             keys: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            asked: Requests::new(Dialect::Ccnx, seed),
             found: None,
             pinned: None,
             held: VecDeque::new(),
             verdicts: VecDeque::new(),
             signers: Vec::new(),
             shortest_bits: None,
-            random: Random::from_seed(seed),
             cost: Cost::default(),
         }
     }
@@ -128,13 +117,11 @@ impl PublisherVerifier {
         }
         let refused = match self.find_key(&object) {
             Ok(KeyLocation::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
-            Ok(KeyLocation::At(_))
-                if self.asked.len() >= MAX_KEYS && !self.asked.contains_key(&publisher) =>
-            {
+            Ok(KeyLocation::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.has(&publisher) => {
                 Some(VerificationError::TooManyPublishers)
             }
             Ok(KeyLocation::At(name)) => {
-                self.asked.entry(publisher).or_insert(PendingKey { name, attempts: 0, deadline: None });
+                self.asked.ask_as(publisher, name);
                 self.held.push_back(packet);
                 return;
             }
@@ -182,10 +169,10 @@ impl Verifier for PublisherVerifier {
     fn handle_data(&mut self, _now: Now, data: &Data) -> bool {
         let Some(object) = data.ccnx() else { return false };
         // Only the key itself has its digest, whoever sends it.
-        let found = self.asked.iter().find(|(digest, asked)| {
-            asked.name.as_ref().is_prefix_of(data.name()) && trust::sha256(object.content()) == **digest
+        let found = self.asked.find(|digest, name| {
+            name.is_prefix_of(data.name()) && trust::sha256(object.content()) == *digest
         });
-        let Some(digest) = found.map(|(digest, _)| *digest) else { return false };
+        let Some(digest) = found.copied() else { return false };
         match PublicKey::from_spki_of_ccnx(object.content()) {
             Ok(key) if self.keys.len() < MAX_KEYS => {
                 self.asked.remove(&digest);
@@ -200,13 +187,7 @@ impl Verifier for PublisherVerifier {
     fn handle_nack(&mut self, _now: Now, _name: NameRef<'_>, _reason: NackReason) {}
 
     fn handle_timeout(&mut self, now: Now) {
-        let over = |asked: &PendingKey| {
-            asked.attempts >= ATTEMPTS && asked.deadline.is_some_and(|deadline| deadline <= now.instant)
-        };
-        let lost: Vec<Digest> =
-            self.asked.iter().filter(|(_, asked)| over(asked)).map(|(digest, _)| *digest).collect();
-        for digest in lost {
-            self.asked.remove(&digest);
+        while let Some(digest) = self.asked.take_failed(now.instant) {
             let is_its =
                 |packet: &Unverified| packet.data.ccnx().is_some_and(|object| *object.publisher() == digest);
             let (its, others) = std::mem::take(&mut self.held).into_iter().partition(is_its);
@@ -222,27 +203,11 @@ impl Verifier for PublisherVerifier {
     }
 
     fn poll_interest(&mut self, now: Now) -> Option<Interest> {
-        let asked = self.asked.values_mut().find(|asked| {
-            asked.attempts < ATTEMPTS && asked.deadline.is_none_or(|deadline| deadline <= now.instant)
-        })?;
-        asked.attempts += 1;
-        asked.deadline = Some(now.instant + LIFETIME);
-        let nonce = self.random.next_u32().to_be_bytes();
-        let fields = InterestFields {
-            lifetime: Some(Ticks::from_duration(LIFETIME)),
-            nonce: Some(&nonce),
-            ..InterestFields::default()
-        };
-        let wire = fields.encode(&asked.name).ok()?;
-        Interest::decode_ccnx(wire.into()).ok()
+        self.asked.poll(now.instant)
     }
 
     fn next_deadline(&self) -> Instant {
-        self.asked
-            .values()
-            .map(|asked| asked.deadline.unwrap_or(Instant::ZERO))
-            .min()
-            .unwrap_or(Instant::NEVER)
+        self.asked.next_deadline()
     }
 
     fn take_cost(&mut self) -> Cost {

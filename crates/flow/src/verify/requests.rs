@@ -2,40 +2,96 @@
 
 use std::collections::BTreeMap;
 
-use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Interest, Name, NameRef};
+use packet::{ComponentKind, Dialect, Interest, Name, NameRef};
 
 const LIFETIME: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 5;
 
-/// Asks for single packets by exact name until they come or too many attempts were in vain.
+/// Asks for single packets until they come or too many attempts were in vain. Each has a key, which most often
+/// is its name.
 #[derive(Debug)]
-pub(super) struct Requests {
-    waiting: BTreeMap<Name, PendingRequest>,
+pub(super) struct Requests<K> {
+    dialect: Dialect,
+    waiting: BTreeMap<K, PendingRequest>,
     random: Random,
 }
 
 #[derive(Debug)]
 struct PendingRequest {
+    name: Name,
     attempts: u32,
     /// When the last attempt is given up; `None` before the first.
     deadline: Option<Instant>,
 }
 
-impl Requests {
-    pub(super) fn new(seed: u64) -> Self {
-        Requests { waiting: BTreeMap::new(), random: Random::from_seed(seed) }
+impl PendingRequest {
+    /// Whether the last attempt was in vain, or none was made.
+    fn is_over(&self, now: Instant) -> bool {
+        self.deadline.is_none_or(|deadline| deadline <= now)
+    }
+}
+
+impl<K: Ord + Clone> Requests<K> {
+    pub(super) fn new(dialect: Dialect, seed: u64) -> Self {
+        Requests { dialect, waiting: BTreeMap::new(), random: Random::from_seed(seed) }
     }
 
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
+    /// Asks for `name`, unless something with this key is asked for already.
+    pub(super) fn ask_as(&mut self, key: K, name: Name) {
+        self.waiting.entry(key).or_insert(PendingRequest { name, attempts: 0, deadline: None });
+    }
+
+    /// Whether something with this key is asked for.
+    pub(super) fn has(&self, key: &K) -> bool {
+        self.waiting.contains_key(key)
+    }
+
+    /// The key of something asked for that is like this, by its key and its name.
+    pub(super) fn find(&self, is_it: impl Fn(&K, NameRef<'_>) -> bool) -> Option<&K> {
+        self.waiting.iter().find(|(key, waiting)| is_it(key, waiting.name.as_ref())).map(|(key, _)| key)
+    }
+
+    /// It came; says whether it was asked for.
+    pub(super) fn remove(&mut self, key: &K) -> bool {
+        self.waiting.remove(key).is_some()
+    }
+
+    /// The next Interest to send.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Interest> {
+        let due = |waiting: &&mut PendingRequest| waiting.is_over(now) && waiting.attempts < ATTEMPTS;
+        let waiting = self.waiting.values_mut().find(due)?;
+        waiting.attempts += 1;
+        waiting.deadline = Some(now + LIFETIME);
+        self.dialect.interest(waiting.name.clone(), self.random.next_u32(), LIFETIME).ok()
+    }
+
+    /// One that was asked for too often in vain.
+    pub(super) fn take_failed(&mut self, now: Instant) -> Option<K> {
+        let failed = |waiting: &PendingRequest| waiting.attempts >= ATTEMPTS && waiting.is_over(now);
+        let key = self.waiting.iter().find(|(_, waiting)| failed(waiting))?.0.clone();
+        self.waiting.remove(&key);
+        Some(key)
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.waiting
+            .values()
+            .map(|waiting| waiting.deadline.unwrap_or(Instant::ZERO))
+            .min()
+            .unwrap_or(Instant::NEVER)
+    }
+}
+
+impl Requests<Name> {
     /// Asks for `name`, unless it is asked for already.
     pub(super) fn ask(&mut self, name: Name) {
-        self.waiting.entry(name).or_insert(PendingRequest { attempts: 0, deadline: None });
+        self.ask_as(name.clone(), name);
     }
 
     /// Asks for packet `number` of what is called `name`.
@@ -48,39 +104,11 @@ impl Requests {
 
     /// Whether it is asked for.
     pub(super) fn contains(&self, name: NameRef<'_>) -> bool {
-        self.waiting.contains_key(&name.to_name())
+        self.has(&name.to_name())
     }
 
     /// It came; says whether it was asked for.
     pub(super) fn answered(&mut self, name: NameRef<'_>) -> bool {
-        self.waiting.remove(&name.to_name()).is_some()
-    }
-
-    /// The next Interest to send.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<Interest> {
-        let (name, waiting) = self.waiting.iter_mut().find(|(_, waiting)| {
-            waiting.deadline.is_none_or(|deadline| deadline <= now) && waiting.attempts < ATTEMPTS
-        })?;
-        waiting.attempts += 1;
-        waiting.deadline = Some(now + LIFETIME);
-        InterestBuilder::new(name.clone()).lifetime(LIFETIME).nonce(self.random.next_u32()).build().ok()
-    }
-
-    /// One that was asked for too often in vain.
-    pub(super) fn take_failed(&mut self, now: Instant) -> Option<Name> {
-        let failed = self.waiting.iter().find(|(_, waiting)| {
-            waiting.attempts >= ATTEMPTS && waiting.deadline.is_some_and(|deadline| deadline <= now)
-        });
-        let name = failed?.0.clone();
-        self.waiting.remove(&name);
-        Some(name)
-    }
-
-    pub(super) fn next_deadline(&self) -> Instant {
-        self.waiting
-            .values()
-            .map(|waiting| waiting.deadline.unwrap_or(Instant::ZERO))
-            .min()
-            .unwrap_or(Instant::NEVER)
+        self.remove(&name.to_name())
     }
 }

@@ -11,7 +11,6 @@ use packet::{Data, Interest, NackReason, Name};
 use super::activity::{Activity, Log};
 use super::arrivals::Arrivals;
 use super::error::{self, JobError};
-use super::packets;
 use super::producer::Files;
 use super::signatures::Signatures;
 use crate::experiment::plan::ControllerChoice;
@@ -240,7 +239,7 @@ impl Activity for Downloads {
             if request.attempt > 1 {
                 self.again.push((name.clone(), nonce));
             }
-            return packets::interest(self.config.files.dialect(), name, nonce, self.config.lifetime);
+            return self.config.files.dialect().interest(name, nonce, self.config.lifetime).ok();
         }
         None
     }

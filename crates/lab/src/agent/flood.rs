@@ -8,7 +8,6 @@ use packet::time::{Duration, Instant};
 use packet::{Component, Data, Dialect, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
-use super::packets;
 
 /// The columns of the flood's table.
 pub(crate) const HEAD: [&str; 6] = ["time", "sent", "refreshed", "nacks", "data", "behind_ms"];
@@ -145,7 +144,7 @@ impl Activity for Flood {
             }
         }
         let name = self.config.prefix.with(Component::generic(number.to_string().as_bytes())).ok()?;
-        packets::interest(self.config.dialect, name, self.random.next_u32(), self.config.lifetime)
+        self.config.dialect.interest(name, self.random.next_u32(), self.config.lifetime).ok()
     }
 
     fn next_deadline(&self) -> Instant {

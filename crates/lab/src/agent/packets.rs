@@ -2,10 +2,10 @@
 
 use flow::NamingConvention;
 use flow::source::{DataSigner, SourceError};
-use packet::ccnx::{ContentObjectFields, InterestFields, KeyLocator, SignedInfo, Ticks, markers};
-use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::ccnx::{ContentObjectFields, KeyLocator, SignedInfo, Ticks, markers};
+use packet::ndn::DataBuilder;
 use packet::time::Duration;
-use packet::{Component, Data, Dialect, EncodeError, Interest, Name, NameRef};
+use packet::{Component, Data, Dialect, EncodeError, Name, NameRef};
 use trust::Signer;
 
 /// Objects are as long as those of CCNx's own tools, whose keys have 1,024 bits, and are made at once: bytes
@@ -24,18 +24,6 @@ pub(super) struct Object<'a> {
     pub(super) freshness: Duration,
     /// The last component of the last segment's name.
     pub(super) last: Option<Component<'a>>,
-}
-
-/// An Interest.
-pub(super) fn interest(dialect: Dialect, name: Name, nonce: u32, lifetime: Duration) -> Option<Interest> {
-    match dialect {
-        Dialect::Ndn => InterestBuilder::new(name).nonce(nonce).lifetime(lifetime).build().ok(),
-        Dialect::Ccnx => {
-            let (nonce, lifetime) = (nonce.to_be_bytes(), Some(Ticks::from_duration(lifetime)));
-            let fields = InterestFields { lifetime, nonce: Some(&nonce), ..InterestFields::default() };
-            Interest::decode_ccnx(fields.encode(&name).ok()?.into()).ok()
-        }
-    }
 }
 
 /// Data, in NDN signed by `signer`, and otherwise without a signature that would say who made it.

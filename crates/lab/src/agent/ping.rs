@@ -8,7 +8,6 @@ use packet::time::{Duration, Instant};
 use packet::{Component, Data, Dialect, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
-use super::packets;
 
 /// The columns of the table of round trips. An answer that never came has no round trip.
 pub(crate) const HEAD: [&str; 4] = ["no", "time", "round_trip_ms", "nack"];
@@ -107,7 +106,7 @@ impl Activity for Pings {
         self.open.insert(number, now);
         self.expiries.push_back((now + self.config.lifetime, number));
         let name = self.config.prefix.with(Component::generic(number.to_string().as_bytes())).ok()?;
-        packets::interest(self.config.dialect, name, self.random.next_u32(), self.config.lifetime)
+        self.config.dialect.interest(name, self.random.next_u32(), self.config.lifetime).ok()
     }
 
     fn next_deadline(&self) -> Instant {

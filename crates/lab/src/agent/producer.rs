@@ -166,7 +166,7 @@ mod tests {
             let mut files = files(dialect);
             let names = files.clone();
             let name = |file, segment| names.name(file, segment).unwrap();
-            let ask = |name: Name| packets::interest(dialect, name, 1, Duration::from_secs(4)).unwrap();
+            let ask = |name: Name| dialect.interest(name, 1, Duration::from_secs(4)).unwrap();
             let answer = |files: &mut Files, name| match files.answer(&ask(name)).unwrap() {
                 Reply::Data(data) => Some(data),
                 Reply::NotMine => None,

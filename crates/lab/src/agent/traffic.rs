@@ -10,7 +10,6 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 
 use super::activity::{Activity, Log};
 use super::error::{self, JobError};
-use super::packets;
 use super::ping::OPEN;
 use super::producer::Files;
 use crate::experiment::plan::ReplayPlan;
@@ -118,7 +117,7 @@ impl Activity for Traffic {
     fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
         let item = self.requester.poll_request(now)?.item;
         let name = self.name(item)?;
-        packets::interest(self.files.dialect(), name, self.random.next_u32(), self.lifetime)
+        self.files.dialect().interest(name, self.random.next_u32(), self.lifetime).ok()
     }
 
     fn next_deadline(&self) -> Instant {

@@ -11,6 +11,7 @@ use crate::experiment::profile::{LinkCost, PacketCost, Profile};
 use crate::report::CaseData;
 use crate::run::progress::Progress;
 use crate::run::{Machine, Options, Program};
+use crate::stats::mean;
 
 /// What is measured of a kind of link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +172,7 @@ pub fn calibrate(
         };
         profile.link.insert(kind.to_owned(), link_cost(of));
     }
-    profile.idle_percent = rounded((idle.iter().sum::<f64>() / idle.len().max(1) as f64).max(0.0));
+    profile.idle_percent = rounded(mean(&idle).max(0.0));
     profile.signature = in_process::signatures();
     profile.dialect = in_process::dialects();
     profile.disk = in_process::disk(&options.runs);

@@ -17,7 +17,7 @@ use crate::order::{Event, Order, Request};
 /// How long whoever asks may take to say what, and the world to do it.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// How often the holder looks whether somebody asks, or wants it to end.
-const TURN: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Builds the network of an order and holds it until `stop`, or until somebody asks for its end. The folder
 /// of `place` is there and empty.
@@ -95,7 +95,7 @@ impl CommandChannel {
                     // Who has gone away needs no answer.
                     let _ = self.answer(&stream);
                 }
-                Err(_) => std::thread::sleep(TURN),
+                Err(_) => std::thread::sleep(CHECK_INTERVAL),
             }
         }
     }
@@ -128,7 +128,7 @@ impl CommandChannel {
             Request::Down => {
                 let deadline = std::time::Instant::now() + TIMEOUT;
                 while !self.ended.load(Ordering::Relaxed) && std::time::Instant::now() < deadline {
-                    std::thread::sleep(TURN);
+                    std::thread::sleep(CHECK_INTERVAL);
                 }
                 if !self.ended.load(Ordering::Relaxed) {
                     return Ok(Some("it does not end".to_owned()));

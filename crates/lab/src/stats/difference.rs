@@ -2,6 +2,7 @@
 
 use super::confidence::student_t;
 use super::counted::{self, Counted};
+use super::mean::mean;
 use super::summary::Summary;
 use super::unseen::{self, ENOUGH, FEWEST, are_equal};
 
@@ -56,6 +57,12 @@ impl Interval {
 }
 
 impl Sample {
+    /// The mean of its numbers; not a number where it has none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        mean(&self.values)
+    }
+
     /// Did all repeats bring the same number, though they need not have?
     #[must_use]
     pub fn is_equal_by_chance(&self) -> bool {
@@ -253,7 +260,9 @@ impl Sample {
 /// Fisher's transformation, and nothing of fewer than four.
 fn correlated(one: &[f64], two: &[f64]) -> f64 {
     let count = one.len().min(two.len()) as f64;
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    if count < 4.0 {
+        return 0.0;
+    }
     let (of_one, of_two) = (mean(one), mean(two));
     let off = one.iter().zip(two).map(|(one, two)| (one - of_one, two - of_two));
     let sums = off.fold([0.0; 3], |[both, first, second], (one, two)| {

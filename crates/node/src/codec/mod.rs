@@ -12,6 +12,7 @@ mod link_settings;
 mod ndn;
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
@@ -307,6 +308,14 @@ impl Codec {
             Dialect::Ndn => false,
             // So does ndnld.
             Dialect::Ccnx => true,
+        }
+    }
+
+    /// What to say where no socket reaches a UDP peer.
+    pub(crate) fn no_udp_socket(dialect: Dialect, peer: SocketAddr) -> String {
+        match dialect {
+            Dialect::Ndn => format!("no UDP socket is bound from which {peer} can be reached"),
+            Dialect::Ccnx => format!("no UDP socket of `[ccnx] udp` is bound that reaches {peer}"),
         }
     }
 

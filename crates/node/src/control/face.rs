@@ -66,7 +66,7 @@ pub struct CreateFace {
 /// A face inside the process to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateInnerFace {
-    /// What it is for; shown as its remote end, `internal://repository`.
+    /// What it is for; shown as its remote end, `internal://ccnd`.
     pub purpose: Purpose,
     /// The language of its packets.
     pub dialect: Dialect,

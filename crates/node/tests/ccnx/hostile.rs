@@ -74,7 +74,7 @@ fn a_neighbour_gets_signatures_for_a_part_of_the_time_and_an_application_all_tha
     let mut neighbour = Peer::new(host.udp());
     let mut application = host.unix();
     let mut asked = 0;
-    while host.counted("ccnx_pings_refused") < 1000 {
+    while host.counted("ccnx-pings-refused") < 1000 {
         for _ in 0..50 {
             neighbour.send(&interest(&format!("ccnx:/ccnx/ping/{asked}"), None));
             asked += 1;
@@ -83,7 +83,7 @@ fn a_neighbour_gets_signatures_for_a_part_of_the_time_and_an_application_all_tha
         assert!(asked < 1_000_000, "a neighbour gets a signature for each of its packets");
     }
     assert!(
-        host.counted("ccnx_pings") > asked / 50,
+        host.counted("ccnx-pings") > asked / 50,
         "neighbours are answered, too, as long as there is time"
     );
 }

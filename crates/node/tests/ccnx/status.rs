@@ -84,7 +84,7 @@ fn neighbours_get_pages_for_a_part_of_the_time_and_who_is_on_this_host_whenever_
         for _ in 0..20 {
             assert!(page(&host, request).starts_with("HTTP/1.1 200 OK\r\n"));
         }
-        assert_eq!(host.counted("ccnx_pages_refused"), 1);
-        assert_eq!(host.counted("ccnx_pages"), shown + 20);
+        assert_eq!(host.counted("ccnx-pages-refused"), 1);
+        assert_eq!(host.counted("ccnx-pages"), shown + 20);
     });
 }

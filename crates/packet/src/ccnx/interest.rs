@@ -17,7 +17,8 @@ use crate::ccnx::ticks::Ticks;
 use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, first_message_of, span_in};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::interest::{Nonce, fold_nonce};
+
+use crate::interest::{Interest, Nonce, fold_nonce};
 use crate::name::Component;
 use crate::span::Span;
 use crate::time::Duration;
@@ -368,6 +369,14 @@ impl InterestFields<'_> {
     /// A field outside its range, a component of `name` that CCNx cannot express, more than 8,800 bytes.
     pub fn encode<'n>(&self, name: impl Into<NameSource<'n>>) -> Result<Vec<u8>, EncodeError> {
         self.encode_within(name.into(), MAX_ENCODED_BYTES)
+    }
+
+    /// The same, decoded.
+    ///
+    /// # Errors
+    /// As [`encode`](InterestFields::encode).
+    pub fn build<'n>(&self, name: impl Into<NameSource<'n>>) -> Result<Interest, EncodeError> {
+        Interest::decode_ccnx(self.encode(name)?.into()).map_err(EncodeError::Invalid)
     }
 
     fn encode_within(&self, name: NameSource<'_>, limit: usize) -> Result<Vec<u8>, EncodeError> {

@@ -101,7 +101,7 @@ impl Job {
             scope: self.scope,
             ..InterestFields::default()
         };
-        Ok(Interest::decode_ccnx(fields.encode(&name)?.into())?)
+        fields.build(&name)
     }
 
     /// Which segment a packet is, if this waits for it.

@@ -333,7 +333,7 @@ impl Ccnr {
             return None;
         }
         let fields = InterestFields { answer_origin_kind: Some(with_stale), ..view.fields() };
-        let interest = Interest::decode_ccnx(fields.encode(view.name()).ok()?.into()).ok()?;
+        let interest = fields.build(view.name()).ok()?;
         self.ask(StoreQuery::Packet(interest), Pending::Stale)
     }
 
@@ -525,7 +525,7 @@ impl Ccnr {
 fn exact_interest(packet: &Name, digest: &[u8; 32]) -> Option<Interest> {
     let name = packet.with(Component::generic(digest)).ok()?;
     let fields = InterestFields { max_suffix_components: Some(0), ..Default::default() };
-    Interest::decode_ccnx(fields.encode(&name).ok()?.into()).ok()
+    fields.build(&name).ok()
 }
 
 /// The Interest for the first segment of the latest version.
@@ -536,7 +536,7 @@ fn latest_interest(name: &Name) -> Option<Interest> {
         child_selector: Some(ChildSelector::RIGHTMOST),
         ..Default::default()
     };
-    Interest::decode_ccnx(fields.encode(name).ok()?.into()).ok()
+    fields.build(name).ok()
 }
 
 /// The name of the Interest that asks whether the packet of this name and digest is stored, and has it stored

@@ -1,7 +1,7 @@
 //! Objects that a repository of CCNx makes: what it answers to commands, its policy, and where that is.
 use packet::ccnx::management::{Link, RepositoryInfo};
 use packet::ccnx::{ContentKind, SignedInfo, Ticks, markers};
-use packet::{Buffer, Component, Data, DecodeError, Name, Now};
+use packet::{Component, Data, DecodeError, Name, Now};
 use trust::SignError;
 use trust::ccnx::CcnxSigner;
 
@@ -100,8 +100,7 @@ impl Objects {
         content: &'a [u8],
         complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
     ) -> Result<Data, SignError> {
-        let wire = self.signer.sign(name, content, Ticks::from(now.unix), complete)?;
-        Data::decode_ccnx(Buffer::from(wire)).map_err(cannot)
+        self.signer.sign_data(name, content, Ticks::from(now.unix), complete)
     }
 }
 

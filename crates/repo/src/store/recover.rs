@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use packet::{Buffer, Data, Dialect};
+use packet::{Buffer, Data};
 
 use super::insert::Open;
 use super::{
@@ -336,11 +336,7 @@ struct LoggedRecord<'a> {
 
 impl LoggedRecord<'_> {
     fn data(&self, format: &Format) -> Option<Data> {
-        let wire = Buffer::copy_from(self.payload);
-        let data = match self.header.dialect {
-            Dialect::Ndn => Data::decode_ndn(wire),
-            Dialect::Ccnx => Data::decode_ccnx(wire),
-        };
+        let data = Data::decode(self.header.dialect, Buffer::copy_from(self.payload));
         data.ok().filter(|data| format.name_hash(data.dialect(), data.name()) == self.header.name_hash)
     }
 }

@@ -30,12 +30,11 @@ pub(super) fn number_in(component: Component<'_>) -> Option<u64> {
     markers::parse_segment(component.value)
 }
 
-/// Signed by nobody, with the name of no key and the date of no day; fresh for whole seconds, or, with less
-/// than one, for ever. `None` if it would exceed a packet, or CCNx cannot express the name.
+/// Signed by nobody, with the name of no key and the date of no day; fresh for whole seconds, or, with none,
+/// for ever. `None` if it would exceed a packet, or CCNx cannot express the name.
 pub(super) fn content_object(name: &Name, content: &[u8], freshness: Duration) -> Option<Data> {
-    let seconds = freshness.as_millis() / 1000;
     let signed_info = SignedInfo {
-        freshness_seconds: (seconds > 0).then_some(seconds as u32),
+        freshness_seconds: Some(Ticks::whole_seconds(freshness)).filter(|seconds| *seconds > 0),
         ..SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_000_000_000, 0))
     };
     let fields = ContentObjectFields { name: name.into(), signed_info, content };

@@ -74,8 +74,7 @@ impl CcnxSigner {
         let with = |name: Name, value: &[u8]| name.with(Component::generic(value));
         let name = prefix.and_then(|prefix| with(prefix, request.action().as_bytes()));
         let name = name.and_then(|name| with(name, &object)).map_err(invalid)?;
-        let wire = InterestFields { scope: Some(Scope::HOST), ..fields }.encode(&name)?;
-        Interest::decode_ccnx(wire.into()).map_err(invalid)
+        Ok(InterestFields { scope: Some(Scope::HOST), ..fields }.build(&name)?)
     }
 }
 

@@ -41,7 +41,7 @@ const MAX_KEPT: usize = 1000;
 const MAX_MESSAGE_BYTES: usize = 4000;
 
 /// How often standard input is looked at.
-const GLANCE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long to wait for a message of somebody else, and how often to ask for it.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -173,7 +173,7 @@ impl ChatArguments {
             if !self.stay && room.waiting_lines.is_empty() && ended_at.is_some_and(enough) {
                 break;
             }
-            let until = room.sync.next_deadline().min(now + GLANCE);
+            let until = room.sync.next_deadline().min(now + CHECK_INTERVAL);
             if let Some(event) = room.client.next(Some(until))? {
                 room.take(event)?;
             }

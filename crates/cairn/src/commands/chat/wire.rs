@@ -67,11 +67,10 @@ impl RoomWire {
                 Ok(signer.sign_data(&data)?)
             }
             RoomWire::Ccnx { signer, .. } => {
-                let wire = signer.sign(&name, text.as_bytes(), unix.into(), |info| SignedInfo {
+                Ok(signer.sign_data(&name, text.as_bytes(), unix.into(), |info| SignedInfo {
                     freshness_seconds: Some(Ticks::whole_seconds(FRESHNESS)),
                     ..info
-                })?;
-                Ok(Data::decode_ccnx(wire.into())?)
+                })?)
             }
         }
     }

@@ -128,7 +128,7 @@ pub(crate) enum Command {
     /// packet, from the cache, and signatures. Takes three minutes, as root.
     Calibrate(distance::CalibrateArguments),
     /// Run experiments with the same plan on real forwarders and in virtual time, and say of each number how
-    /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does?
+    /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does.
     Validate(distance::ValidateArguments),
     /// Show what runs found: each statement with its verdict. docs/lab-results.md is made with this.
     Results {

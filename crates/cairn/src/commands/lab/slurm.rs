@@ -26,8 +26,8 @@ use crate::tool::{ToolError, output};
 pub(super) const NAME: &str = "slurm";
 
 /// How often the queue and the parts are looked at: soon at first, and then no more than a cluster likes.
-const FIRST_LOOK: Duration = Duration::from_millis(500);
-const LAST_LOOK: Duration = Duration::from_secs(10);
+const FIRST_INTERVAL: Duration = Duration::from_millis(500);
+const LAST_INTERVAL: Duration = Duration::from_secs(10);
 /// So many looks may find a part neither in the queue nor complete: shared file systems show things late.
 const MAX_ABSENCES: u32 = 3;
 /// How soon Ctrl-C is noticed.
@@ -147,7 +147,7 @@ impl Sweep {
         // From here on Ctrl-C means only that nobody waits any more.
         let interrupt = Interrupt::catch()?;
         let (began, mut gone) = (Instant::now(), 0);
-        let mut pause = DoublingWait::new(FIRST_LOOK, LAST_LOOK);
+        let mut pause = DoublingWait::new(FIRST_INTERVAL, LAST_INTERVAL);
         let mut told = String::new();
         let before = self.run.state();
         loop {
@@ -173,7 +173,7 @@ impl Sweep {
             }
             // What has left the queue shows soon, or never.
             let longer = pause.take();
-            let next = if gone > 0 { FIRST_LOOK } else { longer };
+            let next = if gone > 0 { FIRST_INTERVAL } else { longer };
             if self.sleep(next, &interrupt) {
                 return self.leave();
             }

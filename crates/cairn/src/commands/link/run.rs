@@ -27,7 +27,7 @@ const FRESHNESS: Duration = Duration::from_secs(5);
 /// How long a connection to the forwarder may take.
 const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 /// How often it is looked whether somebody wants the adaptor to end.
-const GLANCE: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -72,7 +72,7 @@ impl RunArguments {
             client.connection().remote()
         );
         while !interrupt.came() {
-            let glance = client.now() + GLANCE;
+            let glance = client.now() + CHECK_INTERVAL;
             let Some(Event::Interest { interest, header }) = client.next(Some(glance))? else { continue };
             if let Some(content) = adaptor.handle_interest(&interest, clock.unix().into()) {
                 // The asker's name may leave no room for an answer, and no link is to end for that.

@@ -17,7 +17,7 @@ use crate::tool::ToolError;
 use crate::tool::serving::leave;
 
 /// How long the store may take before it is looked whether it has said something.
-const LOOK: Duration = Duration::from_millis(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A repository as ccnr is one.
 pub(super) struct CcnxRepository {
@@ -114,7 +114,7 @@ impl AppFace for CcnxFace {
         loop {
             self.drive()?;
             let store_due = match self.driver.is_waiting() {
-                true => self.client.now() + LOOK,
+                true => self.client.now() + CHECK_INTERVAL,
                 false => Instant::NEVER,
             };
             let due = until.min(self.driver.next_deadline()).min(store_due);

@@ -35,9 +35,9 @@ const MEMORY: StdDuration = StdDuration::from_secs(60);
 /// Prefixes that commands may have registered.
 const MAX_PREFIXES: usize = 64;
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(4);
-const MESSAGE_TRIES: usize = 3;
+const MESSAGE_ATTEMPTS: usize = 3;
 const CERTIFICATE_TIMEOUT: Duration = Duration::from_secs(2);
-const TURN: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// How long a prefix may take to be registered.
 const REGISTER_TIMEOUT: StdDuration = StdDuration::from_secs(10);
 
@@ -191,7 +191,7 @@ impl CommandHandler {
             (Verb::Delete, notify_prefix(&self.repository, "delete")?),
         ];
         while goes_on() {
-            let until = self.client.now() + TURN;
+            let until = self.client.now() + CHECK_INTERVAL;
             let Some((interest, header)) = self.client.next_interest(until)? else { continue };
             let verb = prefixes.iter().find(|(_, prefix)| prefix.as_ref().is_prefix_of(interest.name()));
             let Some(&(verb, _)) = verb else { continue };
@@ -230,12 +230,12 @@ impl CommandHandler {
         let name = message_name(&notify.publisher, &self.repository, verb.word(), &notify.nonce)?;
         let hint = notify.hint.iter().cloned().collect();
         let interest = InterestBuilder::new(name).forwarding_hint(hint);
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
-            tries += 1;
+            attempts += 1;
             match self.client.ask(&interest, MESSAGE_TIMEOUT) {
                 Ok(data) => return Ok(data),
-                Err(AskError::Timeout(_) | AskError::Nack { .. }) if tries < MESSAGE_TRIES => {}
+                Err(AskError::Timeout(_) | AskError::Nack { .. }) if attempts < MESSAGE_ATTEMPTS => {}
                 Err(error) => return Err(ToolError::other(error)),
             }
         }

@@ -8,7 +8,7 @@ use formats::printable::printable_path;
 use packet::ccnx::{AnswerOriginKind, InterestFields};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
-use packet::{Data, Dialect, Interest, NameHasher};
+use packet::{Data, Dialect, NameHasher};
 use repo::disk::RealDisk;
 use repo::eviction::DeletionRule;
 use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
@@ -102,7 +102,7 @@ pub(super) fn read(store: &mut Store, id: ObjectId, segment: u32) -> Result<Opti
                 answer_origin_kind: AnswerOriginKind::new(7),
                 ..InterestFields::default()
             };
-            Interest::decode_ccnx(fields.encode(&packet)?.into())?
+            fields.build(&packet)?
         }
     };
     Ok(match store.answer(unix_now(), &interest) {

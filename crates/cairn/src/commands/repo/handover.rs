@@ -16,9 +16,9 @@ use crate::tool::interrupt::Interrupt;
 
 /// How long the repository may take to fetch the command.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(4);
-const NOTIFY_TRIES: u32 = 3;
+const NOTIFY_ATTEMPTS: u32 = 3;
 const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
-const CHECK_EVERY: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Checks in a row without an answer, or with one that says that there is no such command.
 const MAX_UNANSWERED: u32 = 20;
 
@@ -60,7 +60,7 @@ impl Handover<'_> {
         let mut tries = 0;
         while ask(client, &mut signer, &notify, NOTIFY_TIMEOUT)?.is_none() {
             tries += 1;
-            if tries == NOTIFY_TRIES || interrupt.came() {
+            if tries == NOTIFY_ATTEMPTS || interrupt.came() {
                 let why =
                     format!("{} does not answer, or does not take commands of this key", self.repository);
                 return Err(ToolError::other(why));
@@ -97,7 +97,7 @@ impl Handover<'_> {
                 }
                 Some(_) => silence = 0,
             }
-            let until = client.now() + CHECK_EVERY;
+            let until = client.now() + CHECK_INTERVAL;
             client.run(Some(until))?;
         }
         Err(ToolError::other(format!("{} does not say whether it has stored all of it", self.repository)))

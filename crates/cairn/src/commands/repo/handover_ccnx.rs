@@ -18,13 +18,13 @@ use crate::tool::interrupt::Interrupt;
 
 /// How long the repository may take to answer a question, and how often it is asked.
 const TIMEOUT: Duration = Duration::from_secs(2);
-const TRIES: u32 = 3;
+const ATTEMPTS: u32 = 3;
 /// How long it may ask for nothing new before that is a failure: longer than its own tries take.
 const MAX_IDLE: Duration = Duration::from_secs(30);
 /// Time between two questions about a packet that is not stored yet, and how many there are.
-const CHECK_EVERY: Duration = Duration::from_millis(100);
+const STORED_INTERVAL: Duration = Duration::from_millis(100);
 const CHECKS: u32 = 100;
-const TURN: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Bytes of a nonce.
 const NONCE_BYTES: usize = 8;
 
@@ -82,7 +82,7 @@ impl CcnxHandover<'_> {
         let scope = self.begin(client, &mut random)?;
         let (mut count, mut since) = (0, client.now());
         while sent.count() < segments {
-            self.turn(client, client.now() + TURN)?;
+            self.turn(client, client.now() + CHECK_INTERVAL)?;
             if sent.count() > count {
                 (count, since) = (sent.count(), client.now());
             } else if since + MAX_IDLE <= client.now() {
@@ -103,7 +103,7 @@ impl CcnxHandover<'_> {
     /// how far questions go.
     fn begin(&self, client: &mut Client, random: &mut Random) -> Result<Option<Scope>, ToolError> {
         for scope in [Some(Scope::HOST), None] {
-            for _ in 0..TRIES {
+            for _ in 0..ATTEMPTS {
                 let name = start_write(&self.object, &nonce(random))?;
                 if self.ask(client, name, scope)?.is_some() {
                     return Ok(scope);
@@ -125,7 +125,7 @@ impl CcnxHandover<'_> {
             if self.ask(client, name, scope)? == Some(true) {
                 return Ok(());
             }
-            self.turn(client, client.now() + CHECK_EVERY)?;
+            self.turn(client, client.now() + STORED_INTERVAL)?;
         }
         Err(ToolError::other("the repository does not say that all of it is stored"))
     }

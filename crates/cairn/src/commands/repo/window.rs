@@ -14,7 +14,7 @@ use repo::service::{Answered, Busy, ServiceHandle};
 /// Interests that wait for the repository at once. More wait in the connection.
 const WINDOW: usize = 256;
 /// How long nobody may ask before it is looked what else there is to do.
-const TURN: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long no answer may come before it is looked who asks.
 const PAUSE: StdDuration = StdDuration::from_millis(1);
 
@@ -110,7 +110,7 @@ impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
     /// is told where there is none. Waits a moment where there is nothing to do.
     pub(super) fn turn<C: AppFace>(&mut self, face: &mut C) -> Result<(), C::Error> {
         let now = face.now();
-        let mut until = if self.waiting.is_empty() { now + TURN } else { now };
+        let mut until = if self.waiting.is_empty() { now + CHECK_INTERVAL } else { now };
         while self.has_room(face.now())
             && let Some((interest, asked)) = face.next_interest(until)?
         {

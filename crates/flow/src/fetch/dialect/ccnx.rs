@@ -46,10 +46,9 @@ impl Fetcher {
             nonce: Some(&nonce),
             ..InterestFields::default()
         };
-        let wire = fields.encode(&name).ok();
-        match wire.and_then(|wire| Interest::decode_ccnx(wire.into()).ok()) {
-            Some(interest) => Some(interest),
-            None => self.fail_for_length(),
+        match fields.build(&name) {
+            Ok(interest) => Some(interest),
+            Err(_) => self.fail_for_length(),
         }
     }
 

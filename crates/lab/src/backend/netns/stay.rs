@@ -11,7 +11,7 @@ use crate::live::{LIVE_NETWORK_FILE, LiveLink, LiveNetwork, LiveNode};
 use crate::order::{Event, Request, write_json};
 
 /// How long the world listens before it looks after its forwarders.
-const TURN: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 impl World<'_> {
     /// Builds the network, and does what is asked for until it shall go.
@@ -28,7 +28,7 @@ impl World<'_> {
         Event::Up.say();
         let mut told = IndexVec::filled(&self.plan().nodes, false);
         loop {
-            match requests.recv_timeout(TURN) {
+            match requests.recv_timeout(CHECK_INTERVAL) {
                 Ok(Request::Change(change)) => {
                     let refused = self.change(change).err().map(|error| error.to_string());
                     // A forwarder that starts anew may end again, and is another process.

@@ -321,7 +321,7 @@ impl<'a> Evaluation<'a> {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
             let sample = self.settled(here, &other, by_construction)?;
             something(&value, &sample)?;
-            let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
+            let mean = sample.mean() * times;
             let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
             let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
             parts.push(difference.is_within(-margin, margin));
@@ -389,7 +389,7 @@ impl<'a> Evaluation<'a> {
         let times = expect.times.unwrap_or(1.0);
         let mean = |text: &str| {
             let sample = self.sample(here, &text.parse().ok()?)?;
-            Some(sample.values.iter().sum::<f64>() / sample.values.len() as f64)
+            Some(sample.mean())
         };
         let measured = |text: &str, level: Level| {
             let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };

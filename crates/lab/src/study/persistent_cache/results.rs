@@ -7,7 +7,7 @@ use repo::eviction::{DeleteQueue, DeletionRule};
 use super::experiment::Experiment;
 use super::setup::{Configuration, Setting};
 use crate::parallel;
-use crate::stats::Sample;
+use crate::stats::{Sample, mean};
 use crate::study::{Runner, StudyError};
 
 /// What came of all repeats of all configurations.
@@ -59,8 +59,7 @@ impl Results {
 
     /// The mean of that; not a number if there is none.
     pub(super) fn class_mean(&self, place: Configuration, class: usize) -> f64 {
-        let rates = self.class(place, class);
-        rates.iter().sum::<f64>() / rates.len() as f64
+        mean(&self.class(place, class))
     }
 
     pub(super) fn runs(&self) -> usize {

@@ -5,7 +5,7 @@ use repo::evaluation::{CLASSES, Outcome};
 use super::experiment::Experiment;
 use super::results::Results;
 use super::setup::Configuration;
-use crate::stats::{Interval, Level, Sample};
+use crate::stats::{Interval, Level, Sample, mean};
 use crate::study::report::{StudyCell, StudyTable};
 use crate::study::statement::Verdict;
 
@@ -60,7 +60,7 @@ impl Numbers<'_> {
     }
 
     fn mean(&self, workload: &str, gb: u64, ratio: f64, of: impl Fn(&Outcome) -> f64) -> f64 {
-        mean(&self.results.sample(self.place(workload, gb, ratio), of))
+        self.results.sample(self.place(workload, gb, ratio), of).mean()
     }
 
     /// Mean hits of a class in per cent.
@@ -135,7 +135,7 @@ impl Numbers<'_> {
             evidence,
         );
         let gains = self.gains(WEB, 2);
-        let (first, others) = (f64::max(gains[0], gains[1]), mean_of(&gains[3..=17]));
+        let (first, others) = (f64::max(gains[0], gains[1]), mean(&gains[3..=17]));
         add(
             "IV-B",
             "Web server, 2 GB: DR25 gains less in classes 0 and 1 than in classes 3 to 17.",
@@ -264,7 +264,7 @@ impl Numbers<'_> {
                 let rates = self.results.class(self.place(workload, gb, HALF), class);
                 crate::stats::Summary::of(&rates).map_or(f64::NAN, |summary| summary.deviation)
             });
-            mean_of(&spreads.collect::<Vec<_>>())
+            mean(&spreads.collect::<Vec<_>>())
         };
         let (web, video) = (spread(WEB, 2), spread(VIDEO, 8));
         add(
@@ -297,7 +297,7 @@ impl Numbers<'_> {
                 Verdict::above(self.hits(workload, gb, ratio).interval(Level::NinetyFive), above)
             }))
         };
-        let found = |workload, gb| [HALF, QUARTER].map(|ratio| mean(&self.hits(workload, gb, ratio)));
+        let found = |workload, gb| [HALF, QUARTER].map(|ratio| self.hits(workload, gb, ratio).mean());
         let ([a, b], [c, d]) = (found(WEB, 4), found(VIDEO, 12));
         add(
             "VI",
@@ -332,7 +332,7 @@ impl Numbers<'_> {
             }
             _ => Verdict::NotTestable,
         };
-        Rate { verdict, mean: mean(&self.hits(workload, gb, ratio)) }
+        Rate { verdict, mean: self.hits(workload, gb, ratio).mean() }
     }
 
     fn quarter_is_better(&self, workload: &str, gbs: &[u64]) -> (Verdict, String) {
@@ -367,14 +367,6 @@ fn adder(findings: &mut Vec<Finding>) -> impl FnMut(&'static str, &'static str, 
     |section, statement, verdict, evidence| {
         findings.push(Finding { section, statement, verdict, evidence });
     }
-}
-
-fn mean(sample: &Sample) -> f64 {
-    mean_of(&sample.values)
-}
-
-fn mean_of(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn number(class: Option<usize>) -> String {

@@ -1,6 +1,6 @@
 //! The dumbbell: section V.
 
-use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test, mean};
+use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test};
 use crate::stats::Sample;
 use crate::study::clock::experiment::tick_text;
 use crate::study::clock::scenario::Outcome;
@@ -162,7 +162,7 @@ fn by_tick(of: impl Fn(f64) -> Option<Sample>) -> Option<Vec<(f64, Sample)>> {
 }
 
 fn text_by_tick(samples: &[(f64, Sample)]) -> String {
-    let parts = samples.iter().map(|(tick, sample)| format!("{} {:.1}", tick_text(*tick), mean(sample)));
+    let parts = samples.iter().map(|(tick, sample)| format!("{} {:.1}", tick_text(*tick), sample.mean()));
     format!("{} Mbps", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -170,7 +170,7 @@ fn named_cells(numbers: &Numbers<'_>) -> Option<Evidence> {
     let mut texts = Vec::new();
     let mut holds = true;
     for cell in &numbers.experiment.paper {
-        let ours = mean(&mbps(numbers, cell.pairs, cell.bucket_depth, cell.tick_ms, cell.smoothened)?);
+        let ours = mbps(numbers, cell.pairs, cell.bucket_depth, cell.tick_ms, cell.smoothened)?.mean();
         holds &= (ours / cell.mbps - 1.0).abs() <= NAMED_MARGIN;
         texts.push(format!("{ours:.1} ({:.0} in the paper)", cell.mbps));
     }
@@ -192,7 +192,7 @@ fn one_millisecond(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (fine, tick) = (mbps(numbers, 1, 50, 0.0, false)?, mbps(numbers, 1, 50, 1.0, false)?);
     Some(Evidence {
         verdict: Verdict::less(&tick, AS_GOOD, &fine),
-        evidence: format!("{:.1} Mbps with the fine clock, {:.1} with 1 ms", mean(&fine), mean(&tick)),
+        evidence: format!("{:.1} Mbps with the fine clock, {:.1} with 1 ms", fine.mean(), tick.mean()),
     })
 }
 
@@ -223,7 +223,7 @@ fn smoothening_helps(numbers: &Numbers<'_>) -> Option<Evidence> {
         let plain = mbps(numbers, 1, depth, tick_ms, false)?;
         let smooth = mbps(numbers, 1, depth, tick_ms, true)?;
         parts.push(Verdict::less(&plain, 1.0 / HELPS, &smooth));
-        texts.push(format!("{:.1} to {:.1}", mean(&plain), mean(&smooth)));
+        texts.push(format!("{:.1} to {:.1}", plain.mean(), smooth.mean()));
     }
     Some(Evidence { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
 }
@@ -233,7 +233,7 @@ fn several_get_less(numbers: &Numbers<'_>) -> Option<Evidence> {
     for depth in DEPTHS {
         let (one, more) = (mbps(numbers, 1, depth, 0.0, false)?, several_mbps(numbers, depth, 0.0, false)?);
         parts.push(Verdict::less(&more, LESS, &one));
-        texts.push(format!("{:.0} to {:.0}", mean(&one), mean(&more)));
+        texts.push(format!("{:.0} to {:.0}", one.mean(), more.mean()));
     }
     Some(Evidence { verdict: Verdict::all(parts), evidence: format!("{} Mbps", texts.join(", ")) })
 }
@@ -257,9 +257,9 @@ fn forwarding_takes_more(numbers: &Numbers<'_>) -> Option<Evidence> {
     for tick_ms in TICKS_MS {
         let to_ticks = lost(&fine, &flows(tick_ms)?);
         parts.push(Verdict::less(&to_ticks, 1.0, &to_flows));
-        texts.push(format!("{} {:.1}", tick_text(tick_ms), mean(&to_ticks)));
+        texts.push(format!("{} {:.1}", tick_text(tick_ms), to_ticks.mean()));
     }
-    let evidence = format!("{:.1} Mbps to other flows; to ticks {} Mbps", mean(&to_flows), texts.join(", "));
+    let evidence = format!("{:.1} Mbps to other flows; to ticks {} Mbps", to_flows.mean(), texts.join(", "));
     Some(Evidence { verdict: Verdict::all(parts), evidence })
 }
 
@@ -267,11 +267,11 @@ fn several_get_nacks(numbers: &Numbers<'_>) -> Option<Evidence> {
     let (mut parts, mut texts) = (Vec::new(), Vec::new());
     for depth in DEPTHS {
         let one = numbers.nacks(&numbers.point(1, depth, 0.0, false))?;
-        let mut counts = vec![format!("{:.0}", mean(&one))];
+        let mut counts = vec![format!("{:.0}", one.mean())];
         for pairs in several(numbers) {
             let more = numbers.nacks(&numbers.point(pairs, depth, 0.0, false))?;
             parts.push(Verdict::less(&one, 1.0, &more));
-            counts.push(format!("{:.0}", mean(&more)));
+            counts.push(format!("{:.0}", more.mean()));
         }
         texts.push(format!("depth {depth}: {}", counts.join(", ")));
     }
@@ -313,7 +313,7 @@ fn similar_shares(numbers: &Numbers<'_>) -> Option<Evidence> {
     let samples = several(numbers)
         .map(|pairs| numbers.sample(&numbers.point(pairs, 50, 1.0, false), Outcome::fairness))
         .collect::<Option<Vec<Sample>>>()?;
-    let index = |sample: &Sample| format!("{:.3}", mean(sample));
+    let index = |sample: &Sample| format!("{:.3}", sample.mean());
     let values = vec![SIMILAR; samples.first()?.values.len()];
     let bound = Sample { values, exact: true, ..Sample::default() };
     Some(Evidence {
@@ -333,7 +333,7 @@ fn smoothening_does_not_help(numbers: &Numbers<'_>) -> Option<Evidence> {
     };
     let (plain, smooth) = (all(false)?, all(true)?);
     let verdict = Verdict::less(&plain, 1.0 / HELPS, &smooth).of_the_opposite();
-    let (plain, smooth) = (mean(&plain), mean(&smooth));
+    let (plain, smooth) = (plain.mean(), smooth.mean());
     Some(Evidence {
         verdict,
         evidence: format!("the mean over depths and ticks goes from {plain:.1} to {smooth:.1} Mbps"),

@@ -1,6 +1,6 @@
 //! The line of four nodes: sections III and IV.
 
-use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test, highest, lowest, mean};
+use super::{Cause, Claim, Control, Evidence, Numbers, Quantity, Test, highest, lowest};
 use crate::stats::Sample;
 use crate::study::clock::scenario::{Outcome, Recorded};
 use crate::study::clock::summary::paper_cell;
@@ -100,7 +100,7 @@ fn fine_clock(numbers: &Numbers<'_>) -> Option<Evidence> {
     let recorded = recorded(numbers, 0.0)?;
     let (first, last) = (recorded.rate.first()?.1, recorded.rate.last()?.1);
     let holds = highest(&nacks) == 0.0 && falls(recorded).is_empty();
-    let (mbps, nacks) = (mean(&mbps), highest(&nacks));
+    let (mbps, nacks) = (mbps.mean(), highest(&nacks));
     let evidence = format!(
         "from {first:.0} to {last:.0} and never down, as no rate is above what the bucket leaks; {mbps:.2} Mbps, {nacks:.0} Nacks"
     );
@@ -141,7 +141,7 @@ fn slightly_less(numbers: &Numbers<'_>) -> Option<Evidence> {
         Verdict::less(&coarse, SLIGHTLY, &fine).of_the_opposite(),
         Verdict::when(lowest(&nacks) > 0.0),
     ]);
-    let (fine, coarse, nacks) = (mean(&fine), mean(&coarse), mean(&nacks));
+    let (fine, coarse, nacks) = (fine.mean(), coarse.mean(), nacks.mean());
     Some(Evidence { verdict, evidence: format!("{fine:.2} to {coarse:.2} Mbps, {nacks:.1} Nacks") })
 }
 
@@ -153,10 +153,10 @@ fn largely_less(numbers: &Numbers<'_>) -> Option<Evidence> {
         let (mbps, nacks) = (asked(numbers, tick_ms, false)?, nacks(numbers, tick_ms, false)?);
         parts.push(Verdict::less(&mbps, LARGELY, &fine));
         parts.push(Verdict::less(&few, 1.0, &nacks));
-        texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.1} Nacks", mean(&mbps), mean(&nacks)));
+        texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.1} Nacks", mbps.mean(), nacks.mean()));
     }
     let verdict = Verdict::all(parts);
-    Some(Evidence { verdict, evidence: format!("{}; fine: {:.2} Mbps", texts.join("; "), mean(&fine)) })
+    Some(Evidence { verdict, evidence: format!("{}; fine: {:.2} Mbps", texts.join("; "), fine.mean()) })
 }
 
 fn limited_rate(numbers: &Numbers<'_>) -> Option<Evidence> {
@@ -270,7 +270,7 @@ fn smoothened(numbers: &Numbers<'_>) -> Option<Evidence> {
         let (mbps, nacks) = (asked(numbers, tick_ms, true)?, nacks(numbers, tick_ms, true)?);
         parts.push(Verdict::when(highest(&nacks) == 0.0));
         parts.push(Verdict::less(&mbps, CLOSE, &fine).of_the_opposite());
-        texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.0} Nacks at most", mean(&mbps), highest(&nacks)));
+        texts.push(format!("{tick_ms:.0} ms: {:.2} Mbps, {:.0} Nacks at most", mbps.mean(), highest(&nacks)));
     }
     Some(Evidence { verdict: Verdict::all(parts), evidence: texts.join("; ") })
 }

@@ -193,10 +193,6 @@ impl Numbers<'_> {
     }
 }
 
-fn mean(sample: &Sample) -> f64 {
-    sample.values.iter().sum::<f64>() / sample.values.len() as f64
-}
-
 fn highest(sample: &Sample) -> f64 {
     sample.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }

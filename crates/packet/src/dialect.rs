@@ -65,9 +65,9 @@ impl Dialect {
         }
     }
 
-    /// The dialect of the Data that begins like this; `None` if none does. Only where nothing but Data can come
-    /// is the first byte enough: an NDN Data begins with its type, 6, and a ContentObject with the first half of
-    /// its number, 64, as a block of ccnb. Other packets of the two share first bytes.
+    /// The dialect of the Data that begins like this; `None` if none does. Only where nothing but Data can
+    /// come is the first byte enough: an NDN Data begins with its type, 6, and a ContentObject with the first
+    /// half of its number, 64, as a block of ccnb. Other packets of the two share first bytes.
     pub fn of_data(wire: &[u8]) -> Option<Self> {
         match wire.first()? {
             0x06 => Some(Dialect::Ndn),

@@ -21,7 +21,7 @@ use crate::measured::{LOOK_INTERVAL, Left, Measured, Newcomer, Phases};
 use crate::pace::Spent;
 use crate::plan::Plan;
 use crate::stop::Stop;
-use crate::victim::{self, Asker, Victim};
+use crate::victim::{self, Requester, Victim};
 
 /// The neighbour's port at which nobody answers.
 const SILENT_PORT: u16 = 7100;
@@ -117,7 +117,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(pid: u32, asker: Asker) -> Watch {
+    fn start(pid: u32, requester: Requester) -> Watch {
         let stop = Stop::default();
         let (peak, status) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(Vec::new())));
         let memory = {
@@ -132,7 +132,7 @@ impl Watch {
             let (stop, status) = (stop.clone(), status.clone());
             std::thread::spawn(move || {
                 while stop.wait(Duration::from_millis(500)).is_ok() {
-                    let answer = asker.ask().ok().filter(|status| status.told.is_some());
+                    let answer = requester.ask().ok().filter(|status| status.told.is_some());
                     let mut answers = status.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     answers.push(answer.map(|status| status.took));
                     drop(answers);
@@ -221,14 +221,14 @@ impl Battlefield<'_> {
         people: &People,
         measured: &mut Measured,
     ) -> Result<(), String> {
-        let (plan, clock, asker) = (self.plan, &people.clock, victim.asker(self.ground));
+        let (plan, clock, requester) = (self.plan, &people.clock, victim.requester(self.ground));
         self.stop.wait(Duration::from_millis(300))?;
-        let before = asker.ask().map_err(|error| error.to_string())?.told.unwrap_or_default();
+        let before = requester.ask().map_err(|error| error.to_string())?.told.unwrap_or_default();
         measured.resident_before = victim::resident_bytes(victim.pid());
         measured.budget_told = budget(&before);
         clock.set(Phase::Quiet);
         self.stop.wait(plan.quiet)?;
-        let watch = Watch::start(victim.pid(), asker.clone());
+        let watch = Watch::start(victim.pid(), requester.clone());
         let (cpu, started) = (victim::cpu_time(victim.pid()), Instant::now());
         clock.set(Phase::Attack);
         let attacker = self.attacker(attack, people.numbers.clone(), plan.attack);
@@ -260,10 +260,10 @@ impl Battlefield<'_> {
         clock.set(Phase::Pause);
         self.stop.wait(plan.patience + Duration::from_millis(50))?;
         (measured.resident_peak, measured.status) = watch.end();
-        let now = asker.ask().ok().and_then(|status| status.told).unwrap_or_default();
+        let now = requester.ask().ok().and_then(|status| status.told).unwrap_or_default();
         measured.drops = drops(&before, &now);
         if let Some(limit) = plan.demands.gone {
-            measured.left = self.left(&asker, &before, left_at, limit)?;
+            measured.left = self.left(&requester, &before, left_at, limit)?;
         }
         Ok(())
     }
@@ -322,7 +322,7 @@ impl Battlefield<'_> {
     /// node never told.
     fn left(
         &self,
-        asker: &Asker,
+        requester: &Requester,
         before: &Value,
         left_at: Instant,
         limit: Duration,
@@ -330,7 +330,7 @@ impl Battlefield<'_> {
         let number = |status: &Value, path: &str| status.pointer(path).and_then(Value::as_u64);
         let (mut left, mut seen) = (Left::default(), false);
         loop {
-            if let Some(now) = asker.ask().ok().and_then(|status| status.told) {
+            if let Some(now) = requester.ask().ok().and_then(|status| status.told) {
                 seen = true;
                 let of = |path| number(&now, path).unwrap_or(u64::MAX);
                 let over = |path, margin| of(path).saturating_sub(number(before, path).unwrap_or(0) + margin);

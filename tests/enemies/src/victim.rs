@@ -100,8 +100,8 @@ impl Victim {
     }
 
     /// A way to ask for its status, which other threads may have.
-    pub(crate) fn asker(&self, ground: &Ground) -> Asker {
-        Asker { cairn: self.cairn.clone(), socket: self.socket(), ground: ground.victim.clone() }
+    pub(crate) fn requester(&self, ground: &Ground) -> Requester {
+        Requester { cairn: self.cairn.clone(), socket: self.socket(), ground: ground.victim.clone() }
     }
 
     /// Runs another command of `cairn` beside it.
@@ -137,17 +137,17 @@ impl Drop for Victim {
 
 /// Asks a node for its status as an administrator does.
 #[derive(Clone, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     cairn: PathBuf,
     socket: PathBuf,
     ground: ground::Namespace,
 }
 
-impl Asker {
+impl Requester {
     /// Asks once; gives up after ten seconds.
     pub(crate) fn ask(&self) -> io::Result<Status> {
-        let asker = self.clone();
-        self.ground.run(ground::OTHERS_CPU, move || asker.ask_here())
+        let requester = self.clone();
+        self.ground.run(ground::OTHERS_CPU, move || requester.ask_here())
     }
 
     fn ask_here(&self) -> io::Result<Status> {

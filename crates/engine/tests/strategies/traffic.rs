@@ -50,14 +50,14 @@ pub(crate) struct World {
     next_face: u32,
     routes: BTreeMap<(bool, Name), BTreeSet<FaceId>>,
     /// Who ever asked for a name.
-    askers: BTreeMap<(bool, Name), Vec<Asker>>,
+    askers: BTreeMap<(bool, Name), Vec<Requester>>,
     /// Interests sent, to be answered perhaps.
     asked: Vec<(FaceId, Interest)>,
     outcome: Outcome,
 }
 
 /// Somebody who asked for a name.
-struct Asker {
+struct Requester {
     face: FaceId,
     nonce: u32,
     is_local: bool,
@@ -188,7 +188,7 @@ impl World {
         };
         let is_local = self.faces.get(&from).is_some_and(|config| config.scope == FaceScope::Local);
         let nonce = interest.nonce().unwrap().0;
-        self.askers.entry(key(&interest)).or_default().push(Asker { face: from, nonce, is_local });
+        self.askers.entry(key(&interest)).or_default().push(Requester { face: from, nonce, is_local });
         let hashes = self.engine.hasher().hash(dialect, interest.name().components());
         let header = LinkHeader { non_discovery: self.random.chance(0.3), ..LinkHeader::default() };
         let before = *self.engine.counters();

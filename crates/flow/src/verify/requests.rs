@@ -9,8 +9,8 @@ use packet::{ComponentKind, Dialect, Interest, Name, NameRef};
 const LIFETIME: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 5;
 
-/// Asks for single packets until they come or too many attempts were in vain. Each has a key, which most often
-/// is its name.
+/// Asks for single packets until they come or too many attempts were in vain. Each has a key, which most
+/// often is its name.
 #[derive(Debug)]
 pub(super) struct Requests<K> {
     dialect: Dialect,

@@ -228,6 +228,37 @@ fn events_happen_to_real_links_and_forwarders() {
 }
 
 #[test]
+fn a_real_forwarder_has_counted_what_was_asked_for_and_nothing_that_the_lab_asked() {
+    if namespaces().is_none() {
+        return;
+    }
+    let text = "title = 'Counted'\nduration = '5 s'\nsample_every = '100 ms'\n[gates]\nsteal = '100 %'\n\
+        waited = '100 %'\nforwarder_standstill = '5 s'\nclient_standstill = '5 s'\ninvalid_samples = '50 %'\n\
+        [defaults.link]\nrate = '5 Mbit/s'\ndelay = '5 ms'\n[node]\na = {}\nb = {}\n[link]\na-b = {}\n\
+        [[route]]\nprefix = '/t'\npath = ['a', 'b']\n\
+        [content.items]\nprefix = '/t/item'\nat = 'b'\nsize = '100 kB'\nsegment = '1000 B'\n\
+        [traffic.reader]\nat = 'a'\ncontent = 'items'\nrate = '5/s'\npattern = 'sequential'\nstop = '4 s'\n";
+    let folder = folder("counted", text);
+    let output = lab(&folder, "netns").output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    let result = only_run(&folder).join("case-01/repeat-01/result.json");
+    let result: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(result).unwrap_or_else(|_| panic!("{err}"))).unwrap();
+    let of = |key: &str, summary: &str| result["values"][key][summary].as_f64().unwrap_or(f64::NAN);
+    let asked = of("reader.started", "mean");
+    assert!((10.0..=25.0).contains(&asked), "{asked}: {err}");
+    for node in ["a", "b"] {
+        for counter in ["in_interests", "out_interests", "in_data", "out_data", "satisfied", "misses"] {
+            let counted = of(&format!("{node}.{counter}"), "mean");
+            assert_eq!(counted, asked, "{node}.{counter}: {}", result["values"][format!("{node}.{counter}")]);
+        }
+        let propagated = of(&format!("{node}.propagated"), "sum");
+        assert!((propagated - asked).abs() < 0.1, "{node}.propagated: {propagated} and not {asked}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn whoever_stops_reading_is_no_error() {
     let folder = folder("closed", &small());
     for _ in 0..2 {
@@ -264,6 +295,20 @@ fn what_was_changed_in_a_run_is_told_by_all_who_read_it_and_what_is_not_there_is
     };
     let path = run.to_str().unwrap();
     assert_eq!(said(&["results", path]).0, Some(0));
+    // Whoever has seen the numbers can state any bound.
+    let experiment = std::fs::read_to_string(run.join("experiment.toml")).unwrap();
+    std::fs::write(run.join("experiment.toml"), experiment.replace("at_least = ", "at_least = 0.")).unwrap();
+    for words in [&["show", path][..], &["results", path], &["compare", path, path]] {
+        let (code, text) = said(words);
+        assert!(
+            code == Some(6) && text.contains("`expect` of the experiment was changed"),
+            "{words:?}: {text}"
+        );
+    }
+    let (code, text) = said(&["show", path, "--json"]);
+    assert!(code == Some(6) && text.contains("\"conclusion\": \"not as it was left\""), "{text}");
+    std::fs::write(run.join("experiment.toml"), experiment).unwrap();
+    assert_eq!(said(&["show", path]).0, Some(0));
     let raw = run.join("case-01/repeat-01/raw");
     let entries = std::fs::read_dir(&raw).unwrap().map(|entry| entry.unwrap().path());
     let changed = entries.filter(|entry| entry.extension().is_some_and(|end| end == "gz")).min().unwrap();

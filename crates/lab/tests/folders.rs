@@ -136,6 +136,101 @@ fn a_run_that_does_not_say_what_it_was_is_run_again_as_it_advises() {
 }
 
 #[test]
+fn a_record_that_names_more_repeats_than_a_run_has_makes_nobody_look_for_them() {
+    let row = Row::new("many");
+    let whole = fs::read_to_string(row.path("run.json")).unwrap();
+    for repeats in ["4000000000", "40000000"] {
+        let changed = whole.replace("\"repeats\": 3", &format!("\"repeats\": {repeats}"));
+        assert_ne!(changed, whole);
+        fs::write(row.path("run.json"), &changed).unwrap();
+        let refused = [RunData::read(&row.folder).unwrap_err().to_string(), row.resume().unwrap_err()];
+        for error in refused {
+            assert!(error.contains(&format!("1 cases of {repeats} repeats each are more than")), "{error}");
+            assert!(error.contains("start it anew with: cairn lab run"), "{error}");
+        }
+        assert!(derive_anew(&row.folder).is_err());
+    }
+    // Of what a run could have it is said that it is not there, in a sentence that can be read.
+    fs::write(row.path("run.json"), whole.replace("\"repeats\": 3", "\"repeats\": 5000")).unwrap();
+    let faults = row.read().faults;
+    assert!(faults[0].contains("23, and 4977 more of 5000 are missing"), "{faults:?}");
+    assert!(faults.iter().all(|fault| fault.len() < 300), "{faults:?}");
+    let experiment = Experiment::read(&row.folder.experiment()).unwrap();
+    let many = Options { repeats: Some(2_000_000), ..options(&row.above) };
+    let refused = execute(&experiment, &many, |_| {}).unwrap_err().to_string();
+    assert!(refused.starts_with("1 cases of 2000000 repeats each are too many"), "{refused}");
+}
+
+#[test]
+fn a_repeat_of_another_seed_or_experiment_is_named_and_judges_nothing() {
+    let row = Row::new("foreign");
+    let text = fs::read_to_string(row.folder.experiment()).unwrap();
+    let other = |text: &str, seed| {
+        let experiment = Experiment::parse("row", "row.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        execute(&experiment, &Options { seed, ..options(&row.above) }, |_| {}).unwrap()
+    };
+    let aside = row.path("aside");
+    let seeded = other(&text, Some(500));
+    let faster = other(&text.replace("'5 Mbit/s'", "'6 Mbit/s'"), None);
+    let reworded = other(&text.replace("at_most = 50", "at_most = 40"), None);
+    for (from, is_foreign) in [(&seeded, true), (&faster, true), (&reworded, false)] {
+        let place = row.path("case-01/repeat-03");
+        fs::rename(&place, &aside).unwrap();
+        copy(&from.path().join("case-01/repeat-03"), &place);
+        if is_foreign {
+            let (fault, way_out) = row.damage(Outcome::NotTestable);
+            let told = "repeat 3 of 3 is one of another experiment or of another seed, and nothing";
+            assert!(fault.starts_with(told), "{fault}");
+            let taken = format!("take {} away and measure it again", place.display());
+            assert!(way_out.starts_with(&taken), "{way_out}");
+            let refused = derive_anew(&row.folder).unwrap_err().to_string();
+            assert!(refused.contains("repeat-03/result.json: it is a repeat of another"), "{refused}");
+            row.resume().unwrap();
+            row.damage(Outcome::NotTestable);
+        } else {
+            row.is_whole();
+        }
+        fs::remove_dir_all(&place).unwrap();
+        fs::rename(&aside, &place).unwrap();
+        row.is_whole();
+    }
+    derive_anew(&row.folder).unwrap();
+    row.is_whole();
+}
+
+#[test]
+fn of_repeats_that_do_not_say_of_which_run_they_are_that_is_said_and_they_are_used() {
+    let row = Row::new("no-origin");
+    for repeat in 1..=3 {
+        let path = row.path(&format!("case-01/repeat-0{repeat}/result.json"));
+        let mut value: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        ["origin", "sha256"].iter().for_each(|field| drop(value.as_object_mut().unwrap().remove(*field)));
+        let body = serde_json::to_string(&value).unwrap();
+        let body = body.strip_suffix('}').unwrap();
+        let seal = trust::sha256(body.as_bytes());
+        let seal: String = seal.iter().map(|byte| format!("{byte:02x}")).collect();
+        fs::write(&path, format!("{body},\"sha256\": \"{seal}\"}}")).unwrap();
+    }
+    row.is_whole();
+    let told = row.read().unhashed.unwrap();
+    assert!(
+        told.starts_with("plan and seed not noted with each repeat (run by an earlier version)"),
+        "{told}"
+    );
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+#[test]
 fn an_experiment_that_was_emptied_or_taken_away_is_named_with_the_command_that_the_run_was_begun_with() {
     let row = Row::new("emptied");
     let whole = fs::read_to_string(row.folder.experiment()).unwrap();

@@ -605,12 +605,47 @@ fn an_experiment_that_was_changed_since_its_run_began_is_told_and_not_gone_on_wi
     let run = RunData::read(&folder).unwrap();
     assert_eq!(verdicts(&run).remove(0).outcome, Outcome::Confirmed, "it says otherwise how it is looked at");
     assert!(run.faults[0].contains("`expect` of the experiment was changed"), "{:?}", run.faults);
+    assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete, "whose bound is it?");
+    let details = verdicts(&run).remove(0).details;
+    let later = "as the file states it now, and not as it did when the run began";
+    assert!(details.contains(&later.to_owned()), "{details:?}");
+    assert!(
+        run.ways_out[0].starts_with("put it back, or run what it says now with: cairn lab run"),
+        "{:?}",
+        run.ways_out
+    );
     let told = go_on(&text.replace("'5 Mbit/s'", "'6 Mbit/s'")).unwrap_err();
     assert!(told.contains("`defaults` of its"), "{told}");
     let run = RunData::read(&folder).unwrap();
     let verdict = verdicts(&run).remove(0);
     assert_eq!(verdict.outcome, Outcome::NotTestable);
     assert!(verdict.why.contains("`defaults` of the experiment was changed"), "{}", verdict.why);
+    assert!(conclusion(&run, &verdicts(&run)) == Conclusion::Incomplete && run.is_damaged);
+    // Without one statement there is none that could be contradicted.
+    let (head, _) = text.split_once("[[expect]]").unwrap();
+    fs::write(folder.experiment(), head).unwrap();
+    let run = RunData::read(&folder).unwrap();
+    assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
+    fs::write(folder.experiment(), &text).unwrap();
+    let run = RunData::read(&folder).unwrap();
+    assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::AsExpected);
+}
+
+#[test]
+fn what_was_counted_up_to_a_window_that_ends_shortly_before_the_run_is_a_whole_number() {
+    let place = RunsFolder::new("late-end");
+    let traffic = "[traffic.t]\nat = 'a'\ncontent = 'files'\nrate = '40/s'\npattern = 'sequential'\n";
+    for until in ["9950 ms", "9900 ms", "9800 ms"] {
+        let text = format!(
+            "title = 'Row'\nduration = '10 s'\nsample_every = '500 ms'\n[defaults.link]\nrate = '5 Mbit/s'\n\
+             {ROW}\n{traffic}[measure]\nfrom = '8 s'\nuntil = '{until}'\n"
+        );
+        let run = RunData::read(&run_in_virtual_time("row", &text, &place.0)).unwrap();
+        for key in ["out_data", "satisfied"] {
+            let counted = run.cases[0].estimate(&format!("b.{key}"), "mean").unwrap().mean;
+            assert!(counted > 0.0 && counted.fract() == 0.0, "b.{key} until {until}: {counted}");
+        }
+    }
 }
 
 #[test]
@@ -652,6 +687,22 @@ fn what_arithmetic_decides_in_one_case_of_a_sweep_is_no_verdict_there() {
     let [one, three] = outcomes("at_most = 1");
     assert_eq!((one.0, three.0), (Outcome::NotTestable, Outcome::Contradicted));
     assert!(one.1.ends_with("is 0 to 1 here: no result contradicts this (1)"), "{}", one.1);
+}
+
+#[test]
+fn where_work_may_be_left_it_stands_beside_each_number_how_much_was() {
+    let place = RunsFolder::new("left");
+    let head = "duration = '1200 ms'\nrepeats = 1\n[gates]\nunfinished = '100 %'";
+    let expect = |bound: &str| format!("[[expect]]\nsay = 'S'\n{bound}\n");
+    let expects = ["value = 'files.duration'\nat_most = 1", "value = 'files.finished'\nat_most = 2"];
+    let (run, list) = place.judged(head, &expects.map(expect).concat());
+    let sum = |key: &str| run.cases[0].estimate(&format!("files.{key}"), "sum").unwrap().mean;
+    assert!(sum("unfinished") > 0.0 && sum("finished") > 0.0, "{} of 3", sum("finished"));
+    assert_eq!(
+        list[0].details.last().unwrap(),
+        &format!("of what was finished: {} of 3 were not", sum("unfinished"))
+    );
+    assert!(list[1].details.is_empty(), "it says so itself: {:?}", list[1].details);
 }
 
 #[test]

@@ -18,6 +18,47 @@ pub(crate) fn line(text: impl Display) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{}", harmless(&text.to_string()))
 }
 
+/// Colours of words. The words say the same without them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colour {
+    Red,
+    Green,
+    Yellow,
+    Cyan,
+}
+
+impl Colour {
+    /// What switches it on.
+    fn sequence(self) -> &'static str {
+        match self {
+            Colour::Red => "\x1b[31m",
+            Colour::Green => "\x1b[32m",
+            Colour::Yellow => "\x1b[33m",
+            Colour::Cyan => "\x1b[36m",
+        }
+    }
+}
+
+/// Switches any colour off.
+const PLAIN: &str = "\x1b[0m";
+
+/// Prints a line that begins with a word, in a colour where there is one.
+pub(crate) fn coloured(colour: Option<Colour>, word: &str, rest: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(with_colour(colour, word, rest).as_bytes())
+}
+
+/// The line. A colour is added to what was made harmless, so that nothing else in it commands the terminal.
+fn with_colour(colour: Option<Colour>, word: &str, rest: &str) -> String {
+    let (on, off) = colour.map_or(("", ""), |colour| (colour.sequence(), PLAIN));
+    format!("  {on}{}{off}{}\n", harmless(word), harmless(rest))
+}
+
+/// Empties a terminal, for what is shown again and again in one place.
+pub(crate) fn clear_terminal() -> io::Result<()> {
+    // Home, and erase what was there.
+    io::stdout().lock().write_all(b"\x1b[H\x1b[2J")
+}
+
 /// Prints lines that were gathered.
 pub(crate) fn text(lines: &[u8]) -> io::Result<()> {
     io::stdout().lock().write_all(harmless(&String::from_utf8_lossy(lines)).as_bytes())
@@ -127,6 +168,16 @@ mod tests {
         assert_eq!(printable("two\nlines"), "two\u{fffd}lines");
         assert_eq!(harmless("ours:\n\ttext"), "ours:\n\ttext");
         assert_eq!(printable("Grüße, 你好, שלום, سلام 👋"), "Grüße, 你好, שלום, سلام 👋");
+    }
+
+    #[test]
+    fn a_colour_reaches_the_terminal_and_what_stands_in_it_does_not_command_one() {
+        let shown = with_colour(Some(Colour::Green), "confirmed", ": files");
+        assert_eq!(shown, "  \x1b[32mconfirmed\x1b[0m: files\n");
+        assert_eq!(with_colour(None, "confirmed", ": files"), "  confirmed: files\n");
+        let shown = with_colour(Some(Colour::Red), "contradicted", EVIL);
+        let behind = shown.strip_prefix("  \x1b[31mcontradicted\x1b[0m").unwrap();
+        assert!(is_harmless(behind.trim_end()) && behind.contains("name"), "{behind:?}");
     }
 
     #[test]

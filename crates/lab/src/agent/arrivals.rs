@@ -26,7 +26,7 @@ pub(super) enum Arrivals {
 }
 
 /// As many that never began are noted one by one; a run that leaves so much is no more valid with more.
-const MOST_MISSING: u64 = 100_000;
+const MOST_MISSING: u32 = 100_000;
 
 impl Arrivals {
     /// What a plan says, for so many files. `ordered` of them are to be begun, where that is known.
@@ -100,13 +100,28 @@ impl Arrivals {
     pub(super) fn missing(&self, begun: u32, count: u32) -> Vec<(u32, Option<u32>)> {
         match self {
             Arrivals::Evenly { files, .. } => {
-                (begun..count).map(|number| (number, Some(number % (*files).max(1)))).collect()
+                let end = begun.saturating_add(MOST_MISSING).min(count);
+                (begun..end).map(|number| (number, Some(number % (*files).max(1)))).collect()
             }
             Arrivals::Drawn { ordered, .. } => {
-                let end = ordered.map_or(0, |ordered| ordered.min(u64::from(begun) + MOST_MISSING));
-                let end = u32::try_from(end).unwrap_or(u32::MAX).min(count);
+                let end = u32::try_from(ordered.unwrap_or(0)).unwrap_or(u32::MAX);
+                let end = end.min(begun.saturating_add(MOST_MISSING)).min(count);
                 (begun..end).map(|number| (number, None)).collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_thousand_million_downloads_that_never_began_not_all_are_noted() {
+        let arrivals = Arrivals::Evenly { start: Instant::ZERO, per_second: None, files: 7 };
+        let missing = arrivals.missing(9, 1_000_000_000);
+        assert_eq!((missing.len(), missing.first()), (100_000, Some(&(9, Some(2)))));
+        assert_eq!(arrivals.missing(9, 12).len(), 3);
+        assert_eq!(arrivals.missing(u32::MAX - 1, u32::MAX).len(), 1);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) use raw_files::{write_as_earlier_version, write_with_hashes};
 pub(crate) use repeat::numbers;
 pub use repeat::{DeriveError, derive};
 pub(crate) use repetition::{AGAIN, LinkHistory, Origins, Repetition};
-pub use result::{IdleWindow, RepeatResult};
+pub use result::{IdleWindow, RepeatOrigin, RepeatResult};
 pub use table::Table;
 pub use window::Window;
 pub use workloads::{FloodTable, PingTable, Transfer, TransferTable};

@@ -82,7 +82,7 @@ pub(crate) fn numbers(
         let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
-        join_short_end(&mut log, plan.recording.sample_every_ns as f64 / 1e9);
+        join_short_end(&mut log, plan.recording.sample_every_ns as f64 / 1e9, &window_ends(plan));
         add_busy(node.cpu, &mut log);
         add_outcomes(&mut log);
         keep(&log, format!("forwarder-{}.csv", node.name))?;
@@ -154,6 +154,12 @@ fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, 
         within && valid
     });
     Ok((table, dropped))
+}
+
+/// The ends of the window that the file sets, in seconds.
+fn window_ends(plan: &Plan) -> Vec<f64> {
+    let window = plan.evaluation.window;
+    window.from_ns.into_iter().chain(window.until_ns).map(|ns| ns as f64 / 1e9).collect()
 }
 
 /// Processor time in percent of the share that the node has. Virtual time knows it better: there a competing

@@ -52,6 +52,10 @@ pub struct RepeatResult {
     /// versions.
     #[serde(default)]
     pub place: String,
+    /// The run that it was measured in, so that no other's can take its place; nothing in runs of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<RepeatOrigin>,
     /// SHA-256 of each raw file that it was derived from, as it is stored; empty in runs of earlier versions,
     /// and where only numbers are kept.
     #[serde(default, skip_serializing_if = "FileHashes::is_empty")]
@@ -65,6 +69,15 @@ pub struct RepeatResult {
     /// Whether it is as it was written.
     #[serde(skip)]
     pub seal: Seal,
+}
+
+/// What a repeat is one of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatOrigin {
+    /// A hash of what happens in the run, and of its backend.
+    pub plan: String,
+    /// The seed that this repeat had.
+    pub seed: u64,
 }
 
 /// A part of a repeat that was measured while nothing happened.

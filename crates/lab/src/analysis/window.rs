@@ -43,6 +43,9 @@ pub(crate) const LENGTH: &str = "length";
 /// A last second that is shorter than this is joined to the one before: a rate over an instant says nothing.
 const SHORTEST_BIN: f64 = 0.5;
 
+/// Moments that are no further apart are the same one, in seconds: logs have their times rounded.
+const SAME_MOMENT: f64 = 1e-6;
+
 impl Window {
     /// How much of a span lies in the window.
     fn overlap(self, from: f64, until: f64) -> f64 {
@@ -221,12 +224,14 @@ pub(crate) fn bins(table: &Table) -> Vec<(f64, f64)> {
 }
 
 /// Joins the last line of a forwarder's log to the one before when it came sooner than half a period after
-/// that: the last sample is taken when the run ends, and a rate over the instant before says nothing.
-pub(crate) fn join_short_end(log: &mut Table, period_s: f64) {
+/// that: the last sample is taken when the run ends, and a rate over the instant before says nothing. One
+/// that was taken at an end of the window stays, because what was counted in the window ends there.
+pub(crate) fn join_short_end(log: &mut Table, period_s: f64, window_ends_s: &[f64]) {
     let times = log.column("time");
     let [.., start, before, end] = times.as_slice() else { return };
     let (early, late) = (before - start, end - before);
-    if late >= period_s / 2.0 || early <= 0.0 {
+    let is_end = window_ends_s.iter().any(|at| (at - before).abs() < SAME_MOMENT);
+    if late >= period_s / 2.0 || early <= 0.0 || is_end {
         return;
     }
     let rates: Vec<bool> = log.columns.iter().map(|name| is_rate(name)).collect();
@@ -358,15 +363,24 @@ mod tests {
             Summary::weighed(&whole.of_log(log, "cpu", 1.1)).map(|summary| summary.sum)
         };
         let before = sum(&log);
-        join_short_end(&mut log, 0.5);
+        join_short_end(&mut log, 0.5, &[]);
         let close = |found: f64, wanted: f64| (found - wanted).abs() < 1e-9;
         let end = log.rows.last().unwrap();
         assert!(close(end[0], 1.1) && close(end[1], 0.0), "what holds at the end is of the end: {end:?}");
         assert!(close(end[2], 50.0 * 0.5 / 0.6) && log.rows.len() == 3, "{end:?}");
         assert!(close(sum(&log).unwrap(), before.unwrap()), "nothing is lost");
         let whole = log.clone();
-        join_short_end(&mut log, 0.5);
+        join_short_end(&mut log, 0.5, &[]);
         assert_eq!(log, whole, "a whole period stays as it is");
+    }
+
+    #[test]
+    fn what_was_counted_up_to_a_window_that_ends_shortly_before_the_run_is_what_was_counted() {
+        let mut log = Table::new(&["time", "out_data"]);
+        log.rows = [[9.0, 320.0], [9.5, 340.0], [9.95, 358.0], [10.0, 360.0]].map(Vec::from).to_vec();
+        join_short_end(&mut log, 0.5, &[9.0, 9.95]);
+        let window = Window { from: 9.0, until: 9.95, holds_all: false };
+        assert_eq!(window.of_counter(&log, "out_data"), Some(38.0));
     }
 
     #[test]

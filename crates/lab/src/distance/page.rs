@@ -110,6 +110,11 @@ pub fn text(distance: &Distance) -> String {
     for why in &distance.not_valid {
         let _ = writeln!(text, "  no valid run, {why}");
     }
+    if distance.rows.is_empty() && distance.not_valid.is_empty() {
+        text.push_str(
+            "  nothing in it can be compared: no download, ping or traffic, and no processor that is busy\n",
+        );
+    }
     for row in &distance.rows {
         let case = if row.case.is_empty() { String::new() } else { format!(" [{}]", row.case) };
         let why = if row.reason.is_empty() { String::new() } else { format!(" ({})", row.reason) };
@@ -169,5 +174,19 @@ fn difference(row: &Row) -> String {
     match row.interval {
         Some([low, high]) => format!("{mean} [{:+.1}, {:+.1}]", low * 100.0, high * 100.0),
         None => mean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_with_nothing_to_compare_says_why_it_is_not_within() {
+        let (experiment, title) = ("idle".to_owned(), "Idle".to_owned());
+        let nothing = Distance { experiment, title, rows: Vec::new(), not_valid: Vec::new() };
+        assert!(!nothing.is_within() && text(&nothing).contains("nothing in it can be compared"));
+        let lost = Distance { not_valid: vec!["on virtual time: x".to_owned()], ..nothing };
+        assert!(!text(&lost).contains("can be compared"));
     }
 }

@@ -12,7 +12,7 @@ use crate::experiment::plan::{Activity, LinkPlan};
 use crate::report::{CaseData, Numbers, RunData, Sureness};
 use crate::run::progress::Progress;
 use crate::run::{Options, RunFolder, execute, resume};
-use crate::stats::{Estimate, Level, Sample};
+use crate::stats::{Estimate, FEWEST, Level, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
 const LINKS: f64 = 0.05;
@@ -174,11 +174,10 @@ pub(super) fn run_on(
         let is_mine =
             has_plan(&folder, experiment) && options.repeats.is_none_or(|asked| asked == record.repeats);
         if is_mine && record.complete {
-            return Ok(RunData::read(&folder)?);
+            return as_left(&folder);
         }
         if is_mine {
-            let folder = resume(&place, &options.programs, options.build.clone(), observe)?;
-            return Ok(RunData::read(&folder)?);
+            return as_left(&resume(&place, &options.programs, options.build.clone(), observe)?);
         }
         let why = "holds a run of another plan or profile, or of other repeats; take it away, or name another \
                    folder with --runs";
@@ -187,6 +186,20 @@ pub(super) fn run_on(
     let options =
         Options { backend: backend.to_owned(), out: Some(place), controls: false, ..options.clone() };
     Ok(RunData::read(&execute(experiment, &options, observe)?)?)
+}
+
+/// A run that is as it was left: from numbers that somebody has changed no distance follows.
+fn as_left(folder: &RunFolder) -> Result<RunData, DistanceError> {
+    let mut run = RunData::read(folder)?;
+    run.look_at_tables();
+    if run.faults.is_empty() {
+        return Ok(run);
+    }
+    let (what, ways_out) = (run.faults.join("; "), run.ways_out.join("; "));
+    Err(DistanceError::Nothing(format!(
+        "{} is not as it was left: {what}; {ways_out}",
+        folder.path().display()
+    )))
 }
 
 /// Is a run one of this experiment: of its text, and of the files that it names, such as a profile?
@@ -295,6 +308,7 @@ fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row
     let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
     let beside = predicted.less_beside(1.0, &found, false).into_iter().map(part);
     let agreement = unless_orders_differ(agreement(interval, measured.margin), measured.margin, beside);
+    let agreement = unless_too_few(agreement, found.values.len());
     Some(Row {
         case: real.plan.case.clone(),
         measure: measured.key.clone(),
@@ -325,6 +339,11 @@ fn unless_orders_differ(found: Agreement, margin: f64, mut beside: impl Iterator
     }
 }
 
+/// Of how a few repeats spread nothing follows, here as in statements.
+fn unless_too_few(found: Agreement, repeats: usize) -> Agreement {
+    if repeats < FEWEST { Agreement::Uncertain } else { found }
+}
+
 /// Why a number may be off, as far as the real run says it.
 fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> String {
     let mut reasons = Vec::new();
@@ -338,7 +357,10 @@ fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> S
     if measured.key.ends_with(".rtt") && real.plan.links.iter().all(|link| link.delay_ns == 0) {
         reasons.push("links without delay: most of it is waking processes up".to_owned());
     }
-    if let Some([low, high]) = interval.filter(|[low, high]| high - low > 2.0 * measured.margin) {
+    let repeats = real.values(&measured.key, measured.summary).len();
+    if repeats < FEWEST {
+        reasons.push(format!("how {repeats} repeats spread says little: {FEWEST} are needed"));
+    } else if let Some([low, high]) = interval.filter(|[low, high]| high - low > 2.0 * measured.margin) {
         let half = (high - low) * 50.0;
         reasons.push(format!("±{half:.0} % are left open by {} repeats", real.results.len()));
     }
@@ -358,7 +380,11 @@ fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> S
 
 #[cfg(test)]
 mod tests {
+    use testkit::folder::TestFolder;
+
     use super::*;
+    use crate::driver::Programs;
+    use crate::run::{Build, Stop};
 
     #[test]
     fn a_difference_is_within_only_with_all_of_its_interval() {
@@ -366,6 +392,48 @@ mod tests {
         assert_eq!(agreement(Some([-0.06, 0.01]), LINKS), Agreement::Uncertain);
         assert_eq!(agreement(Some([0.06, 0.09]), LINKS), Agreement::Beyond);
         assert_eq!(agreement(None, PROCESSOR), Agreement::Uncertain, "a single repeat");
+    }
+
+    #[test]
+    fn from_numbers_that_somebody_has_changed_no_distance_follows() {
+        let runs = TestFolder::new("validate");
+        let text = format!("title = 't'\nduration = '20 s'\nuntil_done = true\n{}", testkit::experiment::ROW);
+        let experiment = Experiment::parse("t", "t.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let options = Options {
+            backend: "sim".to_owned(),
+            hosts: None,
+            runs: runs.to_owned(),
+            out: None,
+            workers: None,
+            trace_format: None,
+            programs: Programs { cairn: "cairn".into(), ndnd: None },
+            repeats: None,
+            seed: None,
+            only: None,
+            shard: None,
+            controls: true,
+            build: Build::default(),
+            stop: Stop::default(),
+        };
+        let read =
+            || run_on(&experiment, &options, "sim", |_| {}).map(drop).map_err(|error| error.to_string());
+        assert_eq!((read(), read()), (Ok(()), Ok(())));
+        let path = runs.join("t-sim/case-01/repeat-01/result.json");
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, whole.replacen("\"mean\": ", "\"mean\": 1", 1)).unwrap();
+        let refused = read().unwrap_err();
+        assert!(refused.contains("t-sim is not as it was left: repeat 1 of 1 was changed"), "{refused}");
+        assert!(refused.contains("(result.json)") && refused.contains("cairn lab resume"), "{refused}");
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(read(), Ok(()));
+    }
+
+    #[test]
+    fn of_fewer_than_five_repeats_no_number_is_within_or_beyond() {
+        for found in [Agreement::Within, Agreement::Beyond, Agreement::Uncertain] {
+            assert_eq!([2, 4].map(|repeats| unless_too_few(found, repeats)), [Agreement::Uncertain; 2]);
+            assert_eq!(unless_too_few(found, 5), found);
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::experiment::plan::{NodeIndex, NodePlan};
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::records::{self, Record};
 use crate::run::{
-    RunError, RunFolder, RunRecord, changed, changed_since, experiment_of, is_of_plan, pasted_path, record_of,
+    OwnRepeats, RunError, RunFolder, RunRecord, changed, changed_since, experiment_of, is_of_plan,
+    pasted_path, record_of, with_seed_of,
 };
 use crate::stats::Estimate;
 
@@ -157,6 +158,8 @@ pub struct RunData {
     pub is_damaged: bool,
     /// That changes of some files would go unnoticed, and of which; nothing where they would not.
     pub unhashed: Option<String>,
+    /// Does the experiment state something else than when the run began?
+    pub is_restated: bool,
     /// Parts of the experiment that say what happens and are not what the run began with.
     pub changed_plan: Vec<String>,
 }
@@ -192,13 +195,13 @@ struct Repeats {
 
 impl Repeats {
     fn read(
-        run: (&RunFolder, &RunRecord),
+        run: (&RunFolder, &RunRecord, &OwnRepeats),
         case: usize,
         plan: &Plan,
         recorded: &mut BTreeMap<(usize, u32), Record>,
         check: &mut RawCheck<'_>,
     ) -> Self {
-        let (folder, record) = run;
+        let (folder, record, own) = run;
         let mut found = Repeats::default();
         for repeat in 0..plan.schedule.repeats {
             let (kept, number) = (recorded.remove(&(case, repeat)), repeat + 1);
@@ -210,6 +213,7 @@ impl Repeats {
             match read {
                 Ok(Some((data, result))) => {
                     found.lost.look(record, number, &result);
+                    found.lost.look_for_origin(own, plan, number, &result);
                     found.data.push(data);
                     found.results.push(result);
                     found.in_folders.push(is_in_folder);
@@ -320,22 +324,25 @@ impl RunData {
             )
         })?;
         let names: HashSet<&String> = record.cases.iter().collect();
-        let plans: Vec<Plan> = plans.into_iter().filter(|plan| names.contains(&plan.case)).collect();
+        let mut plans: Vec<Plan> = plans.into_iter().filter(|plan| names.contains(&plan.case)).collect();
+        with_seed_of(&mut plans, record.seed);
         let mut recorded = records::read(folder).map_err(|error| ReportError::records(folder, &error))?;
         let parts = changed_since(&record, &experiment);
         if plans.is_empty() && !parts.is_empty() {
             return Err(of_record(changed(folder, &record, parts).into()));
         }
         let (mut cases, mut lost_controls) = (Vec::new(), HashSet::new());
-        let mut faults = Faults::of_experiment(&parts);
+        let mut faults = Faults::of_experiment(folder, &record, &parts);
+        let own = OwnRepeats::of(&record, &parts);
         let repeats = (0..plans.len()).flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)));
         let in_folders = repeats.filter(|repeat| !recorded.contains_key(repeat));
         let places: Vec<PathBuf> = in_folders.map(|(case, repeat)| folder.repeat(case, repeat)).collect();
         let mut check = RawCheck::new(places.iter().map(PathBuf::as_path), on_progress);
         for (case, mut plan) in plans.into_iter().enumerate() {
             plan.schedule.repeats = record.repeats;
-            let found = Repeats::read((folder, &record), case, &plan, &mut recorded, &mut check);
+            let found = Repeats::read((folder, &record, &own), case, &plan, &mut recorded, &mut check);
             faults.of_case(folder, case, &plan, &found.lost);
+            found.results.iter().for_each(|result| faults.look_for_its_run(result));
             found.in_folders().for_each(|result| faults.look_for_hashes(result));
             let Repeats { mut data, results, lost, .. } = found;
             let (altered, missing) = (lost.altered(), lost.absent);
@@ -368,6 +375,7 @@ impl RunData {
             faults: faults.sentences,
             ways_out: faults.ways_out,
             is_damaged: faults.is_damaged,
+            is_restated: parts.iter().any(|part| part == "expect"),
             changed_plan: parts.into_iter().filter(|part| is_of_plan(part)).collect(),
         })
     }

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::analysis::{DERIVED, RAW, RepeatResult, hash_of_file};
 use crate::experiment::Plan;
-use crate::run::{RunFolder, RunRecord, command_again, is_of_plan, named, pasted_path};
+use crate::run::{OwnRepeats, RunFolder, RunRecord, command_again, is_of_plan, named, pasted_path};
 use crate::seal::Seal;
 
 /// The tables with every number of every repeat.
@@ -14,6 +14,10 @@ pub(super) const TABLES: [&str; 2] = ["results.csv", "results.parquet"];
 
 /// The file with their hashes.
 const TABLE_HASHES: &str = "results.sha256";
+
+/// What is said of a run whose repeats do not say of which run they are.
+const NO_ORIGIN: &str = "plan and seed not noted with each repeat (run by an earlier version): repeats of \
+                         another run would go unnoticed";
 
 /// What was found of a run beside its numbers.
 #[derive(Debug, Default)]
@@ -26,6 +30,8 @@ pub(super) struct Faults {
     pub(super) is_damaged: bool,
     /// Files of which nobody would see that they were changed.
     unhashed: Option<&'static str>,
+    /// Is any repeat there that does not say of which run it is?
+    has_no_origin: bool,
     /// Has any repeat hashes of all its files? Then the program that wrote it has sealed `run.json`, too.
     has_hashes: bool,
 }
@@ -39,6 +45,8 @@ pub(super) struct Lost {
     pub(super) unreadable: Vec<(u32, String)>,
     /// Numbers, or files that they come from, were changed: which.
     pub(super) changed: Vec<(u32, BTreeSet<String>)>,
+    /// They are those of another run.
+    pub(super) foreign: Vec<u32>,
 }
 
 impl Lost {
@@ -53,18 +61,38 @@ impl Lost {
         }
     }
 
-    /// The numbers of repeats that are there and not as they were written.
+    /// Whether a repeat that was read is one of this run.
+    pub(super) fn look_for_origin(
+        &mut self,
+        own: &OwnRepeats,
+        plan: &Plan,
+        number: u32,
+        result: &RepeatResult,
+    ) {
+        if own.is_foreign(plan, number.saturating_sub(1), result) {
+            self.foreign.push(number);
+        }
+    }
+
+    /// The numbers of repeats that are there and not as they were written, or not of this run.
     pub(super) fn altered(&self) -> Vec<u32> {
         let unreadable = self.unreadable.iter().map(|(number, _)| *number);
-        let mut all: Vec<u32> = unreadable.chain(self.changed.iter().map(|(number, _)| *number)).collect();
+        let changed = self.changed.iter().map(|(number, _)| *number);
+        let mut all: Vec<u32> = unreadable.chain(changed).chain(self.foreign.iter().copied()).collect();
         all.sort_unstable();
+        all.dedup();
         all
     }
 }
 
 /// What happened to some repeats of a case, in a sentence: of one, or of several.
 fn of_repeats(plan: &Plan, repeats: &[u32], [one, several]: [&str; 2]) -> String {
-    let numbers: Vec<String> = repeats.iter().map(u32::to_string).collect();
+    const MOST_NAMED: usize = 20;
+    let mut numbers: Vec<String> = repeats.iter().take(MOST_NAMED).map(u32::to_string).collect();
+    let more = repeats.len().saturating_sub(MOST_NAMED);
+    if more > 0 {
+        numbers.push(format!("and {more} more"));
+    }
     let case = if plan.case.is_empty() { String::new() } else { format!(" of “{}”", plan.case) };
     let (numbers, what) = match numbers.as_slice() {
         [number] => (format!("repeat {number}"), one),
@@ -85,7 +113,7 @@ fn some<'n>(names: impl Iterator<Item = &'n String>) -> String {
 
 impl Faults {
     /// That an experiment is not the one that its run began with.
-    pub(super) fn of_experiment(parts: &[String]) -> Self {
+    pub(super) fn of_experiment(folder: &RunFolder, record: &RunRecord, parts: &[String]) -> Self {
         let mut faults = Faults::default();
         if !parts.is_empty() {
             let follows = match parts.iter().any(|part| is_of_plan(part)) {
@@ -94,7 +122,8 @@ impl Faults {
             };
             let parts = named(parts);
             let sentence = format!("{parts} of the experiment was changed since the run began: {follows}");
-            faults.sentences.push(sentence);
+            let again = command_again(folder, record);
+            faults.damaged(sentence, format!("put it back, or run what it says now with: {again}"));
         }
         faults
     }
@@ -120,6 +149,14 @@ impl Faults {
             let what = format!("cannot be read ({})", why.replace(&here, ""));
             self.damaged(of_repeats(plan, &[*number], [&what, &what]), again.clone());
         }
+        let place = |number: &u32| pasted_path(&folder.repeat(case, number.saturating_sub(1)));
+        let places = |numbers: &[u32]| numbers.iter().map(place).collect::<Vec<_>>().join(", ");
+        if !lost.foreign.is_empty() {
+            let one = "is one of another experiment or of another seed";
+            let several = "are those of another experiment or of other seeds";
+            let way_out = format!("take {} away and {again}", places(&lost.foreign));
+            self.damaged(of_repeats(plan, &lost.foreign, [one, several]), way_out);
+        }
         if lost.changed.is_empty() {
             return;
         }
@@ -131,11 +168,14 @@ impl Faults {
         let way_out = if lost.changed.iter().all(|(_, files)| files.iter().all(is_derived)) {
             format!("derive it again from what was measured with: cairn lab show --derive {path}")
         } else {
-            let place = |number: &u32| pasted_path(&folder.repeat(case, number.saturating_sub(1)));
-            let places: Vec<String> = numbers.iter().map(place).collect();
-            format!("put it back, or take {} away and {again}", places.join(", "))
+            format!("put it back, or take {} away and {again}", places(&numbers))
         };
         self.damaged(of_repeats(plan, &numbers, [&one, &several]), way_out);
+    }
+
+    /// Whether a repeat says of which run it is.
+    pub(super) fn look_for_its_run(&mut self, result: &RepeatResult) {
+        self.has_no_origin |= result.origin.is_none();
     }
 
     /// Of which files of a repeat that has a folder there are hashes.
@@ -159,8 +199,12 @@ impl Faults {
 
     /// What of a run's files nobody would see changed, in a sentence.
     pub(super) fn unhashed(&self) -> Option<String> {
-        let files = self.unhashed?;
-        Some(format!("{files} not hashed (run by an earlier version): changes would go unnoticed"))
+        match self.unhashed {
+            Some(files) => {
+                Some(format!("{files} not hashed (run by an earlier version): changes would go unnoticed"))
+            }
+            None => self.has_no_origin.then(|| NO_ORIGIN.to_owned()),
+        }
     }
 }
 

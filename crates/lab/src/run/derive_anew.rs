@@ -7,13 +7,14 @@ use super::anew::{experiment_of, pasted_path};
 use super::attempt_plan::{drawn_again, plan_of_attempt, seed_of};
 use super::begun::record_of;
 use super::error::{RunError, io_error};
+use super::experiment_hashes::changed_since;
 use super::folder::{RunFolder, RunRecord};
 use super::missing_raw::first_missing;
+use super::origin::OwnRepeats;
 use super::plans::plans_of;
 use super::repeats::NO_RESULT;
 use crate::analysis::{
-    FileHashes, RAW, RawCheck, ReadProgress, RepeatResult, derive, write_as_earlier_version,
-    write_with_hashes,
+    RAW, RawCheck, ReadProgress, RepeatResult, derive, write_as_earlier_version, write_with_hashes,
 };
 use crate::experiment::Plan;
 use crate::seal::Seal;
@@ -46,23 +47,29 @@ pub fn derive_anew_with_progress(
     for (case, plan) in plans.iter().enumerate() {
         places.extend((0..plan.schedule.repeats).map(|repeat| (plan, repeat, folder.repeat(case, repeat))));
     }
+    let own = OwnRepeats::of(&record, &changed_since(&record, &experiment));
     let mut check = RawCheck::new(places.iter().map(|(_, _, place)| place.as_path()), on_progress);
     for (plan, repeat, place) in &places {
         if let Some(before) = as_written(folder, &record, place, &mut check)? {
-            let RepeatResult { thrown_away, raw_files, outcome, .. } = before;
-            let was_cut_short = outcome.lost.is_some();
-            found.push(WrittenRepeat { plan, repeat: *repeat, place, thrown_away, raw_files, was_cut_short });
+            if own.is_foreign(plan, *repeat, &before) {
+                let (what, folder) = (place.join("result.json"), pasted_path(folder.path()));
+                return Err(RunError::Foreign { what, folder });
+            }
+            found.push(WrittenRepeat { plan, repeat: *repeat, place, before });
         }
         check.repeat_was_read();
     }
-    // Of those that have hashes each file was looked for.
-    let unhashed = found.iter().filter(|repeat| repeat.raw_files.is_empty() && !repeat.was_cut_short);
+    // Of those that have hashes each file was looked for; where something ended early there may be none.
+    let was_cut_short = |repeat: &WrittenRepeat<'_>| repeat.before.outcome.lost.is_some();
+    let unhashed = found.iter().filter(|repeat| repeat.before.raw_files.is_empty() && !was_cut_short(repeat));
     if let Some(what) = first_missing(unhashed.map(|repeat| (repeat.plan, repeat.place))) {
         return Err(RunError::Missing { what, folder: pasted_path(folder.path()) });
     }
-    for WrittenRepeat { plan, repeat, place, thrown_away, raw_files, .. } in found {
+    for WrittenRepeat { plan, repeat, place, before } in found {
+        let RepeatResult { thrown_away, raw_files, origin, .. } = before;
         let seed = seed_of(plan, repeat, thrown_away.len());
         let (_, result) = derive(&plan_of_attempt(drawn.as_ref(), plan, seed)?, place, thrown_away)?;
+        let result = RepeatResult { origin, ..result };
         let written = match record.seal {
             Seal::None => write_as_earlier_version(RepeatResult { raw_files, ..result }, place),
             Seal::Whole | Seal::Broken => write_with_hashes(result, place),
@@ -77,10 +84,7 @@ struct WrittenRepeat<'a> {
     plan: &'a Plan,
     repeat: u32,
     place: &'a Path,
-    thrown_away: Vec<String>,
-    raw_files: FileHashes,
-    /// Did something end early, which may have written nothing?
-    was_cut_short: bool,
+    before: RepeatResult,
 }
 
 /// The numbers of a repeat as they were written; nothing where there are none, such as where a record is all

@@ -65,6 +65,17 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
+    /// A repeat of another run.
+    #[error(
+        "{}: it is a repeat of another experiment or of another seed, and what is derived anew would hide that; \
+         take it away and measure the repeat again with: cairn lab resume {folder}", .what.display()
+    )]
+    Foreign {
+        /// The numbers of the repeat.
+        what: PathBuf,
+        /// The run's folder.
+        folder: String,
+    },
     /// Something that was measured is gone.
     #[error(
         "{}: it is missing, and what is derived without it would be other numbers; put it back, or take the repeat \

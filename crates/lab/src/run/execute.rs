@@ -11,6 +11,7 @@ use super::error::{RunError, io_error};
 use super::experiment_hashes::{changed_since, is_of_words};
 use super::folder::{RunFolder, RunRecord};
 use super::options::Options;
+use super::origin::OwnRepeats;
 use super::plans::{Chosen, chosen, plans_of};
 use super::progress::Progress;
 use super::records::{self, Records};
@@ -43,7 +44,8 @@ pub fn execute(
     let programs = &options.programs;
     let drawn = drawn_again(experiment, &plans, &options.backend)?;
     let stop = options.stop.clone();
-    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
+    let own = OwnRepeats::of(&record, &[]);
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, own, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
@@ -123,7 +125,8 @@ pub(super) fn resume_with(
     let records = records_of(&folder, &record, &mut observe)?;
     set_unreadable_aside(&folder, &plans, &mut observe)?;
     let drawn = drawn_again(&experiment, &plans, &record.backend)?;
-    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, stop };
+    let own = OwnRepeats::of(&record, &[]);
+    let run = Run { folder: &folder, drawn, programs, backend: &*backend, records, own, stop };
     carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }

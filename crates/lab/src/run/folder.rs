@@ -37,7 +37,7 @@ use trust::whole_file;
 use super::build::Program;
 use super::machine::Machine;
 use crate::backend::VIRTUAL_TIME;
-use crate::experiment::plan::TraceFormat;
+use crate::experiment::plan::{MOST_REPEATS, TraceFormat};
 use crate::experiment::{FILES_FOLDER, kept_name};
 use crate::order::write_text;
 use crate::seal::{SEAL, Seal, seal_of, sealed};
@@ -110,6 +110,11 @@ pub struct RunRecord {
     /// Whether it is as it was written.
     #[serde(skip)]
     pub seal: Seal,
+}
+
+/// Can a run have so many cases of so many repeats each?
+pub(super) fn is_of_a_run(cases: usize, repeats: u32) -> bool {
+    cases.saturating_mul(repeats as usize) <= MOST_REPEATS as usize
 }
 
 impl RunRecord {
@@ -298,6 +303,12 @@ impl RunFolder {
         // The program that it names has a hash as well, which is no seal.
         let fields: BTreeMap<String, IgnoredAny> =
             serde_json::from_str(&text).map_err(|error| named(io::Error::other(error)))?;
+        // Who reads it makes a list of them.
+        if !is_of_a_run(record.cases.len(), record.repeats) {
+            let (cases, repeats) = (record.cases.len(), record.repeats);
+            let why = format!("{cases} cases of {repeats} repeats each are more than a run has");
+            return Err(named(io::Error::new(io::ErrorKind::InvalidData, why)));
+        }
         let seal = if fields.contains_key(SEAL) { seal_of(&text) } else { Seal::None };
         Ok(RunRecord { seal, ..record })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::experiment_hashes::named;
 use super::shard::Shard;
 use crate::experiment::Finding;
+use crate::experiment::plan::MOST_REPEATS;
 
 /// Why there is nothing to run, or nothing that belongs together.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,16 @@ pub enum PlanError {
     /// A share of fewer cases than there are shares.
     #[error("no case is in the share {0}: there are fewer cases")]
     EmptyShare(Shard),
+    /// More repeats than a run can have.
+    #[error(
+        "{cases} cases of {repeats} repeats each are too many: {MOST_REPEATS} repeats of all cases are the most"
+    )]
+    TooManyRepeats {
+        /// How many cases there are.
+        cases: usize,
+        /// Repeats of each.
+        repeats: u32,
+    },
     /// A merge of no runs.
     #[error("there is nothing to be merged")]
     NothingToMerge,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::error::RunError;
-use super::folder::RunRecord;
+use super::folder::{RunRecord, is_of_a_run};
 use super::options::Options;
 use super::plan_error::PlanError;
 use super::records;
@@ -37,11 +37,16 @@ pub(super) fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Ve
     let mut plans = plans(experiment, &record.backend, overrides)?;
     let cases: HashSet<&String> = record.cases.iter().collect();
     plans.retain(|plan| cases.contains(&plan.case));
-    // The record has the seed of the first case. Unless it was given for all, cases have seeds of their own.
+    with_seed_of(&mut plans, seed);
+    Ok(plans)
+}
+
+/// Gives the cases of a run the seeds that they had. Its record has that of the first case. Unless it was
+/// given for all, cases have seeds of their own.
+pub(crate) fn with_seed_of(plans: &mut [Plan], seed: u64) {
     if plans.first().is_some_and(|plan| plan.schedule.seed != seed) {
         plans.iter_mut().for_each(|plan| plan.schedule.seed = seed);
     }
-    Ok(plans)
 }
 
 /// What a run consists of.
@@ -79,6 +84,10 @@ pub(super) fn chosen(
         if plans.is_empty() {
             return Err(PlanError::EmptyShare(shard).into());
         }
+    }
+    let repeats = plans.first().map_or(0, |plan| plan.schedule.repeats);
+    if !is_of_a_run(of, repeats) {
+        return Err(PlanError::TooManyRepeats { cases: of, repeats }.into());
     }
     plans.iter().try_for_each(|plan| backend.check(plan))?;
     Ok(Chosen { plans, of, before })

@@ -10,6 +10,7 @@ use super::archive::compress;
 use super::attempt_plan::{plan_of_attempt, seed_of};
 use super::error::{RunError, io_error};
 use super::folder::{RunFolder, RunRecord};
+use super::origin::OwnRepeats;
 use super::progress::Progress;
 use super::records::{Record, Records};
 use crate::analysis::{Gate, RepeatResult, STANDSTILLS, derive, numbers, write_with_hashes};
@@ -28,6 +29,7 @@ pub(super) struct Run<'a> {
     pub(super) programs: &'a Programs,
     pub(super) backend: &'a dyn Backend,
     pub(super) records: Option<Records>,
+    pub(super) own: OwnRepeats,
     pub(super) stop: Stop,
 }
 
@@ -153,6 +155,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
         let order = carry_out(run, job, seed, &raw, observe)?;
         observe(&Progress::Step("summary".to_owned()));
         let (data, result) = derive(&order.plan, &place, discarded)?;
+        let result = RepeatResult { origin: run.own.origin(seed), ..result };
         let records = run.records.as_ref().filter(|_| result.reasons().is_empty());
         if let Some(records) = records.filter(|records| records.takes(case)) {
             let record = Record { case, repeat, result, network: data.network };
@@ -228,11 +231,13 @@ fn in_memory(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -
         return Ok(false);
     }
     let folder = MemoryFolder::new();
-    let order = carry_out(run, job, seed_of(plan, repeat, 0), folder.path(), observe)?;
+    let seed = seed_of(plan, repeat, 0);
+    let order = carry_out(run, job, seed, folder.path(), observe)?;
     let (data, result) = numbers(&order.plan, folder.path(), None, Vec::new())?;
     if !result.reasons().is_empty() {
         return Ok(false);
     }
+    let result = RepeatResult { origin: run.own.origin(seed), ..result };
     let record = Record { case, repeat, result, network: data.network };
     records.append(&record).map_err(io_error(NOT_RECORDED))?;
     observe(&Progress::Done { invalid: Vec::new() });

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use lab::backend::VIRTUAL_TIME;
 use lab::backend::hosts::Inventory;
+use lab::experiment::backends::{HOSTS, NETNS, VIRTUAL_TIME};
 use lab::experiment::plan::TraceFormat;
 use lab::experiment::{Experiment, SweepValue, with_sweep};
 use lab::run::slurm::SlurmRun;
@@ -75,6 +75,9 @@ impl From<Format> for TraceFormat {
     }
 }
 
+/// Where a run can be.
+const PLACES: [&str; 4] = [NETNS, HOSTS, VIRTUAL_TIME, slurm::NAME];
+
 /// How a run is started, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArguments {
@@ -82,7 +85,7 @@ pub(crate) struct RunArguments {
     pub(super) run: Arguments,
     /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
     /// `sim` for virtual time, `slurm` for virtual time on a cluster that Slurm manages.
-    #[arg(long, default_value = "netns")]
+    #[arg(long, default_value = "netns", value_parser = PLACES)]
     on: String,
     /// The file that names the machines, for `--on hosts`.
     #[arg(long, value_name = "FILE")]

@@ -1,10 +1,11 @@
 //! Runs that are there: list them, show one.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lab::report::{RunData, result_rows, results_markdown, write_report_of, write_results_pictures};
-use lab::run::{RunFolder, derive_anew_with_progress};
+use lab::run::{RunFolder, RunRecord, derive_anew_with_progress};
 
 use super::Outcome;
 use super::screen::ReadingLine;
@@ -14,7 +15,7 @@ use crate::tool::{ToolError, output};
 
 /// Every run below a folder.
 pub(super) fn list(runs: &Path, json: bool) -> Outcome {
-    let list = RunFolder::list(runs).map_err(ToolError::file(runs))?;
+    let list = all_of(runs)?;
     if json {
         let records: Vec<_> =
             list.iter().map(|(folder, record)| (folder.path().display().to_string(), record)).collect();
@@ -47,12 +48,20 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The runs below a folder, which the first of them makes.
+fn all_of(runs: &Path) -> Result<Vec<(RunFolder, RunRecord)>, ToolError> {
+    match RunFolder::list(runs) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        list => list.map_err(ToolError::file(runs)),
+    }
+}
+
 /// The run that is meant: the one that is named, or the last.
 pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, ToolError> {
     if let Some(path) = folder {
         return RunFolder::open(&path).map_err(ToolError::file(path));
     }
-    let last = RunFolder::list(runs).map_err(ToolError::file(runs))?.pop();
+    let last = all_of(runs)?.pop();
     let none = || ToolError::other(format_args!("there is no run in {}", runs.display()));
     last.map(|(folder, _)| folder).ok_or_else(none)
 }

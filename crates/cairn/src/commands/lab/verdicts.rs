@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use lab::report::{CaseData, Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
 
 use super::counts;
+use crate::tool::output::Colour;
 use crate::tool::{ToolError, output};
 
-/// The exit code for a run that was interrupted.
+/// The exit code for a run that was interrupted, or is not as it was left.
 pub(super) const NOT_COMPLETE: u8 = 6;
 
 /// How what was found is told.
@@ -41,6 +42,7 @@ pub(super) fn ending(conclusion: Conclusion) -> (&'static str, u8) {
 /// Tells what a run found and where its report is. Returns the exit code that says so.
 pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> Result<ExitCode, ToolError> {
     let (words, code) = ending(conclusion(run, &verdicts(run)));
+    let words = if code == NOT_COMPLETE && run.record.complete { "not as it was left" } else { words };
     match form {
         Form::Lines => {
             if run.record.is_virtual() {
@@ -105,13 +107,12 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
         let details = verdict.details.iter().map(|detail| format!(" ({detail})")).collect::<String>();
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
-        let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };
-        output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
         let text = format!(
             ": {}{case}: {} = {measured}{details}, {}{why}",
             verdict.say, verdict.measure, verdict.bound
         );
-        output::line(one_line(&text))?;
+        let colour = in_colour.then(|| colour(verdict.outcome));
+        output::coloured(colour, verdict.words(), &one_line(&text))?;
     }
     for note in run.notes() {
         output::line(format_args!("  {}", one_line(&note)))?;
@@ -138,15 +139,14 @@ fn has_colour(is_terminal: bool, no_colour: Option<&std::ffi::OsStr>) -> bool {
     is_terminal && no_colour.is_none_or(std::ffi::OsStr::is_empty)
 }
 
-/// What switches a colour on and off. The words say the same without it.
-fn colour(outcome: Outcome) -> (&'static str, &'static str) {
-    let on = match outcome {
-        Outcome::Confirmed => "\x1b[32m",
-        Outcome::Contradicted => "\x1b[31m",
-        Outcome::ByConstruction => "\x1b[36m",
-        Outcome::NotTestable => "\x1b[33m",
-    };
-    (on, "\x1b[0m")
+/// The colour of a verdict. The words say the same without it.
+fn colour(outcome: Outcome) -> Colour {
+    match outcome {
+        Outcome::Confirmed => Colour::Green,
+        Outcome::Contradicted => Colour::Red,
+        Outcome::ByConstruction => Colour::Cyan,
+        Outcome::NotTestable => Colour::Yellow,
+    }
 }
 
 #[cfg(test)]

@@ -50,8 +50,7 @@ impl Watch {
     ) -> Result<(), ToolError> {
         let report = Report::fetch(forwarder, self.all)?;
         if !forwarder.json && std::io::stdout().is_terminal() {
-            // Home, and erase what was there.
-            output::bytes(b"\x1b[H\x1b[2J")?;
+            output::clear_terminal()?;
         }
         report.print(forwarder.json, before.as_ref())?;
         *before = Some(report.general);

@@ -5,5 +5,6 @@ pub mod cgroup;
 pub(crate) mod clients;
 pub mod load;
 pub mod processes;
+mod questions;
 pub(crate) mod sampler;
 pub(crate) mod steal;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
@@ -14,6 +14,7 @@ use packet::PacketCounts;
 
 use super::cgroup::Group;
 use super::processes::{self, with_children};
+use super::questions::OwnQuestions;
 use crate::driver::Manager;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Carried, Load, LogOf};
@@ -108,38 +109,123 @@ fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, 
         .map(|ns| Duration::from_nanos(ns).as_secs_f64() / passed * 100.0)
 }
 
-/// Asks for the counters, after having had the last answer erased where the forwarder does that.
-fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
-    if *erases {
-        match manager.forget_status() {
-            Ok(()) => {}
-            Err(ClientError::Refused { .. }) => *erases = false,
-            Err(_) => return None,
-        }
-    }
-    manager.status().ok()
+/// Who asks a forwarder, and knows what it has asked.
+struct Inquirer<'a> {
+    config: &'a SamplerConfig,
+    manager: Option<Manager>,
+    /// A forwarder that cannot erase is asked once, and its answers are what they are.
+    erases: bool,
+    own: OwnQuestions,
 }
 
-/// What the forwarder says of itself; where there is none, that there is nothing.
-fn said(config: &SamplerConfig, manager: &mut Option<Manager>, erases: &mut bool) -> Option<GeneralStatus> {
-    let Some(socket) = &config.socket else { return Some(GeneralStatus::default()) };
-    if manager.is_none() {
-        *manager = Manager::open(socket, TIMEOUT).ok();
+impl<'a> Inquirer<'a> {
+    fn new(config: &'a SamplerConfig) -> Self {
+        let mut inquirer =
+            Inquirer { config, manager: None, erases: config.erases, own: OwnQuestions::default() };
+        // Of others nobody knows what they count.
+        if config.erases
+            && let Ok(store) = inquirer.ask(Manager::content_store)
+        {
+            inquirer.own.begin_with(store);
+        }
+        inquirer
     }
-    manager.as_mut().and_then(|manager| ask(manager, erases))
+
+    /// One question.
+    fn ask<T>(
+        &mut self,
+        question: impl FnOnce(&mut Manager) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let answer = self.ask_for(question);
+        if matches!(answer, Ok(_) | Err(ClientError::Refused { .. })) {
+            self.own.got_answer();
+        }
+        answer
+    }
+
+    /// One question whose answer is not yet among what was answered.
+    fn ask_for<T>(
+        &mut self,
+        question: impl FnOnce(&mut Manager) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let manager = match &mut self.manager {
+            Some(manager) => manager,
+            none => {
+                let socket = self.config.socket.as_deref().unwrap_or(Path::new(""));
+                let opened = Manager::open(socket, TIMEOUT)?;
+                self.own.connected();
+                none.insert(opened)
+            }
+        };
+        self.own.ask();
+        question(manager)
+    }
+
+    /// Has the last answer erased, where the forwarder does that. False where it gave no answer.
+    fn forget(&mut self) -> bool {
+        if !self.erases {
+            return true;
+        }
+        match self.ask(Manager::forget_status) {
+            Ok(()) => true,
+            Err(ClientError::Refused { .. }) => {
+                self.erases = false;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// What the forwarder says of itself, without what it was asked; where there is none, that there is
+    /// nothing.
+    fn status(&mut self) -> Option<GeneralStatus> {
+        if self.config.socket.is_none() {
+            return Some(GeneralStatus::default());
+        }
+        let status = if self.forget() { self.ask_for(Manager::status).ok() } else { None };
+        let Some(status) = status else {
+            // A new connection, so that a late answer is not taken for the next one.
+            self.manager = None;
+            return None;
+        };
+        let without = if self.config.erases { self.own.taken_off(&status) } else { status };
+        self.own.got_answer();
+        Some(without)
+    }
+
+    /// Writes down what the content store has done, if the forwarder tells.
+    fn tell_store(&mut self) -> io::Result<()> {
+        let Ok(store) = self.ask(Manager::content_store) else { return Ok(()) };
+        let (hits, misses) = match self.config.erases {
+            true => self.own.taken_off_store(store),
+            false => (store.hits, store.misses),
+        };
+        let place = self.config.file.with_file_name(sample::store_file(&self.config.node));
+        fs::write(place, sample::store(hits, misses))
+    }
+
+    /// Writes down what its faces have carried.
+    fn tell_faces(&mut self) -> io::Result<()> {
+        if self.config.erases && self.ask(Manager::forget_status).is_err() {
+            return Ok(());
+        }
+        let (Ok(status), Ok(faces)) = (self.ask(Manager::status), self.ask(Manager::faces)) else {
+            return Ok(());
+        };
+        let place = self.config.file.with_file_name(sample::faces_file(&self.config.node));
+        fs::write(place, carried(&status, &faces).table())
+    }
 }
 
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     file.write_all(sample::head(LogOf::Process).as_bytes())?;
-    let mut manager: Option<Manager> = None;
+    let mut inquirer = Inquirer::new(config);
     let (mut samples, mut invalid) = (0, 0);
     let mut last: Option<(Instant, [u64; 3])> = None;
     let mut before: Option<(Instant, GeneralStatus)> = None;
     let begin = Instant::now();
     let (mut due, mut period) = (begin, 0);
-    // A forwarder that cannot erase is asked once, and its answers are what they are.
-    let mut erases = config.erases;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < due {
@@ -151,12 +237,8 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             period += 1;
             due = begin + moment(period, config.every);
         }
-        let status = said(config, &mut manager, &mut erases);
-        if status.is_none() {
-            // A new connection, so that a late answer is not taken for the next one.
-            manager = None;
-            invalid += 1;
-        }
+        let status = inquirer.status();
+        invalid += u64::from(status.is_none());
         // All of a line is of the moment of the answer.
         let (now, time_ns) = (Instant::now(), epoch_ns());
         let pids = processes_of(config);
@@ -169,7 +251,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         samples += 1;
         let answer = status.as_ref().map(|status| {
             let before = before.as_ref().map(|(at, before)| (now.saturating_duration_since(*at), before));
-            answer(&without_question(config, status), before)
+            answer(status, before)
         });
         let [cpu, waited, throttled] = processor;
         let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
@@ -179,7 +261,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         Event::Sample {
             node: config.node.clone(),
             seconds: Duration::from_nanos(time_ns.saturating_sub(config.start_ns)).as_secs_f64(),
-            pending: status.as_ref().map(|status| without_question(config, status).pit_entries),
+            pending: status.as_ref().map(|status| status.pit_entries),
             cpu_percent: processor[0],
             memory_bytes: memory,
         }
@@ -189,28 +271,11 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
     }
     file.flush()?;
-    if let Some(mut manager) = manager {
-        tell_store(config, &mut manager)?;
-        tell_faces(config, &mut manager)?;
+    if inquirer.manager.is_some() {
+        inquirer.tell_store()?;
+        inquirer.tell_faces()?;
     }
     Ok((samples, invalid))
-}
-
-/// Writes down what the content store has done, if the forwarder tells. It is asked once, at the end:
-/// questions are Interests, and would be counted.
-fn tell_store(config: &SamplerConfig, manager: &mut Manager) -> io::Result<()> {
-    let Ok(store) = manager.content_store() else { return Ok(()) };
-    let place = config.file.with_file_name(sample::store_file(&config.node));
-    fs::write(place, sample::store(store.hits, store.misses))
-}
-
-/// Writes down what its faces have carried, likewise.
-fn tell_faces(config: &SamplerConfig, manager: &mut Manager) -> io::Result<()> {
-    if config.erases && manager.forget_status().is_err() {
-        return Ok(());
-    }
-    let (Ok(status), Ok(faces)) = (manager.status(), manager.faces()) else { return Ok(()) };
-    fs::write(config.file.with_file_name(sample::faces_file(&config.node)), carried(&status, &faces).table())
 }
 
 /// The faces of applications may be gone by now; what they got is what was sent and went to nobody else.
@@ -227,17 +292,6 @@ fn carried(status: &GeneralStatus, faces: &[FaceStatus]) -> Carried {
         link_data: sum(|packets| packets.in_data),
         application_data: status.packets.out_data.saturating_sub(to_others),
         nacks_sent: status.packets.out_nacks,
-    }
-}
-
-/// What a forwarder said without the question that it answers. Cairn's is pending until it has its answer,
-/// and so among what is counted, each time and once; of others nobody knows.
-fn without_question(config: &SamplerConfig, status: &GeneralStatus) -> GeneralStatus {
-    let question = u64::from(config.erases);
-    GeneralStatus {
-        pit_entries: status.pit_entries.saturating_sub(question),
-        name_tree_entries: status.name_tree_entries.saturating_sub(question),
-        ..status.clone()
     }
 }
 
@@ -306,29 +360,6 @@ mod tests {
         let status = GeneralStatus { packets, ..GeneralStatus::default() };
         let expected = Carried { link_packets: 106, link_data: 93, application_data: 100, nacks_sent: 5 };
         assert_eq!(carried(&status, &faces), expected);
-    }
-
-    #[test]
-    fn the_labs_own_question_is_not_pending() {
-        let config = |erases| SamplerConfig {
-            node: "a".to_owned(),
-            pid: Arc::default(),
-            servers: Vec::new(),
-            socket: None,
-            file: PathBuf::new(),
-            erases,
-            every: Duration::from_secs(1),
-            start_ns: 0,
-            group: None,
-        };
-        let status = GeneralStatus { pit_entries: 8, name_tree_entries: 10, ..GeneralStatus::default() };
-        let found = |erases| {
-            let status = without_question(&config(erases), &status);
-            (status.pit_entries, status.name_tree_entries)
-        };
-        assert_eq!((found(true), found(false)), ((7, 9), (8, 10)));
-        let nothing = without_question(&config(true), &GeneralStatus::default());
-        assert_eq!(nothing.pit_entries, 0);
     }
 
     #[test]

@@ -68,25 +68,14 @@ pub(super) fn variants(
     if variants.is_empty() {
         variants.push(plain);
     }
-    let mut drawn = samples::drawn(file, &mut findings);
-    for (number, sweep) in file.sweep.iter().enumerate() {
-        let at = format!("sweep.{number}");
-        let together = if sweep.sample.is_none() {
-            values(sweep).map(|values| vec![Along { sweep, at: at.clone(), values }])
-        } else {
-            // All that are drawn stand where the first of them does.
-            let drawn = std::mem::take(&mut drawn);
-            Ok(drawn
-                .into_iter()
-                .filter_map(|(n, values)| {
-                    Some(Along { sweep: file.sweep.get(n)?, at: format!("sweep.{n}"), values })
-                })
-                .collect())
-        };
-        match together {
-            Ok(together) if together.is_empty() => {}
-            Ok(together) => variants = swept(&variants, &together, &mut findings),
-            Err(message) => findings.push(finding(&at, message)),
+    let sweeps = sweeps(file, &mut findings);
+    match too_many(variants.len(), &sweeps) {
+        // They are not made: they may be more than memory holds.
+        Some(finding) => findings.push(finding),
+        None => {
+            for together in &sweeps {
+                variants = swept(&variants, together, &mut findings);
+            }
         }
     }
     if file.sweep.iter().any(|sweep| sweep.sample.is_some()) {
@@ -105,6 +94,53 @@ pub(super) fn variants(
     if findings.is_empty() { Ok(variants) } else { Err(findings) }
 }
 
+/// The sweeps of a file, each with those that are changed together with it.
+fn sweeps<'a>(file: &'a File, findings: &mut Vec<Finding>) -> Vec<Vec<Along<'a>>> {
+    let mut drawn = samples::drawn(file, findings);
+    let mut sweeps = Vec::new();
+    for (number, sweep) in file.sweep.iter().enumerate() {
+        let at = format!("sweep.{number}");
+        let together = if sweep.sample.is_none() {
+            values(sweep).map(|values| vec![Along { sweep, at: at.clone(), values }])
+        } else {
+            // All that are drawn stand where the first of them does.
+            let drawn = std::mem::take(&mut drawn);
+            Ok(drawn
+                .into_iter()
+                .filter_map(|(n, values)| {
+                    Some(Along { sweep: file.sweep.get(n)?, at: format!("sweep.{n}"), values })
+                })
+                .collect())
+        };
+        match together {
+            Ok(together) if together.is_empty() => {}
+            Ok(together) => sweeps.push(together),
+            Err(message) => findings.push(finding(&at, message)),
+        }
+    }
+    sweeps
+}
+
+/// That there would be more cases than can be, once: where a sweep makes them too many, and how many all
+/// sweeps make.
+fn too_many(variants: usize, sweeps: &[Vec<Along<'_>>]) -> Option<Finding> {
+    let mut cases = variants as u128;
+    let mut first = None;
+    for together in sweeps {
+        cases = cases.saturating_mul(values_of(together) as u128);
+        if cases > MOST_CASES as u128 {
+            first = first.or(together.first());
+        }
+    }
+    let message = format!("{cases} cases are too many: {MOST_CASES} are the most");
+    first.map(|along| finding(&along.at, message))
+}
+
+/// How many values sweeps have that are changed together.
+fn values_of(together: &[Along<'_>]) -> usize {
+    together.iter().map(|along| along.values.len()).min().unwrap_or(0)
+}
+
 /// A sweep with its place in the file and its values.
 struct Along<'a> {
     sweep: &'a Sweep,
@@ -114,13 +150,7 @@ struct Along<'a> {
 
 /// Every variant with every value of a sweep, or with every value of several that are changed together.
 fn swept(variants: &[Variant], together: &[Along<'_>], findings: &mut Vec<Finding>) -> Vec<Variant> {
-    let count = together.iter().map(|along| along.values.len()).min().unwrap_or(0);
-    if variants.len().saturating_mul(count) > MOST_CASES {
-        let at = together.first().map_or("sweep", |along| along.at.as_str());
-        let message = format!("{} cases are too many: {MOST_CASES} are the most", variants.len() * count);
-        findings.push(finding(at, message));
-        return variants.to_vec();
-    }
+    let count = values_of(together);
     let mut next = Vec::new();
     for variant in variants {
         for index in 0..count {
@@ -382,6 +412,23 @@ mod tests {
         };
         let values: Vec<String> = values(&sweep).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(values, ["0.1", "0.2", "0.3"]);
+    }
+
+    #[test]
+    fn sweeps_that_make_too_many_cases_are_one_mistake_that_names_how_many_all_make() {
+        let values: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
+        let sweep = format!("[[sweep]]\nkey = 'seed'\nvalues = [{}]\n", values.join(", "));
+        let of = |count: usize| {
+            let text = format!("title = 't'\nduration = '9 s'\n{}", sweep.repeat(count));
+            let file: File = toml::from_str(&text).unwrap();
+            variants(&file, &toml::from_str(&text).unwrap(), &Origins::default())
+        };
+        for (count, cases) in [(6, "1000000000000"), (3, "1000000")] {
+            let findings = of(count).unwrap_err();
+            assert_eq!(findings.len(), 1, "{findings:?}");
+            assert_eq!(findings[0].message, format!("{cases} cases are too many: 100000 are the most"));
+            assert_eq!(findings[0].key, "sweep.2", "the first with which they are too many");
+        }
     }
 
     #[test]

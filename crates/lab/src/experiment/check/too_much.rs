@@ -1,7 +1,8 @@
 //! What a run would have to note down if it lasted as long as its file says, where no memory holds it.
 
-use crate::experiment::plan::{Activity, Plan, Workload};
+use crate::experiment::plan::{Activity, MOST_REPEATS, Plan, Workload};
 use crate::experiment::read::findings::Finding;
+use crate::experiment::units::Size;
 
 /// Samples of all forwarders together, each a line of some hundred bytes.
 const MOST_SAMPLES: u64 = 50_000_000;
@@ -11,6 +12,39 @@ const MOST_TURNS: u64 = 1_000_000;
 
 /// Seconds of watched links, each a row.
 const MOST_SECONDS: u64 = 10_000_000;
+
+/// Downloads of a workload, each of which is noted.
+const MOST_DOWNLOADS: u32 = 10_000_000;
+
+/// What is kept in memory of a download while a run is read.
+const BYTES_OF_A_DOWNLOAD: u64 = 200;
+
+/// That more downloads are ordered than memory holds what is noted of them.
+fn downloads(plan: &Plan) -> Vec<Finding> {
+    let of = |workload: &Workload| {
+        let Activity::Download { count, arrivals: None, .. } = workload.does else { return None };
+        let memory = Size(u64::from(count).saturating_mul(BYTES_OF_A_DOWNLOAD));
+        (count > MOST_DOWNLOADS).then(|| Finding {
+            key: format!("download.{}", workload.measured_as()),
+            message: format!(
+                "what is noted of {count} downloads would take {memory} of memory: {MOST_DOWNLOADS} are the most"
+            ),
+            suggestion: Some("set a smaller `count`, of the download or of its content".to_owned()),
+            ..Finding::default()
+        })
+    };
+    plan.workloads.iter().filter_map(of).collect()
+}
+
+/// That there are more repeats than one case may have.
+fn repeats(plan: &Plan) -> Option<Finding> {
+    let repeats = plan.schedule.repeats;
+    (repeats > MOST_REPEATS).then(|| Finding {
+        key: "repeats".to_owned(),
+        message: format!("{repeats} repeats are too many: {MOST_REPEATS} of all cases together are the most"),
+        ..Finding::default()
+    })
+}
 
 /// How long a run lasts at least: to its end, or where it ends with its work until the last of that has
 /// begun.
@@ -32,7 +66,8 @@ fn least_ns(plan: &Plan) -> (u64, Option<&Workload>) {
 pub(super) fn of_plan(plan: &Plan) -> Vec<Finding> {
     let (least_ns, last) = least_ns(plan);
     let (duration_ns, every_ns) = (plan.schedule.duration_ns, plan.recording.sample_every_ns.max(1));
-    let mut findings = Vec::new();
+    let mut findings = downloads(plan);
+    findings.extend(repeats(plan));
     let samples = (least_ns / every_ns).saturating_mul(plan.nodes.len() as u64);
     let watched = plan.nodes.iter().filter(|node| node.watch.is_some()).count() as u64;
     let seconds = (least_ns / 1_000_000_000).saturating_mul(watched);
@@ -103,6 +138,12 @@ mod tests {
             "{seldom}"
         );
         assert_eq!(late("400 h", "sample_every = '1 h'"), "");
+        let often = refused("duration = '9 s'\nrepeats = 4000000000", "").unwrap_or_default();
+        assert!(often.contains("repeats: 4000000000 repeats are too many"), "{often}");
+        let many = "[content.many]\nprefix = '/small/many'\nat = 'c'\nsize = '1 kB'\ncount = 1000000000\n\
+                    [download.many]\nat = 'a'\ncontent = 'many'\n";
+        let many = refused("duration = '9 s'", many).unwrap_or_default();
+        assert!(many.contains("download.many: what is noted of 1000000000 downloads would take"), "{many}");
         assert_eq!(refused("duration = '500 h'", &load("1 s")), None);
         let busy = refused("duration = '500000 h'\nuntil_done = true", &load("1 s")).unwrap_or_default();
         assert!(busy.contains("load.l") && busy.contains("900000000 times"), "{busy}");

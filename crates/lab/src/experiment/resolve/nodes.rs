@@ -54,6 +54,15 @@ fn placement(key: &str, forwarder: Option<&model::Forwarder>, f: &mut Findings) 
     f.add(format!("{key}.forwarder.placement"), error.to_string(), None);
 }
 
+/// The same for lines of a node's configuration.
+fn settings(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
+    let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
+    let given = forwarder.and_then(|forwarder| forwarder.settings.as_deref()).filter(|_| is_ours);
+    let Some(Err(error)) = given.map(str::parse::<toml::Table>) else { return };
+    let hint = Some("write lines of a node's configuration".to_owned());
+    f.add(format!("{key}.forwarder.settings"), error.message(), hint);
+}
+
 /// Groups, each with its nodes, the last first: it overrides those before it.
 fn groups<'a>(
     file: &'a File,
@@ -176,6 +185,7 @@ fn node(
     strategy(&key, file, forwarder.as_ref(), f);
     eviction(&key, file, forwarder.as_ref(), f);
     placement(&key, forwarder.as_ref(), f);
+    settings(&key, file, forwarder.as_ref(), f);
     super::registrations::accepted(&key, forwarder.as_ref(), f);
     let watch = match said.of(|node| node.watch.clone()) {
         Some(given) => f.link(&format!("{key}.watch"), &given, links),

@@ -16,6 +16,10 @@ use crate::experiment::read::findings::Findings;
 use crate::experiment::units::Span;
 
 const SECOND: u64 = 1_000_000_000;
+/// Whoever pings asks no more often …
+const LEAST_BETWEEN_PINGS: u64 = 100_000;
+/// … and whoever floods has no shorter pause between bursts, and before an Interest is sent again.
+const LEAST_BETWEEN_BURSTS: u64 = 1_000_000;
 const FOUR_SECONDS: Span = Span(4 * SECOND);
 
 /// What every workload needs to be resolved.
@@ -309,6 +313,15 @@ fn download(
     Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
 
+/// A pause that is no shorter than somebody who asks can keep it.
+fn pause_ns(key: String, given: Option<Span>, usual_ns: u64, least_ns: u64, f: &mut Findings) -> u64 {
+    let ns = given.map_or(usual_ns, |span| span.0);
+    if ns < least_ns {
+        f.add(key, format!("it cannot be shorter than {}", Span(least_ns)), None);
+    }
+    ns.max(least_ns)
+}
+
 fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findings) -> Option<Workload> {
     let key = format!("flood.{name}");
     f.prefix(&format!("{key}.prefix"), &given.prefix);
@@ -322,10 +335,12 @@ fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findin
     let does = Activity::Flood {
         prefix: given.prefix.trim_end_matches('/').to_owned(),
         burst: given.burst.unwrap_or(2000).max(1),
-        every_ns: given.every.map_or(6 * SECOND, |span| span.0).max(1_000_000),
+        every_ns: pause_ns(format!("{key}.every"), given.every, 6 * SECOND, LEAST_BETWEEN_BURSTS, f),
         until: given.until,
         lifetime_ns: lifetime.0,
-        refresh_ns: given.refresh.map(|span| span.0.max(1_000_000)),
+        refresh_ns: given
+            .refresh
+            .map(|span| pause_ns(format!("{key}.refresh"), Some(span), span.0, LEAST_BETWEEN_BURSTS, f)),
     };
     Some(context.workload(name, at, Times { start: given.start, stop: given.stop }, does))
 }
@@ -343,7 +358,7 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
     let does = Activity::Ping {
         to,
         prefix: given.prefix.trim_end_matches('/').to_owned(),
-        every_ns: given.every.map_or(SECOND / 10, |span| span.0).max(100_000),
+        every_ns: pause_ns(format!("{key}.every"), given.every, SECOND / 10, LEAST_BETWEEN_PINGS, f),
         count: given.count.map_or(u64::MAX, u64::from),
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
     };
@@ -487,4 +502,39 @@ fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings
     }
     let does = Activity::Load { cpu, busy_ns: given.busy.0, idle_ns: given.idle.0 };
     Some(context.workload(name, at, Times { start: given.start.or(Some(Span(0))), ..Times::default() }, does))
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::experiment::ROW;
+
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_pause_or_a_setting_that_would_quietly_be_another_is_refused() {
+        let refused = |more: &str| {
+            let text = format!("title = 't'\nduration = '9 s'\n{}\n{more}", ROW.replace("\nb = {}\n", "\n"));
+            Experiment::parse("t", "t.toml", &text).err().map(|problems| problems.to_string())
+        };
+        let node = |settings: &str| format!("[node.b]\nforwarder = {{ settings = '{settings}' }}\n");
+        let ping = |every: &str| {
+            let ping = "[ping.p]\nat = 'a'\nto = 'c'\nprefix = '/small/ping'\ncount = 3\nevery";
+            format!("{}{ping} = '{every}'\n", node("# nothing"))
+        };
+        let flood = |key: &str| {
+            let flood = "[flood.f]\nat = 'a'\nprefix = '/small/none'\nburst = 2\nuntil = 4";
+            format!("{}{flood}\n{key}\n", node(""))
+        };
+        assert_eq!((refused(&ping("100 us")), refused(&flood("every = '1 ms'"))), (None, None));
+        for every in ["1 ns", "0 s", "99 us"] {
+            let told = refused(&ping(every)).unwrap_or_default();
+            assert!(told.contains("ping.p.every: it cannot be shorter than 100 us"), "{every}: {told}");
+        }
+        for key in ["every", "refresh"] {
+            let told = refused(&flood(&format!("{key} = '10 us'"))).unwrap_or_default();
+            assert!(told.contains(&format!("flood.f.{key}: it cannot be shorter than 1 ms")), "{told}");
+        }
+        let told = refused(&node("garbage !!")).unwrap_or_default();
+        assert!(told.contains("node.b.forwarder.settings") && told.contains("lines of a node"), "{told}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod evaluation;
 mod finding;
+mod left_undone;
 mod standstill;
 pub(crate) mod sureness;
 
@@ -14,6 +15,9 @@ use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
 use crate::figure::number::{spread, with_unit};
 use crate::stats::{Estimate, Interval, Level, Sample};
+
+/// What stands beside a statement of an experiment that was changed since its run began.
+const STATED_LATER: &str = "as the file states it now, and not as it did when the run began";
 
 /// What came of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,6 +252,13 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         why: String::new(),
         elsewhere,
     };
+    let of = match &measure.case {
+        Some(name) => run.cases.iter().find(|case| case.plan.case == *name),
+        None => Some(case),
+    };
+    verdict.details.extend(of.and_then(|case| left_undone::beside(case, measure)));
+    // Whoever has seen a number can state it: that is no prediction.
+    verdict.details.extend(run.is_restated.then(|| STATED_LATER.to_owned()));
     if elsewhere {
         verdict.why = format!("the experiment states it for {} only", expect.on.join(" and "));
         return verdict;

@@ -9,22 +9,27 @@ use crate::batch::processor::prefetch;
 /// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
 pub(crate) struct ChunkedVec<T> {
-    chunks: Vec<Vec<T>>,
+    /// The first chunk, which is all that most tables have: its elements are found with one comparison.
+    first: Vec<T>,
+    /// The chunks behind it.
+    further: Vec<Vec<T>>,
     len: u32,
 }
 
 impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
-        ChunkedVec { chunks: Vec::new(), len: 0 }
+        ChunkedVec { first: Vec::new(), further: Vec::new(), len: 0 }
     }
 }
 
 const CHUNK_BITS: u32 = 14;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
+/// Where an element lies that is not in the first chunk: in which of the further ones, and where in it. For
+/// one that would be in the first it is a chunk that there is not.
 #[inline(always)]
 fn locate(index: u32) -> (usize, usize) {
-    ((index >> CHUNK_BITS) as usize, index as usize % CHUNK)
+    (((index >> CHUNK_BITS) as usize).wrapping_sub(1), index as usize % CHUNK)
 }
 
 impl<T> ChunkedVec<T> {
@@ -34,25 +39,39 @@ impl<T> ChunkedVec<T> {
 
     pub(crate) fn push(&mut self, value: T) -> u32 {
         let index = self.len;
-        let (chunk, _) = locate(index);
-        if chunk == self.chunks.len() {
-            self.chunks.push(if chunk == 0 { Vec::new() } else { Vec::with_capacity(CHUNK) });
+        if self.first.len() < CHUNK {
+            self.first.push(value);
+        } else {
+            let (chunk, _) = locate(index);
+            if chunk == self.further.len() {
+                self.further.push(Vec::with_capacity(CHUNK));
+            }
+            self.further[chunk].push(value);
         }
-        self.chunks[chunk].push(value);
         self.len += 1;
         index
     }
 
     #[inline(always)]
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
-        let (chunk, offset) = locate(index);
-        self.chunks.get(chunk)?.get(offset)
+        match self.first.get(index as usize) {
+            Some(element) => Some(element),
+            None => {
+                let (chunk, offset) = locate(index);
+                self.further.get(chunk)?.get(offset)
+            }
+        }
     }
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        let (chunk, offset) = locate(index);
-        self.chunks.get_mut(chunk)?.get_mut(offset)
+        match self.first.get_mut(index as usize) {
+            Some(element) => Some(element),
+            None => {
+                let (chunk, offset) = locate(index);
+                self.further.get_mut(chunk)?.get_mut(offset)
+            }
+        }
     }
 
     /// Hints that the element at `index` will be read soon.
@@ -65,7 +84,8 @@ impl<T> ChunkedVec<T> {
 
     /// Bytes of memory held, including room not yet used.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.capacity() * size_of::<T>()).sum()
+        let further: usize = self.further.iter().map(Vec::capacity).sum();
+        (self.first.capacity() + further) * size_of::<T>()
     }
 }
 
@@ -73,16 +93,26 @@ impl<T> std::ops::Index<u32> for ChunkedVec<T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: u32) -> &T {
-        let (chunk, offset) = locate(index);
-        &self.chunks[chunk][offset]
+        match self.first.get(index as usize) {
+            Some(element) => element,
+            None => {
+                let (chunk, offset) = locate(index);
+                &self.further[chunk][offset]
+            }
+        }
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        let (chunk, offset) = locate(index);
-        &mut self.chunks[chunk][offset]
+        match self.first.get_mut(index as usize) {
+            Some(element) => element,
+            None => {
+                let (chunk, offset) = locate(index);
+                &mut self.further[chunk][offset]
+            }
+        }
     }
 }
 
@@ -135,13 +165,19 @@ impl<T> Slab<T> {
             Some(index) => index,
             None => self.add_slot(),
         };
-        if let Some(slot) = self.slots.get_mut(index)
-            && let Slot::Free { next } = *slot
-        {
-            self.free = next;
-            // Nothing is in the old one that would have to be dropped, which the compiler does not know: it
-            // would make the value elsewhere, look into the slot, and only then move it.
-            std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
+        let slot = self.slots.get_mut(index);
+        let vacant =
+            slot.and_then(|slot| if let Slot::Free { next } = *slot { Some((slot, next)) } else { None });
+        match vacant {
+            Some((slot, next)) => {
+                self.free = next;
+                // Nothing is in the old one that would have to be dropped, which the compiler does not know:
+                // it would make the value elsewhere, look into the slot, and only then move it.
+                std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
+            }
+            // There always is one; but if `make` might be dropped uncalled, what it holds would have to lie
+            // in memory to be dropped.
+            None => drop(make()),
         }
         index
     }

@@ -6,7 +6,7 @@
 use crate::Dialect;
 use crate::buffer::Buffer;
 use crate::interest::Nonce;
-use crate::name::NameRef;
+use crate::name::{NameRef, may_limit_scope};
 use crate::ndn::tlv::Reader;
 use crate::ndn::types;
 use crate::span::Span;
@@ -40,6 +40,8 @@ pub(crate) enum InterestFlag {
     /// go.
     HasSelectors = 64,
     HasFaceId = 128,
+    /// The name may be one that limits how far the packet goes.
+    MayHaveLimitedScope = 256,
 }
 
 impl InterestFlag {
@@ -86,6 +88,14 @@ impl InterestBrief {
     #[inline(always)]
     pub(crate) fn dialect(&self) -> Dialect {
         if self.has(InterestFlag::IsCcnx) { Dialect::Ccnx } else { Dialect::Ndn }
+    }
+
+    /// The same of a packet in which the name says, or does not, how far that may go.
+    #[inline(always)]
+    pub(crate) fn with_scope(self, wire: &Buffer) -> Self {
+        let bit = InterestFlag::MayHaveLimitedScope;
+        let others = self.flags & !(bit as u32);
+        InterestBrief { flags: others | bit.bit_if(may_limit_scope(self.components(wire))), ..self }
     }
 
     /// The components of the name in the bytes of its packet, as its dialect writes them.
@@ -181,6 +191,8 @@ pub(crate) enum DataFlag {
     HasContentType = 1,
     HasFinalBlock = 2,
     IsCcnx = 4,
+    /// The name may be one that limits how far the packet goes.
+    MayHaveLimitedScope = 8,
 }
 
 impl DataFlag {
@@ -221,6 +233,14 @@ impl DataBrief {
     #[inline(always)]
     pub(crate) fn component_count(&self) -> usize {
         usize::from(self.count_and_publisher as u16)
+    }
+
+    /// The same of a packet in which the name says, or does not, how far that may go.
+    #[inline(always)]
+    pub(crate) fn with_scope(self, wire: &Buffer) -> Self {
+        let bit = DataFlag::MayHaveLimitedScope;
+        let others = self.flags & !(bit as u32);
+        DataBrief { flags: others | bit.bit_if(may_limit_scope(self.components(wire))), ..self }
     }
 
     /// The digest of the publisher's key in the bytes of a packet of CCNx.

@@ -30,6 +30,7 @@ pub struct Interest {
 impl Interest {
     #[inline(always)]
     fn of(wire: Buffer, brief: InterestBrief) -> Self {
+        let brief = brief.with_scope(&wire);
         Interest { wire, brief, canonical: LazyCanonical::none() }
     }
 
@@ -196,6 +197,13 @@ impl Interest {
             None => self.name().prefix(self.component_count().saturating_sub(1)).canonical(),
             Some(name) => name.split_last().map(|(parent, _)| parent.component_bytes()).unwrap_or_default(),
         }
+    }
+
+    /// Whether the name may be `/localhost` or `/localhop`, or below one of them. False for almost all, and
+    /// found out when the packet was read, so that nobody has to look at the name again.
+    #[inline(always)]
+    pub fn may_have_limited_scope(&self) -> bool {
+        self.brief.has(InterestFlag::MayHaveLimitedScope)
     }
 
     /// Number of components of the name. An Interest of NDN has at least one.

@@ -174,7 +174,7 @@ impl Engine {
         if ingress.config.dialect != data.dialect() {
             return Err(DropReason::WrongDialect);
         }
-        if !ingress.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+        if !ingress.is_local() && scope::is_for_this_host_only(data) {
             return Err(DropReason::Scope);
         }
         Ok(())

@@ -49,7 +49,7 @@ pub(super) fn send_data(
     if target.config.dialect != data.dialect() {
         return counters.drops.add(DropReason::WrongDialect, 1);
     }
-    if !target.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+    if !target.is_local() && scope::is_for_this_host_only(&data) {
         return counters.drops.add(DropReason::Scope, 1);
     }
     // Whoever allows least decides.

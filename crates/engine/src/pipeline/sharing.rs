@@ -452,7 +452,7 @@ impl Engine {
         data: Data,
         pit_token: PitToken,
     ) {
-        if !self.is_local(face) && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+        if !self.is_local(face) && scope::is_for_this_host_only(&data) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
         let incoming_face = Some(FaceId::CONTENT_STORE);

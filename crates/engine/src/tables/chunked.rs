@@ -134,6 +134,32 @@ enum Slot<T> {
     Free { next: Option<u32> },
 }
 
+/// The number of a value that is in no slot.
+const NOWHERE: u32 = u32::MAX;
+
+/// A slot that a value is about to be put into.
+pub(crate) struct Vacant<'s, T> {
+    slot: &'s mut Slot<T>,
+    index: u32,
+    next: Option<u32>,
+    free: &'s mut Option<u32>,
+    len: &'s mut u32,
+}
+
+impl<T> Vacant<'_, T> {
+    /// Puts a value there; gives its number. Written out in the argument it is made where it will lie: a large
+    /// one that there were before its place is known would be made elsewhere, and moved.
+    #[inline(always)]
+    pub(crate) fn fill(self, value: T) -> u32 {
+        *self.free = self.next;
+        *self.len += 1;
+        // Nothing is in the old one that would have to be dropped, which the compiler does not know: it would
+        // make the value elsewhere, look into the slot, and only then move it.
+        std::mem::forget(std::mem::replace(self.slot, Slot::Taken(value)));
+        self.index
+    }
+}
+
 impl<T> Default for Slab<T> {
     fn default() -> Self {
         Slab { slots: ChunkedVec::default(), free: None, len: 0 }
@@ -153,33 +179,22 @@ impl<T> Slab<T> {
     /// Adds a value.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        self.insert_with(|| value)
+        match self.vacant() {
+            Some(vacant) => vacant.fill(value),
+            None => NOWHERE,
+        }
     }
 
-    /// Adds the value that `make` gives. If that writes it out, it is made where it will lie: a large one
-    /// that there were before its place is known would be made elsewhere, and moved.
+    /// A slot for one more value. There always is one.
     #[inline(always)]
-    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
-        self.len += 1;
+    pub(crate) fn vacant(&mut self) -> Option<Vacant<'_, T>> {
         let index = match self.free {
             Some(index) => index,
             None => self.add_slot(),
         };
-        let slot = self.slots.get_mut(index);
-        let vacant =
-            slot.and_then(|slot| if let Slot::Free { next } = *slot { Some((slot, next)) } else { None });
-        match vacant {
-            Some((slot, next)) => {
-                self.free = next;
-                // Nothing is in the old one that would have to be dropped, which the compiler does not know:
-                // it would make the value elsewhere, look into the slot, and only then move it.
-                std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
-            }
-            // There always is one; but if `make` might be dropped uncalled, what it holds would have to lie
-            // in memory to be dropped.
-            None => drop(make()),
-        }
-        index
+        let slot = self.slots.get_mut(index)?;
+        let Slot::Free { next } = *slot else { return None };
+        Some(Vacant { slot, index, next, free: &mut self.free, len: &mut self.len })
     }
 
     /// Makes one more slot, to be taken next.

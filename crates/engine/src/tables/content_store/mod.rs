@@ -345,7 +345,8 @@ impl ContentStore {
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let (number, digest) = OneOfSeveral::into_parts(one);
-        let id = self.entries.insert_with(move || Cached {
+        let Some(vacant) = self.entries.vacant() else { return };
+        let id = vacant.fill(Cached {
             data,
             hash,
             fresh_until,

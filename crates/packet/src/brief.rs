@@ -139,17 +139,21 @@ impl InterestBrief {
         self.flags & flag as u32 != 0
     }
 
-    /// The same of an Interest of NDN with another nonce, and where in `wire` that stands; `None` if there is
-    /// none.
-    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
-        let old = self.nonce()?;
-        self.nonce = nonce.0;
+    /// The same of an Interest that has a nonce, with another.
+    #[inline]
+    pub(crate) fn with_nonce(self, nonce: Nonce) -> Self {
+        InterestBrief { nonce: nonce.0, ..self }
+    }
+
+    /// Where the nonce of an Interest of NDN stands in `wire`; `None` if there is none.
+    pub(crate) fn nonce_offset(&self, wire: &[u8]) -> Option<usize> {
+        let nonce = self.nonce()?;
         // The Nonce follows the Name, with at most two flags and a hint between.
         let mut reader = Reader::new(wire, "Interest");
         let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
         while let Some(element) = inside.element().ok()? {
-            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
-                return Some((element.value_start, self));
+            if element.kind == types::NONCE && element.value == &nonce.0.to_be_bytes()[..] {
+                return Some(element.value_start);
             }
         }
         None

@@ -233,7 +233,7 @@ impl FaceTable {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
         match self.dense.get_mut(id.0 as usize) {
             Some(slot) => slot.as_deref_mut(),

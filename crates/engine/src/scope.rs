@@ -1,6 +1,6 @@
 //! How far packets may go, by their names (NFD's rules) and by the Interest's scope (CCNx).
 
-use packet::{Dialect, Interest};
+use packet::{Data, Dialect, Interest};
 
 /// The components that begin names of limited scope, as NDN and CCNx write them. A name begins with a
 /// component exactly if its bytes begin with the component's.
@@ -9,23 +9,22 @@ const LOCALHOP: [&[u8]; 2] = [b"\x08\x08localhop", b"\xfa\xc5localhop\0"];
 /// What CCNx has for the first: the services of this host.
 const CCNX_LOCALHOST: &[u8] = b"\xfa\xfd\xc1.M.S.localhost\0";
 
-/// Tells in one comparison that almost all names are neither.
-#[inline(always)]
-fn may_be_limited(components: &[u8]) -> bool {
-    components.get(2) == Some(&b'l') && matches!(components.get(1), Some(8 | 9 | 0xc5 | 0xcd))
-}
-
-/// The same of names of CCNx, and of those that begin with what CCNx has for the first.
+/// Tells in one comparison that almost all names of CCNx are neither, nor begin with what CCNx has for the
+/// first.
 #[inline(always)]
 fn is_usual_in_ccnx(components: &[u8]) -> bool {
     !matches!(components.get(2), Some(b'l' | 0xc1))
 }
 
-/// Whether a packet with a name of these components, as they are on the wire, may come from, or go to,
-/// another host at all.
-#[inline]
-pub(crate) fn is_for_this_host_only(dialect: Dialect, components: &[u8]) -> bool {
-    may_be_limited(components) && components.starts_with(LOCALHOST[dialect as usize])
+/// Whether Data may neither come from, nor go to, another host, by its name.
+#[inline(always)]
+pub(crate) fn is_for_this_host_only(data: &Data) -> bool {
+    data.may_have_limited_scope() && is_below_localhost(data.dialect(), data.wire_components())
+}
+
+#[cold]
+fn is_below_localhost(dialect: Dialect, components: &[u8]) -> bool {
+    components.starts_with(LOCALHOST[dialect as usize])
 }
 
 /// Whether an Interest may be taken from a face. `stays_on_host` says whether its name is one of this host
@@ -40,7 +39,7 @@ pub(crate) fn interest_may_enter(
         return true;
     }
     let dialect = interest.dialect();
-    if is_for_this_host_only(dialect, interest.wire_components()) {
+    if interest.may_have_limited_scope() && is_below_localhost(dialect, interest.wire_components()) {
         return false;
     }
     dialect == Dialect::Ndn || ccnx_scope(interest).is_none_or(|scope| scope > 1) && !stays_on_host()
@@ -67,15 +66,15 @@ pub(crate) fn interest_may_leave(
     if interest.hop_limit() == Some(0) {
         return false;
     }
-    let components = interest.wire_components();
-    !may_be_limited(components) || limited_may_leave(Dialect::Ndn, components, from_remote)
+    !interest.may_have_limited_scope()
+        || limited_may_leave(Dialect::Ndn, interest.wire_components(), from_remote)
 }
 
 /// Whether something of this name may go to another host.
 #[cold]
 fn limited_may_leave(dialect: Dialect, components: &[u8], from_remote: impl FnOnce() -> bool) -> bool {
     let made_its_hop = || components.starts_with(LOCALHOP[dialect as usize]) && from_remote();
-    !is_for_this_host_only(dialect, components) && !made_its_hop()
+    !is_below_localhost(dialect, components) && !made_its_hop()
 }
 
 #[inline(never)]

@@ -110,17 +110,21 @@ pub(crate) struct TransmitQueue {
 const MAX_TAKEN: usize = 4096;
 
 impl TransmitQueue {
-    /// Adds a packet. Written out in the argument it is made in its place: what is made elsewhere field by
-    /// field and moved at once as a whole makes the processor wait.
-    #[inline(always)]
+    /// Adds a packet.
     pub(crate) fn push(&mut self, packet: Transmit) {
+        if let Some(vacant) = self.vacant() {
+            vacant.fill(packet);
+        }
+    }
+
+    /// A place for one more packet. There always is one.
+    #[inline(always)]
+    pub(crate) fn vacant(&mut self) -> Option<VacantPlace<'_>> {
         if self.come == self.places.len() || self.taken >= MAX_TAKEN {
             self.make_room();
         }
-        if let Some(place @ None) = self.places.get_mut(self.come) {
-            *place = Some(packet);
-            self.come += 1;
-        }
+        let place = self.places.get_mut(self.come).filter(|place| place.is_none())?;
+        Some(VacantPlace { place, come: &mut self.come })
     }
 
     #[inline(never)]
@@ -142,6 +146,17 @@ impl TransmitQueue {
         packet
     }
 
+    /// The next, if there are no others and it `is_it`.
+    #[inline(always)]
+    pub(crate) fn pop_alone_if(&mut self, is_it: impl FnOnce(&mut Transmit) -> bool) -> Option<Transmit> {
+        if self.come != self.taken + 1 {
+            return None;
+        }
+        let packet = self.places.get_mut(self.taken)?.take_if(is_it)?;
+        (self.taken, self.come) = (0, 0);
+        Some(packet)
+    }
+
     /// The next, if it goes to `face`.
     #[inline]
     pub(crate) fn pop_to(&mut self, face: FaceId) -> Option<Transmit> {
@@ -149,6 +164,23 @@ impl TransmitQueue {
         let packet = place.take_if(|packet| packet.face == face)?;
         self.taken += 1;
         Some(packet)
+    }
+}
+
+/// A place in the queue that a packet is about to be put into.
+pub(crate) struct VacantPlace<'q> {
+    place: &'q mut Option<Transmit>,
+    come: &'q mut usize,
+}
+
+impl VacantPlace<'_> {
+    /// Puts a packet there. Written out in the argument it is made there: what is made elsewhere field by
+    /// field and moved at once as a whole makes the processor wait.
+    #[inline(always)]
+    pub(crate) fn fill(self, packet: Transmit) {
+        // There is nothing to drop, which the compiler does not know; see `Vacant::fill` of a slab.
+        std::mem::forget(std::mem::replace(self.place, Some(packet)));
+        *self.come += 1;
     }
 }
 
@@ -170,4 +202,53 @@ pub enum Event {
         /// The name that could not be reached.
         name: Name,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ndn::InterestBuilder;
+
+    use super::*;
+
+    fn transmit(face: u32) -> Transmit {
+        let interest = InterestBuilder::new("/a".parse().unwrap()).build().unwrap();
+        Transmit::plain(FaceId(face), Packet::Interest(interest), PitToken::NONE)
+    }
+
+    fn faces(queue: &mut TransmitQueue) -> Vec<u32> {
+        std::iter::from_fn(|| queue.pop()).map(|transmit| transmit.face.0).collect()
+    }
+
+    #[test]
+    fn a_packet_is_taken_as_the_only_one_if_no_other_waits_and_it_is_wanted() {
+        let mut queue = TransmitQueue::default();
+        assert!(queue.pop_alone_if(|_| true).is_none());
+        for round in 0..3 * MAX_TAKEN as u32 {
+            queue.push(transmit(round));
+            assert!(queue.pop_alone_if(|_| false).is_none());
+            assert_eq!(queue.pop_alone_if(|_| true).unwrap().face, FaceId(round));
+            assert!(queue.places.len() <= 64);
+        }
+        for face in 0..3 {
+            queue.push(transmit(face));
+        }
+        assert!(queue.pop_alone_if(|_| true).is_none());
+        assert_eq!(queue.pop().unwrap().face, FaceId(0));
+        assert!(queue.pop_alone_if(|_| true).is_none());
+        assert_eq!(faces(&mut queue), [1, 2]);
+    }
+
+    #[test]
+    fn packets_leave_in_the_order_in_which_they_came_however_many_wait() {
+        let mut queue = TransmitQueue::default();
+        let mut expected = 0;
+        for face in 0..20_000 {
+            queue.push(transmit(face));
+            if face % 3 == 0 {
+                assert_eq!(queue.pop().unwrap().face, FaceId(expected));
+                expected += 1;
+            }
+        }
+        assert_eq!(faces(&mut queue), (expected..20_000).collect::<Vec<_>>());
+    }
 }

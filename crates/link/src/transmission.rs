@@ -12,14 +12,22 @@ use packet::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
     rate_bits_per_second: u64,
-    /// How much later than its last bit the last packet left, in nanoseconds divided by the rate.
+    /// How much later than its last bit the last packet left, in nanoseconds divided by the rate. Less than
+    /// the rate.
     late: u64,
+    /// The last packet's size: most are followed by others of the same, which nothing need be divided for.
+    size_bytes: u32,
+    /// How many nanoseconds one of that size takes, rounded down, and what is left over, in nanoseconds
+    /// divided by the rate.
+    whole_nanos: u64,
+    rest: u64,
 }
 
 impl Transmission {
     /// At so many bits a second, one at least.
     pub fn new(rate_bits_per_second: u64) -> Self {
-        Transmission { rate_bits_per_second: rate_bits_per_second.max(1), late: 0 }
+        let rate_bits_per_second = rate_bits_per_second.max(1);
+        Transmission { rate_bits_per_second, late: 0, size_bytes: 0, whole_nanos: 0, rest: 0 }
     }
 
     /// Bytes that are sent within a span of time.
@@ -37,14 +45,24 @@ impl Transmission {
     /// From the time at which the last packet left to that at which the next does.
     #[inline]
     pub fn next(&mut self, size_bytes: u32) -> Duration {
+        if size_bytes != self.size_bytes {
+            self.measure(size_bytes);
+        }
+        // What the last packet was too late is gained now, or a part of it.
+        if self.rest <= self.late {
+            self.late -= self.rest;
+            return Duration::from_nanos(self.whole_nanos);
+        }
+        self.late += self.rate_bits_per_second - self.rest;
+        Duration::from_nanos(self.whole_nanos.saturating_add(1))
+    }
+
+    /// Finds out how long packets of a size take.
+    #[inline(never)]
+    fn measure(&mut self, size_bytes: u32) {
         let bits = u64::from(size_bytes).saturating_mul(8_000_000_000);
-        let Some(left) = bits.checked_sub(self.late) else {
-            self.late -= bits;
-            return Duration::ZERO;
-        };
-        let nanos = left.div_ceil(self.rate_bits_per_second);
-        self.late = nanos.wrapping_mul(self.rate_bits_per_second).wrapping_sub(left);
-        Duration::from_nanos(nanos)
+        self.size_bytes = size_bytes;
+        (self.whole_nanos, self.rest) = (bits / self.rate_bits_per_second, bits % self.rate_bits_per_second);
     }
 }
 
@@ -62,6 +80,19 @@ mod tests {
                 let exact = packet * u128::from(bytes) * 8_000_000_000;
                 let rate = u128::from(rate);
                 assert_eq!(nanos, exact.div_ceil(rate), "{bytes} bytes at {rate}, packet {packet}");
+            }
+        }
+    }
+
+    #[test]
+    fn packets_of_changing_sizes_leave_when_their_last_bits_are_sent() {
+        for rate in [10_000_000_000, 3_000_000_007, 400_000_000_000_000, 7] {
+            let mut transmission = Transmission::new(rate);
+            let (mut nanos, mut bits) = (0, 0);
+            for bytes in [1252, 1252, 61, 61, 0, 1, 65_535, 1252, 1, 1, 61].repeat(50) {
+                nanos += u128::from(transmission.next(bytes).as_nanos());
+                bits += u128::from(bytes) * 8_000_000_000;
+                assert_eq!(nanos, bits.div_ceil(rate.into()), "{bytes} bytes at {rate}");
             }
         }
     }

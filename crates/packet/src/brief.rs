@@ -6,7 +6,7 @@
 use crate::Dialect;
 use crate::buffer::Buffer;
 use crate::interest::Nonce;
-use crate::name::NameRef;
+use crate::name::{NameRef, may_limit_scope};
 use crate::ndn::tlv::Reader;
 use crate::ndn::types;
 use crate::span::Span;
@@ -40,6 +40,8 @@ pub(crate) enum InterestFlag {
     /// go.
     HasSelectors = 64,
     HasFaceId = 128,
+    /// The name may be one that limits how far the packet goes.
+    MayHaveLimitedScope = 256,
 }
 
 impl InterestFlag {
@@ -88,6 +90,14 @@ impl InterestBrief {
         if self.has(InterestFlag::IsCcnx) { Dialect::Ccnx } else { Dialect::Ndn }
     }
 
+    /// The same of a packet in which the name says, or does not, how far that may go.
+    #[inline(always)]
+    pub(crate) fn with_scope(self, wire: &Buffer) -> Self {
+        let bit = InterestFlag::MayHaveLimitedScope;
+        let others = self.flags & !(bit as u32);
+        InterestBrief { flags: others | bit.bit_if(may_limit_scope(self.components(wire))), ..self }
+    }
+
     /// The components of the name in the bytes of its packet, as its dialect writes them.
     #[inline(always)]
     pub(crate) fn components<'a>(&self, wire: &'a Buffer) -> &'a [u8] {
@@ -129,17 +139,21 @@ impl InterestBrief {
         self.flags & flag as u32 != 0
     }
 
-    /// The same of an Interest of NDN with another nonce, and where in `wire` that stands; `None` if there is
-    /// none.
-    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
-        let old = self.nonce()?;
-        self.nonce = nonce.0;
+    /// The same of an Interest that has a nonce, with another.
+    #[inline]
+    pub(crate) fn with_nonce(self, nonce: Nonce) -> Self {
+        InterestBrief { nonce: nonce.0, ..self }
+    }
+
+    /// Where the nonce of an Interest of NDN stands in `wire`; `None` if there is none.
+    pub(crate) fn nonce_offset(&self, wire: &[u8]) -> Option<usize> {
+        let nonce = self.nonce()?;
         // The Nonce follows the Name, with at most two flags and a hint between.
         let mut reader = Reader::new(wire, "Interest");
         let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
         while let Some(element) = inside.element().ok()? {
-            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
-                return Some((element.value_start, self));
+            if element.kind == types::NONCE && element.value == &nonce.0.to_be_bytes()[..] {
+                return Some(element.value_start);
             }
         }
         None
@@ -181,6 +195,8 @@ pub(crate) enum DataFlag {
     HasContentType = 1,
     HasFinalBlock = 2,
     IsCcnx = 4,
+    /// The name may be one that limits how far the packet goes.
+    MayHaveLimitedScope = 8,
 }
 
 impl DataFlag {
@@ -221,6 +237,14 @@ impl DataBrief {
     #[inline(always)]
     pub(crate) fn component_count(&self) -> usize {
         usize::from(self.count_and_publisher as u16)
+    }
+
+    /// The same of a packet in which the name says, or does not, how far that may go.
+    #[inline(always)]
+    pub(crate) fn with_scope(self, wire: &Buffer) -> Self {
+        let bit = DataFlag::MayHaveLimitedScope;
+        let others = self.flags & !(bit as u32);
+        DataBrief { flags: others | bit.bit_if(may_limit_scope(self.components(wire))), ..self }
     }
 
     /// The digest of the publisher's key in the bytes of a packet of CCNx.

@@ -76,9 +76,17 @@ impl Buffer {
 
     /// A copy of this buffer with other bytes from `start` on; `None` if they reach beyond its end.
     pub(crate) fn with(&self, start: usize, bytes: &[u8]) -> Option<Buffer> {
+        self.changed(|copy| {
+            copy.get_mut(start..start.checked_add(bytes.len())?)?.copy_from_slice(bytes);
+            Some(())
+        })
+    }
+
+    /// A copy of this buffer with what `change` writes; `None` if that gives up.
+    #[inline]
+    pub(crate) fn changed(&self, change: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<Buffer> {
         let mut copy: Arc<[u8]> = Arc::from(&**self);
-        let place = Arc::get_mut(&mut copy)?.get_mut(start..start.checked_add(bytes.len())?)?;
-        place.copy_from_slice(bytes);
+        change(Arc::get_mut(&mut copy)?)?;
         Some(Buffer::from(copy))
     }
 

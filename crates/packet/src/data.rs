@@ -43,6 +43,7 @@ pub struct Data {
 impl Data {
     #[inline(always)]
     fn of(wire: Buffer, brief: DataBrief) -> Self {
+        let brief = brief.with_scope(&wire);
         Data { wire, brief, canonical: LazyCanonical::none() }
     }
 
@@ -215,6 +216,13 @@ impl Data {
     #[inline(always)]
     pub fn wire_components(&self) -> &[u8] {
         self.brief.components(&self.wire)
+    }
+
+    /// Whether the name may be one of limited scope, see
+    /// [`Interest::may_have_limited_scope`](crate::Interest::may_have_limited_scope).
+    #[inline(always)]
+    pub fn may_have_limited_scope(&self) -> bool {
+        self.brief.has(DataFlag::MayHaveLimitedScope)
     }
 
     /// Number of components of the name.

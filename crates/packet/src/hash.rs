@@ -226,15 +226,15 @@ pub struct HashedPrefix {
 }
 
 impl HashedPrefix {
-    /// Hashes of the prefix with one more component.
+    /// Hashes of the prefix with one more component, until the next is asked for: what all have in common
+    /// stays where it is.
     #[inline]
-    pub fn with(&self, component: Component<'_>) -> PrefixHashes {
-        let mut hashes = self.hashes;
+    pub fn with(&mut self, component: Component<'_>) -> &PrefixHashes {
         let (dialect, state, count, end) = (self.dialect, self.state, self.count, self.end);
-        let mut pass = HashPass { dialect, state, count, end, parent_end: end, hashes: &mut hashes };
+        let mut pass = HashPass { dialect, state, count, end, parent_end: end, hashes: &mut self.hashes };
         pass.component(component);
         pass.finish();
-        hashes
+        &self.hashes
     }
 }
 
@@ -272,6 +272,16 @@ impl PrefixHashes {
     #[inline]
     pub fn whole(&self) -> NameHash {
         self.whole
+    }
+
+    /// Becomes a copy of `other`. Of what is not known there nothing is copied, which is most of a short name.
+    #[inline]
+    pub fn copy_known(&mut self, other: &PrefixHashes) {
+        (self.whole, self.component_count) = (other.whole, other.component_count);
+        (self.parent_end, self.known) = (other.parent_end, other.known);
+        for (place, state) in self.prefixes.iter_mut().zip(&other.prefixes).take(other.known.into()) {
+            *place = *state;
+        }
     }
 
     /// Number of components of the hashed name.

@@ -1,5 +1,7 @@
 //! The Interest as the rest of Cairn sees it, whichever dialect it came in.
 
+use std::ops::Range;
+
 use crate::Dialect;
 use crate::brief::{InterestBrief, InterestFlag};
 use crate::buffer::Buffer;
@@ -30,6 +32,7 @@ pub struct Interest {
 impl Interest {
     #[inline(always)]
     fn of(wire: Buffer, brief: InterestBrief) -> Self {
+        let brief = brief.with_scope(&wire);
         Interest { wire, brief, canonical: LazyCanonical::none() }
     }
 
@@ -198,6 +201,13 @@ impl Interest {
         }
     }
 
+    /// Whether the name may be `/localhost` or `/localhop`, or below one of them. False for almost all, and
+    /// found out when the packet was read, so that nobody has to look at the name again.
+    #[inline(always)]
+    pub fn may_have_limited_scope(&self) -> bool {
+        self.brief.has(InterestFlag::MayHaveLimitedScope)
+    }
+
     /// Number of components of the name. An Interest of NDN has at least one.
     #[inline(always)]
     pub fn component_count(&self) -> usize {
@@ -268,23 +278,6 @@ impl Interest {
         (last.len() == 32).then_some(last)
     }
 
-    /// The same Interest of NDN with another last component of its name, of the same kind and length, and
-    /// another nonce; `None` if it has no nonce, or the length is another. Nothing is decoded again: for
-    /// whoever makes many Interests, as load generators do.
-    pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
-        let old = self.ndn_name()?.last()?;
-        let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
-        let (nonce_start, brief) = self.brief.with_nonce(&self.wire, nonce)?;
-        if last.len() != old.value.len() {
-            return None;
-        }
-        let mut wire = self.wire.with(start, last)?;
-        for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
-            wire.set(place, byte);
-        }
-        Some(Interest::of(wire, brief))
-    }
-
     #[inline]
     fn ndn_name(&self) -> Option<NameRef<'_>> {
         (self.dialect() == Dialect::Ndn).then(|| self.brief.name(&self.wire))
@@ -333,6 +326,42 @@ impl Interest {
             (None, None) => return Ok(()),
         };
         Ok(())
+    }
+}
+
+/// An Interest of NDN from which others are made that differ in the last component of the name and in the
+/// nonce alone, without decoding: for whoever makes many, as load generators do.
+#[derive(Clone, Debug)]
+pub struct InterestTemplate {
+    interest: Interest,
+    /// Where the value of the last component lies.
+    last: Range<usize>,
+    nonce_at: usize,
+}
+
+impl InterestTemplate {
+    /// Takes an Interest as the template; `None` if it is none of NDN, or has no nonce.
+    pub fn of(interest: Interest) -> Option<Self> {
+        let value = interest.ndn_name()?.last()?.value;
+        let start = (value.as_ptr() as usize).checked_sub(interest.wire.as_ptr() as usize)?;
+        let last = start..start + value.len();
+        let nonce_at = interest.brief.nonce_offset(&interest.wire)?;
+        Some(InterestTemplate { interest, last, nonce_at })
+    }
+
+    /// The Interest with another value of the last component, of the same length, and another nonce; `None`
+    /// if the length is another.
+    #[inline]
+    pub fn with(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
+        if last.len() != self.last.len() {
+            return None;
+        }
+        let wire = self.interest.wire.changed(|bytes| {
+            bytes.get_mut(self.last.clone())?.copy_from_slice(last);
+            *bytes.get_mut(self.nonce_at..)?.first_chunk_mut()? = nonce.0.to_be_bytes();
+            Some(())
+        })?;
+        Some(Interest::of(wire, self.interest.brief.with_nonce(nonce)))
     }
 }
 

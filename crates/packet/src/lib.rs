@@ -71,7 +71,7 @@ pub use doubling_wait::DoublingWait;
 pub use error::{DecodeError, EncodeError, Rule};
 pub use explicit_rate::ExplicitRate;
 pub use hash::{HashedPrefix, NameHash, NameHasher, PrefixHashes};
-pub use interest::{Interest, Nonce};
+pub use interest::{Interest, InterestTemplate, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use link_type::LinkType;
 pub use name::{AnyName, Component, ComponentKind, Name, NameRef, NameScope, WireName};

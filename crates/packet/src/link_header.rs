@@ -179,6 +179,12 @@ impl PitToken {
         }
     }
 
+    /// Leaves no token behind. As in [`Clone`], that there is none is told first.
+    #[inline(always)]
+    pub fn take(&mut self) -> PitToken {
+        if self.is_none() { PitToken::NONE } else { std::mem::take(self) }
+    }
+
     /// True when there is no token.
     #[inline(always)]
     pub fn is_none(&self) -> bool {

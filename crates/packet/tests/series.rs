@@ -1,12 +1,12 @@
 //! Many packets from one, without decoding: they must be what decoding their bytes gives.
 
 use cairn_packet::ndn::{DataBuilder, InterestBuilder};
-use cairn_packet::{Component, Data, Dialect, Interest, Name, NameHasher, Nonce};
+use cairn_packet::{Component, Data, Dialect, Interest, InterestTemplate, Name, NameHasher, Nonce};
 use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn a_renumbered_interest_is_what_its_bytes_decode_to(
+    fn an_interest_of_a_template_is_what_its_bytes_decode_to(
         prefix in "/[a-z]{1,5}(/[a-z]{1,5}){0,4}", first in any::<u32>(), second in any::<u32>(),
         nonces in any::<[u32; 2]>(), flags in any::<[bool; 2]>(), lifetime_ms in 0..100_000u64,
     ) {
@@ -20,14 +20,15 @@ proptest! {
                 .build()
                 .unwrap()
         };
-        let made = build(first, nonces[0]).renumbered(&second.to_be_bytes(), Nonce(nonces[1])).unwrap();
+        let template = InterestTemplate::of(build(first, nonces[0])).unwrap();
+        let made = template.with(&second.to_be_bytes(), Nonce(nonces[1])).unwrap();
         let expected = build(second, nonces[1]);
         prop_assert_eq!(made.wire(), expected.wire());
         prop_assert_eq!(made.nonce(), expected.nonce());
         prop_assert_eq!(made.name(), expected.name());
         let decoded = Interest::decode_ndn(made.wire().clone()).unwrap();
         prop_assert_eq!(decoded.lifetime(), made.lifetime());
-        prop_assert!(build(first, nonces[0]).renumbered(&[1; 3], Nonce(1)).is_none());
+        prop_assert!(template.with(&[1; 3], Nonce(1)).is_none());
     }
 
     #[test]
@@ -52,10 +53,20 @@ proptest! {
         let whole = prefix.with(Component::generic(&last)).unwrap();
         let hasher = NameHasher::new([3, 4]);
         let expected = hasher.hash(Dialect::Ndn, whole.components());
-        let found = hasher.hash_prefix(Dialect::Ndn, prefix.components()).with(Component::generic(&last));
-        prop_assert_eq!(found.whole(), expected.whole());
-        for count in 0..=whole.as_ref().component_count() {
-            prop_assert_eq!(found.prefix(count), expected.prefix(count));
+        let mut hashed = hasher.hash_prefix(Dialect::Ndn, prefix.components());
+        hashed.with(Component::generic(b"another before"));
+        let found = hashed.with(Component::generic(&last));
+        // A copy over those of a longer name.
+        let long = "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20".parse::<Name>().unwrap();
+        let mut copy = hasher.hash(Dialect::Ccnx, long.components());
+        copy.copy_known(found);
+        for found in [found, &copy] {
+            prop_assert_eq!(found.whole(), expected.whole());
+            prop_assert_eq!(found.component_count(), expected.component_count());
+            prop_assert_eq!(found.longest_known_prefix(), expected.longest_known_prefix());
+            for count in 0..=whole.as_ref().component_count() {
+                prop_assert_eq!(found.prefix(count), expected.prefix(count));
+            }
         }
     }
 }

@@ -121,7 +121,7 @@ pub(crate) struct Core {
 
 impl Core {
     /// Sends a packet by one end of a link.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit(&mut self, number: ChannelId, end: EndId, packet_id: PacketId) {
         let channel = &mut self.channels[number];
         let slot = self.in_flight.get_mut(packet_id);
@@ -230,8 +230,15 @@ impl Core {
     }
 
     /// Tells an engine what will soon arrive by a link on which much is under way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prepare(&mut self, number: ChannelId) {
+        if self.channels[number].flights.want_preparing() {
+            self.prepare_some(number);
+        }
+    }
+
+    #[inline(never)]
+    fn prepare_some(&mut self, number: ChannelId) {
         let channel = &mut self.channels[number];
         let Link { ends, framed: None, .. } = &self.links[channel.link] else { return };
         let (&[first, second], Some(flights)) = (ends.as_slice(), channel.flights.next_to_prepare()) else {

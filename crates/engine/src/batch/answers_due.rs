@@ -56,11 +56,15 @@ const NAMES_AHEAD: usize = 4;
 
 impl AnswersDue {
     /// The face was asked.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note(&mut self, id: PendingId, nonce: Nonce) {
-        if !self.wanted {
-            return;
+        if self.wanted {
+            self.remember(id, nonce);
         }
+    }
+
+    #[inline]
+    fn remember(&mut self, id: PendingId, nonce: Nonce) {
         if self.asked.len() >= MOST {
             self.asked.pop_front();
         }

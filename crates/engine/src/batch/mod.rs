@@ -49,7 +49,8 @@
 //! right size, and [taken](spare_buffer) for the next that comes.
 //!
 //! **Departures**: what one face gets often comes in one piece, and [`poll_transmit_to`] gives it without a
-//! look at where it goes.
+//! look at where it goes. Where one packet that came in mostly makes one that goes out, that is taken with
+//! [`poll_only_transmit`], without being moved to where it is looked at.
 //!
 //! What strategies have no say in goes a short way in the pipelines, for the same reason: a new Interest
 //! whose strategy sends it to the first next hop is sent without the strategy's being called
@@ -74,6 +75,15 @@ pub use spare_buffers::spare_buffer;
 use crate::engine::Engine;
 use crate::face_id::FaceId;
 use crate::transmit::Transmit;
+
+/// The next packet to send, if no other waits and it `is_it`.
+#[inline(always)]
+pub fn poll_only_transmit(
+    engine: &mut Engine,
+    is_it: impl FnOnce(&mut Transmit) -> bool,
+) -> Option<Transmit> {
+    engine.transmits.pop_alone_if(is_it)
+}
 
 /// The next packet to send, if it goes to `face`.
 #[inline]

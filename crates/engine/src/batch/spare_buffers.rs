@@ -41,6 +41,12 @@ impl SpareBuffers {
         self.pop(class).filter(|spare| spare.capacity_bytes() >= len_bytes).or_else(|| self.pop(class + 1))
     }
 
+    /// Whether anybody has ever taken any out.
+    #[inline(always)]
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used
+    }
+
     /// Keeps the memory of `buffer` if it is the last who refers to it.
     #[inline(always)]
     pub(crate) fn put(&mut self, buffer: Buffer) {

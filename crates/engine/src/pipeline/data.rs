@@ -19,7 +19,7 @@ use crate::scope;
 use crate::sharing::SharedLinks;
 use crate::strategy::StrategyEvent;
 use crate::tables::content_store::IncomingData;
-use crate::tables::pending::{InRecord, PendingId};
+use crate::tables::pending::{InRecord, Matches, PendingId};
 use crate::transmit::TransmitQueue;
 
 /// What is known of a Data that has arrived, beside itself.
@@ -79,10 +79,10 @@ impl Engine {
         self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         if !self.is_shared(from) {
-            return self.accept_data(arrived, data, &found, cacheable);
+            return self.accept_data(arrived, &mut Some(data), &found, cacheable);
         }
         if let Overheard::GoesOn(object) = self.overhear_data(arrived, &data, &found, cacheable) {
-            self.accept_data(arrived, data, &found, cacheable);
+            self.accept_data(arrived, &mut Some(data), &found, cacheable);
             self.release_held(now, from, object);
         }
     }
@@ -100,34 +100,43 @@ impl Engine {
         let name = DataName { hash, ..DataName::hashed(&hashes) };
         let found = self.look_up_data(from, &data, name);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        self.accept_data(ArrivedData { now, from, name, header }, data, &found, cacheable);
+        self.accept_data(ArrivedData { now, from, name, header }, &mut Some(data), &found, cacheable);
     }
 
+    /// Keeps Data and answers pending Interests with it. It stays on hand until the last who waits gets it:
+    /// to hand it down to where that is found would move it at every step.
     #[inline(always)]
-    fn accept_data(&mut self, arrived: ArrivedData<'_>, data: Data, found: &DataMatches, cacheable: bool) {
+    fn accept_data(
+        &mut self,
+        arrived: ArrivedData<'_>,
+        on_hand: &mut Option<Data>,
+        found: &DataMatches,
+        cacheable: bool,
+    ) {
+        let Some(data) = on_hand.as_ref() else { return };
         let ArrivedData { now, from, name, .. } = arrived;
-        let Some((&last, others)) = found.matches.split_last() else {
-            return self.take_unsolicited(arrived, &data, found, cacheable);
+        let Some((last, others)) = found.matches.split_last() else {
+            return self.take_unsolicited(arrived, data, found, cacheable);
         };
         if cacheable {
             let is_welcome = if self.tables.store.takes_all {
                 let index = &mut self.tables.index;
-                let incoming = IncomingData::at(now, &data, name.kept(), found.known);
+                let incoming = IncomingData::at(now, data, name.kept(), found.known);
                 self.tables.store.insert_admitted(index, incoming);
                 true
             } else {
-                self.place_copy(now, from, &data, name, found)
+                self.place_copy(now, from, data, name, found)
             };
             if is_welcome
-                && let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data))
+                && let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(data))
             {
-                asking.offer(&data);
+                asking.offer(data);
             }
         }
         if !others.is_empty() {
-            self.satisfy_others(arrived, &data, others, last);
+            self.satisfy_others(arrived, data, others, last);
         }
-        self.satisfy(arrived, data, last);
+        self.satisfy(arrived, on_hand, last);
     }
 
     /// Answers these pending Interests with Data from the second store, which strategies have no part in.
@@ -137,17 +146,17 @@ impl Engine {
         now: Instant,
         name: DataName<'_>,
         data: Data,
-        matches: &[PendingId],
+        matches: &Matches,
     ) {
-        let Some((&last, others)) = matches.split_last() else { return };
+        let Some((last, others)) = matches.split_last() else { return };
         let arrived = ArrivedData { now, from: FaceId::SECOND_STORE, name, header: &LinkHeader::NONE };
         if !others.is_empty() {
             self.note_first_of_each_face(arrived, others, last);
         }
         for &id in others {
-            self.return_data(arrived, data.clone(), id, None);
+            self.return_data(arrived, &mut Some(data.clone()), id, None);
         }
-        self.return_data(arrived, data, last, None);
+        self.return_data(arrived, &mut Some(data), last, None);
     }
 
     /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its
@@ -174,7 +183,7 @@ impl Engine {
         if ingress.config.dialect != data.dialect() {
             return Err(DropReason::WrongDialect);
         }
-        if !ingress.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+        if !ingress.is_local() && scope::is_for_this_host_only(data) {
             return Err(DropReason::Scope);
         }
         Ok(())
@@ -225,7 +234,7 @@ impl Engine {
     ) {
         self.note_first_of_each_face(arrived, others, last);
         for &id in others {
-            self.satisfy(arrived, data.clone(), id);
+            self.satisfy(arrived, &mut Some(data.clone()), id);
         }
     }
 
@@ -249,24 +258,25 @@ impl Engine {
 
     /// Answers one pending Interest.
     #[inline(always)]
-    fn satisfy(&mut self, arrived: ArrivedData<'_>, data: Data, id: PendingId) {
+    fn satisfy(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, id: PendingId) {
         if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data) {
-            return self.satisfy_as_ordered(arrived, data, id);
+            return self.satisfy_as_ordered(arrived, on_hand, id);
         }
-        self.return_data(arrived, data, id, None);
+        self.return_data(arrived, on_hand, id, None);
     }
 
     /// Answers one pending Interest whose strategy wants to be asked, as that says.
     #[inline(never)]
-    fn satisfy_as_ordered(&mut self, arrived: ArrivedData<'_>, data: Data, id: PendingId) {
-        match self.show_data(arrived, &data, id) {
+    fn satisfy_as_ordered(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, id: PendingId) {
+        let Some(data) = on_hand.as_ref() else { return };
+        match self.show_data(arrived, data, id) {
             // The entry is gone.
             None => {}
             Some(actions) if actions.hold => {
                 self.counters.drops.count(DropReason::NoAnnouncement);
                 self.keep_or_finish(arrived.now, id);
             }
-            actions => self.return_data(arrived, data, id, actions),
+            actions => self.return_data(arrived, on_hand, id, actions),
         }
     }
 
@@ -276,14 +286,15 @@ impl Engine {
     fn return_data(
         &mut self,
         arrived: ArrivedData<'_>,
-        data: Data,
+        on_hand: &mut Option<Data>,
         id: PendingId,
         actions: Option<DataActions>,
     ) {
+        let Some(data) = on_hand.as_ref() else { return };
         let ArrivedData { now, from, header, .. } = arrived;
         let was_asked = actions.is_some();
         let announcement = actions.and_then(|actions| actions.announcement);
-        let cache_policy = if was_asked { self.onward_policy(header, &data) } else { None };
+        let cache_policy = if was_asked { self.onward_policy(header, data) } else { None };
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
@@ -294,9 +305,9 @@ impl Engine {
         // Whoever comes last gets what is there, and the others copies.
         if let Some((last, others)) = entry.in_records.split_last_mut() {
             if !others.is_empty() {
-                ReturnPath { passed, faces, shared, counters, transmits }.send_copies(others, &data);
+                ReturnPath { passed, faces, shared, counters, transmits }.send_copies(others, data);
             }
-            ReturnPath { passed, faces, shared, counters, transmits }.send(last, data);
+            ReturnPath { passed, faces, shared, counters, transmits }.send(last, on_hand);
         }
         if was_asked {
             entry.in_records.clear();
@@ -367,12 +378,12 @@ impl ReturnPath<'_> {
     fn send_copies(self, records: &mut [InRecord], data: &Data) {
         let ReturnPath { passed, faces, shared, counters, transmits } = self;
         for record in records {
-            ReturnPath { passed, faces, shared, counters, transmits }.send(record, data.clone());
+            ReturnPath { passed, faces, shared, counters, transmits }.send(record, &mut Some(data.clone()));
         }
     }
 
     #[inline(always)]
-    fn send(self, record: &mut InRecord, data: Data) {
+    fn send(self, record: &mut InRecord, on_hand: &mut Option<Data>) {
         let Passed { arrived, moment, announcement, cache_policy } = self.passed;
         let ArrivedData { now, from, header, name } = arrived;
         let Some(target) = self.faces.get_mut(record.face) else { return };
@@ -386,7 +397,7 @@ impl ReturnPath<'_> {
             return;
         }
         let fields = DataFields {
-            pit_token: std::mem::take(&mut record.pit_token),
+            pit_token: record.pit_token.take(),
             congestion_mark: header.congestion_mark,
             incoming_face: from,
             announcement: announcement.cloned().map(Box::new),
@@ -394,7 +405,7 @@ impl ReturnPath<'_> {
             cache_policy,
         };
         let to = Target { id: record.face, face: target };
-        send_data(self.counters, self.transmits, moment, to, data, fields);
+        send_data(self.counters, self.transmits, moment, to, on_hand, fields);
     }
 }
 

@@ -233,7 +233,7 @@ impl Engine {
                 return self.share_answer(arrival, interest, data, fields.pit_token);
             }
             let to = Target { id: face, face: target };
-            send_data(&mut self.counters, &mut self.transmits, moment, to, data, fields);
+            send_data(&mut self.counters, &mut self.transmits, moment, to, &mut Some(data), fields);
         }
     }
 

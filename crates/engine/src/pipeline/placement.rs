@@ -43,7 +43,7 @@ impl Engine {
             CachePlacement::Probability(probability) => probability.is_met(self.random.next_u64()),
             CachePlacement::FairShare => asker.is_some(),
             CachePlacement::LocalConsumers => found.matches.iter().any(|id| {
-                let entry = self.tables.pending.get(*id);
+                let entry = self.tables.pending.get(id);
                 entry.is_some_and(|entry| entry.in_records.iter().any(|record| self.is_local(record.face)))
             }),
         };
@@ -62,7 +62,7 @@ impl Engine {
 
     /// The face because of which Data of this name may be kept: the first that has asked for it.
     fn admitted_for(&mut self, now: Instant, name: DataName<'_>, found: &DataMatches) -> Option<FaceId> {
-        let asking = found.matches.iter().filter_map(|id| self.tables.pending.get(*id));
+        let asking = found.matches.iter().filter_map(|id| self.tables.pending.get(id));
         let face = asking.flat_map(|entry| &entry.in_records).map(|record| record.face).next()?;
         let store = &mut self.tables.store;
         // A budget of bytes may leave less room than that of entries: then it is what is there.

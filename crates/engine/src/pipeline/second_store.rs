@@ -90,12 +90,12 @@ impl Engine {
         let name = DataName::hashed(&hashes);
         let mut found = self.look_up_data(FaceId::SECOND_STORE, &data, name);
         if fresh_until <= now {
-            let takes_stale = |id: &mut PendingId| {
-                self.tables.pending.get(*id).is_some_and(|entry| !entry.interest.must_be_fresh())
+            let takes_stale = |id: PendingId| {
+                self.tables.pending.get(id).is_some_and(|entry| !entry.interest.must_be_fresh())
             };
             found.matches.retain(takes_stale);
         }
-        let is_what_was_asked = asked.is_none_or(|asked| found.matches.contains(&asked.id));
+        let is_what_was_asked = asked.is_none_or(|asked| found.matches.iter().any(|id| id == asked.id));
         if !found.matches.is_empty() {
             if let Some(asking) = self.second_store.as_mut() {
                 asking.counters.found += 1;

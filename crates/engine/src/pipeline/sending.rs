@@ -35,21 +35,23 @@ pub(super) struct Target<'a> {
     pub(super) face: &'a mut Face,
 }
 
-/// Sends Data to one face. The engine's other parts may be borrowed meanwhile.
+/// Sends Data to one face. The engine's other parts may be borrowed meanwhile. The Data is taken from where it
+/// is on hand: handed down by value it would be moved at every step. Nothing is sent where it is no more.
 #[inline(always)]
 pub(super) fn send_data(
     counters: &mut EngineCounters,
     transmits: &mut TransmitQueue,
     moment: Moment,
     Target { id: face, face: target }: Target<'_>,
-    data: Data,
+    on_hand: &mut Option<Data>,
     fields: DataFields,
 ) {
+    let Some(data) = on_hand.as_ref() else { return };
     // The face may have changed its language since it asked.
     if target.config.dialect != data.dialect() {
         return counters.drops.add(DropReason::WrongDialect, 1);
     }
-    if !target.is_local() && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+    if !target.is_local() && scope::is_for_this_host_only(data) {
         return counters.drops.add(DropReason::Scope, 1);
     }
     // Whoever allows least decides.
@@ -62,7 +64,9 @@ pub(super) fn send_data(
     };
     target.counters.packets.out_data += 1;
     counters.data_sent += 1;
-    transmits.push(Transmit {
+    let Some(vacant) = transmits.vacant() else { return };
+    let Some(data) = on_hand.take() else { return };
+    vacant.fill(Transmit {
         packet: Packet::Data(data),
         pit_token: fields.pit_token,
         congestion_mark: fields.congestion_mark,

@@ -381,8 +381,8 @@ impl Engine {
         found: &DataMatches,
         cacheable: bool,
     ) -> Overheard {
-        let own = |id: &PendingId| {
-            let record = self.tables.pending.get(*id).and_then(|entry| entry.out_record(face));
+        let own = |id: PendingId| {
+            let record = self.tables.pending.get(id).and_then(|entry| entry.out_record(face));
             record.is_some_and(|record| !record.is_unsent)
         };
         let (is_wanted, is_own) = (!found.matches.is_empty(), found.matches.iter().any(own));
@@ -452,7 +452,7 @@ impl Engine {
         data: Data,
         pit_token: PitToken,
     ) {
-        if !self.is_local(face) && scope::is_for_this_host_only(data.dialect(), data.wire_components()) {
+        if !self.is_local(face) && scope::is_for_this_host_only(&data) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
         let incoming_face = Some(FaceId::CONTENT_STORE);
@@ -506,7 +506,8 @@ impl Engine {
 
     #[inline]
     pub(super) fn is_shared(&self, face: FaceId) -> bool {
-        self.faces.get(face).is_some_and(|face| face.config.sharing.is_some())
+        // Most nodes have no such face, and need not look at this one.
+        !self.shared.is_empty() && self.faces.get(face).is_some_and(|face| face.config.sharing.is_some())
     }
 }
 

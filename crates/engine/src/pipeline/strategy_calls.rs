@@ -2,6 +2,7 @@
 
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitToken, PrefixHashes};
+use smallvec::SmallVec;
 
 use crate::arrival::Arrival;
 use crate::drop_reason::DropReason;
@@ -36,6 +37,22 @@ pub(crate) enum Onward {
     Ordered(Departure),
     /// Nowhere, or that has been seen to.
     None,
+}
+
+/// An Interest on its way out, but for itself.
+struct Outgoing {
+    departure: Departure,
+    pit_token: PitToken,
+    incoming_face: Option<FaceId>,
+}
+
+impl Outgoing {
+    #[inline(always)]
+    fn transmit(self, interest: Interest) -> Transmit {
+        let Departure { face, non_discovery, congestion_mark, .. } = self.departure;
+        let plain = Transmit::plain(face, Packet::Interest(interest), self.pit_token);
+        Transmit { non_discovery, congestion_mark, incoming_face: self.incoming_face, ..plain }
+    }
 }
 
 /// What a strategy wants.
@@ -170,7 +187,13 @@ impl Engine {
     #[inline(always)]
     pub(super) fn send_onward(&mut self, id: PendingId, interest: Interest, onward: Onward) {
         match onward {
-            Onward::Open(departure) => self.put_out(id, interest, departure),
+            Onward::Open(departure) => {
+                if let Some(outgoing) = self.note_out(id, &interest, departure)
+                    && let Some(vacant) = self.transmits.vacant()
+                {
+                    vacant.fill(outgoing.transmit(interest));
+                }
+            }
             Onward::Ordered(departure) => self.send_interest(id, interest, departure),
             Onward::None => {}
         }
@@ -366,14 +389,17 @@ impl Engine {
         {
             return self.counters.drops.add(DropReason::NoRoomForField, 1);
         }
-        self.put_out(id, interest, departure);
+        if let Some(outgoing) = self.note_out(id, &interest, departure) {
+            self.transmits.push(outgoing.transmit(interest));
+        }
     }
 
-    /// The same to a face that it may go to.
+    /// Notes that a pending Interest goes to a face that it may go to. It has still to be sent there, unless
+    /// that has been seen to.
     #[inline(always)]
-    fn put_out(&mut self, id: PendingId, interest: Interest, departure: Departure) {
-        let Departure { now, face, non_discovery, congestion_mark, .. } = departure;
-        let Some(entry) = self.tables.pending.get_mut(id) else { return };
+    fn note_out(&mut self, id: PendingId, interest: &Interest, departure: Departure) -> Option<Outgoing> {
+        let Departure { now, face, non_discovery, .. } = departure;
+        let entry = self.tables.pending.get_mut(id)?;
         let record = OutRecord {
             face,
             nonce: interest.nonce().unwrap_or(Nonce(0)),
@@ -384,19 +410,18 @@ impl Engine {
             non_discovery,
             is_unsent: false,
         };
-        let room = entry.out_records.len() < MAX_RECORDS;
-        match entry.out_records.iter_mut().find(|record| record.face == face) {
-            Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
-            None if room => entry.out_records.push(record),
-            None => return self.counters.drops.add(DropReason::NoNextHop, 1),
+        if entry.out_records.is_empty() {
+            entry.out_records = SmallVec::from_buf([record]);
+        } else if !note_another(entry, record) {
+            self.counters.drops.add(DropReason::NoNextHop, 1);
+            return None;
         }
-        let Some(target) = self.faces.get_mut(face) else { return };
+        let target = self.faces.get_mut(face)?;
         target.answers_due.note(id, record.nonce);
         if interest.implicit_digest().is_some() {
             target.digests_due = (target.digests_due + DIGESTS_PER_INTEREST).min(MAX_DIGESTS_DUE);
         }
         let local = target.is_local();
-        let may_wait = target.config.sharing.is_some();
         let pit_token = if target.config.send_pit_tokens { id.token() } else { PitToken::NONE };
         // An application that a link tells this, and the node's own management, act for the face that asked
         // last.
@@ -406,16 +431,15 @@ impl Engine {
         } else {
             None
         };
-        if may_wait {
-            // It counts when it leaves.
-            let plain = Transmit::plain(face, Packet::Interest(interest), pit_token);
-            let transmit = Transmit { non_discovery, congestion_mark, incoming_face, ..plain };
-            return self.share(now, id, record.nonce, transmit);
+        let outgoing = Outgoing { departure, pit_token, incoming_face };
+        if target.config.sharing.is_some() {
+            // It may wait, and counts when it leaves.
+            self.share(now, id, record.nonce, outgoing.transmit(interest.clone()));
+            return None;
         }
         target.counters.packets.out_interests += 1;
         self.counters.interests_sent += 1;
-        let plain = Transmit::plain(face, Packet::Interest(interest), pit_token);
-        self.transmits.push(Transmit { non_discovery, congestion_mark, incoming_face, ..plain });
+        Some(outgoing)
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.
@@ -485,6 +509,18 @@ impl Engine {
             self.faces.count_drop(face, reason);
         }
     }
+}
+
+/// Notes that an Interest was sent to one more face, or to one of them again; false if there is no room.
+#[inline(never)]
+fn note_another(entry: &mut Pending, record: OutRecord) -> bool {
+    let has_room = entry.out_records.len() < MAX_RECORDS;
+    match entry.out_records.iter_mut().find(|existing| existing.face == record.face) {
+        Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
+        None if has_room => entry.out_records.push(record),
+        None => return false,
+    }
+    true
 }
 
 /// The first of these next hops that an Interest may go to. Apart from the first of all, which it almost

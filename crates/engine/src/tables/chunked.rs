@@ -9,22 +9,27 @@ use crate::batch::processor::prefetch;
 /// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
 pub(crate) struct ChunkedVec<T> {
-    chunks: Vec<Vec<T>>,
+    /// The first chunk, which is all that most tables have: its elements are found with one comparison.
+    first: Vec<T>,
+    /// The chunks behind it.
+    further: Vec<Vec<T>>,
     len: u32,
 }
 
 impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
-        ChunkedVec { chunks: Vec::new(), len: 0 }
+        ChunkedVec { first: Vec::new(), further: Vec::new(), len: 0 }
     }
 }
 
 const CHUNK_BITS: u32 = 14;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
+/// Where an element lies that is not in the first chunk: in which of the further ones, and where in it. For
+/// one that would be in the first it is a chunk that there is not.
 #[inline(always)]
 fn locate(index: u32) -> (usize, usize) {
-    ((index >> CHUNK_BITS) as usize, index as usize % CHUNK)
+    (((index >> CHUNK_BITS) as usize).wrapping_sub(1), index as usize % CHUNK)
 }
 
 impl<T> ChunkedVec<T> {
@@ -34,25 +39,39 @@ impl<T> ChunkedVec<T> {
 
     pub(crate) fn push(&mut self, value: T) -> u32 {
         let index = self.len;
-        let (chunk, _) = locate(index);
-        if chunk == self.chunks.len() {
-            self.chunks.push(if chunk == 0 { Vec::new() } else { Vec::with_capacity(CHUNK) });
+        if self.first.len() < CHUNK {
+            self.first.push(value);
+        } else {
+            let (chunk, _) = locate(index);
+            if chunk == self.further.len() {
+                self.further.push(Vec::with_capacity(CHUNK));
+            }
+            self.further[chunk].push(value);
         }
-        self.chunks[chunk].push(value);
         self.len += 1;
         index
     }
 
     #[inline(always)]
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
-        let (chunk, offset) = locate(index);
-        self.chunks.get(chunk)?.get(offset)
+        match self.first.get(index as usize) {
+            Some(element) => Some(element),
+            None => {
+                let (chunk, offset) = locate(index);
+                self.further.get(chunk)?.get(offset)
+            }
+        }
     }
 
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        let (chunk, offset) = locate(index);
-        self.chunks.get_mut(chunk)?.get_mut(offset)
+        match self.first.get_mut(index as usize) {
+            Some(element) => Some(element),
+            None => {
+                let (chunk, offset) = locate(index);
+                self.further.get_mut(chunk)?.get_mut(offset)
+            }
+        }
     }
 
     /// Hints that the element at `index` will be read soon.
@@ -65,7 +84,8 @@ impl<T> ChunkedVec<T> {
 
     /// Bytes of memory held, including room not yet used.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.capacity() * size_of::<T>()).sum()
+        let further: usize = self.further.iter().map(Vec::capacity).sum();
+        (self.first.capacity() + further) * size_of::<T>()
     }
 }
 
@@ -73,16 +93,26 @@ impl<T> std::ops::Index<u32> for ChunkedVec<T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: u32) -> &T {
-        let (chunk, offset) = locate(index);
-        &self.chunks[chunk][offset]
+        match self.first.get(index as usize) {
+            Some(element) => element,
+            None => {
+                let (chunk, offset) = locate(index);
+                &self.further[chunk][offset]
+            }
+        }
     }
 }
 
 impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        let (chunk, offset) = locate(index);
-        &mut self.chunks[chunk][offset]
+        match self.first.get_mut(index as usize) {
+            Some(element) => element,
+            None => {
+                let (chunk, offset) = locate(index);
+                &mut self.further[chunk][offset]
+            }
+        }
     }
 }
 
@@ -104,6 +134,32 @@ enum Slot<T> {
     Free { next: Option<u32> },
 }
 
+/// The number of a value that is in no slot.
+const NOWHERE: u32 = u32::MAX;
+
+/// A slot that a value is about to be put into.
+pub(crate) struct Vacant<'s, T> {
+    slot: &'s mut Slot<T>,
+    index: u32,
+    next: Option<u32>,
+    free: &'s mut Option<u32>,
+    len: &'s mut u32,
+}
+
+impl<T> Vacant<'_, T> {
+    /// Puts a value there; gives its number. Written out in the argument it is made where it will lie: a large
+    /// one that there were before its place is known would be made elsewhere, and moved.
+    #[inline(always)]
+    pub(crate) fn fill(self, value: T) -> u32 {
+        *self.free = self.next;
+        *self.len += 1;
+        // Nothing is in the old one that would have to be dropped, which the compiler does not know: it would
+        // make the value elsewhere, look into the slot, and only then move it.
+        std::mem::forget(std::mem::replace(self.slot, Slot::Taken(value)));
+        self.index
+    }
+}
+
 impl<T> Default for Slab<T> {
     fn default() -> Self {
         Slab { slots: ChunkedVec::default(), free: None, len: 0 }
@@ -123,27 +179,22 @@ impl<T> Slab<T> {
     /// Adds a value.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        self.insert_with(|| value)
+        match self.vacant() {
+            Some(vacant) => vacant.fill(value),
+            None => NOWHERE,
+        }
     }
 
-    /// Adds the value that `make` gives. If that writes it out, it is made where it will lie: a large one
-    /// that there were before its place is known would be made elsewhere, and moved.
+    /// A slot for one more value. There always is one.
     #[inline(always)]
-    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
-        self.len += 1;
+    pub(crate) fn vacant(&mut self) -> Option<Vacant<'_, T>> {
         let index = match self.free {
             Some(index) => index,
             None => self.add_slot(),
         };
-        if let Some(slot) = self.slots.get_mut(index)
-            && let Slot::Free { next } = *slot
-        {
-            self.free = next;
-            // Nothing is in the old one that would have to be dropped, which the compiler does not know: it
-            // would make the value elsewhere, look into the slot, and only then move it.
-            std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
-        }
-        index
+        let slot = self.slots.get_mut(index)?;
+        let Slot::Free { next } = *slot else { return None };
+        Some(Vacant { slot, index, next, free: &mut self.free, len: &mut self.len })
     }
 
     /// Makes one more slot, to be taken next.

@@ -13,7 +13,9 @@ use packet::NameHash;
 use super::chunked::ChunkedVec;
 use crate::batch::processor::equal_words;
 
-/// Entries in one bucket.
+/// Entries in one bucket. Seven, so that it is at the same time the mask that keeps a place within the eight
+/// words of an array, which spares a comparison; the eighth is no place, and callers see to it that they
+/// never mean it.
 const WIDTH: usize = 7;
 const NONE: u32 = u32::MAX;
 
@@ -59,7 +61,7 @@ impl Bucket {
 
     #[inline]
     fn push(&mut self, tag: u32, id: u32) {
-        let at = self.len() as usize % WIDTH;
+        let at = self.len() as usize & WIDTH;
         self.tags_and_next[at] = tag;
         self.ids_and_len[at] = id;
         self.ids_and_len[WIDTH] += 1;
@@ -74,7 +76,7 @@ impl Bucket {
     #[inline(always)]
     fn place_of(&self, id: u32) -> Option<usize> {
         let matching = equal_words(&self.ids_and_len, id) & self.taken();
-        (matching != 0).then_some(matching.trailing_zeros() as usize % WIDTH)
+        (matching != 0).then_some(matching.trailing_zeros() as usize & WIDTH)
     }
 
     /// A bit for every place that is taken.
@@ -85,7 +87,7 @@ impl Bucket {
 
     #[inline]
     fn swap_remove(&mut self, at: usize) {
-        let last = (self.len() - 1) as usize % WIDTH;
+        let last = (self.len() - 1) as usize & WIDTH;
         self.tags_and_next[at] = self.tags_and_next[last];
         self.ids_and_len[at] = self.ids_and_len[last];
         self.ids_and_len[WIDTH] -= 1;
@@ -93,7 +95,7 @@ impl Bucket {
 
     /// Takes the last entry out.
     fn pop(&mut self) -> Tagged {
-        let last = (self.len() - 1) as usize % WIDTH;
+        let last = (self.len() - 1) as usize & WIDTH;
         self.ids_and_len[WIDTH] -= 1;
         Tagged { tag: self.tags_and_next[last], id: self.ids_and_len[last] }
     }
@@ -333,7 +335,7 @@ impl Iterator for Candidates<'_> {
         }
         let at = self.matching.trailing_zeros() as usize;
         self.matching &= self.matching - 1;
-        self.bucket.ids_and_len.get(at).copied()
+        Some(self.bucket.ids_and_len[at & WIDTH])
     }
 }
 

@@ -191,8 +191,44 @@ fn few_hops(interest: &Interest) -> Option<u8> {
 
 const PENDING_OVERHEAD_BYTES: u64 = 280;
 
-/// Entries that one Data satisfies.
-pub(crate) type Matches = SmallVec<[PendingId; 4]>;
+/// Entries that one Data satisfies. The last stands by itself: mostly it is the only one, and nobody has to
+/// look into a list.
+#[derive(Debug, Default)]
+pub(crate) struct Matches {
+    before: SmallVec<[PendingId; 4]>,
+    last: Option<PendingId>,
+}
+
+impl Matches {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, id: PendingId) {
+        if let Some(before) = self.last.replace(id) {
+            self.before.push(before);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    /// The last, and those before it.
+    #[inline(always)]
+    pub(crate) fn split_last(&self) -> Option<(PendingId, &[PendingId])> {
+        Some((self.last?, &self.before))
+    }
+
+    /// All of them, in the order in which they were found.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = PendingId> {
+        self.before.iter().copied().chain(self.last)
+    }
+
+    /// Those that `keeps` says yes to.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(PendingId) -> bool) {
+        let mut kept = Matches::default();
+        self.iter().filter(|id| keeps(*id)).for_each(|id| kept.push(id));
+        *self = kept;
+    }
+}
 
 /// Entries of one name.
 pub(crate) type Variants = SmallVec<[PendingId; MAX_VARIANTS]>;
@@ -335,7 +371,8 @@ impl PendingTable {
         }
         let key = LengthKey::of(interest, hash, &self.hasher);
         self.bytes += cost_of(interest);
-        let id = self.entries.insert_with(|| Pending {
+        let Some(vacant) = self.entries.vacant() else { return Err(Full) };
+        let id = vacant.fill(Pending {
             interest: interest.clone(),
             hash,
             parent,

@@ -80,26 +80,42 @@ impl TimerWheel {
     pub(crate) fn schedule(&mut self, id: u32, deadline: Instant) {
         // Rounded up, so that nothing is early.
         let deadline_tick = deadline.as_nanos().div_ceil(1 << TICK_BITS);
-        if self.nodes.len() <= id {
-            self.add_nodes(id);
-        }
-        let Some(node) = self.nodes.get_mut(id) else { return };
-        match node.list {
-            IDLE => {
-                node.list = NEW;
+        match self.nodes.get_mut(id) {
+            Some(node) if node.list == IDLE => {
+                (node.list, node.deadline_tick) = (NEW, deadline_tick);
                 self.len += 1;
+                self.new_due_tick = self.new_due_tick.min(deadline_tick);
                 self.new.push(id);
+                if self.new.len() >= MAX_NEW {
+                    self.settle();
+                }
             }
-            NEW => {}
+            Some(_) => self.put_off(id, deadline_tick),
+            None => self.schedule_first(id, deadline),
+        }
+    }
+
+    /// Sets the deadline of an entry with a number that is larger than any before.
+    #[cold]
+    fn schedule_first(&mut self, id: u32, deadline: Instant) {
+        while self.nodes.len() <= id {
+            self.nodes.push(Node { deadline_tick: 0, previous: NONE, next: NONE, list: IDLE });
+        }
+        self.schedule(id, deadline);
+    }
+
+    /// Sets another deadline for entry `id`, which has one.
+    #[inline(never)]
+    fn put_off(&mut self, id: u32, deadline_tick: u64) {
+        match self.nodes.get_mut(id) {
+            Some(node) if node.list == NEW => {
+                node.deadline_tick = deadline_tick;
+                self.new_due_tick = self.new_due_tick.min(deadline_tick);
+            }
             _ => {
                 self.unlink(id);
-                return self.link(id, deadline_tick);
+                self.link(id, deadline_tick);
             }
-        }
-        node.deadline_tick = deadline_tick;
-        self.new_due_tick = self.new_due_tick.min(deadline_tick);
-        if self.new.len() >= MAX_NEW {
-            self.settle();
         }
     }
 
@@ -118,11 +134,10 @@ impl TimerWheel {
         }
     }
 
-    /// Nothing is scheduled any more.
-    #[cold]
+    /// Nothing is scheduled any more. So nobody is new who stands in the queue of those.
     fn clear_deadlines(&mut self) {
-        self.settle();
-        self.other_due_tick = u64::MAX;
+        self.new.clear();
+        (self.new_due_tick, self.other_due_tick) = (u64::MAX, u64::MAX);
     }
 
     /// Puts the new entries into the slots for their deadlines.
@@ -267,13 +282,6 @@ impl TimerWheel {
             if self.len == 0 {
                 self.clear_deadlines();
             }
-        }
-    }
-
-    #[cold]
-    fn add_nodes(&mut self, id: u32) {
-        while self.nodes.len() <= id {
-            self.nodes.push(Node { deadline_tick: 0, previous: NONE, next: NONE, list: IDLE });
         }
     }
 }

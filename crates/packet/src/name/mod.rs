@@ -22,6 +22,7 @@ use crate::ndn::tlv;
 pub use any_name::{AnyName, AnyNameError, name_in_dialect};
 pub use component::{Component, ComponentKind};
 pub use scope::NameScope;
+pub(crate) use scope::may_limit_scope;
 pub use uri::UriError;
 pub use wire_name::WireName;
 

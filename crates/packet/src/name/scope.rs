@@ -14,6 +14,13 @@ pub enum NameScope {
     Global,
 }
 
+/// Whether a name of these components, as they are on the wire in either dialect, may be `/localhost` or
+/// `/localhop`, or below one of them: told by two bytes, and false for almost all names.
+#[inline(always)]
+pub(crate) fn may_limit_scope(components: &[u8]) -> bool {
+    matches!(components, [_, 8 | 9 | 0xc5 | 0xcd, b'l', ..])
+}
+
 impl NameRef<'_> {
     /// Where this name has its meaning, in either dialect.
     ///

@@ -263,7 +263,7 @@ impl Consumer {
         };
         self.outstanding.expect(now + self.lifetime, number, attempt);
         self.report.interests += 1;
-        context.send_hashed_interest(interest, &hashes);
+        context.send_hashed_interest(interest, hashes);
         true
     }
 
@@ -376,8 +376,8 @@ impl Application for Consumer {
 
     fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, header: &LinkHeader) {
         let now = context.now();
-        let pending = number_of(data.name()).and_then(|number| self.outstanding.remove(number));
-        let Some(pending) = pending else {
+        let number = number_of(data.name());
+        let Some(pending) = number.and_then(|number| self.outstanding.remove(number)) else {
             self.report.late += 1;
             return;
         };
@@ -391,7 +391,7 @@ impl Application for Consumer {
         report.delay_max = report.delay_max.max(delay);
         report.last_answer = now;
         context.note_delay(Delay {
-            number: number_of(data.name()).unwrap_or(0),
+            number: number.unwrap_or(0),
             last: now.saturating_since(pending.last_sent),
             full: delay,
             attempts: pending.attempts,

@@ -82,7 +82,7 @@ impl Application for Flooder {
         if let Some((interest, hashes)) =
             self.names.interest(context.dialect(), context.hasher(), number, nonce)
         {
-            context.send_hashed_interest(interest, &hashes);
+            context.send_hashed_interest(interest, hashes);
             self.report.sent += 1;
         }
         context.wake_at(now + self.gap);

@@ -1,7 +1,10 @@
 //! Interests for numbered names under a prefix, made fast.
 
 use packet::time::Duration;
-use packet::{Component, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes};
+use packet::{
+    Component, Dialect, HashedPrefix, Interest, InterestTemplate, Name, NameHasher, NameRef, Nonce,
+    PrefixHashes,
+};
 
 use crate::dialect::{NumberComponent, number_in};
 
@@ -13,7 +16,7 @@ pub struct NumberedNames {
     prefix: Name,
     lifetime: Duration,
     /// An Interest whose number has as many bytes as the last one that was made.
-    template: Option<Interest>,
+    template: Option<InterestTemplate>,
     hashed: Option<HashedPrefix>,
 }
 
@@ -28,8 +31,8 @@ impl NumberedNames {
         &self.prefix
     }
 
-    /// The Interest for a number, and the hashes of its name; `None` if prefix and number do not fit into a
-    /// packet. Dialect and hasher are always the same ones.
+    /// The Interest for a number, and the hashes of its name until the next is asked for; `None` if prefix
+    /// and number do not fit into a packet. Dialect and hasher are always the same ones.
     #[inline]
     pub fn interest(
         &mut self,
@@ -37,12 +40,11 @@ impl NumberedNames {
         hasher: &NameHasher,
         number: u64,
         nonce: u32,
-    ) -> Option<(Interest, PrefixHashes)> {
+    ) -> Option<(Interest, &PrefixHashes)> {
         let last = NumberComponent::new(dialect, number);
         let component = last.component();
-        let renumbered =
-            self.template.as_ref().and_then(|made| made.renumbered(component.value, Nonce(nonce)));
-        let interest = match renumbered {
+        let made = self.template.as_ref().and_then(|template| template.with(component.value, Nonce(nonce)));
+        let interest = match made {
             Some(interest) => interest,
             None => self.build(dialect, component, nonce)?,
         };
@@ -50,7 +52,7 @@ impl NumberedNames {
     }
 
     #[inline]
-    fn hashes(&mut self, dialect: Dialect, hasher: &NameHasher, last: Component<'_>) -> PrefixHashes {
+    fn hashes(&mut self, dialect: Dialect, hasher: &NameHasher, last: Component<'_>) -> &PrefixHashes {
         let prefix = &self.prefix;
         self.hashed.get_or_insert_with(|| hasher.hash_prefix(dialect, prefix.components())).with(last)
     }
@@ -59,7 +61,7 @@ impl NumberedNames {
     fn build(&mut self, dialect: Dialect, component: Component<'_>, nonce: u32) -> Option<Interest> {
         let name = self.prefix.with(component).ok()?;
         let interest = dialect.interest(name, nonce, self.lifetime).ok()?;
-        self.template = Some(interest.clone());
+        self.template = InterestTemplate::of(interest.clone());
         Some(interest)
     }
 }

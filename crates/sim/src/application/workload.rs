@@ -104,7 +104,7 @@ impl WorkloadConsumer {
                 self.names.interest(context.dialect(), context.hasher(), opened.item, nonce)
             {
                 self.report.interests += 1;
-                context.send_hashed_interest(interest, &hashes);
+                context.send_hashed_interest(interest, hashes);
             }
         }
         context.wake_at(requester.next_deadline());

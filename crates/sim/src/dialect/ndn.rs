@@ -33,8 +33,7 @@ pub(super) fn read_frame(frame: &[u8]) -> Result<(Packet, LinkHeader), DecodeErr
 /// What NDNLPv2 adds to a packet of `bare` bytes; nothing when there is nothing to say.
 #[inline]
 fn link_header_bytes(header: &LinkHeader, nack: bool, bare: usize) -> usize {
-    let token = header.pit_token.as_bytes().len();
-    let plain = token == 0
+    let plain = header.pit_token.is_none()
         && header.congestion_mark == 0
         && !nack
         && !header.non_discovery

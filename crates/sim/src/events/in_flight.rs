@@ -61,7 +61,7 @@ impl AllInFlight {
                 let slot = &mut self.slots[id];
                 slot.packet = Some(packet);
                 slot.header = header;
-                slot.hashes = *hashes;
+                slot.hashes.copy_known(hashes);
                 slot.hops = 0;
                 id
             }

@@ -150,7 +150,7 @@ impl Channel {
     }
 
     /// Takes a packet in.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, now: Instant, carried: OnLink, bare_bytes: u32) -> Offer {
         let size_bytes = bare_bytes + self.overhead_bytes;
         if !self.is_up {

@@ -66,7 +66,7 @@ impl Fifo {
     }
 
     /// `None` if there is no room.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, now: Instant, size_bytes: u32) -> Option<Admission> {
         let busy = self.busy_until.saturating_since(now);
         let mut marked = false;

@@ -66,13 +66,17 @@ impl Flights {
         self.in_order.pop_front()
     }
 
+    /// Whether [`next_to_prepare`](Self::next_to_prepare) has something to give.
+    #[inline(always)]
+    pub(crate) fn want_preparing(&self) -> bool {
+        self.prepared < PREPARED_AHEAD && self.in_order.len() >= CROWD
+    }
+
     /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left
     /// the processor's cache since it was sent: then it pays to fetch some of it at once. Nothing if that
     /// was done lately.
-    #[inline]
     pub(crate) fn next_to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
-        let wanted = self.prepared < PREPARED_AHEAD && self.in_order.len() >= CROWD;
-        wanted.then(|| {
+        self.want_preparing().then(|| {
             let first = self.prepared;
             self.prepared += PREPARED_AT_ONCE;
             self.in_order.range(first..self.prepared).copied()

@@ -1,5 +1,6 @@
 //! Letting time pass.
 
+use engine::batch::poll_only_transmit;
 use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
 use packet::{NameHasher, Packet, PacketKind, PrefixHashes};
@@ -11,9 +12,9 @@ use crate::error::SimError;
 use crate::events::in_flight::{InFlight, OnLink};
 use crate::events::queue::{Event, Source};
 use crate::link::services::Delivered;
-use crate::link::{Flight, LinkDropReason};
+use crate::link::{Channel, Flight, LinkDropReason};
 use crate::network::Network;
-use crate::node::{MAX_EVENTS, Peer, Port};
+use crate::node::{Exit, Peer, Port};
 
 /// More than any sensible network does without time passing.
 const MAX_EVENTS_AT_ONE_INSTANT: u64 = 10_000_000;
@@ -168,7 +169,7 @@ impl Network {
     }
 
     /// Something has crossed a link.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, number: ChannelId, from: EndId, carried: OnLink) {
         let core = &mut self.core;
         core.hops += 1;
@@ -176,10 +177,10 @@ impl Network {
             OnLink::Packet(packet_id) => packet_id,
             OnLink::Frame(frame) => return self.receive_frame(number, from, frame),
         };
-        core.in_flight.get_mut(packet_id).hops += 1;
-        let link = core.channels[number].link;
-        core.trace.note_arrival(core.now, link, from, core.in_flight.get(packet_id));
-        let is_tapped = core.channels[number].is_tapped;
+        let Channel { link, is_tapped, .. } = core.channels[number];
+        let arrived = core.in_flight.get_mut(packet_id);
+        arrived.hops += 1;
+        core.trace.note_arrival(core.now, link, from, arrived);
         let link = &core.links[link];
         if link.is_shared() {
             return self.arrive_at_all(number, from, packet_id);
@@ -247,7 +248,7 @@ impl Network {
     }
 
     /// A packet enters a node: at once, or by way of its processor.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
         if self.core.nodes[node].processor.is_some() {
             return self.queue_for_processor(node, face, packet_id);
@@ -281,50 +282,48 @@ impl Network {
         let now = node.engine_clock.reading(core.now);
         let slot = core.in_flight.get_mut(packet_id);
         let received = receive(engine, now, face, slot);
-        if let Some(first) = engine.poll_transmit() {
-            match engine.poll_transmit() {
-                // What goes out under the name that came in takes its place, so that the hashes need not be
-                // copied.
-                None if received.names_like(&first.packet)
-                    && (!node.shares || is_named(&core.hasher, &first.packet, &slot.hashes)) =>
-                {
-                    debug_assert_eq!(
-                        slot.hashes.whole(),
-                        core.hasher.hash(first.packet.dialect(), first.packet.name().components()).whole(),
-                    );
-                    if received.kind == PacketKind::Interest && matches!(first.packet, Packet::Data(_)) {
-                        slot.hops = 0;
-                        if let Some(processor) = &mut node.processor {
-                            processor.answer(core.now);
-                        }
-                    }
-                    let face = first.face;
-                    slot.packet = Some(first.unpack(&mut slot.header));
-                    self.dispatch(number, face, packet_id);
-                }
-                second => self.dispatch_several(number, packet_id, received, first, second),
+        let only = poll_only_transmit(engine, |only| {
+            received.names_like(&only.packet)
+                && (!node.shares || is_named(&core.hasher, &only.packet, &slot.hashes))
+        });
+        let Some(only) = only else { return self.carry_away(number, packet_id, received) };
+        // What goes out under the name that came in takes its place, so that the hashes need not be copied.
+        debug_assert_eq!(
+            slot.hashes.whole(),
+            core.hasher.hash(only.packet.dialect(), only.packet.name().components()).whole(),
+        );
+        if received.kind == PacketKind::Interest && matches!(only.packet, Packet::Data(_)) {
+            slot.hops = 0;
+            if let Some(processor) = &mut node.processor {
+                processor.answer(core.now);
             }
-        } else {
-            core.in_flight.release(packet_id);
+        }
+        let exit = node.exit(only.face);
+        slot.packet = Some(only.unpack(&mut slot.header));
+        // The alarm has its turn behind the packet's.
+        let alarm_at = node.look_after_engine(core.now);
+        self.dispatch(number, exit, packet_id);
+        if let Some(at) = alarm_at {
+            self.set_engine_alarm(number, at);
+        }
+    }
+
+    /// Carries away what an engine sends for a packet, if that is anything but one packet of the same name.
+    #[inline(never)]
+    fn carry_away(&mut self, number: NodeId, packet_id: PacketId, received: Received) {
+        match self.poll_engine(number) {
+            Some(first) => self.dispatch_several(number, packet_id, received, first),
+            None => self.core.in_flight.release(packet_id),
         }
         self.look_after_engine(number);
     }
 
-    #[inline(never)]
-    fn dispatch_several(
-        &mut self,
-        number: NodeId,
-        packet_id: PacketId,
-        received: Received,
-        first: Transmit,
-        second: Option<Transmit>,
-    ) {
+    fn dispatch_several(&mut self, number: NodeId, packet_id: PacketId, received: Received, first: Transmit) {
         let InFlight { hashes, hops, .. } = *self.core.in_flight.get(packet_id);
         self.core.in_flight.release(packet_id);
         let mut next = Some(first);
-        let mut after = second;
         while let Some(transmit) = next {
-            let face = transmit.face;
+            let exit = self.core.nodes[number].exit(transmit.face);
             let (packet, header) = transmit.into_parts();
             let core = &mut self.core;
             let is_same = received.names_like(&packet)
@@ -335,8 +334,8 @@ impl Network {
             if received.kind == PacketKind::Data {
                 self.core.in_flight.get_mut(packet_id).hops = hops;
             }
-            self.dispatch(number, face, packet_id);
-            next = after.take().or_else(|| self.poll_engine(number));
+            self.dispatch(number, exit, packet_id);
+            next = self.poll_engine(number);
         }
     }
 
@@ -347,10 +346,10 @@ impl Network {
     /// Carries away what an engine sends when no packet came in.
     pub(crate) fn settle_engine(&mut self, number: NodeId) {
         while let Some(transmit) = self.poll_engine(number) {
-            let face = transmit.face;
+            let exit = self.core.nodes[number].exit(transmit.face);
             let (packet, header) = transmit.into_parts();
             let packet_id = self.core.wrap(packet, header);
-            self.dispatch(number, face, packet_id);
+            self.dispatch(number, exit, packet_id);
         }
         self.look_after_engine(number);
     }
@@ -362,32 +361,24 @@ impl Network {
     }
 
     /// Takes events away and sets the alarm.
-    #[inline(always)]
     fn look_after_engine(&mut self, number: NodeId) {
-        let node = &mut self.core.nodes[number];
-        let Some(engine) = &mut node.engine else { return };
-        node.levels.note(self.core.now, engine);
-        while let Some(event) = engine.poll_event() {
-            if node.events.len() < MAX_EVENTS {
-                node.events.push(event);
-            }
+        if let Some(at) = self.core.nodes[number].look_after_engine(self.core.now) {
+            self.set_engine_alarm(number, at);
         }
-        // Almost always the alarm is set for no later already, and once it has gone off this is asked again.
-        let deadline = node.engine_clock.when(engine.next_deadline());
-        if !node.alarm.is_queued_by(deadline) {
-            node.alarm.set(&mut self.core.queue, deadline.max(self.core.now), Source::Engine(number));
-        }
+    }
+
+    #[inline(never)]
+    fn set_engine_alarm(&mut self, number: NodeId, at: Instant) {
+        self.core.nodes[number].alarm.set(&mut self.core.queue, at, Source::Engine(number));
     }
 
     /// Takes a packet to where a face leads.
     #[inline(always)]
-    fn dispatch(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
-        let node = &self.core.nodes[number];
-        let peer = node.ports.get(face).map(|port| port.peer);
-        if node.processor.is_some() {
-            self.core.charge_sending(number, face, packet_id);
+    fn dispatch(&mut self, number: NodeId, exit: Exit, packet_id: PacketId) {
+        if exit.is_charged {
+            self.core.charge_sending(number, exit.face, packet_id);
         }
-        match peer {
+        match exit.peer {
             Some(Peer::Channel { channel, end }) => self.core.transmit(channel, end, packet_id),
             Some(Peer::Application(application)) => self.hand_over(application, packet_id),
             Some(Peer::Gone) | None => {
@@ -454,8 +445,14 @@ impl Network {
     }
 
     /// Gives engines what applications have sent.
-    #[inline]
+    #[inline(always)]
     fn deliver_outbox(&mut self) {
+        if !self.core.outbox.is_empty() {
+            self.empty_outbox();
+        }
+    }
+
+    fn empty_outbox(&mut self) {
         while let Some((application, packet_id)) = self.core.outbox.pop_front() {
             let Attachment { node, face, .. } = self.core.attachments[application];
             self.core.events_at_this_instant += 1;
@@ -522,8 +519,8 @@ fn is_named(hasher: &NameHasher, packet: &Packet, hashes: &PrefixHashes) -> bool
     hasher.hash(packet.dialect(), packet.name().components()).whole() == hashes.whole()
 }
 
-/// Gives an engine the packet in a slot; Interests are taken out of it.
-#[inline]
+/// Gives an engine the packet in a slot.
+#[inline(always)]
 fn receive(engine: &mut Engine, now: Instant, face: FaceId, slot: &mut InFlight) -> Received {
     let component_count = slot.hashes.component_count();
     let received = Received { kind: slot.kind(), component_count };

@@ -35,6 +35,16 @@ pub(crate) struct Port {
     pub(crate) config: FaceConfig,
 }
 
+/// Where what an engine sends by a face goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exit {
+    pub(crate) face: FaceId,
+    /// `None` if there is no such face.
+    pub(crate) peer: Option<Peer>,
+    /// Whether the processor of the node has work with it.
+    pub(crate) is_charged: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) dialect: Dialect,
@@ -72,7 +82,7 @@ pub(crate) struct Node {
 }
 
 /// Events kept for the owner; later ones are lost.
-pub(crate) const MAX_EVENTS: usize = 4096;
+const MAX_EVENTS: usize = 4096;
 
 impl Node {
     pub(crate) fn new(config: Arc<EngineConfig>, seed: u64) -> Result<Self, SimError> {
@@ -107,6 +117,29 @@ impl Node {
         if let Some(engine) = &self.engine {
             self.levels.note(now, engine);
         }
+    }
+
+    /// Where what its engine sends by a face goes.
+    #[inline(always)]
+    pub(crate) fn exit(&self, face: FaceId) -> Exit {
+        let peer = self.ports.get(face).map(|port| port.peer);
+        Exit { face, peer, is_charged: self.processor.is_some() }
+    }
+
+    /// Takes note of how full the tables are, and takes events away; gives the time that the alarm is to be
+    /// set to, if it is to be set.
+    #[inline(always)]
+    pub(crate) fn look_after_engine(&mut self, now: Instant) -> Option<Instant> {
+        let engine = self.engine.as_mut()?;
+        self.levels.note(now, engine);
+        while let Some(event) = engine.poll_event() {
+            if self.events.len() < MAX_EVENTS {
+                self.events.push(event);
+            }
+        }
+        // Almost always the alarm is set for no later already, and once it has gone off this is asked again.
+        let deadline = self.engine_clock.when(engine.next_deadline());
+        (!self.alarm.is_queued_by(deadline)).then(|| deadline.max(now))
     }
 
     /// Opens a face.

@@ -224,7 +224,7 @@ impl Trace {
         self.steps += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_arrival(&mut self, now: Instant, link: LinkId, end: EndId, in_flight: &InFlight) {
         self.mix_packet(now, place_of(link, end), in_flight);
         if self.config.packets {

@@ -345,7 +345,8 @@ impl ContentStore {
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let (number, digest) = OneOfSeveral::into_parts(one);
-        let id = self.entries.insert_with(|| Cached {
+        let Some(vacant) = self.entries.vacant() else { return };
+        let id = vacant.fill(Cached {
             data,
             hash,
             fresh_until,
@@ -492,14 +493,19 @@ impl ContentStore {
     /// Drops an entry that the policy has forgotten already.
     fn discard(&mut self, index: &mut HashIndex, id: u32) {
         self.tree.remove(&mut self.entries, id);
-        if let Some(entry) = self.entries.remove(id) {
-            index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
-            self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
-            self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
-            if entry.parent != Parent::NONE {
-                self.occupied.remove(entry.parent);
-            }
+        let Some(entry) = self.entries.get(id) else { return };
+        index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
+        self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
+        self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
+        if entry.parent != Parent::NONE {
+            self.occupied.remove(entry.parent);
+        }
+        if self.spares.is_used()
+            && let Some(entry) = self.entries.remove(id)
+        {
             self.spares.put(entry.data.into_wire());
+        } else {
+            self.entries.discard(id);
         }
     }
 

@@ -69,7 +69,7 @@ impl PacedConsumer {
             if let Some((interest, hashes)) =
                 self.names.interest(context.dialect(), context.hasher(), request.item, nonce)
             {
-                context.send_hashed_interest(interest, &hashes);
+                context.send_hashed_interest(interest, hashes);
             }
             if let Some(recording) = &mut self.recording {
                 recording.sequence.push((now, request.item));

@@ -41,10 +41,12 @@ impl List {
     /// Puts `id`, which is on no list, in front, without a mark.
     #[inline]
     pub(super) fn push_newest(&mut self, nodes: &mut Nodes, id: u32) {
-        let node = Node { newer: NONE, older: self.newest, mark: 0, list: self.number };
+        // Made where it goes: of what is made before that is known the parts are written, and then moved as a
+        // whole, which the processor waits for.
+        let (older, list) = (self.newest, self.number);
         match nodes.nodes.get_mut(id) {
-            Some(place) => *place = node,
-            None => nodes.add(id, node),
+            Some(place) => *place = Node { newer: NONE, older, mark: 0, list },
+            None => nodes.add(id, Node { newer: NONE, older, mark: 0, list }),
         }
         match nodes.nodes.get_mut(self.newest) {
             Some(second) => second.newer = id,

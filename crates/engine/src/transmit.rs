@@ -179,7 +179,7 @@ impl VacantPlace<'_> {
     #[inline(always)]
     pub(crate) fn fill(self, packet: Transmit) {
         // There is nothing to drop, which the compiler does not know; see `Vacant::fill` of a slab.
-        std::mem::forget(std::mem::replace(self.place, Some(packet)));
+        std::mem::forget(self.place.replace(packet));
         *self.come += 1;
     }
 }

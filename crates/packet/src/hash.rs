@@ -274,7 +274,8 @@ impl PrefixHashes {
         self.whole
     }
 
-    /// Becomes a copy of `other`. Of what is not known there nothing is copied, which is most of a short name.
+    /// Becomes a copy of `other`. Of what is not known there nothing is copied, which is most of a short
+    /// name.
     #[inline]
     pub fn copy_known(&mut self, other: &PrefixHashes) {
         (self.whole, self.component_count) = (other.whole, other.component_count);

@@ -35,8 +35,8 @@ pub(super) struct Target<'a> {
     pub(super) face: &'a mut Face,
 }
 
-/// Sends Data to one face. The engine's other parts may be borrowed meanwhile. The Data is taken from where it
-/// is on hand: handed down by value it would be moved at every step. Nothing is sent where it is no more.
+/// Sends Data to one face. The engine's other parts may be borrowed meanwhile. The Data is taken from where
+/// it is on hand: handed down by value it would be moved at every step. Nothing is sent where it is no more.
 #[inline(always)]
 pub(super) fn send_data(
     counters: &mut EngineCounters,

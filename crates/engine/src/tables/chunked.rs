@@ -147,8 +147,8 @@ pub(crate) struct Vacant<'s, T> {
 }
 
 impl<T> Vacant<'_, T> {
-    /// Puts a value there; gives its number. Written out in the argument it is made where it will lie: a large
-    /// one that there were before its place is known would be made elsewhere, and moved.
+    /// Puts a value there; gives its number. Written out in the argument it is made where it will lie: a
+    /// large one that there were before its place is known would be made elsewhere, and moved.
     #[inline(always)]
     pub(crate) fn fill(self, value: T) -> u32 {
         *self.free = self.next;

@@ -108,7 +108,7 @@ impl TransferConsumer {
             if let Some((interest, hashes)) =
                 self.names.interest(context.dialect(), context.hasher(), item, nonce)
             {
-                context.send_hashed_interest(interest, &hashes);
+                context.send_hashed_interest(interest, hashes);
             }
         }
         while transfer.poll_failure().is_some() {}

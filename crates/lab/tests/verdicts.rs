@@ -641,9 +641,9 @@ fn what_was_counted_up_to_a_window_that_ends_shortly_before_the_run_is_a_whole_n
              {ROW}\n{traffic}[measure]\nfrom = '8 s'\nuntil = '{until}'\n"
         );
         let run = RunData::read(&run_in_virtual_time("row", &text, &place.0)).unwrap();
-        for key in ["out_data", "satisfied"] {
-            let counted = run.cases[0].estimate(&format!("b.{key}"), "mean").unwrap().mean;
-            assert!(counted > 0.0 && counted.fract() == 0.0, "b.{key} until {until}: {counted}");
+        for key in ["in_interests", "out_data"] {
+            let counted = run.cases[0].estimate(&format!("a.{key}"), "mean").unwrap().mean;
+            assert!(counted > 0.0 && counted.fract() == 0.0, "a.{key} until {until}: {counted}");
         }
     }
 }

@@ -48,10 +48,10 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runs below a folder, which the first of them makes.
+/// The runs below a folder. The usual one is made by the first of them.
 fn all_of(runs: &Path) -> Result<Vec<(RunFolder, RunRecord)>, ToolError> {
     match RunFolder::list(runs) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound && runs == Path::new("runs") => Ok(Vec::new()),
         list => list.map_err(ToolError::file(runs)),
     }
 }

@@ -528,7 +528,7 @@ mod tests {
         assert_eq!((refused(&ping("100 us")), refused(&flood("every = '1 ms'"))), (None, None));
         for every in ["1 ns", "0 s", "99 us"] {
             let told = refused(&ping(every)).unwrap_or_default();
-            assert!(told.contains("ping.p.every: it cannot be shorter than 100 us"), "{every}: {told}");
+            assert!(told.contains("ping.p.every: it cannot be shorter than 100 µs"), "{every}: {told}");
         }
         for key in ["every", "refresh"] {
             let told = refused(&flood(&format!("{key} = '10 us'"))).unwrap_or_default();

@@ -106,9 +106,11 @@ impl Engine {
         let mut all: SmallVec<[Holder; MAX_VARIANTS * WAITING_SEEN]> =
             waiting.iter().flatten().copied().collect();
         all.sort_unstable();
+        let counts: SmallVec<[(Holder, usize); WAITING_SEEN]> =
+            all.chunk_by(|one, other| one == other).filter_map(|of| Some((*of.first()?, of.len()))).collect();
         let held = |holder: Holder| {
-            let first = all.partition_point(|&other| other < holder);
-            all.get(first..).map_or(0, |rest| rest.partition_point(|&other| other == holder))
+            let place = counts.binary_search_by_key(&holder, |(other, _)| *other).ok();
+            place.and_then(|place| counts.get(place)).map_or(0, |(_, count)| *count)
         };
         let asking = self.holder(face).unwrap_or(Holder::Face(face));
         let own = held(asking);

@@ -166,15 +166,20 @@ impl<'a> ExcludeRef<'a> {
         // None has fewer bytes than an empty component.
         let most = (self.entries.len() / 2).min(MAX_ENTRIES);
         let mut sorted = SortedExclude { components: Vec::with_capacity(most), fillers: Vec::new() };
-        for entry in self.entries() {
-            match entry {
-                ExcludeEntry::Component(component) => sorted.components.push(component),
-                ExcludeEntry::Any | ExcludeEntry::Bloom(_) => {
-                    sorted.fillers.push((sorted.components.len(), entry));
-                }
+        let mut rest = self.entries;
+        loop {
+            while let Some((component, behind)) = split_usual_component(rest) {
+                sorted.components.push(component);
+                rest = behind;
             }
+            let mut reader = Reader::new(rest, FIELD);
+            match read_entry(&mut reader).ok().flatten() {
+                Some(ExcludeEntry::Component(component)) => sorted.components.push(component),
+                Some(filler) => sorted.fillers.push((sorted.components.len(), filler)),
+                None => return sorted,
+            }
+            rest = reader.rest();
         }
-        sorted
     }
 
     pub(crate) fn encoded_len(&self) -> usize {

@@ -12,7 +12,7 @@ use crate::arrival::Arrival;
 use crate::tables::hash_index::HashIndex;
 
 /// Bytes of names that one search asks Bloom filters about, all candidates together.
-const MAX_FILTERED_BYTES: usize = 4096;
+const MAX_FILTERED_BYTES: usize = 3072;
 
 /// What an Interest says of the Data that it accepts.
 struct Selection<'a> {

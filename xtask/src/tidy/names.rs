@@ -78,6 +78,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Wanted", "Requested"),
     ("Way", "Transport, Path or Route"),
     ("Ways", "Paths or Routes"),
+    ("Wish", "Decision"),
     ("Written", "what is written: a record, a repeat"),
 ];
 

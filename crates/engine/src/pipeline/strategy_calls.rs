@@ -56,7 +56,7 @@ impl Outgoing {
 }
 
 /// What a strategy wants.
-enum Wish {
+enum StrategyDecision {
     /// What almost always is all: that the Interest goes on.
     Send(Departure),
     /// Anything else, which has been done.
@@ -173,12 +173,12 @@ impl Engine {
             announcement: None,
         };
         let matched = Matched { hashes, node };
-        let wish = self.call_strategy_about(id, interest, matched, event, |strategy, context| {
+        let decision = self.call_strategy_about(id, interest, matched, event, |strategy, context| {
             strategy.after_interest(context);
         });
-        match wish {
-            Wish::Send(departure) => Onward::Ordered(departure),
-            Wish::Done(_) => Onward::None,
+        match decision {
+            StrategyDecision::Send(departure) => Onward::Ordered(departure),
+            StrategyDecision::Done(_) => Onward::None,
         }
     }
 
@@ -237,11 +237,11 @@ impl Engine {
         let interest = entry.interest.clone();
         let node = self.longest_match(&interest, hashes);
         match self.call_strategy_about(id, &interest, Matched { hashes, node }, event, call) {
-            Wish::Send(departure) => {
+            StrategyDecision::Send(departure) => {
                 self.send_interest(id, interest, departure);
                 Outcome::default()
             }
-            Wish::Done(outcome) => outcome,
+            StrategyDecision::Done(outcome) => outcome,
         }
     }
 
@@ -253,11 +253,13 @@ impl Engine {
         Matched { hashes, node }: Matched<'_>,
         event: StrategyEvent<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
-    ) -> Wish {
+    ) -> StrategyDecision {
         let fib = &self.tables.fibs[interest.dialect() as usize];
         let route =
             if interest.has_forwarding_hint() { self.hinted_route(interest).unwrap_or(node) } else { node };
-        let Some(entry) = self.tables.pending.get_mut(id) else { return Wish::Done(Outcome::default()) };
+        let Some(entry) = self.tables.pending.get_mut(id) else {
+            return StrategyDecision::Done(Outcome::default());
+        };
         let mut context = StrategyContext {
             event,
             interest: HashedInterest { interest, hashes, hasher: &self.hasher },
@@ -275,9 +277,9 @@ impl Engine {
         if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
             self.actions.clear();
             let StrategyEvent { now, congestion_mark, .. } = event;
-            return Wish::Send(Departure { now, face, nonce, non_discovery, congestion_mark });
+            return StrategyDecision::Send(Departure { now, face, nonce, non_discovery, congestion_mark });
         }
-        Wish::Done(self.carry_out(id, interest, event))
+        StrategyDecision::Done(self.carry_out(id, interest, event))
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.

@@ -384,7 +384,6 @@ mod tests {
 
     use super::*;
     use crate::driver::Programs;
-    use crate::run::{Build, Stop};
 
     #[test]
     fn a_difference_is_within_only_with_all_of_its_interval() {
@@ -399,22 +398,8 @@ mod tests {
         let runs = TestFolder::new("validate");
         let text = format!("title = 't'\nduration = '20 s'\nuntil_done = true\n{}", testkit::experiment::ROW);
         let experiment = Experiment::parse("t", "t.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let options = Options {
-            backend: "sim".to_owned(),
-            hosts: None,
-            runs: runs.to_owned(),
-            out: None,
-            workers: None,
-            trace_format: None,
-            programs: Programs { cairn: "cairn".into(), ndnd: None },
-            repeats: None,
-            seed: None,
-            only: None,
-            shard: None,
-            controls: true,
-            build: Build::default(),
-            stop: Stop::default(),
-        };
+        let programs = Programs { cairn: "cairn".into(), ndnd: None };
+        let options = Options::new("sim", &runs, programs);
         let read =
             || run_on(&experiment, &options, "sim", |_| {}).map(drop).map_err(|error| error.to_string());
         assert_eq!((read(), read()), (Ok(()), Ok(())));

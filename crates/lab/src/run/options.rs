@@ -1,6 +1,6 @@
 //! What a run is started with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::build::Build;
 use super::shard::Shard;
@@ -41,4 +41,27 @@ pub struct Options {
     pub build: Build,
     /// Asks for an early end.
     pub stop: Stop,
+}
+
+impl Options {
+    /// All of an experiment as its file says, controls included, into a folder of its own below `runs`.
+    #[must_use]
+    pub fn new(backend: &str, runs: &Path, programs: Programs) -> Self {
+        Options {
+            backend: backend.to_owned(),
+            hosts: None,
+            runs: runs.to_owned(),
+            out: None,
+            workers: None,
+            trace_format: None,
+            programs,
+            repeats: None,
+            seed: None,
+            only: None,
+            shard: None,
+            controls: true,
+            build: Build::default(),
+            stop: Stop::default(),
+        }
+    }
 }

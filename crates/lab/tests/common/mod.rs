@@ -4,26 +4,11 @@ use std::path::Path;
 
 use cairn_lab::driver::Programs;
 use cairn_lab::experiment::Experiment;
-use cairn_lab::run::{Build, Options, RunFolder, Stop, execute};
+use cairn_lab::run::{Options, RunFolder, execute};
 
 /// Virtual time, with controls, into folders below `runs`.
 pub(crate) fn options(runs: &Path) -> Options {
-    Options {
-        backend: "sim".to_owned(),
-        hosts: None,
-        runs: runs.to_owned(),
-        out: None,
-        workers: None,
-        trace_format: None,
-        programs: Programs { cairn: "cairn".into(), ndnd: None },
-        repeats: None,
-        seed: None,
-        only: None,
-        shard: None,
-        controls: true,
-        build: Build::default(),
-        stop: Stop::default(),
-    }
+    Options::new("sim", runs, Programs { cairn: "cairn".into(), ndnd: None })
 }
 
 /// Runs the experiment `text` in virtual time, with its controls, into a folder below `runs`.

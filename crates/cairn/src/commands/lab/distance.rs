@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use lab::distance::{self, Distance};
 use lab::experiment::Experiment;
+use lab::experiment::backends::NETNS;
 use lab::experiment::profile::Profile;
-use lab::run::{Options, Stop};
+use lab::run::Options;
 
 use super::Outcome;
 use super::programs::{build, programs};
@@ -58,22 +59,8 @@ pub(crate) struct ValidateArguments {
 
 /// Runs in namespaces, into this folder.
 fn options(runs: &Path, repeats: Option<u32>) -> Result<Options, ToolError> {
-    Ok(Options {
-        backend: "netns".to_owned(),
-        hosts: None,
-        runs: runs.to_owned(),
-        out: None,
-        workers: None,
-        trace_format: None,
-        programs: programs()?,
-        repeats,
-        seed: None,
-        only: None,
-        shard: None,
-        controls: false,
-        build: build(),
-        stop: Stop::default(),
-    })
+    let all = Options::new(NETNS, runs, programs()?);
+    Ok(Options { repeats, controls: false, build: build(), ..all })
 }
 
 pub(super) fn calibrate(arguments: &CalibrateArguments) -> Outcome {

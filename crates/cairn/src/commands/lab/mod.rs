@@ -88,7 +88,7 @@ pub(crate) enum Command {
     /// List the runs below a folder.
     List {
         /// The folder.
-        #[arg(long, default_value = "runs")]
+        #[arg(long, default_value = runs::RUNS)]
         runs: PathBuf,
         /// As JSON.
         #[arg(long)]
@@ -99,7 +99,7 @@ pub(crate) enum Command {
         /// The run's folder; without it, the last run.
         folder: Option<PathBuf>,
         /// The folder that runs are in.
-        #[arg(long, default_value = "runs")]
+        #[arg(long, default_value = runs::RUNS)]
         runs: PathBuf,
         /// Also derive tables, numbers and gates from the raw data again.
         #[arg(long)]
@@ -186,7 +186,7 @@ pub(crate) enum Command {
         /// The run's folder; without it, the last run.
         folder: Option<PathBuf>,
         /// The folder that runs are in.
-        #[arg(long, default_value = "runs")]
+        #[arg(long, default_value = runs::RUNS)]
         runs: PathBuf,
         /// As JSON: a line each time it looks.
         #[arg(long)]

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// The experiment.
     pub(super) file: PathBuf,
     /// The folder for runs.
-    #[arg(long, default_value = "runs", value_name = "FOLDER")]
+    #[arg(long, default_value = super::runs::RUNS, value_name = "FOLDER")]
     runs: PathBuf,
     /// The folder of this run; without it, it is named after the experiment and the time.
     #[arg(long, value_name = "FOLDER", conflicts_with = "runs")]

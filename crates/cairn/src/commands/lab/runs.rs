@@ -13,6 +13,9 @@ use super::study;
 use super::verdicts::{self, Form, NOT_COMPLETE};
 use crate::tool::{ToolError, output};
 
+/// Where runs are unless something else is said.
+pub(super) const RUNS: &str = "runs";
+
 /// Every run below a folder.
 pub(super) fn list(runs: &Path, json: bool) -> Outcome {
     let list = all_of(runs)?;
@@ -51,7 +54,7 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
 /// The runs below a folder. The usual one is made by the first of them.
 fn all_of(runs: &Path) -> Result<Vec<(RunFolder, RunRecord)>, ToolError> {
     match RunFolder::list(runs) {
-        Err(error) if error.kind() == ErrorKind::NotFound && runs == Path::new("runs") => Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound && runs == Path::new(RUNS) => Ok(Vec::new()),
         list => list.map_err(ToolError::file(runs)),
     }
 }

@@ -100,20 +100,16 @@ pub fn carry_out(
         let mut experiment = Experiment::read_recorded(&run.folder().experiment())?;
         experiment.name.clone_from(&record.experiment);
         let options = Options {
-            backend: VIRTUAL_TIME.to_owned(),
-            hosts: None,
-            runs: path.to_owned(),
             out: Some(place),
             workers,
             trace_format: record.trace_format,
-            programs: programs.clone(),
             repeats: record.repeats,
             seed: record.seed,
             only: record.only.clone(),
             shard: Some(shard),
             controls: record.controls,
             build,
-            stop: Stop::default(),
+            ..Options::new(VIRTUAL_TIME, path, programs.clone())
         };
         execute(&experiment, &options, heed)?
     };

@@ -3,25 +3,25 @@
 
 #![no_main]
 
-use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Packet};
+use packet::ccnx::ndnlp::{LinkAck, AckBlock, LinkData, LinkPacket};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    match Packet::decode(bytes) {
-        Ok(Packet::Data(data)) => check_data(data),
-        Ok(Packet::Ack(ack)) => check_ack(ack),
+    match LinkPacket::decode(bytes) {
+        Ok(LinkPacket::Data(data)) => check_data(data),
+        Ok(LinkPacket::Ack(ack)) => check_ack(ack),
         Err(error) => assert!(error.offset <= bytes.len(), "{error}"),
     }
 });
 
-fn check_data(data: Data<'_>) {
+fn check_data(data: LinkData<'_>) {
     let again = data.encode();
     assert_eq!(again.len(), data.encoded_len());
-    assert_eq!(Packet::decode(&again), Ok(Packet::Data(data)));
+    assert_eq!(LinkPacket::decode(&again), Ok(LinkPacket::Data(data)));
     assert_eq!(data.message().plus(data.fragment.index.into()), data.sequence);
     assert!(!data.fragment.is_last() || data.fragment.is_possible());
 }
 
-fn check_ack(ack: Ack<'_>) {
+fn check_ack(ack: LinkAck<'_>) {
     let blocks: Vec<AckBlock<'_>> = ack.blocks().collect();
     assert!(!blocks.is_empty(), "an acknowledgement has at least one block");
     let bits: u32 = blocks.iter().flat_map(|block| block.bitmap).map(|byte| byte.count_ones()).sum();
@@ -31,10 +31,10 @@ fn check_ack(ack: Ack<'_>) {
         assert!(block.sequences().all(|sequence| sequence.since(block.base) < reach));
     }
     let mut again = Vec::new();
-    Ack::encode_into(&blocks, &mut again);
-    assert_eq!(again.len(), Ack::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
-    match Packet::decode(&again) {
-        Ok(Packet::Ack(again)) => assert!(again.blocks().eq(ack.blocks())),
+    LinkAck::encode_into(&blocks, &mut again);
+    assert_eq!(again.len(), LinkAck::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
+    match LinkPacket::decode(&again) {
+        Ok(LinkPacket::Ack(again)) => assert!(again.blocks().eq(ack.blocks())),
         other => panic!("{other:?}"),
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use cairn_lab::experiment::Experiment;
 use cairn_lab::run::{RunFolder, execute};
 use formats::pcapng::Reader;
-use packet::ccnx::ndnlp::Packet;
+use packet::ccnx::ndnlp::LinkPacket;
 use testkit::folder::TestFolder;
 
 const ETHERNET_BYTES: usize = 14;
@@ -43,12 +43,12 @@ fn captured(folder: &RunFolder) -> Vec<CapturedFrame> {
     let mut list = Vec::new();
     while let Some(frame) = reader.next_frame().unwrap() {
         let (length, time_ns) = (frame.bytes.len(), frame.time_ns);
-        let info = match Packet::decode(&frame.bytes[ETHERNET_BYTES..]).unwrap() {
-            Packet::Data(data) if data.fragment.count > 1 => {
+        let info = match LinkPacket::decode(&frame.bytes[ETHERNET_BYTES..]).unwrap() {
+            LinkPacket::Data(data) if data.fragment.count > 1 => {
                 format!("Data {:012x} {}/{}", data.sequence.get(), data.fragment.index, data.fragment.count)
             }
-            Packet::Data(data) => format!("Data {:012x}", data.sequence.get()),
-            Packet::Ack(ack) => format!("Ack {:012x}", ack.blocks().next().unwrap().base.get()),
+            LinkPacket::Data(data) => format!("Data {:012x}", data.sequence.get()),
+            LinkPacket::Ack(ack) => format!("Ack {:012x}", ack.blocks().next().unwrap().base.get()),
         };
         list.push(CapturedFrame { time_ns, length, info });
     }

@@ -211,7 +211,7 @@ fn provoke(reason: DropReason) -> DropCounters {
 fn provoke_v1() -> DropCounters {
     let mut service = common::v1(&v1::Config::default(), 1);
     for (index, len) in [(0, 100), (1, 99)] {
-        let data = ndnlp::Data {
+        let data = ndnlp::LinkData {
             sequence: ndnlp::Sequence::new(u64::from(index)),
             flags: ndnlp::Flags::NONE,
             fragment: ndnlp::Fragment { index, count: 3 },

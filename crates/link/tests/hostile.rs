@@ -241,7 +241,7 @@ fn arbitrary_bytes_and_changed_frames_never_panic_and_never_break_a_limit() {
 fn v1_data(sequence: u64, index: u16, count: u16, payload: &[u8]) -> Vec<u8> {
     let fragment = ndnlp::Fragment { index, count };
     let flags = ndnlp::Flags::ACK_REQUESTED;
-    ndnlp::Data { sequence: ndnlp::Sequence::new(sequence), flags, fragment, payload }.encode()
+    ndnlp::LinkData { sequence: ndnlp::Sequence::new(sequence), flags, fragment, payload }.encode()
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn version_1_survives_arbitrary_bytes_and_acknowledgements_of_everything() {
         if random.chance(0.1) {
             let mut everything = Vec::new();
             let base = ndnlp::Sequence::new(random.next_u64());
-            ndnlp::Ack::encode_into(&[ndnlp::AckBlock { base, bitmap: &[0xff; 200] }], &mut everything);
+            ndnlp::LinkAck::encode_into(&[ndnlp::AckBlock { base, bitmap: &[0xff; 200] }], &mut everything);
             near.receive(now, &everything).unwrap();
         }
         near.handle_timeout(now);

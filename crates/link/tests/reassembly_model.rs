@@ -226,7 +226,7 @@ fn counts_and_indices_at_every_boundary_are_judged_alike_by_both_versions() {
             let plausible = if index == 0 { (2..=100).contains(&count) } else { count <= 400 };
             assert_eq!(kept, index < count && count > 1 && plausible, "{index} of {count}");
 
-            let data = ndnlp::Data {
+            let data = ndnlp::LinkData {
                 sequence: ndnlp::Sequence::new(7 + index),
                 flags: ndnlp::Flags::NONE,
                 fragment: ndnlp::Fragment { index: index as u16, count: count as u16 },

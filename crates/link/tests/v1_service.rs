@@ -7,7 +7,7 @@ mod common;
 use cairn_link::DropReason;
 use cairn_link::v1::{Config, LinkService, PacingConfig, Timings};
 use packet::Buffer;
-use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
+use packet::ccnx::ndnlp::{AckBlock, Flags, Fragment, LinkAck, LinkData, LinkPacket, Sequence};
 use packet::time::{Duration, Instant};
 use testkit::vectors;
 
@@ -26,23 +26,23 @@ fn asking(first: u64) -> LinkService {
     service(&Config { request_acks: true, first_sequence: Some(first), ..Config::default() })
 }
 
-fn decode(frame: &[u8]) -> Data<'_> {
-    match Packet::decode(frame) {
-        Ok(Packet::Data(data)) => data,
+fn decode(frame: &[u8]) -> LinkData<'_> {
+    match LinkPacket::decode(frame) {
+        Ok(LinkPacket::Data(data)) => data,
         other => panic!("{other:?}"),
     }
 }
 
 fn acknowledged(frame: &[u8]) -> Vec<u64> {
-    match Packet::decode(frame) {
-        Ok(Packet::Ack(ack)) => ack.sequences().map(Sequence::get).collect(),
+    match LinkPacket::decode(frame) {
+        Ok(LinkPacket::Ack(ack)) => ack.sequences().map(Sequence::get).collect(),
         other => panic!("{other:?}"),
     }
 }
 
 fn ack(base: u64, bitmap: &[u8]) -> Vec<u8> {
     let mut frame = Vec::new();
-    Ack::encode_into(&[AckBlock { base: Sequence::new(base), bitmap }], &mut frame);
+    LinkAck::encode_into(&[AckBlock { base: Sequence::new(base), bitmap }], &mut frame);
     frame
 }
 
@@ -60,7 +60,7 @@ fn the_papers_2500_octets_travel_as_its_table_says_and_arrive_to_the_byte() {
     let rows: Vec<_> = sent
         .iter()
         .map(|frame| {
-            let Data { sequence, fragment, payload, flags } = decode(frame);
+            let LinkData { sequence, fragment, payload, flags } = decode(frame);
             assert_eq!(flags, Flags::NONE);
             (sequence.get(), fragment.index, fragment.count, payload.to_vec())
         })
@@ -300,7 +300,8 @@ fn a_repeated_packet_is_acknowledged_again_and_delivered_once() {
 fn even_a_packet_that_is_of_no_use_is_acknowledged() {
     let mut far = service(&Config::default());
     let fragment = Fragment { index: 3, count: 3 };
-    let useless = Data { sequence: Sequence::new(9), flags: Flags::ACK_REQUESTED, fragment, payload: b"x" };
+    let useless =
+        LinkData { sequence: Sequence::new(9), flags: Flags::ACK_REQUESTED, fragment, payload: b"x" };
     assert_eq!(far.receive(at(0), &useless.encode()), Err(DropReason::FragIndexOutOfRange));
     far.handle_timeout(at(300));
     assert_eq!(acknowledged(&frames(&mut far, at(300))[0]), [9]);

@@ -8,7 +8,7 @@ use cairn_packet::ccnx::management::{
     Collection, FaceInstance, ForwardingEntry, ForwardingFlags, IpProtocol, Link, NdnldConnection,
     RepositoryInfo, StatusResponse, StrategySelection,
 };
-use cairn_packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
+use cairn_packet::ccnx::ndnlp::{AckBlock, Flags, Fragment, LinkAck, LinkData, LinkPacket, Sequence};
 use cairn_packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
 use cairn_packet::ccnx::uri::{self, Escaping};
 use cairn_packet::ccnx::{
@@ -249,22 +249,22 @@ proptest! {
         blocks in vec((any::<u64>().prop_map(Sequence::new), bytes(0..20)), 1..5),
         padding in 0..50usize,
     ) {
-        let data = Data { sequence, flags, fragment, payload: &payload };
+        let data = LinkData { sequence, flags, fragment, payload: &payload };
         let mut frame = data.encode();
         prop_assert_eq!(frame.len(), data.encoded_len());
-        check_cuts(&frame, |cut| Packet::decode(cut).err());
+        check_cuts(&frame, |cut| LinkPacket::decode(cut).err());
         frame.extend(std::iter::repeat_n(0, padding));
-        prop_assert_eq!(Packet::decode(&frame), Ok(Packet::Data(data)));
+        prop_assert_eq!(LinkPacket::decode(&frame), Ok(LinkPacket::Data(data)));
         prop_assert_eq!(data.message().plus(fragment.index.into()), sequence);
 
         let blocks: Vec<AckBlock<'_>> =
             blocks.iter().map(|(base, bitmap)| AckBlock { base: *base, bitmap }).collect();
         let mut frame = Vec::new();
-        Ack::encode_into(&blocks, &mut frame);
-        prop_assert_eq!(frame.len(), Ack::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
-        check_cuts(&frame, |cut| Packet::decode(cut).err());
+        LinkAck::encode_into(&blocks, &mut frame);
+        prop_assert_eq!(frame.len(), LinkAck::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
+        check_cuts(&frame, |cut| LinkPacket::decode(cut).err());
         frame.extend(std::iter::repeat_n(0xff, padding));
-        let Ok(Packet::Ack(ack)) = Packet::decode(&frame) else { panic!("no acknowledgement") };
+        let Ok(LinkPacket::Ack(ack)) = LinkPacket::decode(&frame) else { panic!("no acknowledgement") };
         prop_assert_eq!(ack.blocks().collect::<Vec<_>>(), blocks.clone());
         let set_bits: u32 = blocks.iter().flat_map(|block| block.bitmap).map(|byte| byte.count_ones()).sum();
         prop_assert_eq!(ack.sequences().count(), set_bits as usize);
@@ -510,7 +510,7 @@ fn decode_as_everything(wire: &[u8]) -> Vec<Option<DecodeError>> {
     vec![
         message_len(wire).err(),
         Message::decode(wire).err(),
-        Packet::decode(wire).err(),
+        LinkPacket::decode(wire).err(),
         CcnxNameRef::decode(wire).err(),
         ExcludeRef::decode(wire).err(),
         FaceInstance::decode(wire).err(),

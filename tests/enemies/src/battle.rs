@@ -307,7 +307,7 @@ impl Battlefield<'_> {
 
     /// Two newcomers at once, one by datagrams and one by a connection, each with an address nobody has
     /// used on this node.
-    fn newcomers(&self, first: u8) -> Vec<Coming> {
+    fn newcomers(&self, first: u8) -> Vec<Awaited> {
         let node = SocketAddr::from((ground::SEEN_BY_NEWCOMERS, PORT));
         let patience = self.plan.newcomer_patience;
         let come = |(way, own): (Protocol, Ipv4Addr)| {
@@ -355,10 +355,10 @@ impl Battlefield<'_> {
 }
 
 /// A newcomer on his way.
-type Coming = (Protocol, JoinHandle<io::Result<Option<Duration>>>);
+type Awaited = (Protocol, JoinHandle<io::Result<Option<Duration>>>);
 
 /// Waits for what newcomers have to tell.
-fn answers(coming: Vec<Coming>) -> Vec<Newcomer> {
+fn answers(coming: Vec<Awaited>) -> Vec<Newcomer> {
     coming.into_iter().map(|(way, thread)| (way, ground::join(thread).ok().flatten())).collect()
 }
 

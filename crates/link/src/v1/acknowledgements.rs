@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use packet::ccnx::ndnlp::{Ack, AckBlock, Sequence};
+use packet::ccnx::ndnlp::{AckBlock, LinkAck, Sequence};
 use packet::time::{Duration, Instant};
 
 /// Sequence numbers that wait to be acknowledged.
@@ -113,7 +113,8 @@ impl Packer {
         let bytes_needed = (offset / 8 + 1) as usize;
         // The last byte of a bitmap always has a bit set.
         if offset >= range.len() as u64 * 8 + MAX_GAP
-            || Ack::encoded_len([self.closed_len, AckBlock::len_with_bitmap(bytes_needed)]) > self.mtu_bytes
+            || LinkAck::encoded_len([self.closed_len, AckBlock::len_with_bitmap(bytes_needed)])
+                > self.mtu_bytes
         {
             return false;
         }
@@ -130,7 +131,7 @@ impl Packer {
         let closed_len = self.blocks.last().map_or(0, |(_, last)| {
             self.closed_len + AckBlock::len_with_bitmap(last.len()) //
         });
-        if Ack::encoded_len([closed_len, AckBlock::len_with_bitmap(1)]) > self.mtu_bytes {
+        if LinkAck::encoded_len([closed_len, AckBlock::len_with_bitmap(1)]) > self.mtu_bytes {
             return false;
         }
         self.closed_len = closed_len;
@@ -146,13 +147,13 @@ impl Packer {
             bitmap: self.bitmaps.get(range.clone()).unwrap_or_default(),
         };
         let blocks: Vec<AckBlock<'_>> = self.blocks.iter().map(block).collect();
-        Ack::encode_into(&blocks, frames);
+        LinkAck::encode_into(&blocks, frames);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use packet::ccnx::ndnlp::Packet;
+    use packet::ccnx::ndnlp::LinkPacket;
     use packet::random::Random;
 
     use super::*;
@@ -175,7 +176,7 @@ mod tests {
             let mut frame = Vec::new();
             let Some(taken) = queue.transmit(mtu_bytes, &mut frame) else { return packets };
             assert!(taken > 0 && frame.len() <= mtu_bytes);
-            let Ok(Packet::Ack(ack)) = Packet::decode(&frame) else { panic!("{frame:02x?}") };
+            let Ok(LinkPacket::Ack(ack)) = LinkPacket::decode(&frame) else { panic!("{frame:02x?}") };
             assert_eq!(ack.sequences().count(), taken);
             packets.push(ack.blocks().map(|block| (block.base.get(), block.bitmap.to_vec())).collect());
         }
@@ -251,7 +252,7 @@ mod tests {
                 if queue.transmit(64 + random.below(400) as usize, &mut frame).is_none() {
                     break;
                 }
-                let Ok(Packet::Ack(ack)) = Packet::decode(&frame) else { panic!() };
+                let Ok(LinkPacket::Ack(ack)) = LinkPacket::decode(&frame) else { panic!() };
                 acknowledged.extend(ack.sequences().map(Sequence::get));
             }
             numbers.sort_unstable();

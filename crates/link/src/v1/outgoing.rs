@@ -1,7 +1,7 @@
 //! Messages on their way out, cut into packets (NDN-0006, section 2.2.1).
 
 use packet::Buffer;
-use packet::ccnx::ndnlp::{Data, Flags, Fragment, Sequence};
+use packet::ccnx::ndnlp::{Flags, Fragment, LinkData, Sequence};
 
 use crate::DropReason;
 
@@ -92,10 +92,10 @@ impl OutgoingPacket {
     }
 
     /// Its fields.
-    pub(crate) fn data(&self) -> Data<'_> {
+    pub(crate) fn data(&self) -> LinkData<'_> {
         let start = usize::from(self.fragment.index) * self.payload_len;
         let end = self.message.len().min(start.saturating_add(self.payload_len));
-        Data {
+        LinkData {
             sequence: self.sequence(),
             flags: self.flags,
             fragment: self.fragment,
@@ -116,7 +116,7 @@ mod tests {
             OutgoingMessage::new(Buffer::from(message), id, Flags::NONE, max_payload_len).unwrap();
         std::iter::from_fn(|| message.next_packet())
             .map(|packet| {
-                let Data { sequence, fragment, payload, .. } = packet.data();
+                let LinkData { sequence, fragment, payload, .. } = packet.data();
                 let (first, last) = (payload[0], payload[payload.len() - 1]);
                 (sequence.get(), fragment.index, fragment.count, first, last, payload.len())
             })

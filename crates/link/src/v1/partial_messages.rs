@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use packet::Buffer;
-use packet::ccnx::ndnlp::Data;
+use packet::ccnx::ndnlp::LinkData;
 use packet::time::{Duration, Instant};
 
 use super::config::Config;
@@ -93,7 +93,7 @@ impl PartialMessages {
     pub(crate) fn receive(
         &mut self,
         now: Instant,
-        data: &Data<'_>,
+        data: &LinkData<'_>,
         drops: &mut DropCounters,
     ) -> Result<Option<Buffer>, DropReason> {
         if !data.fragment.is_possible() {
@@ -152,7 +152,7 @@ impl Partial {
     }
 
     /// Adds a fragment, unless it contradicts or repeats those before.
-    fn add(&mut self, data: &Data<'_>, limits: &Limits) -> Result<(), DropReason> {
+    fn add(&mut self, data: &LinkData<'_>, limits: &Limits) -> Result<(), DropReason> {
         let (index, len) = (data.fragment.index, data.payload.len());
         if data.fragment.count != self.count {
             return Err(DropReason::FragCountMismatch);
@@ -264,9 +264,9 @@ mod tests {
         (PartialMessages::new(config), DropCounters::default())
     }
 
-    fn data(sequence: u64, index: u16, count: u16, payload: &[u8]) -> Data<'_> {
+    fn data(sequence: u64, index: u16, count: u16, payload: &[u8]) -> LinkData<'_> {
         let fragment = Fragment { index, count };
-        Data { sequence: Sequence::new(sequence), flags: Flags::NONE, fragment, payload }
+        LinkData { sequence: Sequence::new(sequence), flags: Flags::NONE, fragment, payload }
     }
 
     fn message(len: usize) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use packet::Buffer;
-use packet::ccnx::ndnlp::{Data, Flags, Packet, Sequence};
+use packet::ccnx::ndnlp::{Flags, LinkData, LinkPacket, Sequence};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
@@ -298,9 +298,9 @@ impl LinkService {
     }
 
     fn try_receive(&mut self, now: Instant, packet: &[u8]) -> Result<(), DropReason> {
-        match Packet::decode(packet).map_err(|_| DropReason::MalformedFrame)? {
-            Packet::Data(data) => self.receive_data(now, &data),
-            Packet::Ack(ack) => {
+        match LinkPacket::decode(packet).map_err(|_| DropReason::MalformedFrame)? {
+            LinkPacket::Data(data) => self.receive_data(now, &data),
+            LinkPacket::Ack(ack) => {
                 self.counters.ack_packets_in += 1;
                 let news: usize = ack.blocks().map(|block| self.sent.acknowledge(block)).sum();
                 self.counters.acks_in += news as u64;
@@ -309,7 +309,7 @@ impl LinkService {
         }
     }
 
-    fn receive_data(&mut self, now: Instant, data: &Data<'_>) -> Result<(), DropReason> {
+    fn receive_data(&mut self, now: Instant, data: &LinkData<'_>) -> Result<(), DropReason> {
         // Before anything else, for the sender wants to know that the packet came, not that it was of use.
         if data.flags.ack_requested() && !self.acknowledgements.push(now, data.sequence) {
             return Err(DropReason::AckQueueFull);

@@ -438,7 +438,7 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
 
 /// Whether a frame is a packet of NDNLP v1, perhaps padded.
 pub(super) fn is_ndnlp1(frame: &[u8]) -> bool {
-    ndnlp::Packet::decode(frame).is_ok()
+    ndnlp::LinkPacket::decode(frame).is_ok()
 }
 
 /// Whether a datagram only says that its sender is there.

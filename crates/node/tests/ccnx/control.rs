@@ -2,7 +2,7 @@
 
 use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl};
 use packet::ccnx::management::{Collection, NdnldConnection};
-use packet::ccnx::ndnlp::{Data, Flags, Fragment, Sequence};
+use packet::ccnx::ndnlp::{Flags, Fragment, LinkData, Sequence};
 use packet::ccnx::{ContentObjectView, InterestFields, Scope};
 use packet::{Dialect, Name};
 use trust::ccnx::verify_by_own_key;
@@ -164,7 +164,7 @@ fn a_peer_that_came_by_itself_becomes_a_link_with_the_parameters_that_are_asked_
     let socket = std::net::UdpSocket::bind(address).unwrap();
     socket.connect(host.udp_address()).unwrap();
     let mut neighbour = Peer::new(socket);
-    let packet = Data {
+    let packet = LinkData {
         sequence: Sequence::new(1),
         flags: Flags::NONE,
         fragment: Fragment { index: 0, count: 1 },

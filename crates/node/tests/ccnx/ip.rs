@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl as _};
 use engine::{FaceScope, NextHop};
 use packet::Dialect;
-use packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
+use packet::ccnx::ndnlp::{Flags, Fragment, LinkData, LinkPacket, Sequence};
 use packet::ccnx::uri;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use testkit::own_network::{self, ip};
@@ -86,12 +86,14 @@ fn what_is_no_ndnlp_makes_no_face_over_ip_alone() {
         let mut socket = neighbour("127.0.0.2", "127.0.0.1");
         let asked = interest("ccnx:/ccnx/ping", None);
         let fragment = Fragment { index: 0, count: 1 };
-        let good = Data { sequence: Sequence::new(1), flags: Flags::NONE, fragment, payload: &asked };
+        let good = LinkData { sequence: Sequence::new(1), flags: Flags::NONE, fragment, payload: &asked };
         for packet in [&b"x"[..], &asked, b"NdL", &good.encode()] {
             socket.transmit(packet);
         }
         let answer = socket.take(std::time::Duration::from_secs(20));
-        let Ok(Packet::Data(data)) = Packet::decode(&answer[HEADER..]) else { panic!("{answer:02x?}") };
+        let Ok(LinkPacket::Data(data)) = LinkPacket::decode(&answer[HEADER..]) else {
+            panic!("{answer:02x?}")
+        };
         assert_eq!((answer[9], name_in(data.payload)), (150, "ccnx:/ccnx/ping".to_owned()));
         let faces = host.node.control().faces();
         let face = faces.iter().find(|face| face.remote.to_string() == "ip4://127.0.0.2").unwrap();

@@ -6,7 +6,7 @@ use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, Nod
 use engine::NextHop;
 use link::v1::{Config, LinkService};
 use packet::Dialect;
-use packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
+use packet::ccnx::ndnlp::{Flags, Fragment, LinkData, LinkPacket, Sequence};
 use packet::ccnx::uri;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -99,9 +99,9 @@ fn a_connection_that_begins_with_a_packet_of_ndnlp_carries_such_packets_in_both_
         let fragment = Fragment { index: 0, count: 1 };
         let (sequence, flags) = (Sequence::new(number), Flags::NONE);
         let asked = interest(&format!("ccnx:/ccnx/ping/{number}"), None);
-        neighbour.send(&Data { sequence, flags, fragment, payload: &asked }.encode());
+        neighbour.send(&LinkData { sequence, flags, fragment, payload: &asked }.encode());
         let answer = neighbour.recv();
-        let Ok(Packet::Data(data)) = Packet::decode(&answer) else { panic!("{answer:02x?}") };
+        let Ok(LinkPacket::Data(data)) = LinkPacket::decode(&answer) else { panic!("{answer:02x?}") };
         assert_eq!((name_in(data.payload), data.fragment), (format!("ccnx:/ccnx/ping/{number}"), fragment));
     }
     // What comes by it comes from elsewhere, though its peer be on this host.

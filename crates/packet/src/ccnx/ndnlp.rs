@@ -5,15 +5,15 @@
 //! bitmaps.
 //!
 //! ```
-//! use cairn_packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
-//! let data = Data {
+//! use cairn_packet::ccnx::ndnlp::{Flags, Fragment, LinkData, LinkPacket, Sequence};
+//! let data = LinkData {
 //!     sequence: Sequence::new(0x8a48_10d0_f08b),
 //!     flags: Flags::ACK_REQUESTED,
 //!     fragment: Fragment::WHOLE,
 //!     payload: b"message",
 //! };
 //! let frame = data.encode();
-//! assert_eq!(Packet::decode(&frame), Ok(Packet::Data(data)));
+//! assert_eq!(LinkPacket::decode(&frame), Ok(LinkPacket::Data(data)));
 //! ```
 
 use std::fmt;
@@ -27,14 +27,14 @@ use crate::error::DecodeError;
 
 /// A packet as found on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packet<'a> {
+pub enum LinkPacket<'a> {
     /// A message or a fragment of one.
-    Data(Data<'a>),
+    Data(LinkData<'a>),
     /// What has arrived at the other end.
-    Ack(Ack<'a>),
+    Ack(LinkAck<'a>),
 }
 
-impl<'a> Packet<'a> {
+impl<'a> LinkPacket<'a> {
     /// Reads the packet at the start of `frame`. Bytes behind its end are padding of the layer below and
     /// ignored.
     ///
@@ -43,16 +43,16 @@ impl<'a> Packet<'a> {
     pub fn decode(frame: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(frame, "NDNLP packet");
         if reader.next_is(Dtag::NDNLP_ACK) {
-            Ack::read(&mut reader).map(Packet::Ack)
+            LinkAck::read(&mut reader).map(LinkPacket::Ack)
         } else {
-            Data::read(&mut reader).map(Packet::Data)
+            LinkData::read(&mut reader).map(LinkPacket::Data)
         }
     }
 }
 
 /// A link data packet (section 2.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Data<'a> {
+pub struct LinkData<'a> {
     /// Number of this packet on this link.
     pub sequence: Sequence,
     /// What the sender asks for.
@@ -63,7 +63,7 @@ pub struct Data<'a> {
     pub payload: &'a [u8],
 }
 
-impl<'a> Data<'a> {
+impl<'a> LinkData<'a> {
     /// Sequence number of the first fragment, which identifies the message on this link (section 2.2.2).
     pub fn message(&self) -> Sequence {
         self.sequence.minus(self.fragment.index.into())
@@ -113,7 +113,7 @@ impl<'a> Data<'a> {
         let count = reader.optional_array(Dtag::NDNLP_FRAG_COUNT, "NdnlpFragCount")?;
         let payload = reader.blob_element(Dtag::NDNLP_PAYLOAD, "NdnlpPayload", ..)?;
         reader.close("NdnlpData")?;
-        Ok(Data {
+        Ok(LinkData {
             sequence: Sequence::from_bytes(sequence),
             flags: Flags::from_bits(u16::from_be_bytes(flags)),
             fragment: Fragment {
@@ -139,12 +139,12 @@ pub const fn max_payload_bytes(mtu_bytes: usize) -> usize {
 
 /// A link acknowledgement packet (section 2.1.2): one or more blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack<'a> {
+pub struct LinkAck<'a> {
     /// The blocks' bytes, which were all read once without an error.
     blocks: &'a [u8],
 }
 
-impl<'a> Ack<'a> {
+impl<'a> LinkAck<'a> {
     /// The blocks, in the order of the packet.
     pub fn blocks(&self) -> impl Iterator<Item = AckBlock<'a>> + use<'a> {
         let mut reader = Reader::new(self.blocks, "NdnlpAck");
@@ -163,7 +163,7 @@ impl<'a> Ack<'a> {
 
     /// Appends a packet made of `blocks` to `out`. There should be at least one.
     pub fn encode_into(blocks: &[AckBlock<'_>], out: &mut Vec<u8>) {
-        out.reserve(Ack::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
+        out.reserve(LinkAck::encoded_len(blocks.iter().map(AckBlock::encoded_len)));
         write_open(out, Dtag::NDNLP_ACK);
         for block in blocks {
             block.write(out);
@@ -180,7 +180,7 @@ impl<'a> Ack<'a> {
         }
         let blocks = reader.read_since(start);
         reader.close("NdnlpAck")?;
-        Ok(Ack { blocks })
+        Ok(LinkAck { blocks })
     }
 }
 
@@ -376,8 +376,9 @@ mod tests {
         for mtu_bytes in [100, 1420, 1500, 9000, 300_000] {
             let payload = vec![0; max_payload_bytes(mtu_bytes)];
             let fragment = Fragment { index: 1, count: 2 };
-            let full = Data { sequence: Sequence::new(1), flags: Flags::NONE, fragment, payload: &payload };
-            let whole = Data { fragment: Fragment::WHOLE, ..full };
+            let full =
+                LinkData { sequence: Sequence::new(1), flags: Flags::NONE, fragment, payload: &payload };
+            let whole = LinkData { fragment: Fragment::WHOLE, ..full };
             assert_eq!(full.encode().len(), mtu_bytes);
             assert_eq!(full.encoded_len(), mtu_bytes);
             assert_eq!(whole.encode().len(), mtu_bytes - 16);
@@ -394,16 +395,16 @@ mod tests {
 
     #[test]
     fn padding_is_ignored_and_everything_else_is_exact() {
-        let Ok(Packet::Data(data)) = Packet::decode(DATA) else { panic!() };
+        let Ok(LinkPacket::Data(data)) = LinkPacket::decode(DATA) else { panic!() };
         assert_eq!(data.payload, b"ccccccccccc");
         assert_eq!(data.encode(), DATA);
         let padded = [DATA, &[0; 6]].concat();
-        assert_eq!(Packet::decode(&padded), Ok(Packet::Data(data)));
+        assert_eq!(LinkPacket::decode(&padded), Ok(LinkPacket::Data(data)));
 
         let refused = |from: &[u8], to: &[u8]| {
             let at = DATA.windows(from.len()).position(|window| window == from).unwrap();
             let changed = [&DATA[..at], to, &DATA[at + from.len()..]].concat();
-            let error = Packet::decode(&changed).unwrap_err();
+            let error = LinkPacket::decode(&changed).unwrap_err();
             (error.field, error.rule)
         };
         assert_eq!(refused(b"\x95\x80\0\0", b"\x8d\x80\0"), ("NdnlpFlags", Rule::BadLength(1)));

@@ -7,7 +7,7 @@ use cairn_packet::ccnx::management::{
     Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, RepositoryPolicy,
     StatusResponse, StrategySelection,
 };
-use cairn_packet::ccnx::ndnlp::{Ack, AckBlock, Data, Packet};
+use cairn_packet::ccnx::ndnlp::{AckBlock, LinkAck, LinkData, LinkPacket};
 use cairn_packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
 use cairn_packet::ccnx::{
     ContentKind, ContentObjectFields, ContentObjectView, Dtag, ExcludeEntry, InterestView, KeyLocator,
@@ -341,10 +341,10 @@ fn ndnld_connection(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, D
 }
 
 fn ndnlp(kind: &str, bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
-    match Packet::decode(bytes)? {
-        Packet::Data(data) => {
+    match LinkPacket::decode(bytes)? {
+        LinkPacket::Data(data) => {
             assert_eq!(kind, "ndnlp1-data");
-            let Data { sequence, flags, fragment, payload } = data;
+            let LinkData { sequence, flags, fragment, payload } = data;
             fields.add("sequence", sequence);
             fields.add("flags", format!("{:04x}", flags.bits()));
             fields.add("fragment", format!("{}/{}", fragment.index, fragment.count));
@@ -352,7 +352,7 @@ fn ndnlp(kind: &str, bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, 
             fields.add("payload-sha256", sha256(payload));
             Ok(vec![data.encode()])
         }
-        Packet::Ack(ack) => {
+        LinkPacket::Ack(ack) => {
             assert_eq!(kind, "ndnlp1-ack");
             let blocks: Vec<AckBlock<'_>> = ack.blocks().collect();
             let words: Vec<String> =
@@ -361,7 +361,7 @@ fn ndnlp(kind: &str, bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, 
             fields.add("blocks", words.join(" "));
             fields.add("acknowledged", numbers.join(" "));
             let mut out = Vec::new();
-            Ack::encode_into(&blocks, &mut out);
+            LinkAck::encode_into(&blocks, &mut out);
             Ok(vec![out])
         }
     }

@@ -95,20 +95,20 @@ pub(super) fn variants(
 }
 
 /// The sweeps of a file, each with those that are changed together with it.
-fn sweeps<'a>(file: &'a File, findings: &mut Vec<Finding>) -> Vec<Vec<Along<'a>>> {
+fn sweeps<'a>(file: &'a File, findings: &mut Vec<Finding>) -> Vec<Vec<PlacedSweep<'a>>> {
     let mut drawn = samples::drawn(file, findings);
     let mut sweeps = Vec::new();
     for (number, sweep) in file.sweep.iter().enumerate() {
         let at = format!("sweep.{number}");
         let together = if sweep.sample.is_none() {
-            values(sweep).map(|values| vec![Along { sweep, at: at.clone(), values }])
+            values(sweep).map(|values| vec![PlacedSweep { sweep, at: at.clone(), values }])
         } else {
             // All that are drawn stand where the first of them does.
             let drawn = std::mem::take(&mut drawn);
             Ok(drawn
                 .into_iter()
                 .filter_map(|(n, values)| {
-                    Some(Along { sweep: file.sweep.get(n)?, at: format!("sweep.{n}"), values })
+                    Some(PlacedSweep { sweep: file.sweep.get(n)?, at: format!("sweep.{n}"), values })
                 })
                 .collect())
         };
@@ -123,7 +123,7 @@ fn sweeps<'a>(file: &'a File, findings: &mut Vec<Finding>) -> Vec<Vec<Along<'a>>
 
 /// That there would be more cases than can be, once: where a sweep makes them too many, and how many all
 /// sweeps make.
-fn too_many(variants: usize, sweeps: &[Vec<Along<'_>>]) -> Option<Finding> {
+fn too_many(variants: usize, sweeps: &[Vec<PlacedSweep<'_>>]) -> Option<Finding> {
     let mut cases = variants as u128;
     let mut first = None;
     for together in sweeps {
@@ -137,19 +137,19 @@ fn too_many(variants: usize, sweeps: &[Vec<Along<'_>>]) -> Option<Finding> {
 }
 
 /// How many values sweeps have that are changed together.
-fn values_of(together: &[Along<'_>]) -> usize {
+fn values_of(together: &[PlacedSweep<'_>]) -> usize {
     together.iter().map(|along| along.values.len()).min().unwrap_or(0)
 }
 
 /// A sweep with its place in the file and its values.
-struct Along<'a> {
+struct PlacedSweep<'a> {
     sweep: &'a Sweep,
     at: String,
     values: Vec<Value>,
 }
 
 /// Every variant with every value of a sweep, or with every value of several that are changed together.
-fn swept(variants: &[Variant], together: &[Along<'_>], findings: &mut Vec<Finding>) -> Vec<Variant> {
+fn swept(variants: &[Variant], together: &[PlacedSweep<'_>], findings: &mut Vec<Finding>) -> Vec<Variant> {
     let count = values_of(together);
     let mut next = Vec::new();
     for variant in variants {
@@ -179,7 +179,7 @@ fn number_drawn_again(variants: &mut [Variant]) {
 /// A variant with one value of a sweep.
 fn set_swept(
     variant: &mut Variant,
-    Along { sweep, at, values }: &Along<'_>,
+    PlacedSweep { sweep, at, values }: &PlacedSweep<'_>,
     index: usize,
     findings: &mut Vec<Finding>,
 ) {

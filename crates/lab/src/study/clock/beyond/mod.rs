@@ -60,13 +60,13 @@ struct Speeds {
     lengths_s: Vec<f64>,
     /// Longer runs, in order, for flows whose rate buckets cut: it grows by one for each Data, e-fold in a
     /// second.
-    again: Vec<Again>,
+    again: Vec<LongerRun>,
     ticks_ms: Vec<f64>,
 }
 
-/// Takes the place of a run with Nacks.
+/// A longer run, which takes the place of a run with Nacks.
 #[derive(Clone, Debug)]
-struct Again {
+struct LongerRun {
     /// If the flow got less than so much of the link.
     below_percent: f64,
     /// At each speed.
@@ -385,7 +385,7 @@ impl Speeds {
             each(&format!("again.{number}.warm_ups"), &again.warm_ups);
             each(&format!("again.{number}.durations"), &again.durations);
         }
-        let again = |again: &BeyondAgain| Again {
+        let again = |again: &BeyondAgain| LongerRun {
             below_percent: again.below.0 * 100.0,
             warm_ups_s: seconds(&again.warm_ups),
             lengths_s: seconds(&again.durations),

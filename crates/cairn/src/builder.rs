@@ -103,9 +103,10 @@ impl CommandBuilder {
     }
 
     /// Does what the arguments of the process ask for, and says how it went. Under the name `ndnldc` it takes
-    /// the options of that program. To be called once in a process,
-    /// before anything else looks up one of those by its name; otherwise, and when a name is taken, it
-    /// fails with exit code 2.
+    /// the options of that program.
+    ///
+    /// It is called once in a process, before anything looks up by name what was added. It fails with exit
+    /// code 2 if it comes too late, or if a name is taken.
     pub fn run(self) -> ExitCode {
         let added = add_strategies(self.strategies)
             .and_then(|()| add_evictions(self.evictions))

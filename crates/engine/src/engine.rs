@@ -1,5 +1,5 @@
-//! The state machine itself: what it is made of, and what every owner calls. What only some call stands with
-//! its subject in `pipeline`: `data`, `placement`, `sampling` and `second_store`.
+//! The state machine itself: what it is made of, and what every owner calls. Methods that only some
+//! owners call are in `pipeline`, each with its subject: `data`, `placement`, `sampling` and `second_store`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

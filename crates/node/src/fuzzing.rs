@@ -60,11 +60,11 @@ impl FrameSink for Frames {
 const MTU_BYTES: usize = 1400;
 
 impl FaceInput {
-    pub fn new(dialect: Dialect, carrier: FrameTransport) -> Self {
-        let is_stream = carrier == FrameTransport::Stream;
+    pub fn new(dialect: Dialect, transport: FrameTransport) -> Self {
+        let is_stream = transport == FrameTransport::Stream;
         let settings = LinkSettings {
             local_fields: is_stream,
-            reliability: carrier == FrameTransport::Reliable,
+            reliability: transport == FrameTransport::Reliable,
             congestion_marking: true,
             congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
             transport_mtu_bytes: (!is_stream).then_some(MTU_BYTES),
@@ -77,7 +77,7 @@ impl FaceInput {
             probe_path_mtu: false,
             may_be_adapter: is_stream,
             stuffed_bytes: if is_stream { 0 } else { 1000 },
-            ndnlp: carrier == FrameTransport::Reliable,
+            ndnlp: transport == FrameTransport::Reliable,
             ndnlp1_timings: link::v1::Timings::PAPER,
         };
         let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();

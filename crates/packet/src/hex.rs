@@ -10,6 +10,11 @@ pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// Two digits for each byte, in upper case: so CCNx writes the identifier of a ccnd.
+pub fn encode_upper(bytes: &[u8]) -> String {
+    encode(bytes).to_ascii_uppercase()
+}
+
 /// The byte that the first two digits of a text, of either case, stand for.
 pub(crate) fn leading_byte(text: &[u8]) -> Option<u8> {
     let value = |digit: u8| char::from(digit).to_digit(16);

@@ -54,6 +54,7 @@ mod now;
 mod packet;
 mod packet_counts;
 pub mod parameters;
+pub mod percent;
 mod quantile;
 pub mod random;
 pub mod registry;
@@ -62,6 +63,9 @@ mod span;
 pub mod time;
 pub mod units;
 mod unix_time;
+
+/// The type of Ethernet frames that carry packets of either dialect, as assigned by IEEE.
+pub const ETHERTYPE: u16 = 0x8624;
 
 pub use buffer::{Buffer, MemoryId, SpareBuffer};
 pub use build_interest::BuildInterest;

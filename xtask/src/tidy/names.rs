@@ -6,8 +6,8 @@ use crate::tree::Tree;
 
 const RULE: &str = "name";
 
-/// Names that no type may have, in small letters no function and no module, as a last word no constant, and
-/// what to say.
+/// Names that no type may have, in small letters no function and no module, as one of its words no constant,
+/// and what to say.
 const BANNED: &[(&str, &str)] = &[
     ("Asked", "the request or Interest that it is"),
     ("Asker", "Requester"),
@@ -79,6 +79,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Way", "Transport, Path or Route"),
     ("Ways", "Paths or Routes"),
     ("Wish", "Decision"),
+    ("Wishes", "Interests, or Decisions"),
     ("Written", "what is written: a record, a repeat"),
 ];
 
@@ -103,7 +104,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
 }
 
 /// The name of the type, function, module or constant that begins in a line, if it is banned, and what to
-/// say. Of a constant's name the last word says what it is, those before it of what.
+/// say. Of a constant's name every word counts.
 fn banned_name(line: &str) -> Option<(&str, &'static str)> {
     const BEFORE: &[&str] = &["async", "unsafe", "mut"];
     let mut words = line.split_whitespace().filter(|word| !word.starts_with("pub") && !BEFORE.contains(word));
@@ -117,9 +118,8 @@ fn banned_name(line: &str) -> Option<(&str, &'static str)> {
         "fn" => is_snake_case_of(name, word) && !VERBS.contains(&word),
         "mod" => is_snake_case_of(name, word),
         "const" | "static" => {
-            let last = name.rsplit('_').next();
             let is_free = word != "Rest" && VERBS.contains(&word);
-            last.is_some_and(|last| last.eq_ignore_ascii_case(word)) && !is_free
+            name.split('_').any(|part| part.eq_ignore_ascii_case(word)) && !is_free
         }
         _ => false,
     };
@@ -143,7 +143,7 @@ mod tests {
             \nconst FIRST_REST: u8 = 1;\nfn rest() {}\n";
         let found = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
         let lines: Vec<usize> = found.iter().map(|violation| violation.line).collect();
-        assert_eq!(lines, [1, 2, 3, 7, 8]);
+        assert_eq!(lines, [1, 2, 3, 4, 7, 8]);
     }
 
     #[test]

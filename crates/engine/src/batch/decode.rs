@@ -63,9 +63,7 @@ impl Arrivals {
     /// is none: no length says where a packet of CCNx ends before it is read. `accept` may change an Interest
     /// and says whether it goes on.
     ///
-    /// This tells packets apart as [`PacketView::decode_first`](packet::ccnx::PacketView::decode_first) does,
-    /// and is not made of it: an Interest is compared with the one before it while it is read, and a
-    /// ContentObject with what is due.
+    /// An Interest is compared with the one before it while it is read, and a ContentObject with what is due.
     #[inline(always)]
     pub fn decode_ccnx<'b>(
         &mut self,

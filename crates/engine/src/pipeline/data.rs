@@ -260,14 +260,14 @@ impl Engine {
     #[inline(always)]
     fn satisfy(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, id: PendingId) {
         if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data) {
-            return self.satisfy_as_ordered(arrived, on_hand, id);
+            return self.satisfy_by_strategy(arrived, on_hand, id);
         }
         self.return_data(arrived, on_hand, id, None);
     }
 
-    /// Answers one pending Interest whose strategy wants to be asked, as that says.
+    /// Asks the strategy of a pending Interest what to do with Data, and does it.
     #[inline(never)]
-    fn satisfy_as_ordered(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, id: PendingId) {
+    fn satisfy_by_strategy(&mut self, arrived: ArrivedData<'_>, on_hand: &mut Option<Data>, id: PendingId) {
         let Some(data) = on_hand.as_ref() else { return };
         match self.show_data(arrived, data, id) {
             // The entry is gone.

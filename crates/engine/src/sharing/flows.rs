@@ -25,7 +25,7 @@ const STREAM_SPAN: Duration = Duration::from_millis(200);
 /// Of a silence that means that nobody asks, to the longest gap between Data lately.
 const GAPS: u64 = 4;
 /// The shortest such silence, as a part of the longest, [`SharingConfig::silence`].
-const SHORTEST_SILENCE_PART: u64 = 10;
+const MIN_IDLE_PART: u64 = 10;
 /// Interests that a node sends of those that waited when it begins to ask: whether another does so as well is
 /// not known before the first answer.
 pub(crate) const FIRST_INTERESTS: usize = 4;
@@ -189,7 +189,7 @@ impl Flow {
     /// How long a silence means that nobody asks: a few times what there is between two Data, and longer than
     /// who asks for all needs to get what it missed.
     fn idle_after(&self, config: &SharingConfig) -> Duration {
-        let gaps = (self.longest_gap * GAPS).clamp(config.silence / SHORTEST_SILENCE_PART, config.silence);
+        let gaps = (self.longest_gap * GAPS).clamp(config.silence / MIN_IDLE_PART, config.silence);
         gaps.max(self.in_order.answer_time())
     }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
+use trust::Sha256;
 use trust::whole_file;
 
 use super::result::RepeatResult;
@@ -219,7 +219,7 @@ fn read(path: &Path, tell: &mut dyn FnMut(u64)) -> io::Result<String> {
             }
         }
     }
-    Ok(packet::hex::encode(&hasher.finalize()))
+    Ok(packet::hex::encode(&hasher.finish()))
 }
 
 #[cfg(test)]

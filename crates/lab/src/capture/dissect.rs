@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use packet::ndn::ETHERTYPE;
+use packet::ETHERTYPE;
 use packet::ndn::lp::is_lp_packet;
 use packet::ndn::lp::types::{FRAG_INDEX, FRAGMENT, NACK};
 use packet::ndn::tlv::read_number;

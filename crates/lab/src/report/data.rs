@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use trust::Sha256;
 
 use super::faults::{self, Faults, Lost};
 use super::numbers::Numbers;
@@ -243,7 +243,7 @@ impl RunData {
         let mut hasher = Sha256::new();
         // With its length, so that nothing can move from one part to the next.
         let mut add = |part: &[u8]| {
-            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(&(part.len() as u64).to_be_bytes());
             hasher.update(part);
         };
         add(self.experiment.text.as_bytes());
@@ -255,7 +255,7 @@ impl RunData {
         add(&seed.to_be_bytes());
         add(&repeats.to_be_bytes());
         cases.iter().for_each(|case| add(case.as_bytes()));
-        packet::hex::encode(&hasher.finalize()[..6])
+        packet::hex::encode(&hasher.finish()[..6])
     }
 
     /// Everything of one repeat of a case: logs of its nodes, transfers, round trips. Both numbers count from

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use trust::Sha256;
 
 /// The sources a program was built from, as its build saw them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Program {
             let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
             hasher.update(read);
         }
-        let sha256 = packet::hex::encode(&hasher.finalize());
+        let sha256 = packet::hex::encode(&hasher.finish());
         Ok(Program { build, sha256 })
     }
 

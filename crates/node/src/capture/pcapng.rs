@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use engine::FaceId;
 use formats::pcapng::{self, Frame, Interface};
 use link::Direction;
-use packet::ndn::ETHERTYPE;
+use packet::ETHERTYPE;
 
 use super::Captured;
 

@@ -6,7 +6,7 @@ use std::time::Instant as StdInstant;
 
 use engine::{FaceId, NextHop};
 use packet::time::Instant;
-use packet::{Data, Interest, Packet};
+use packet::{Data, Interest, Packet, hex};
 use system::Clock;
 use trust::ccnx::CcnxSigner;
 
@@ -68,8 +68,7 @@ impl CcndService {
         let limits = RingLimits { items: STATUS_REQUESTS, bytes: usize::MAX };
         let (sender, requests) = ring(limits, Signal::new()?, Signal::new()?);
         remote.call(move |plane| plane.pass_status_requests_to(sender));
-        let id: String = ccnd.id().iter().map(|byte| format!("{byte:02X}")).collect();
-        tracing::info!("CCNDID is {id}");
+        tracing::info!("CCNDID is {}", hex::encode_upper(ccnd.id()));
         let neighbours = Neighbours::new(StdInstant::now());
         ServiceThread::start("ccnd", clock, face, CcndService { clock, remote, requests, ccnd, neighbours })
     }

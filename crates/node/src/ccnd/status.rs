@@ -11,7 +11,7 @@ use formats::markup::escaped;
 use packet::ccnx::management::ForwardingFlags;
 use packet::ccnx::uri::{self, Escaping};
 use packet::time::Instant;
-use packet::{LinkType, Name, Now, UnixTime};
+use packet::{LinkType, Name, Now, UnixTime, hex};
 
 use super::faces::FOR_EVER;
 use super::{Ccnd, DIALECT};
@@ -106,7 +106,7 @@ impl Ccnd {
             hops.map(|(prefix, face)| self.forwarding(now.instant, prefix, face)).collect();
         forwarding.sort();
         Page {
-            id: self.id().iter().map(|byte| format!("{byte:02X}")).collect(),
+            id: hex::encode_upper(self.id()),
             listens_at: self.listens_at.map_or_else(String::new, |address| address.port().to_string()),
             started: seconds(self.started),
             now: seconds(now.unix),

@@ -81,7 +81,7 @@ pub const MAX_PREFIX_COMPONENTS: usize = packet::PrefixHashes::MAX_PREFIX_COMPON
 pub const ERASE_LIMIT: usize = 256;
 
 /// Time between two lines of the log about refused commands.
-const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
+const REFUSED_LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A command on its way.
 #[derive(Clone, Copy, Debug)]
@@ -314,7 +314,7 @@ impl NfdManagement {
             self.refusals_not_logged += 1;
             return;
         }
-        self.next_refusal_logged = now + REFUSAL_LOG_INTERVAL;
+        self.next_refusal_logged = now + REFUSED_LOG_INTERVAL;
         let others = std::mem::take(&mut self.refusals_not_logged);
         let (command, from) = (request.command, request.from.0);
         tracing::warn!(?command, from, %refusal, others_before = others, "command refused");

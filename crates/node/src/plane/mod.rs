@@ -33,7 +33,7 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use system::Clock;
 
-use self::packets::fair_turn::Source;
+use self::packets::fair_turn::ChargedTo;
 use crate::control::{FaceEvent, MANAGEMENT_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
@@ -329,9 +329,11 @@ impl DataPlane {
     fn comes_last(&self, token: Token) -> bool {
         let source = match token {
             Token::Datagrams(number) | Token::Ip(number) => Some(self.source_of_datagrams(number)),
-            Token::Ethernet(number) => Some(Source::Ethernet(number)),
-            Token::Listener(number) => Some(Source::Listener(number)),
-            Token::Face(face) => self.faces.get(&face).and_then(|face| face.origin_now()).map(Source::Origin),
+            Token::Ethernet(number) => Some(ChargedTo::Ethernet(number)),
+            Token::Listener(number) => Some(ChargedTo::Listener(number)),
+            Token::Face(face) => {
+                self.faces.get(&face).and_then(|face| face.origin_now()).map(ChargedTo::Origin)
+            }
             Token::Waker | Token::Interfaces => None,
         };
         source.is_some_and(|source| self.schedule.turn.comes_last(source))

@@ -5,7 +5,7 @@ use std::io;
 
 use engine::FaceId;
 use packet::Dialect;
-use packet::ndn::ETHERTYPE;
+use packet::ETHERTYPE;
 
 use super::NamedInterface;
 use super::train::Outbox;

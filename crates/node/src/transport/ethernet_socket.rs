@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use packet::ndn::ETHERTYPE;
+use packet::ETHERTYPE;
 
 use crate::face_uri::MacAddress;
 use crate::sys::interfaces;

@@ -48,38 +48,3 @@ impl<'a> Message<'a> {
         }
     }
 }
-
-/// An Interest or ContentObject that was found at the start of some bytes, read in place.
-#[derive(Clone, Copy, Debug)]
-pub enum PacketView<'a> {
-    /// Somebody wants a ContentObject.
-    Interest(InterestView<'a>),
-    /// Named and signed content.
-    ContentObject(ContentObjectView<'a>),
-}
-
-impl<'a> PacketView<'a> {
-    /// Reads the packet that `bytes` begin with. Elements of CCNx have no lengths, so to read a packet is the
-    /// cheapest way to find where it ends. What is no Interest is read as a ContentObject, which says what is
-    /// wrong: unlike [`Message::decode`], this knows nothing but packets.
-    ///
-    /// # Errors
-    /// Those of the packet. [`message_len`](crate::ccnx::message_len) may still find where it ends.
-    #[inline]
-    pub fn decode_first(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        if Reader::new(bytes, "message").next_is(Dtag::INTEREST) {
-            InterestView::decode_first_after(bytes, (&[], 0)).map(PacketView::Interest)
-        } else {
-            ContentObjectView::decode_first_asking(bytes, |_| None).map(PacketView::ContentObject)
-        }
-    }
-
-    /// The whole message, and nothing of what follows it.
-    #[inline]
-    pub fn wire(&self) -> &'a [u8] {
-        match self {
-            PacketView::Interest(view) => view.wire(),
-            PacketView::ContentObject(view) => view.wire(),
-        }
-    }
-}

@@ -65,7 +65,7 @@ pub use exclude::{Exclude, ExcludeEntry, ExcludeRef, SortedExclude};
 pub use framer::{Framer, message_len};
 pub use interest::{InterestFields, InterestView};
 pub use matching::{matches, matches_with_digest};
-pub use message::{Message, PacketView};
+pub use message::Message;
 pub use name::{CcnxNameRef, NameSource};
 pub use pdu::SequenceNumber;
 pub use reader::Reader;

@@ -27,9 +27,6 @@ pub const PORT: u16 = 6363;
 /// The port at which forwarders listen for WebSocket connections.
 pub const WEBSOCKET_PORT: u16 = 9696;
 
-/// The type of Ethernet frames that carry NDN, as assigned by IEEE.
-pub const ETHERTYPE: u16 = 0x8624;
-
 /// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where
 /// that starts.
 #[inline(always)]

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Bucket, Source};
+use super::{Bucket, UploadBody};
 
 /// How long a bucket is left alone after a failure of the network.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
@@ -46,7 +46,7 @@ impl BreakerState {
 }
 
 impl<B: Bucket> Bucket for CircuitBreaker<B> {
-    fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
+    fn put(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()> {
         self.writes.guarded(|| self.bucket.put(object, len_bytes, source))
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use trust::whole_file::{Readers, Replacement, Survives, Writers};
 
-use super::{Bucket, Source};
+use super::{Bucket, UploadBody};
 
 /// So much is copied at a time.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -34,7 +34,7 @@ impl FolderBucket {
 }
 
 impl Bucket for FolderBucket {
-    fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
+    fn put(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()> {
         REPLACEMENT.write_by(&self.path.join(object), |file| {
             let mut chunk = vec![0; CHUNK_BYTES];
             let mut at = 0;

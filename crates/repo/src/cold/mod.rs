@@ -30,7 +30,7 @@ pub(crate) use tiered::is_stub;
 pub use tiered::{TieredCounters, TieredDisk};
 
 /// Gives the bytes of an object from an offset on.
-pub type Source<'a> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'a;
+pub type UploadBody<'a> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'a;
 
 /// Objects on the network, each written once. Every call may take as long as the network does, but not for
 /// ever.
@@ -39,7 +39,7 @@ pub trait Bucket: Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of `source` and of the network. The object may be there all the same.
-    fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()>;
+    fn put(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()>;
 
     /// Fills `out` with what lies at `offset`, by one request.
     ///

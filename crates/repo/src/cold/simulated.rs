@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use packet::random::Random;
 
-use super::{Bucket, Source};
+use super::{Bucket, UploadBody};
 
 /// The bucket. Clones are the same bucket.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl SimulatedBucket {
 }
 
 impl Bucket for SimulatedBucket {
-    fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
+    fn put(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()> {
         let mut bytes = vec![0; len_bytes as usize];
         // In pieces, as one that is sent.
         for (number, part) in bytes.chunks_mut(1000).enumerate() {

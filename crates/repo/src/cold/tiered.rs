@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use packet::random::Random;
 
 use super::stub::Stub;
-use super::{Bucket, Source};
+use super::{Bucket, UploadBody};
 use crate::disk::{Disk, DiskFile, FolderLock};
 use crate::volume;
 
@@ -195,7 +195,7 @@ impl TieredDisk {
     }
 
     /// Puts an object, and reads its ends back.
-    fn put_and_verify(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
+    fn put_and_verify(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()> {
         self.bucket.put(object, len_bytes, source)?;
         for start in [0, len_bytes.saturating_sub(PROBE_BYTES)] {
             let count = (len_bytes - start).min(PROBE_BYTES) as usize;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use formats::pcapng::{Frame, Interface, Writer};
-use packet::ndn::ETHERTYPE;
+use packet::ETHERTYPE;
 use packet::time::Instant;
 
 use crate::arena::{EndId, LinkId};

@@ -72,8 +72,8 @@ impl RunArguments {
             client.connection().remote()
         );
         while !interrupt.came() {
-            let glance = client.now() + CHECK_INTERVAL;
-            let Some(Event::Interest { interest, header }) = client.next(Some(glance))? else { continue };
+            let until = client.now() + CHECK_INTERVAL;
+            let Some(Event::Interest { interest, header }) = client.next(Some(until))? else { continue };
             if let Some(content) = adaptor.handle_interest(&interest, clock.unix().into()) {
                 // The asker's name may leave no room for an answer, and no link is to end for that.
                 match answers.sign_content(interest.name(), &content, Some(FRESHNESS)) {

@@ -14,7 +14,7 @@ pub(in crate::plane) const SHARE: Duration = Duration::from_micros(100);
 
 /// Who shares one part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::plane) enum Source {
+pub(in crate::plane) enum ChargedTo {
     /// All that comes from one address over connections and sockets of its own.
     Origin(Origin),
     /// A socket for datagrams that everybody may send to.
@@ -28,9 +28,9 @@ pub(in crate::plane) enum Source {
 /// What was taken of the turn so far.
 #[derive(Debug, Default)]
 pub(in crate::plane) struct Turn {
-    taken: Vec<(Source, Duration)>,
+    taken: Vec<(ChargedTo, Duration)>,
     /// Who used up a share in the turn before.
-    heavy: Vec<Source>,
+    heavy: Vec<ChargedTo>,
     number: usize,
 }
 
@@ -51,17 +51,17 @@ impl Turn {
     }
 
     /// Whether a source comes after the others, because it used up its share in the turn before.
-    pub(in crate::plane) fn comes_last(&self, source: Source) -> bool {
+    pub(in crate::plane) fn comes_last(&self, source: ChargedTo) -> bool {
         self.heavy.contains(&source)
     }
 
     /// Whether a source has something left of its share.
-    pub(in crate::plane) fn has_left(&self, source: Source) -> bool {
+    pub(in crate::plane) fn has_left(&self, source: ChargedTo) -> bool {
         self.taken.iter().find(|(other, _)| *other == source).is_none_or(|(_, taken)| *taken < SHARE)
     }
 
     /// Takes note of what a source took.
-    pub(in crate::plane) fn note(&mut self, source: Source, took: Duration) {
+    pub(in crate::plane) fn note(&mut self, source: ChargedTo, took: Duration) {
         match self.taken.iter_mut().find(|(other, _)| *other == source) {
             Some((_, taken)) => *taken += took,
             None => self.taken.push((source, took)),
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use crate::plane::bench::{bench, peer};
 
-    const A: Source = Source::Origin(Origin::Address(system::AddressPrefix::V4(1)));
-    const B: Source = Source::Datagrams(1);
+    const A: ChargedTo = ChargedTo::Origin(Origin::Address(system::AddressPrefix::V4(1)));
+    const B: ChargedTo = ChargedTo::Datagrams(1);
 
     #[test]
     fn who_has_used_up_a_share_waits_for_the_next_turn_and_nobody_else_does() {
@@ -133,7 +133,7 @@ mod tests {
             };
             stranger.send_to(&ask("stranger"), bench.here).unwrap();
             honest.send_to(&ask("honest"), bench.here).unwrap();
-            bench.plane.schedule.turn.note(Source::Datagrams(0), SHARE);
+            bench.plane.schedule.turn.note(ChargedTo::Datagrams(0), SHARE);
             bench.work();
             let mut order = Vec::new();
             let mut frame = [0; 9000];

@@ -10,7 +10,7 @@ use crate::drop_reason::DropReason;
 use crate::face::Transport;
 use crate::origin::Origin;
 use crate::plane::faces::limits::Kind;
-use crate::plane::packets::fair_turn::Source;
+use crate::plane::packets::fair_turn::ChargedTo;
 use crate::plane::packets::one_frame::Reception;
 use crate::plane::packets::send::touch;
 use crate::plane::{DataPlane, Token};
@@ -22,13 +22,13 @@ use crate::transport::websocket::{Event, Step};
 const READS_PER_TURN: usize = 4;
 /// Bytes read at once from an application that sends Interests are one in so many parts of what may wait for
 /// it: one of 35 bytes may bring more than 8,000, and half of the room is for what was asked before.
-const WISHES_PART: usize = 512;
+const INTERESTS_PART: usize = 512;
 /// Whoever sends frames of this size, on average, sends Data.
 const LARGE_FRAME_BYTES: usize = 512;
 /// … but no fewer than these.
 const LEAST_READ_BYTES: usize = 4 << 10;
 /// Bytes read at once from a connection of another host that sends Interests …
-const REMOTE_WISHES_BYTES: usize = 4 << 10;
+const REMOTE_INTERESTS_BYTES: usize = 4 << 10;
 /// … and from one that sends Data.
 const REMOTE_READ_BYTES: usize = 64 << 10;
 /// Frames received from one interface in one turn.
@@ -108,16 +108,16 @@ impl DataPlane {
     }
 
     /// Who is charged for what comes to a socket: a neighbour with one of its own, or all who share it.
-    pub(in crate::plane) fn source_of_datagrams(&self, number: usize) -> Source {
+    pub(in crate::plane) fn source_of_datagrams(&self, number: usize) -> ChargedTo {
         let owner = self.sockets.channels.get(number).and_then(|channel| channel.owner());
         let origin = owner.and_then(|face| self.faces.get(&face)?.origin_now());
-        origin.map_or(Source::Datagrams(number), Source::Origin)
+        origin.map_or(ChargedTo::Datagrams(number), ChargedTo::Origin)
     }
 
     /// An interface has frames.
     pub(in crate::plane) fn handle_ethernet(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
         let mut has_worked = false;
-        let source = Source::Ethernet(number);
+        let source = ChargedTo::Ethernet(number);
         let mut began = self.clock.now();
         for _ in 0..FRAMES_PER_TURN {
             if !self.schedule.turn.has_left(source) {
@@ -261,21 +261,21 @@ impl DataPlane {
     /// Reads once; false if there was nothing, not even an end.
     fn read_stream(&mut self, id: FaceId) -> bool {
         let Some(face) = self.faces.get_mut(&id) else { return false };
-        let source = face.origin_now().map(Source::Origin);
+        let source = face.origin_now().map(ChargedTo::Origin);
         let Transport::Stream(port) = &mut face.transport else { return false };
         let Some(stream) = &mut port.stream else { return false };
         if port.ends_when_sent {
             return self.discard_rest(id);
         }
-        // An application is asked for its wishes a few at a time, so that it can be held before too much
-        // waits for it.
+        // An application's Interests are read a few at a time, so that it can be held before too much waits
+        // for it.
         let is_held_back =
             face.scope == FaceScope::Local && port.target.is_none() && !stream.brings_large_frames;
-        let share = (self.settings.memory.send_queue_bytes / WISHES_PART).max(LEAST_READ_BYTES);
+        let share = (self.settings.memory.send_queue_bytes / INTERESTS_PART).max(LEAST_READ_BYTES);
         let most = match (face.scope, stream.brings_large_frames) {
             (FaceScope::Local, _) if is_held_back => share,
             (FaceScope::Local, _) => usize::MAX,
-            (FaceScope::NonLocal, false) => REMOTE_WISHES_BYTES,
+            (FaceScope::NonLocal, false) => REMOTE_INTERESTS_BYTES,
             (FaceScope::NonLocal, true) => REMOTE_READ_BYTES,
         };
         if source.is_some_and(|source| !self.schedule.turn.has_left(source)) {

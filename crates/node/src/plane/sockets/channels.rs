@@ -14,7 +14,7 @@ use crate::control::{FacePersistency, FaceUri};
 use crate::origin::{Origin, scope_of};
 use crate::plane::faces::limits::Kind;
 use crate::plane::faces::{NewStreamFace, Peer};
-use crate::plane::packets::fair_turn::Source;
+use crate::plane::packets::fair_turn::ChargedTo;
 use crate::plane::{DataPlane, Token};
 use crate::socket_path;
 use crate::sys::options;
@@ -195,7 +195,7 @@ impl DataPlane {
 
     pub(in crate::plane) fn accept(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
         let mut has_worked = false;
-        let source = Source::Listener(number);
+        let source = ChargedTo::Listener(number);
         let mut began = self.clock.now();
         for _ in 0..ACCEPTED_PER_TURN {
             if !self.schedule.turn.has_left(source) {
@@ -261,7 +261,7 @@ mod tests {
         bench.plane.add_listener(listener).unwrap();
         let _connection = std::net::TcpStream::connect(there).unwrap();
         let faces = bench.plane.faces.len();
-        bench.plane.schedule.turn.note(Source::Listener(0), SHARE);
+        bench.plane.schedule.turn.note(ChargedTo::Listener(0), SHARE);
         assert!(bench.plane.accept(0, epoll::EventFlags::IN), "it is no loop without work");
         assert_eq!(bench.plane.faces.len(), faces);
         bench.plane.schedule.turn.begin(1);

@@ -8,12 +8,11 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use aws_lc_rs::digest;
 use formats::printable::printable_path;
-use repo::cold::{Bucket, Source};
+use repo::cold::{Bucket, UploadBody};
 use system::unix_now;
 use thiserror::Error;
-use trust::sha256;
+use trust::{Sha256, sha256};
 
 use http::{Connection, Endpoint, EndpointError};
 use sign::{Credentials, Request, encoded, headers};
@@ -149,12 +148,12 @@ fn error_of_status(status: u16) -> io::Error {
 }
 
 impl Bucket for S3Bucket {
-    fn put(&self, object: &str, len_bytes: u64, source: &mut Source<'_>) -> io::Result<()> {
+    fn put(&self, object: &str, len_bytes: u64, source: &mut UploadBody<'_>) -> io::Result<()> {
         if len_bytes > MAX_OBJECT_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "S3 takes no object of so many bytes"));
         }
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut pass = |source: &mut Source<'_>, act: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
+        let mut pass = |source: &mut UploadBody<'_>, act: &mut dyn FnMut(&[u8]) -> io::Result<()>| {
             let mut at = 0;
             while at < len_bytes {
                 let count = (len_bytes - at).min(CHUNK_BYTES as u64);
@@ -166,12 +165,12 @@ impl Bucket for S3Bucket {
             Ok::<(), io::Error>(())
         };
         // The other side checks that it has got what was meant.
-        let mut context = digest::Context::new(&digest::SHA256);
+        let mut hasher = Sha256::new();
         pass(source, &mut |part| {
-            context.update(part);
+            hasher.update(part);
             Ok(())
         })?;
-        let body_digest = context.finish().as_ref().try_into().unwrap_or_default();
+        let body_digest = hasher.finish();
         let mut body = |connection: &mut Connection| pass(source, &mut |part| connection.send_body(part));
         self.request(
             object,

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use aws_lc_rs::hmac;
-use packet::{UnixTime, hex};
+use packet::{UnixTime, hex, percent};
 use trust::sha256;
 
 /// Who asks.
@@ -74,15 +74,11 @@ pub(super) fn headers(
 
 /// Everything but what is unreserved in RFC 3986, and slashes, in per cent.
 pub(super) fn encoded(path: &str) -> String {
-    path.bytes().fold(String::new(), |mut text, byte| {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(byte.into());
-            }
-            _ => drop(write!(text, "%{byte:02X}")),
-        }
-        text
-    })
+    let mut text = String::with_capacity(path.len());
+    let is_plain = |byte| percent::is_unreserved(byte) || byte == b'/';
+    // Writing to a String does not fail.
+    let _ = percent::write(&mut text, path.as_bytes(), is_plain);
+    text
 }
 
 #[cfg(test)]

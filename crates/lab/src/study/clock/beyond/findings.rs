@@ -7,7 +7,7 @@ use crate::study::clock::scenario::Outcome;
 use crate::study::report::{Report, StudyCell, StudyFigure, StudyTable};
 
 /// A tick is fine enough if it leaves so much of what the fine clock brings.
-const FINE_ENOUGH: f64 = 0.9;
+const MIN_PART_OF_BEST: f64 = 0.9;
 /// The answer says nothing of a controller that does not get so many percent of the link with the fine clock.
 const WORTH_ASKING: f64 = 20.0;
 
@@ -22,7 +22,7 @@ impl Experiment {
     /// The coarsest tick that is fine enough, by its place in the list of ticks.
     fn coarsest(&self, cells: &[(Job, Outcome)], variant: usize, link_mbps: f64) -> Option<usize> {
         let fine = self.part(cells, variant, link_mbps, 0.0);
-        let enough = |tick: f64| self.part(cells, variant, link_mbps, tick) >= FINE_ENOUGH * fine;
+        let enough = |tick: f64| self.part(cells, variant, link_mbps, tick) >= MIN_PART_OF_BEST * fine;
         self.speeds.ticks_ms.iter().take_while(|tick| enough(**tick)).count().checked_sub(1)
     }
 

@@ -313,6 +313,46 @@ fn whatever_an_asked_neighbour_forges_is_had_from_somebody_else_and_told_of() {
     }
 }
 
+/// Metadata of version 99 that says this key has signed it.
+fn metadata_signed_by(object: &str, signer: &str) -> Data {
+    let mut told = Vec::new();
+    let name = format!("{object}/v=99").parse().unwrap();
+    Metadata { name, last_segment: Some(0), segment_bytes: None, size_bytes: None }.encode(&mut told);
+    let info = SignatureInfoBuilder::new(SignatureType::SHA256_WITH_ECDSA).key_name(&signer.parse().unwrap());
+    let data = DataBuilder::new(format!("{object}/32=metadata/v=99/seg=0").parse().unwrap()).content(told);
+    let data = data.freshness(packet::time::Duration::from_secs(3600));
+    data.build_signed(&info, |_| vec![7; 70]).unwrap()
+}
+
+#[test]
+fn what_is_signed_with_a_key_that_nobody_has_is_had_from_somebody_else_and_told_of() {
+    let (file, none) = (bytes(30_000), "/lab/alice/KEY/none");
+    for (case, object) in [("metadata", "/lab/alice/file"), ("segment", "/lab/alice/file/v=9")] {
+        let (mut world, ..) = world_of_alice();
+        world.write("file", &file);
+        let lie = match case {
+            "metadata" => metadata_signed_by(object, none),
+            _ => forged(&format!("{object}/seg=1"), none, ContentType::BLOB),
+        };
+        let told = format!("refused {}/sha256digest=", lie.name());
+        let forger = Forger::start(vec![lie]);
+        // Whoever is asked for that key is silent, as it goes where a name leads to a whole network.
+        for prefix in [object, "/lab/alice"] {
+            world.good(&["route", "add", prefix, &forger.uri(), "--cost", "0"]);
+        }
+        world.start(&["put", object, "-f", "file", "-S", "/lab/alice"], "published");
+        if case == "segment" {
+            world.good(&["route", "add", &format!("{object}/seg=1"), &forger.uri(), "--cost", "0"]);
+        }
+        let got = world.run(&["get", object, "--anchor", "root.cert"]);
+        let errors = String::from_utf8_lossy(&got.stderr);
+        assert!(got.status.success() && got.stdout == file, "{case}: {errors}");
+        let from = format!("from face {}:", face_of(&world, &forger));
+        let is_told = |line: &str| line.contains(&told) && line.contains(&from) && line.contains(none);
+        assert!(errors.lines().any(is_told), "{case}: {errors}");
+    }
+}
+
 #[test]
 fn a_line_break_in_the_name_of_a_file_begins_no_line() {
     let world = World::new();

@@ -191,7 +191,7 @@ fn fetch_from(
 }
 
 fn anchored(root: &Certificate) -> Box<dyn Verifier> {
-    let limits = ValidatorLimits { fetch_lifetime: Duration::from_millis(200), ..ValidatorLimits::default() };
+    let limits = ValidatorLimits::default();
     let validator = Validator::new(Policy::Hierarchical, [root.clone()], limits, Random::from_seed(1));
     Box::new(AnchoredVerifier::new(validator))
 }

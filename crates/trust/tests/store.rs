@@ -4,7 +4,7 @@
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cairn_trust::certificate::Issue;
@@ -169,5 +169,85 @@ fn of_several_who_make_a_key_of_the_same_name_at_once_one_does() {
             found.default_certificate == made.default_certificate
         }));
         store.delete(&name("/a/KEY/1")).unwrap();
+    }
+}
+
+/// Every file of a store, but its lock.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    files.retain(|path| path.file_name().unwrap() != "lock");
+    files.extend(folders.iter().flat_map(|folder| files_below(folder)));
+    files
+}
+
+#[test]
+fn whatever_file_of_a_store_is_cut_or_garbled_no_other_key_signs_and_what_is_told_names_the_file() {
+    let folder = new_folder();
+    let store = KeyStore::open(&*folder).unwrap();
+    let kinds = [KeyKind::EcdsaP256, KeyKind::Ed25519, KeyKind::Hmac];
+    let names = ["/lab/ecdsa", "/lab/ed25519", "/lab/hmac"].map(name);
+    for (identity, kind) in names.iter().zip(kinds) {
+        generate(&store, &identity.to_string(), "1", kind);
+    }
+    let signed = |store: &KeyStore, identity: &Name| {
+        store.find(identity).map(|found| (found.name, found.key.to_pkcs8().unwrap()))
+    };
+    let before = names.each_ref().map(|identity| signed(&store, identity).unwrap());
+    let mut refused = 0;
+    for file in files_below(&folder) {
+        let whole = std::fs::read(&file).unwrap();
+        let cut = (0..whole.len()).step_by(7).map(|length| whole[..length].to_vec());
+        let garbled = (0..whole.len()).step_by(11).map(|place| {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x15;
+            bytes
+        });
+        for bytes in cut.chain(garbled) {
+            std::fs::write(&file, &bytes).unwrap();
+            for (identity, (key_name, key)) in names.iter().zip(&before) {
+                match signed(&store, identity) {
+                    // A secret of HMAC is any bytes at all: nobody sees that they were others.
+                    Ok((found, _)) if *identity == names[2] && file.ends_with("private") => {
+                        assert_eq!(found, *key_name);
+                    }
+                    Ok(found) => assert_eq!(found, (key_name.clone(), key.clone()), "{}", file.display()),
+                    Err(error) => {
+                        refused += 1;
+                        let told = error.to_string();
+                        let is_damage = matches!(error, StoreError::Damaged { .. });
+                        // If the key and its certificate do not fit, it is not known which one is right.
+                        let is_certificate = file.extension().is_some_and(|extension| extension == "cert");
+                        let place = if is_certificate { file.ancestors().nth(2).unwrap() } else { &file };
+                        assert!(is_damage && told.contains(&*place.to_string_lossy()), "{told}");
+                        assert!(told.contains("Put back a copy") && told.contains("remove "), "{told}");
+                    }
+                }
+            }
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(refused > 50, "{refused}");
+    assert_eq!(names.each_ref().map(|identity| signed(&store, identity).unwrap()), before);
+}
+
+#[test]
+fn an_empty_secret_of_hmac_and_an_empty_certificate_are_damage() {
+    let folder = new_folder();
+    let store = KeyStore::open(&*folder).unwrap();
+    generate(&store, "/lab/hmac", "1", KeyKind::Hmac);
+    generate(&store, "/lab/ed25519", "1", KeyKind::Ed25519);
+    let files = files_below(&folder);
+    let emptied = files.iter().filter(|file| {
+        let is_hmacs = || std::fs::read(file.with_file_name("kind")).is_ok_and(|kind| kind == b"hmac");
+        file.extension().is_some_and(|extension| extension == "cert")
+            || file.ends_with("private") && is_hmacs()
+    });
+    for file in emptied {
+        std::fs::write(file, b"").unwrap();
+    }
+    for identity in ["/lab/hmac", "/lab/ed25519"] {
+        let error = store.find(&name(identity)).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{identity}: {error}");
     }
 }

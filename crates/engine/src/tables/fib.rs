@@ -66,7 +66,11 @@ struct Node {
     name: Name,
     hash: NameHash,
     parent: u32,
-    children: u32,
+    /// The child made last; the root, which is nobody's child, if there is none.
+    first_child: u32,
+    /// The child of the same parent made before this one, and after it; likewise.
+    next_sibling: u32,
+    previous_sibling: u32,
     component_count: u8,
     /// Chosen for just this prefix.
     strategy: Option<StrategyId>,
@@ -75,6 +79,12 @@ struct Node {
     /// In order of cost, then of face.
     next_hops: SmallVec<[NextHop; 1]>,
     announcement: Option<Box<Buffer>>,
+}
+
+impl Node {
+    fn is_leaf(&self) -> bool {
+        self.first_child == ROOT
+    }
 }
 
 /// The forwarding information base of one dialect, and the strategy choices, which live in the same nodes.
@@ -119,7 +129,9 @@ impl Fib {
             name: Name::root(),
             hash: root_hash,
             parent: ROOT,
-            children: 0,
+            first_child: ROOT,
+            next_sibling: ROOT,
+            previous_sibling: ROOT,
             component_count: 0,
             strategy: Some(root_strategy),
             strategy_in_effect: root_strategy,
@@ -150,7 +162,7 @@ impl Fib {
     ) -> FibNode {
         let last = self.last.load(Ordering::Relaxed);
         // Where no longer prefix begins with this one, there is nothing to look for.
-        let is_leaf_above = |node: &Node| node.children == 0 && has_prefix(node.name.as_ref());
+        let is_leaf_above = |node: &Node| node.is_leaf() && has_prefix(node.name.as_ref());
         if self.nodes.get(last).is_some_and(is_leaf_above) {
             return FibNode(last);
         }
@@ -324,25 +336,43 @@ impl Fib {
         let number = self.make(prefix, hashes)?;
         let previous =
             self.nodes.get_mut(number).and_then(|node| std::mem::replace(&mut node.strategy, strategy));
-        self.settle_strategies();
+        self.settle_strategies(number);
         self.prune(number);
         Ok(previous)
     }
 
-    /// Works out anew which strategy is in effect where. Walks the whole table.
-    fn settle_strategies(&mut self) {
-        for number in 0..self.nodes.slot_count() {
-            let Some(node) = self.nodes.get(number) else { continue };
-            // The root always has one.
-            let mut nearest = node;
-            while nearest.strategy.is_none() && nearest.component_count > 0 {
-                let Some(ancestor) = self.nodes.get(nearest.parent) else { break };
-                nearest = ancestor;
+    /// Works out anew which strategy is in effect at a node and below it, down to those with a choice of
+    /// their own; gives how many nodes it looked at.
+    fn settle_strategies(&mut self, top: u32) -> u64 {
+        let Some(node) = self.nodes.get(top) else { return 0 };
+        let inherited = || self.nodes.get(node.parent).map(|parent| parent.strategy_in_effect);
+        // The root always has one.
+        let Some(chosen) = node.strategy.or_else(inherited) else { return 0 };
+        let (mut number, mut looked_at) = (top, 1);
+        self.put_in_effect(top, chosen);
+        loop {
+            // Down to the first child, or else on to the next one of the nearest node that has one.
+            let Some(node) = self.nodes.get(number) else { return looked_at };
+            let inherits = number == top || node.strategy.is_none();
+            let mut next = if inherits { node.first_child } else { ROOT };
+            while next == ROOT {
+                if number == top {
+                    return looked_at;
+                }
+                let Some(node) = self.nodes.get(number) else { return looked_at };
+                (number, next) = (node.parent, node.next_sibling);
             }
-            let chosen = nearest.strategy;
-            if let (Some(node), Some(chosen)) = (self.nodes.get_mut(number), chosen) {
-                node.strategy_in_effect = chosen;
+            number = next;
+            looked_at += 1;
+            if self.nodes.get(number).is_some_and(|node| node.strategy.is_none()) {
+                self.put_in_effect(number, chosen);
             }
+        }
+    }
+
+    fn put_in_effect(&mut self, number: u32, strategy: StrategyId) {
+        if let Some(node) = self.nodes.get_mut(number) {
+            node.strategy_in_effect = strategy;
         }
     }
 
@@ -451,16 +481,16 @@ impl Fib {
                 name: whole.prefix(length),
                 hash,
                 parent,
-                children: 0,
+                first_child: ROOT,
+                next_sibling: ROOT,
+                previous_sibling: ROOT,
                 component_count: length as u8,
                 strategy: None,
                 strategy_in_effect,
                 next_hops: SmallVec::new(),
                 announcement: None,
             });
-            if let Some(parent) = self.nodes.get_mut(parent) {
-                parent.children += 1;
-            }
+            self.link(number, parent);
             self.index.insert(hash, number);
             self.lengths[length] += 1;
             parent = number;
@@ -483,6 +513,42 @@ impl Fib {
         true
     }
 
+    /// Makes a node its parent's first child.
+    fn link(&mut self, number: u32, parent: u32) {
+        let Some(node) = self.nodes.get_mut(parent) else { return };
+        let next = std::mem::replace(&mut node.first_child, number);
+        if let Some(node) = self.nodes.get_mut(number) {
+            node.next_sibling = next;
+        }
+        if next != ROOT
+            && let Some(next) = self.nodes.get_mut(next)
+        {
+            next.previous_sibling = number;
+        }
+    }
+
+    /// Takes a node, which was removed, from among its parent's children.
+    fn unlink(&mut self, removed: &Node) {
+        let (previous, next) = (removed.previous_sibling, removed.next_sibling);
+        match previous {
+            ROOT => {
+                if let Some(parent) = self.nodes.get_mut(removed.parent) {
+                    parent.first_child = next;
+                }
+            }
+            _ => {
+                if let Some(previous) = self.nodes.get_mut(previous) {
+                    previous.next_sibling = next;
+                }
+            }
+        }
+        if next != ROOT
+            && let Some(next) = self.nodes.get_mut(next)
+        {
+            next.previous_sibling = previous;
+        }
+    }
+
     fn find_usual_length(&mut self) {
         let most = self.lengths.iter().enumerate().skip(1).max_by_key(|(_, count)| **count);
         self.usual = most.map_or(1, |(length, _)| length);
@@ -492,15 +558,13 @@ impl Fib {
     fn prune(&mut self, mut number: u32) {
         while number != ROOT {
             match self.nodes.get(number) {
-                Some(node) if node.children == 0 && node.strategy.is_none() && node.next_hops.is_empty() => {}
+                Some(node) if node.is_leaf() && node.strategy.is_none() && node.next_hops.is_empty() => {}
                 _ => return,
             }
             let Some(node) = self.nodes.remove(number) else { return };
             self.index.remove(node.hash, number);
             self.lengths[usize::from(node.component_count)] -= 1;
-            if let Some(parent) = self.nodes.get_mut(node.parent) {
-                parent.children -= 1;
-            }
+            self.unlink(&node);
             number = node.parent;
         }
     }

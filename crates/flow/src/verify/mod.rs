@@ -8,6 +8,7 @@ mod anchored;
 mod error;
 mod integrity;
 mod manifest;
+mod missing;
 mod publisher;
 mod requests;
 mod unverified;

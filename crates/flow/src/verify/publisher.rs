@@ -22,13 +22,21 @@ const SHORT_KEY_BITS: usize = 2048;
 
 type Digest = [u8; 32];
 
+/// A key that is fetched. Whoever forges a packet can say of anybody's key that it is where it is not, so
+/// that name is a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NamedKey {
+    publisher: Digest,
+    name: Name,
+}
+
 /// Verifies by the publisher's own key, and believes only anchors if there are any.
 pub struct PublisherVerifier {
     anchors: BTreeMap<Digest, PublicKey>,
     /// Keys that came with packets, or were fetched.
     keys: BTreeMap<Digest, PublicKey>,
     /// Keys that are being fetched.
-    asked: Requests<Digest>,
+    asked: Requests<NamedKey>,
     /// What discovery found last: an object's name, and its publisher.
     found: Option<(Name, Digest)>,
     /// Whose segments the object consists of, once one was accepted: without an anchor anybody's signature
@@ -54,7 +62,7 @@ impl PublisherVerifier {
         PublisherVerifier {
             anchors: anchors.into_iter().map(|key| (key.digest(), key)).collect(),
             keys: BTreeMap::new(),
-            asked: Requests::new(Dialect::Ccnx, seed),
+            asked: Requests::for_keys(Dialect::Ccnx, seed),
             found: None,
             pinned: None,
             held: VecDeque::new(),
@@ -77,12 +85,8 @@ impl PublisherVerifier {
             return Ok(KeyLocation::Key(key));
         }
         match object.key_locator() {
-            Some(KeyLocator::KeyName { name, .. }) => {
-                let name = match name {
-                    NameSource::Ccnb(name) => name.to_name().ok(),
-                    NameSource::Canonical(name) => Some(name.to_name()),
-                };
-                name.map(KeyLocation::At).ok_or(VerificationError::NoSignature)
+            Some(KeyLocator::KeyName { .. }) => {
+                key_name(object).map(KeyLocation::At).ok_or(VerificationError::NoSignature)
             }
             _ => Err(VerificationError::Signature(VerifyError::NoKey)),
         }
@@ -107,7 +111,7 @@ impl PublisherVerifier {
         }
     }
 
-    fn look_at(&mut self, packet: Unverified) {
+    fn look_at(&mut self, now: Instant, packet: Unverified) {
         let Some(object) = packet.data.ccnx() else {
             return self.conclude(packet.subject, Some(VerificationError::NoSignature));
         };
@@ -117,13 +121,17 @@ impl PublisherVerifier {
         }
         let refused = match self.find_key(&object) {
             Ok(KeyLocation::Key(key)) => self.verify(&object, &key).err().map(VerificationError::from),
-            Ok(KeyLocation::At(_)) if self.asked.len() >= MAX_KEYS && !self.asked.has(&publisher) => {
-                Some(VerificationError::TooManyPublishers)
-            }
             Ok(KeyLocation::At(name)) => {
-                self.asked.ask_as(publisher, name);
-                self.held.push_back(packet);
-                return;
+                let key = NamedKey { publisher, name: name.clone() };
+                if self.asked.is_missing(now, &key) {
+                    Some(VerificationError::NoKey(publisher))
+                } else if self.asked.len() >= MAX_KEYS && !self.asked.has(&key) {
+                    Some(VerificationError::TooManyPublishers)
+                } else {
+                    self.asked.ask_as(key, name);
+                    self.held.push_back(packet);
+                    return;
+                }
             }
             Err(error) => Some(error),
         };
@@ -154,30 +162,30 @@ impl PublisherVerifier {
     }
 
     /// Looks again at what waited for a key.
-    fn go_on(&mut self) {
+    fn go_on(&mut self, now: Instant) {
         for packet in std::mem::take(&mut self.held) {
-            self.look_at(packet);
+            self.look_at(now, packet);
         }
     }
 }
 
 impl Verifier for PublisherVerifier {
-    fn handle_packet(&mut self, _now: Now, packet: Unverified) {
-        self.look_at(packet);
+    fn handle_packet(&mut self, now: Now, packet: Unverified) {
+        self.look_at(now.instant, packet);
     }
 
-    fn handle_data(&mut self, _now: Now, data: &Data) -> bool {
+    fn handle_data(&mut self, now: Now, data: &Data) -> bool {
         let Some(object) = data.ccnx() else { return false };
         // Only the key itself has its digest, whoever sends it.
-        let found = self.asked.find(|digest, name| {
-            name.is_prefix_of(data.name()) && trust::sha256(object.content()) == *digest
+        let found = self.asked.find(|key| {
+            key.name.as_ref().is_prefix_of(data.name()) && trust::sha256(object.content()) == key.publisher
         });
-        let Some(digest) = found.copied() else { return false };
+        let Some(digest) = found.map(|key| key.publisher) else { return false };
         match PublicKey::from_spki_of_ccnx(object.content()) {
             Ok(key) if self.keys.len() < MAX_KEYS => {
-                self.asked.remove(&digest);
+                self.asked.remove_all(|key| key.publisher == digest);
                 self.keys.insert(digest, key);
-                self.go_on();
+                self.go_on(now.instant);
             }
             _ => return false,
         }
@@ -187,13 +195,17 @@ impl Verifier for PublisherVerifier {
     fn handle_nack(&mut self, _now: Now, _name: NameRef<'_>, _reason: NackReason) {}
 
     fn handle_timeout(&mut self, now: Now) {
-        while let Some(digest) = self.asked.take_failed(now.instant) {
-            let is_its =
-                |packet: &Unverified| packet.data.ccnx().is_some_and(|object| *object.publisher() == digest);
+        while let Some(failed) = self.asked.take_failed(now.instant) {
+            let is_its = |packet: &Unverified| {
+                packet.data.ccnx().is_some_and(|object| {
+                    *object.publisher() == failed.publisher
+                        && key_name(&object).is_some_and(|name| name == failed.name)
+                })
+            };
             let (its, others) = std::mem::take(&mut self.held).into_iter().partition(is_its);
             self.held = others;
             for packet in Vec::from(its) {
-                self.conclude(packet.subject, Some(VerificationError::NoKey(digest)));
+                self.conclude(packet.subject, Some(VerificationError::NoKey(failed.publisher)));
             }
         }
     }
@@ -228,6 +240,15 @@ impl Verifier for PublisherVerifier {
             text.push_str(&format!("; the key has {bits} bits, which somebody with the means can break"));
         }
         Summary { trusted, signers: self.signers.clone(), text }
+    }
+}
+
+/// Where a packet says that its publisher's key is.
+fn key_name(object: &ContentObjectView<'_>) -> Option<Name> {
+    match object.key_locator() {
+        Some(KeyLocator::KeyName { name: NameSource::Ccnb(name), .. }) => name.to_name().ok(),
+        Some(KeyLocator::KeyName { name: NameSource::Canonical(name), .. }) => Some(name.to_name()),
+        _ => None,
     }
 }
 

@@ -22,7 +22,20 @@ pub(crate) fn load_or_make_key(path: Option<&Path>) -> io::Result<CcnxSigner> {
         return load_or_make(path).map_err(|error| about(path, &error));
     }
     let [system, own] = usual_places();
-    load_or_make(&system).or_else(|_| load_or_make(&own).map_err(|error| about(&own, &error)))
+    load_or_make_in(&system, &own)
+}
+
+/// The signer with the key in the system's place, or in this user's where the first is not for this user.
+fn load_or_make_in(system: &Path, own: &Path) -> io::Result<CcnxSigner> {
+    use io::ErrorKind::{FileTooLarge, InvalidData, Other};
+    match load_or_make(system) {
+        // What is there and no key is not replaced by another one: neighbours know the node by its key.
+        Err(error) if [FileTooLarge, InvalidData, Other].contains(&error.kind()) => {
+            Err(about(system, &error))
+        }
+        Err(_) => load_or_make(own).map_err(|error| about(own, &error)),
+        made => made,
+    }
 }
 
 fn about(path: &Path, error: &io::Error) -> io::Error {
@@ -49,8 +62,13 @@ pub fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path)?,
         Err(error) => return Err(error),
     };
-    let key = PrivateKey::from_der(&bytes).map_err(io::Error::other)?;
-    CcnxSigner::new(key).map_err(io::Error::other)
+    PrivateKey::from_der(&bytes).and_then(CcnxSigner::new).map_err(|error| {
+        let problem = format!(
+            "{error}. Put back a copy of the file, or remove it, and the next start makes a new key, by which \
+             nobody knows the node yet"
+        );
+        io::Error::new(io::ErrorKind::InvalidData, problem)
+    })
 }
 
 /// Makes a key that nobody else may read. It is complete under its name or not there.
@@ -89,10 +107,31 @@ mod tests {
         std::fs::write(&path, b"no key").unwrap();
         let error = load_or_make_key(Some(&path)).unwrap_err();
         assert!(error.to_string().contains("ccnx.key: "), "{error}");
+        assert!(error.to_string().contains("remove it"), "{error}");
         // Nothing that does not end is read to its end.
         let endless = load_or_make_key(Some(Path::new("/dev/zero"))).unwrap_err();
         assert!(endless.to_string().contains("no file"), "{endless}");
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(MAX_KEY_BYTES + 1).unwrap();
         assert!(load_or_make_key(Some(&path)).is_err());
+    }
+
+    #[test]
+    fn a_key_that_was_cut_anywhere_is_an_error_and_no_new_key_takes_its_place_anywhere() {
+        let folder = TestFolder::new("ccnx-key-cut");
+        let (system, own) = (folder.join("system.key"), folder.join("own.key"));
+        load_or_make(&system).unwrap();
+        let whole = std::fs::read(&system).unwrap();
+        for length in (0..whole.len()).step_by(53) {
+            std::fs::write(&system, &whole[..length]).unwrap();
+            let error = load_or_make_in(&system, &own).unwrap_err().to_string();
+            assert!(error.contains("system.key"), "cut after {length} bytes: {error}");
+            assert_eq!(std::fs::read(&system).unwrap(), &whole[..length]);
+            assert!(!own.exists(), "cut after {length} bytes");
+        }
+        // Where the system's place is none for this user, his own is.
+        std::fs::remove_file(&system).unwrap();
+        std::fs::write(folder.join("file"), b"").unwrap();
+        load_or_make_in(&folder.join("file/system.key"), &own).unwrap();
+        assert!(own.exists());
     }
 }

@@ -18,6 +18,7 @@
 
 mod application;
 mod authority;
+mod command_times;
 mod config;
 mod convert;
 mod datasets;

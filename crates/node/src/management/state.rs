@@ -17,6 +17,7 @@ use thiserror::Error;
 use trust::whole_file::{self, Readers, Replacement, Survives, Writers};
 use trust::{Certificate, text};
 
+use super::command_times::{CommandTimesFile, writable};
 use super::replay_guard::ObeyedTimes;
 use super::rib::RibRoute;
 use super::signer::RouteSigner;
@@ -32,7 +33,7 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 const VERSION: u32 = 1;
 
 /// One node writes the file, and whoever pulls the plug finds its routes.
-const REPLACEMENT: Replacement =
+pub(super) const REPLACEMENT: Replacement =
     Replacement { readers: Readers::Owner, writers: Writers::One, survives: Survives::PowerCut };
 
 /// A route as it is kept.
@@ -103,6 +104,7 @@ type Key = (String, String, Option<String>);
 #[derive(Debug)]
 pub(super) struct StateFile {
     path: PathBuf,
+    times: CommandTimesFile,
     routes: BTreeMap<Key, SavedRoute>,
     obeyed: ObeyedTimes,
     max_routes: usize,
@@ -119,12 +121,14 @@ impl StateFile {
     pub(super) fn open(path: &Path, max_routes: usize) -> io::Result<Self> {
         let mut state = StateFile {
             path: path.to_owned(),
+            times: CommandTimesFile::beside(path),
             routes: BTreeMap::new(),
             obeyed: ObeyedTimes::default(),
             max_routes,
             write_at: Instant::NEVER,
             failing: false,
         };
+        state.times.read_into(&mut state.obeyed)?;
         let text = match whole_file::read(path, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(state),
@@ -132,7 +136,7 @@ impl StateFile {
         };
         match understand(&text) {
             Ok(saved) => {
-                state.obeyed.until_ms = saved.last_command_ms;
+                state.obeyed.until_ms = state.obeyed.until_ms.max(saved.last_command_ms);
                 for time_ms in saved.command_times_ms {
                     state.obeyed.insert(time_ms);
                 }
@@ -168,7 +172,8 @@ impl StateFile {
         for time_ms in times_ms {
             self.obeyed.insert(*time_ms);
         }
-        if self.obeyed != known {
+        if self.obeyed != known && self.times.write(&self.obeyed).is_err() {
+            // Here they stand, too, and it says why it cannot be written.
             self.write(now.instant);
         }
     }
@@ -233,13 +238,9 @@ impl StateFile {
     }
 
     fn write(&mut self, now: Instant) {
-        let saved = Saved {
-            version: VERSION,
-            routes: self.routes.len(),
-            last_command_ms: self.obeyed.until_ms.min(i64::MAX as u64),
-            command_times_ms: self.obeyed.times_ms.range(..=i64::MAX as u64).copied().collect(),
-            route: self.routes(),
-        };
+        let (last_command_ms, command_times_ms) = writable(&self.obeyed);
+        let route = self.routes();
+        let saved = Saved { version: VERSION, routes: route.len(), last_command_ms, command_times_ms, route };
         let text = toml::to_string(&saved).map_err(io::Error::other);
         match text.and_then(|text| REPLACEMENT.write(&self.path, format!("{HEAD}{text}").as_bytes())) {
             Ok(()) => (self.write_at, self.failing) = (Instant::NEVER, false),
@@ -311,7 +312,7 @@ fn understand(text: &[u8]) -> Result<Saved, StateFileError> {
 }
 
 /// Gives a file another name, under which no earlier one is lost.
-fn set_aside(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let mut number = 0;
     loop {
         let mut aside = path.as_os_str().to_owned();
@@ -400,6 +401,24 @@ mod tests {
         state.handle_timeout(Now { instant: Instant::from_secs(31), unix: packet::UnixTime::ZERO });
         assert_eq!(StateFile::open(&path, 100).unwrap().routes().len(), 2);
         assert_eq!(state.next_deadline(), Instant::NEVER);
+    }
+
+    #[test]
+    fn a_time_ahead_of_the_clock_is_safe_at_once_and_costs_the_same_however_many_routes_are_kept() {
+        let folder = TestFolder::new("state-5");
+        let path = folder.join("routes.toml");
+        let mut state = with(&path, &["/a", "/b"]);
+        state.write(Instant::ZERO);
+        let marked = [&std::fs::read(&path).unwrap()[..], b"# as it was\n"].concat();
+        std::fs::write(&path, &marked).unwrap();
+        let now = Now { instant: Instant::from_secs(1), unix: packet::UnixTime::from_secs(1) };
+        for time_ms in 1..=200 {
+            state.note_commands(now, &[2000 + time_ms]);
+        }
+        assert!(std::fs::read(&path).unwrap() == marked, "the routes are not written again");
+        let again = StateFile::open(&path, 100).unwrap();
+        assert_eq!((again.routes(), again.obeyed()), (state.routes(), state.obeyed()));
+        assert!(again.obeyed().until_ms > 2100 && again.obeyed().times_ms.contains(&2200));
     }
 
     #[test]

@@ -57,7 +57,11 @@ pub enum StoreError {
     #[error("{} can be read by others than its owner: run `chmod -R go-rwx` on the key store", .0.display())]
     Permissions(PathBuf),
     /// A file of the store does not hold what it should.
-    #[error("{}: {problem}", path.display())]
+    #[error(
+        "{} is damaged: {problem}. Put back a copy of it; without one, remove {} and make anew what was there",
+        path.display(),
+        holder(path).display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -245,8 +249,18 @@ impl KeyStore {
             let bytes = files::read(&path)?;
             let damaged = |problem: String| StoreError::Damaged { path: path.clone(), problem };
             let packets = text::packets_in(&bytes).map_err(|error| damaged(error.to_string()))?;
+            if packets.is_empty() {
+                return Err(damaged("there is no certificate in it".to_owned()));
+            }
             for packet in packets {
-                certificates.push(Certificate::decode(&packet).map_err(|error| damaged(error.to_string()))?);
+                let certificate = Certificate::decode(&packet).map_err(|error| damaged(error.to_string()))?;
+                if certificate.key_name() != key.as_ref() {
+                    return Err(damaged(format!(
+                        "it is a certificate of another key: {}",
+                        certificate.name()
+                    )));
+                }
+                certificates.push(certificate);
             }
         }
         certificates.sort_by(|a, b| a.name().cmp(&b.name()));
@@ -265,6 +279,12 @@ impl KeyStore {
         };
         let key = self.private_key(&key_name)?;
         let mut default_certificate = self.default_certificate(&key_name)?;
+        if let Some(certificate) = &default_certificate {
+            // Nobody would believe what it signs.
+            let path = self.key_folder(&key_name).join("private");
+            check_pair(certificate, &key)
+                .map_err(|error| StoreError::Damaged { path, problem: error.to_string() })?;
+        }
         if names::is_certificate_name(name.as_ref()) {
             let all = self.certificates(&key_name)?;
             default_certificate = all.into_iter().find(|certificate| certificate.name() == name.as_ref());
@@ -466,11 +486,20 @@ impl KeyStore {
         let path = folder.join("private");
         files::check_private(&path)?;
         let bytes = files::read(&path)?;
-        if files::read(&folder.join("kind"))?.trim_ascii() == kind_word(KeyKind::Hmac).as_bytes() {
-            return Ok(PrivateKey::hmac(&bytes));
+        let kind = kind_in(&folder.join("kind"))?;
+        let damaged = |problem: String| StoreError::Damaged { path: path.clone(), problem };
+        // An HMAC without a secret would be one that anybody can make.
+        if kind == KeyKind::Hmac {
+            return match bytes.is_empty() {
+                true => Err(damaged("it is empty".to_owned())),
+                false => Ok(PrivateKey::hmac(&bytes)),
+            };
         }
-        let key = PrivateKey::from_der(&bytes);
-        key.map_err(|error| StoreError::Damaged { path, problem: error.to_string() })
+        let key = PrivateKey::from_der(&bytes).map_err(|error| damaged(error.to_string()))?;
+        match key.kind() == kind {
+            true => Ok(key),
+            false => Err(damaged(format!("it is a key of kind {}, and was one of {kind}", key.kind()))),
+        }
     }
 
     fn identity_folder(&self, identity: &Name) -> PathBuf {
@@ -487,10 +516,35 @@ impl KeyStore {
 fn names_below(folder: &Path) -> Result<Vec<Name>, StoreError> {
     let mut found = Vec::new();
     for path in files::list(folder)? {
-        found.extend(files::read_name(&path.join("name"))?);
+        let file = path.join("name");
+        let Some(name) = files::read_name(&file)? else { continue };
+        // A name that was cut is the name of something else.
+        if path.file_name().is_none_or(|folder| folder != hash(&name).as_str()) {
+            let problem = format!("it says {name}, which is not the name of what is in its folder");
+            return Err(StoreError::Damaged { path: file, problem });
+        }
+        found.push(name);
     }
     found.sort();
     Ok(found)
+}
+
+/// The kind of a key, as it stands in a file.
+fn kind_in(path: &Path) -> Result<KeyKind, StoreError> {
+    let bytes = files::read(path)?;
+    let mut all = [KeyKind::EcdsaP256, KeyKind::Ed25519, KeyKind::Rsa, KeyKind::Hmac].into_iter();
+    all.find(|kind| kind_word(*kind).as_bytes() == bytes.trim_ascii()).ok_or_else(|| StoreError::Damaged {
+        path: path.to_owned(),
+        problem: "it names no kind of key".to_owned(),
+    })
+}
+
+/// What is of no use without this file: the folder of a key or an identity, or the file alone.
+fn holder(path: &Path) -> &Path {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("name" | "private" | "kind") => path.parent().unwrap_or(path),
+        _ => path,
+    }
 }
 
 /// What names a file: names may be longer than file names, and hold anything.

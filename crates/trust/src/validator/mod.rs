@@ -135,6 +135,11 @@ impl Validator {
         &self.anchors
     }
 
+    /// How much it does and keeps.
+    pub fn limits(&self) -> ValidatorLimits {
+        self.limits
+    }
+
     /// Refuses from now on what these records revoke, anchors included. What was verified before is verified
     /// again.
     pub fn set_revocations(&mut self, revocations: Arc<Revocations>) {

@@ -107,6 +107,8 @@ pub struct Outcome {
 pub enum CertificateFetchError {
     /// Nothing came in time.
     Timeout,
+    /// Nothing came in time a moment ago, so it was not asked for again.
+    RecentTimeout,
     /// The network said no.
     Nack(NackReason),
     /// The Interest could not be sent at all.
@@ -117,6 +119,7 @@ impl std::fmt::Display for CertificateFetchError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             CertificateFetchError::Timeout => f.write_str("nobody answered in time"),
+            CertificateFetchError::RecentTimeout => f.write_str("nobody answered in time a moment ago"),
             CertificateFetchError::Nack(reason) => write!(f, "the network answered {reason:?}"),
             CertificateFetchError::Unsendable => f.write_str("the Interest could not be sent"),
         }

@@ -128,7 +128,9 @@ impl RefetchPlan {
             return false;
         }
         self.made += 1;
-        for refused in refusals.bad() {
+        // Those as well for which nobody vouches: from the store they would come again, by whatever face
+        // others are asked.
+        for refused in &refusals.told {
             self.has_erased |= erase(client, refused);
         }
         if self.made == 1 {

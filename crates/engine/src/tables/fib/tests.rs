@@ -127,3 +127,65 @@ fn random_routes_agree_with_a_map_of_prefixes() {
     }
     assert_eq!(fib.route_count() as usize, model.values().filter(|hops| !hops.is_empty()).count());
 }
+
+/// Nodes that are looked at when the strategy of a prefix that is there is set.
+fn steps(fib: &mut Fib, uri: &str) -> u64 {
+    let name = name(uri);
+    let number = fib.exact(name.as_ref(), &hashes(&name)).unwrap();
+    fib.settle_strategies(number)
+}
+
+fn choose(fib: &mut Fib, uri: &str, strategy: Option<u32>) {
+    let name = name(uri);
+    fib.set_strategy(name.as_ref(), &hashes(&name), strategy.map(StrategyId)).unwrap();
+}
+
+#[test]
+fn setting_a_strategy_looks_at_what_inherits_it_and_at_nothing_else_of_the_table() {
+    let mut fib = empty(1 << 20);
+    let mut all = 0;
+    for number in 0..5000 {
+        choose(&mut fib, &format!("/a/{}/{number}", number % 7), Some(1 + number % 3));
+        all += steps(&mut fib, &format!("/a/{}/{number}", number % 7));
+        add(&mut fib, &format!("/b/{number}"), 1, 0).unwrap();
+    }
+    assert_eq!(all, 5000, "one step for each choice, however many there are");
+    assert_eq!(steps(&mut fib, "/b"), 5001);
+    assert_eq!(steps(&mut fib, "/a/3"), 1 + 714);
+    // What is below a prefix that has its own choice is none of the business of one above it.
+    choose(&mut fib, "/a/3", Some(9));
+    assert_eq!(steps(&mut fib, "/a"), 1 + 7 + 4286);
+    assert_eq!(steps(&mut fib, "/"), 1 + 2 + 5000 + 7 + 4286);
+}
+
+#[test]
+fn random_choices_of_strategies_agree_with_a_map_of_prefixes() {
+    let mut random = Random::from_seed(12);
+    let mut fib = empty(1 << 20);
+    let mut model = BTreeMap::from([(Name::root(), 0)]);
+    let random_uri = |random: &mut Random| -> String {
+        let uri: String = (0..random.below(6)).map(|_| format!("/{}", random.below(3))).collect();
+        if uri.is_empty() { "/".to_owned() } else { uri }
+    };
+    for _ in 0..5000 {
+        let uri = random_uri(&mut random);
+        let strategy = random.below(5) as u32;
+        match random.below(5) {
+            0 | 1 => {
+                choose(&mut fib, &uri, Some(strategy));
+                model.insert(name(&uri), strategy);
+            }
+            2 if uri != "/" => {
+                choose(&mut fib, &uri, None);
+                model.remove(&name(&uri));
+            }
+            3 => add(&mut fib, &uri, strategy, 0).unwrap(),
+            _ => drop(remove(&mut fib, &uri, strategy)),
+        }
+        let asked = name(&random_uri(&mut random));
+        let count = asked.as_ref().component_count();
+        let expected = (0..=count).rev().find_map(|length| model.get(&asked.prefix(length))).unwrap();
+        let found = fib.strategy(fib.longest_match(asked.as_ref(), &hashes(&asked)));
+        assert_eq!(found, StrategyId(*expected), "{asked}");
+    }
+}

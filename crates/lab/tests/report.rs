@@ -18,7 +18,7 @@ const HEAD: &str = r#"
 title = "Two rates & a report"
 about = "A few files over `three` nodes."
 duration = "4 s"
-repeats = 5
+repeats = 6
 "#;
 
 /// Keys of the row's download, and what follows it.
@@ -121,7 +121,7 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
         "Six graphs of every node",
         "± 90 %",
         "Is it valid?",
-        "cairn lab run experiment.toml --on sim --repeats 5",
+        "cairn lab run experiment.toml --on sim --repeats 6",
     ] {
         assert!(page.contains(words), "{words}");
     }

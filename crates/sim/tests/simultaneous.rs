@@ -82,8 +82,8 @@ fn where_nothing_meets_the_order_makes_no_difference() -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Two consumers on one shared link, the second of which begins so much later, and ask a node on the same link
-/// for as much: when each has all, and whether that may hang on an order.
+/// Two consumers on one shared link, the second of which begins so much later, and ask a node on the same
+/// link for as much: when each has all, and whether that may hang on an order.
 fn on_a_shared_link(
     link: &LinkConfig,
     later: Duration,

@@ -33,8 +33,8 @@ class Verdict(NamedTuple):
     bound: str
     #: `confirmed`, `contradicted`, `by construction` or `not testable here`; see docs/lab.md.
     verdict: str
-    #: Where it hangs on the order of what happens at one instant, of what that is: `of most orders`, or `on the
-    #: mean of the orders`.
+    #: Where it hangs on the order of what happens at one instant, of what that is: `of most orders`, or `on
+    #: the mean of the orders`.
     of: str | None
     #: How many drawn orders the number is of, where it hangs on them or may do so.
     drawn_orders: int | None

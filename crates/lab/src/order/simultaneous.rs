@@ -35,8 +35,8 @@ pub struct OrderSeen {
 }
 
 impl Simultaneous {
-    /// That of a repeat, counted from 0. Where something is random in any case repeats differ and nobody could
-    /// tell by what: there each is a draw, of the order as well.
+    /// That of a repeat, counted from 0. Where something is random in any case repeats differ and nobody
+    /// could tell by what: there each is a draw, of the order as well.
     #[must_use]
     pub fn of_repeat(repeat: u32, is_random: bool) -> Self {
         match repeat {

@@ -52,7 +52,8 @@ pub struct Pair {
 impl Pair {
     /// Do the 95 % confidence intervals of the two means not meet, and is that more than anybody would care
     /// for? Few repeats and equal ones leave them as open as for [verdicts](super::verdicts): where they then
-    /// meet, nobody can say. What hangs on the order of what happens at one instant is compared in each order.
+    /// meet, nobody can say. What hangs on the order of what happens at one instant is compared in each
+    /// order.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
         self.judged().map(|(differs, _)| differs)

@@ -1,8 +1,8 @@
 //! One number of each repeat, and on which of them its mean and its interval rest.
 //!
 //! In virtual time nothing but the order of what happens at one instant may make repeats differ. The first
-//! repeat takes the planned order then, which nobody has drawn. It is looked at beside the others, and does not
-//! count among them.
+//! repeat takes the planned order then, which nobody has drawn. It is looked at beside the others, and does
+//! not count among them.
 
 use super::data::CaseData;
 use crate::order::{OrderSeen, Simultaneous};

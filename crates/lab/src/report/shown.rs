@@ -72,8 +72,8 @@ fn drawn_orders(found: Option<Estimate>) -> i64 {
 /// A row for each case: what was varied, and of the measure, such as `files.goodput` or `n2.pending.max`, the
 /// mean over valid repeats and how well it is known. The columns `low` and `high` are the ends of the 95 %
 /// confidence interval; they are missing of a single repeat, and all numbers are of a case that has no valid
-/// one. Where a number hangs on the order of what happens at one instant, or may do so, `drawn orders` says of
-/// how many it is; of fewer than twenty there is no interval.
+/// one. Where a number hangs on the order of what happens at one instant, or may do so, `drawn orders` says
+/// of how many it is; of fewer than twenty there is no interval.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! What follows from repeats that differ in nothing but the order of what happens at one instant.
 //!
 //! Of such orders there may be few, or one in many that brings something else, and how a handful of them
-//! spreads says nothing of their mean. So the claim is another: that a statement holds of most orders. If half
-//! of all orders failed it, n that are drawn would all meet it with a probability of 0.5^n: 3.1 % for five. Of
-//! the mean only many orders say something.
+//! spreads says nothing of their mean. So the claim is another: that a statement holds of most orders. If
+//! half of all orders failed it, n that are drawn would all meet it with a probability of 0.5^n: 3.1 % for
+//! five. Of the mean only many orders say something.
 
 use serde::{Deserialize, Serialize};
 

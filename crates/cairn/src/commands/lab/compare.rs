@@ -64,8 +64,11 @@ pub(super) fn compare(a: &Path, b: &Path, form: Form, all: bool, report: Option<
 /// A measure of both, whether they differ, and of what that is known.
 fn row(pair: &Pair) -> Result<serde_json::Value, ToolError> {
     let mut row = serde_json::to_value(pair).map_err(ToolError::other)?;
-    row["differs"] = serde_json::to_value(pair.differs()).map_err(ToolError::other)?;
-    row["of"] = serde_json::to_value(pair.of()).map_err(ToolError::other)?;
+    if let Some(fields) = row.as_object_mut() {
+        fields.insert("differs".to_owned(), pair.differs().into());
+        let of = serde_json::to_value(pair.of()).map_err(ToolError::other)?;
+        fields.insert("of".to_owned(), of);
+    }
     Ok(row)
 }
 

@@ -1,5 +1,5 @@
-//! How often what is false is confirmed of repeats that differ in nothing but the order of what happens at one
-//! instant: values are drawn from laws that are known, and the judge is asked.
+//! How often what is false is confirmed of repeats that differ in nothing but the order of what happens at
+//! one instant: values are drawn from laws that are known, and the judge is asked.
 
 use packet::random::Random;
 
@@ -14,8 +14,8 @@ const SERIES: u64 = 200;
 /// Numbers of repeats that a series has.
 const REPEATS: [u32; 4] = [6, 7, 11, 21];
 
-/// A false statement may be confirmed in so many of these: were each confirmed with a probability of 5 %, more
-/// would be with one of less than 0.1 %, exactly by the binomial distribution.
+/// A false statement may be confirmed in so many of these: were each confirmed with a probability of 5 %,
+/// more would be with one of less than 0.1 %, exactly by the binomial distribution.
 fn most_false() -> u64 {
     let (n, p) = (SERIES as f64, 0.05);
     let of = |count: u64| {

@@ -320,8 +320,8 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     verdict
 }
 
-/// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are. Of
-/// orders it has an interval only where there are many that differ.
+/// Where a number lies, as it is printed: by how its repeats spread, or at the number that all of them are.
+/// Of orders it has an interval only where there are many that differ.
 fn interval(sample: &Sample) -> Option<Interval> {
     if sample.hangs_on_order() {
         return sample.interval(Level::NinetyFive);

@@ -83,7 +83,7 @@ fn where_nothing_meets_the_order_makes_no_difference() -> Result<(), Box<dyn Err
 }
 
 /// When each consumer has all, and whether that may hang on an order.
-type Seen = (Vec<Option<Instant>>, bool);
+type Arrivals = (Vec<Option<Instant>>, bool);
 
 /// Two consumers on one shared link, the second of which begins so much later, and ask a node on the same
 /// link for as much: when each has all, and whether that may hang on an order.
@@ -91,7 +91,7 @@ fn on_a_shared_link(
     link: &LinkConfig,
     later: Duration,
     order: SimultaneousOrder,
-) -> Result<Seen, Box<dyn Error>> {
+) -> Result<Arrivals, Box<dyn Error>> {
     let mut network = Network::new(1);
     network.set_simultaneous_order(order);
     let nodes = network.add_nodes(3)?;
